@@ -1,0 +1,48 @@
+"""What a cluster says it has: nodes, who uses them, which kinds it serves."""
+
+from msgspec import Struct
+
+
+class Taint(Struct, frozen=True, omit_defaults=True):
+    key: str
+    effect: str  # NoSchedule | PreferNoSchedule | NoExecute
+    value: str = ""
+
+
+class Node(Struct, frozen=True, omit_defaults=True):
+    """One node as the capacity cache keeps it.
+
+    `used` is what pods that are not Fairway's request. `holds` is what Fairway's attempts take here, keyed
+    `<job>/<attempt>`: reserved, running, or both, counted once. Free is allocatable - used - the holds.
+    """
+
+    name: str
+    allocatable: dict[str, int]
+    labels: dict[str, str] = {}
+    taints: tuple[Taint, ...] = ()
+    schedulable: bool = True
+    used: dict[str, int] = {}
+    holds: dict[str, dict[str, int]] = {}
+
+
+class ClusterInfo(Struct, frozen=True, omit_defaults=True):
+    """A cluster without its nodes. `kinds` are `Kind.group/version` served there, such as
+    `PyTorchJob.kubeflow.org/v1` and `Job.batch/v1`; `observed_at` is when its last report was received, in
+    milliseconds by the receiver's clock; `epoch` and `sequence` are those of that report."""
+
+    name: str
+    labels: dict[str, str] = {}
+    taints: tuple[Taint, ...] = ()
+    kinds: tuple[str, ...] = ()
+    kubernetes: str = ""
+    observed_at: int = 0
+    epoch: str = ""
+    sequence: int = 0
+
+
+class Slot(Struct, frozen=True):
+    """`count` pods of pod set `pods` on `node`: one line of the node-level proof of fit."""
+
+    pods: str
+    node: str
+    count: int

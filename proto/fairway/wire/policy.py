@@ -1,0 +1,58 @@
+"""Where a job may run: the placement part of a PropagationPolicy, in both API groups the same."""
+
+from msgspec import Struct
+
+from fairway.wire.workload import Expression, Toleration
+
+
+class Affinity(Struct, frozen=True, omit_defaults=True):
+    """A set of clusters: all of the fields that are set must agree. Empty selects every cluster."""
+
+    name: str = ""  # affinityName of an ordered clusterAffinities entry
+    cluster_names: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    labels: tuple[Expression, ...] = ()  # matchLabels and matchExpressions together
+
+
+class Placement(Struct, frozen=True, omit_defaults=True):
+    """`affinities` are tried in order: the next only when no cluster of the one before it can take the job."""
+
+    affinities: tuple[Affinity, ...] = (Affinity(),)
+    tolerations: tuple[Toleration, ...] = ()  # of cluster taints
+    gang: bool = True
+
+
+class Selector(Struct, frozen=True, omit_defaults=True):
+    """One `resourceSelectors` entry."""
+
+    api_version: str
+    kind: str
+    namespace: str = ""
+    name: str = ""
+    labels: tuple[Expression, ...] = ()
+
+
+class Policy(Struct, frozen=True, omit_defaults=True):
+    """A PropagationPolicy (namespaced) or ClusterPropagationPolicy (`namespace` empty).
+
+    `queued` is `suspension.scheduling`: True holds the job in its queue until its turn, which Fairway does for
+    every job. `attempts` is the most attempts a job gets; `start_timeout` and `avoid` are milliseconds.
+    """
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    selectors: tuple[Selector, ...]
+    placement: Placement = Placement()
+    priority: int = 0
+    queued: bool = True
+    attempts: int = 3
+    start_timeout: int = 300_000
+    avoid: int = 600_000
+    version: str = ""
+
+    @property
+    def title(self) -> str:
+        """`kind namespace/name`, as a person would name it in a sentence."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"

@@ -1,0 +1,75 @@
+"""Why a job was refused, why it waits, why an attempt ended: a code for programs, a sentence for people."""
+
+from enum import Enum
+
+from msgspec import Struct
+
+
+class Code(str, Enum):
+    """One word per cause. The value is what stands on the wire and in conditions (CamelCase, as Kubernetes)."""
+
+    # Refused at the door.
+    INVALID = "Invalid"
+    UNKNOWN_KIND = "UnknownKind"
+    NO_POLICY = "NoPolicy"
+    TWO_POLICIES = "TwoPolicies"
+    UNKNOWN_CLUSTER = "UnknownCluster"
+    UNKNOWN_PRIORITY_CLASS = "UnknownPriorityClass"
+    UNKNOWN_QUEUE = "UnknownQueue"
+    DUPLICATE = "Duplicate"
+    TOO_LARGE = "TooLarge"
+    UNKNOWN_QUOTA = "UnknownQuota"
+    EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
+    # Waiting.
+    QUEUED = "Queued"
+    WAITING_FOR_QUOTA = "WaitingForQuota"
+    BEHIND_HEAD = "BehindHead"
+    WAITING_FOR_ROOM = "WaitingForRoom"
+    NO_CLUSTER_EVER = "NoClusterEver"
+    WAITING_FOR_REMOVAL = "WaitingForRemoval"
+    ROOM_TAKEN = "RoomTaken"
+    # Verdict on one cluster.
+    FITS = "Fits"
+    NOT_SELECTED = "NotSelected"
+    KIND_NOT_SERVED = "KindNotServed"
+    LABELS_DIFFER = "LabelsDiffer"
+    TAINTED = "Tainted"
+    CAPACITY_STALE = "CapacityStale"
+    CAPACITY_UNKNOWN = "CapacityUnknown"
+    RECENTLY_FAILED = "RecentlyFailed"
+    NOT_ENOUGH = "NotEnough"
+    FRAGMENTED = "Fragmented"
+    NEVER_FITS = "NeverFits"
+    # An attempt ended.
+    JOB_FAILED = "JobFailed"
+    START_TIMEOUT = "StartTimeout"
+    VANISHED = "Vanished"
+    CLUSTER_LOST = "ClusterLost"
+    NAME_CONFLICT = "NameConflict"
+    APPLY_REFUSED = "ApplyRefused"
+    RESERVATION_EXPIRED = "ReservationExpired"
+    ATTEMPTS_EXHAUSTED = "AttemptsExhausted"
+    CANCELLED = "Cancelled"
+    # A message that could not be handled.
+    UNDECODABLE = "Undecodable"
+    HANDLER_FAILED = "HandlerFailed"
+
+
+class Reason(Struct, frozen=True, omit_defaults=True):
+    """`field` is the path of the offending input (refusals only); `text` says the cause with its numbers;
+    `remedy` what to do about it."""
+
+    code: Code
+    text: str
+    field: str = ""
+    remedy: str = ""
+
+
+class Refused(ValueError):
+    """Input that is refused, with every reason that was found."""
+
+    def __init__(self, *reasons: Reason) -> None:
+        super().__init__(
+            "; ".join(f"{reason.field or reason.code.value}: {reason.text}" for reason in reasons)
+        )
+        self.reasons = reasons
