@@ -15,7 +15,7 @@ class Affinity(Struct, frozen=True, omit_defaults=True):
 
 
 class Placement(Struct, frozen=True, omit_defaults=True):
-    """`affinities` are tried in order: the next only when no cluster of the one before it can take the job."""
+    """`affinities` are tried in order: the next only when no cluster of the one before can take the job."""
 
     affinities: tuple[Affinity, ...] = (Affinity(),)
     tolerations: tuple[Toleration, ...] = ()  # of cluster taints
@@ -35,8 +35,8 @@ class Selector(Struct, frozen=True, omit_defaults=True):
 class Policy(Struct, frozen=True, omit_defaults=True):
     """A PropagationPolicy (namespaced) or ClusterPropagationPolicy (`namespace` empty).
 
-    `queued` is `suspension.scheduling`: True holds the job in its queue until its turn, which Fairway does for
-    every job. `attempts` is the most attempts a job gets; `start_timeout` and `avoid` are milliseconds.
+    `queued` is `suspension.scheduling`: True holds the job in its queue until its turn, as Fairway does for
+    every job. `attempts` is the most attempts a job gets; `start_timeout` and `avoid` are in milliseconds.
     """
 
     api_version: str

@@ -1,12 +1,12 @@
 """Why a job was refused, why it waits, why an attempt ended: a code for programs, a sentence for people."""
 
-from enum import Enum
+from enum import StrEnum
 
 from msgspec import Struct
 
 
-class Code(str, Enum):
-    """One word per cause. The value is what stands on the wire and in conditions (CamelCase, as Kubernetes)."""
+class Code(StrEnum):
+    """One word per cause. The value stands on the wire and in conditions (CamelCase, as in Kubernetes)."""
 
     # Refused at the door.
     INVALID = "Invalid"
