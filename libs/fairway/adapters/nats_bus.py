@@ -156,7 +156,7 @@ class NatsBus:
         if last and not subjects:
             config.filter_subjects = [next(one.subjects[0] for one in STREAMS if one.name == stream)]
         info = await self._js.add_consumer(stream, config)
-        source = NatsSource(self._nc, stream, info.name)
+        source = NatsSource(self._nc, stream, info.name, lasting=False)
         await source.open()
         past = bool(info.num_pending)
         if not past and live:

@@ -10,7 +10,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
-from fairway.runtime.ports import Delivery
+from fairway.runtime.ports import Delivery, Unreachable
 
 # Messages asked for ahead of use: two full batches of the loop.
 _CREDIT = 512
@@ -22,8 +22,10 @@ _HEARTBEAT_S = 5
 class NatsSource:
     """Implements `ports.Source`. A status message or silence of two heartbeats makes it ask anew."""
 
-    def __init__(self, client: Client, stream: str, durable: str) -> None:
+    def __init__(self, client: Client, stream: str, durable: str, lasting: bool = True) -> None:
         self.stream = stream
+        self._lasting = lasting
+        self._lost = False
         self._nc = client
         self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
         self._inbox = client.new_inbox()
@@ -72,16 +74,32 @@ class NatsSource:
         self._sign_of_life = asyncio.get_running_loop().time()
         status = msg.headers.get("Status") if msg.headers else None
         if status and not msg.reply.startswith("$JS.ACK"):
-            if status != "100":  # 404, 408, 409: that request is over, whatever of it was left
-                self._asked = 0
-                await self._pull()
+            if status != "100":  # that request is over, whatever of it was left
+                await self._over(status)
             return
         self._asked = max(0, self._asked - 1)
         self._buffer.append(_delivery(msg))
         self._arrived.set()
 
+    async def _over(self, status: str) -> None:
+        """404, 408, 409: ask again. 503: nobody serves the consumer; a passing one is gone for good."""
+        self._asked = 0
+        if status != "503":
+            await self._pull()
+        elif self._lasting:
+            self._keep(self._pull_soon())
+        else:
+            self._lost = True
+            self._arrived.set()
+
+    async def _pull_soon(self) -> None:
+        await asyncio.sleep(0.25)
+        await self._pull()
+
     async def batch(self, most: int) -> list[Delivery]:
         while not self._buffer:
+            if self._lost:
+                raise Unreachable(f"the consumer on {self.stream} is gone; start over")
             self._arrived.clear()
             await self._pull()
             await self._arrived.wait()

@@ -75,7 +75,7 @@ class RedisStore:
 
     async def _do(self, *command: Any) -> Any:
         try:
-            return await self._redis.execute_command(*command)
+            return await self._redis.execute_command(*command)  # type: ignore[no-untyped-call]  # untyped in redis-py
         except (ConnectionError, TimeoutError, OSError) as error:
             raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
         except RedisError as error:

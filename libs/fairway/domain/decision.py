@@ -17,6 +17,7 @@ NAMES = "names"
 CLIENTS = "clients"
 QUOTA = "quota"
 CLUSTERS = "clusters"
+FREED = "freed"
 
 
 def nodes(cluster: str) -> str:
@@ -28,7 +29,8 @@ def ledger(cluster: str) -> str:
 
 
 class Put(Struct, frozen=True, tag=True):
-    """Store `value`, encoded as JSON (None: delete). `expect` guards: the revision that must be there (0: nothing), None: any."""
+    """Store `value`, encoded as JSON (None: delete). `expect` guards: the revision that must be there, 0 for nothing,
+    None for any."""
 
     table: str
     key: str

@@ -163,3 +163,63 @@ class Ids(Protocol):
     def new(self) -> str:
         """A fresh id: letters, digits and `-`, at most 26 of them."""
         ...
+
+
+class ClusterRefused(Exception):
+    """The cluster's API refused for good: `code` is its status reason (Forbidden, Invalid, NameConflict, ...)."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(f"{code}: {text}")
+        self.code, self.text = code, text
+
+
+class Applied(Struct, frozen=True):
+    """`adopted`: the object was there already, and ours."""
+
+    uid: str
+    adopted: bool = False
+
+
+class Change(Struct, frozen=True):
+    """One object as a watch tells it. `kind` is `Kind.group/version`; `synced` (alone) says that everything that
+    existed at the start of the watch, or of a new list after a gap, has been told. `gone` objects no longer exist."""
+
+    kind: str
+    namespace: str = ""
+    name: str = ""
+    manifest: dict[str, Any] = {}
+    gone: bool = False
+    synced: bool = False
+
+
+class Cluster(Protocol):
+    """One Kubernetes API. Raises ClusterRefused, or Unreachable when the outcome is unknown."""
+
+    name: str
+
+    async def apply(self, kind: str, manifest: dict[str, Any]) -> Applied:
+        """Server-side apply under the field manager `fairway`. An object of that name with another
+        `fairway.io/job` label, or none, is never touched: ClusterRefused with code NameConflict."""
+        ...
+
+    async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
+        """Foreground deletion of the object if it carries `labels`; True when it and its pods are gone."""
+        ...
+
+    def watch(self, kind: str, selector: str = "") -> AsyncIterator[Change]:
+        """For ever: lists, watches, and after any gap lists again (what vanished meanwhile is told as gone)."""
+        ...
+
+    async def get(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None: ...
+    async def patch(
+        self, kind: str, namespace: str, name: str, body: dict[str, Any], subresource: str = ""
+    ) -> dict[str, Any] | None:
+        """Merge patch; None when the object is not there."""
+        ...
+
+    async def create(self, kind: str, manifest: dict[str, Any]) -> None: ...
+    async def served(self) -> tuple[str, ...]:
+        """The kinds of Fairway's registry that this API serves, sorted."""
+        ...
+
+    async def close(self) -> None: ...

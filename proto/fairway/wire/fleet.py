@@ -16,7 +16,7 @@ class FleetMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fi
     verb: ClassVar[str] = ""
 
 
-class Report(FleetMessage, frozen=True, tag="report"):
+class Report(FleetMessage, frozen=True, kw_only=True, tag="report"):
     """From the agent of `cluster`. A `full` report lists every node; a delta only the changed ones and the `gone`.
 
     Nodes come with `used` and `attempts`; their `holds` are the reserver's to fill in. `sequence` counts up by one
@@ -36,16 +36,18 @@ class Report(FleetMessage, frozen=True, tag="report"):
     kubernetes: str = ""
 
 
-class Freed(FleetMessage, frozen=True, tag="freed"):
-    """`cluster` has more room than before: `free` in all, `largest` the most that one node has of each."""
+class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):
+    """`cluster` has more room than before: `free` in all, `largest` the most that one node has of each. `count` is how
+    often this has been said of the cluster, so that who looked before it can be told from who looked after."""
 
     verb = "freed"
     cluster: str
     free: dict[str, int] = {}
     largest: dict[str, int] = {}
+    count: int = 0
 
 
-class Configured(FleetMessage, frozen=True, tag="configured"):
+class Configured(FleetMessage, frozen=True, kw_only=True, tag="configured"):
     """A policy, PriorityClass, ElasticQuotaTree or Queue as the hub has it now; `manifest` empty: deleted."""
 
     verb = "configured"
@@ -55,7 +57,7 @@ class Configured(FleetMessage, frozen=True, tag="configured"):
     manifest: Raw | None = None
 
 
-class ConfigRefused(FleetMessage, frozen=True, tag="config_refused"):
+class ConfigRefused(FleetMessage, frozen=True, kw_only=True, tag="config_refused"):
     """Such an object was not taken, and why; the last good one stays in force."""
 
     verb = "refused"
@@ -65,7 +67,7 @@ class ConfigRefused(FleetMessage, frozen=True, tag="config_refused"):
     reasons: tuple[Reason, ...]
 
 
-class DeadLetter(FleetMessage, frozen=True, tag="dead_letter"):
+class DeadLetter(FleetMessage, frozen=True, kw_only=True, tag="dead_letter"):
     """A message that could not be handled: where it came from, why, and its bytes (base64 in JSON)."""
 
     verb = "dlq"

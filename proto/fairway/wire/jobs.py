@@ -69,7 +69,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     numbers: dict[str, int] = {}
 
 
-class Submitted(JobMessage, frozen=True, tag="submitted"):
+class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
     """A manifest arrived, with the policies that came along; what the hub knows is looked up by admission."""
 
     verb = "submitted"
@@ -80,12 +80,12 @@ class Submitted(JobMessage, frozen=True, tag="submitted"):
     hub: HubRef | None = None
 
 
-class Admitted(JobMessage, frozen=True, tag="admitted"):
+class Admitted(JobMessage, frozen=True, kw_only=True, tag="admitted"):
     verb = "admitted"
     spec: JobSpec
 
 
-class Rejected(JobMessage, frozen=True, tag="rejected"):
+class Rejected(JobMessage, frozen=True, kw_only=True, tag="rejected"):
     """An end state. `spec` is absent when the manifest could not even be understood."""
 
     verb = "rejected"
@@ -97,8 +97,9 @@ class Rejected(JobMessage, frozen=True, tag="rejected"):
     hub: HubRef | None = None
 
 
-class Queue(JobMessage, frozen=True, tag="queue"):
-    """Wait your turn. `why` is empty the first time, else what sent the job back; `verdicts` the proof of it."""
+class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
+    """Wait your turn. `why` is empty the first time, else what sent the job back, `verdicts` the proof of it and
+    `freed` how often room had been freed anywhere when that was found."""
 
     verb = "queue"
     queue: str
@@ -106,16 +107,17 @@ class Queue(JobMessage, frozen=True, tag="queue"):
     enqueued_at: int = 0
     why: Reason | None = None
     verdicts: tuple[Verdict, ...] = ()
+    freed: int = 0
 
 
-class Blocked(JobMessage, frozen=True, tag="blocked"):
+class Blocked(JobMessage, frozen=True, kw_only=True, tag="blocked"):
     """The reason for waiting changed. Said once for each change, never once for each look."""
 
     verb = "blocked"
     why: Reason
 
 
-class Dequeued(JobMessage, frozen=True, tag="dequeued"):
+class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
     """Its turn. `charge` was added to every node of `path` in the commit that said this."""
 
     verb = "dequeued"
@@ -123,7 +125,7 @@ class Dequeued(JobMessage, frozen=True, tag="dequeued"):
     charge: dict[str, int] = {}
 
 
-class Placed(JobMessage, frozen=True, tag="placed"):
+class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):
     """The decision record: the chosen cluster, the node-level proof, every cluster's verdict, scores with names,
     and the version of the capacity cache that was looked at."""
 
@@ -136,7 +138,7 @@ class Placed(JobMessage, frozen=True, tag="placed"):
     seen: int = 0
 
 
-class Reserved(JobMessage, frozen=True, tag="reserved"):
+class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
     """Room is held on these nodes until `expires_at`, or until the job ends once it was dispatched."""
 
     verb = "reserved"
@@ -145,14 +147,14 @@ class Reserved(JobMessage, frozen=True, tag="reserved"):
     expires_at: int
 
 
-class Dispatched(JobMessage, frozen=True, tag="dispatched"):
+class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
     verb = "dispatched"
     cluster: str
     uid: str = ""
     adopted: bool = False
 
 
-class Running(JobMessage, frozen=True, tag="running"):
+class Running(JobMessage, frozen=True, kw_only=True, tag="running"):
     """The gang is up, by the kind's own measure."""
 
     verb = "running"
@@ -160,13 +162,13 @@ class Running(JobMessage, frozen=True, tag="running"):
     text: str = ""
 
 
-class Succeeded(JobMessage, frozen=True, tag="succeeded"):
+class Succeeded(JobMessage, frozen=True, kw_only=True, tag="succeeded"):
     verb = "succeeded"
     cluster: str
     text: str = ""
 
 
-class Failed(JobMessage, frozen=True, tag="failed"):
+class Failed(JobMessage, frozen=True, kw_only=True, tag="failed"):
     """An attempt failed by its own doing; with `final` the job has no attempts left and ends."""
 
     verb = "failed"
@@ -175,7 +177,7 @@ class Failed(JobMessage, frozen=True, tag="failed"):
     final: bool = False
 
 
-class Lost(JobMessage, frozen=True, tag="lost"):
+class Lost(JobMessage, frozen=True, kw_only=True, tag="lost"):
     """An attempt ended by no doing of its own: never started, vanished, could not be applied."""
 
     verb = "lost"
@@ -184,7 +186,7 @@ class Lost(JobMessage, frozen=True, tag="lost"):
     final: bool = False
 
 
-class Recall(JobMessage, frozen=True, tag="recall"):
+class Recall(JobMessage, frozen=True, kw_only=True, tag="recall"):
     """Delete the attempt's object in this cluster and say `removed` when nothing of it is left."""
 
     verb = "recall"
@@ -192,19 +194,19 @@ class Recall(JobMessage, frozen=True, tag="recall"):
     why: Reason
 
 
-class Removed(JobMessage, frozen=True, tag="removed"):
+class Removed(JobMessage, frozen=True, kw_only=True, tag="removed"):
     """Nothing of the attempt is left in the cluster, pods included."""
 
     verb = "removed"
     cluster: str
 
 
-class Cancel(JobMessage, frozen=True, tag="cancel"):
+class Cancel(JobMessage, frozen=True, kw_only=True, tag="cancel"):
     verb = "cancel"
     who: str = ""
 
 
-class Cancelled(JobMessage, frozen=True, tag="cancelled"):
+class Cancelled(JobMessage, frozen=True, kw_only=True, tag="cancelled"):
     """An end state: somebody asked for it, and nothing of the job is left anywhere."""
 
     verb = "cancelled"
