@@ -1,6 +1,6 @@
 """One cluster as placement sees it: an index that the service loop keeps current and decisions only read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -146,6 +146,11 @@ class ClusterView:
     def states(self) -> Mapping[str, State]:
         """Nodes with their free amounts; for the fit, which only reads them."""
         return self._states
+
+    @property
+    def shapes(self) -> Sequence[Shape]:
+        """The shapes that are counted, the least recently asked about first."""
+        return tuple(self._rows)
 
     def row(self, shape: Shape) -> Row:
         """The counts of this shape, current; built on first use."""
