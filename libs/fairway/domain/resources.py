@@ -28,14 +28,10 @@ LARGEST = 2**63 - 1
 def parse_quantity(resource: str, text: object) -> int:
     """The whole base units of a Kubernetes quantity, rounded up; ValueError says what is wrong with it."""
     if isinstance(text, bool) or not isinstance(text, str | int | float):
-        raise ValueError(
-            f"{text!r} is not a quantity; write a number with an optional suffix, such as 500m or 8Gi"
-        )
+        raise ValueError(f"{text!r} is not a quantity; write a number with an optional suffix, such as 500m or 8Gi")
     match = _QUANTITY.match(str(text).strip()[:64])
     if not match:
-        raise ValueError(
-            f"{text!r} is not a quantity; write a number with an optional suffix, such as 500m or 8Gi"
-        )
+        raise ValueError(f"{text!r} is not a quantity; write a number with an optional suffix, such as 500m or 8Gi")
     number, exponent, suffix = match.groups()
     try:
         value = Decimal(number + (exponent or "")) * _SUFFIXES[suffix or ""]
@@ -82,7 +78,4 @@ def show(resource: str, amount: int) -> str:
 
 def describe(amounts: Mapping[str, int]) -> str:
     """`1.5 cpu, 8Gi memory, 2 nvidia.com/gpu`, in a fixed order; `nothing` when empty."""
-    return (
-        ", ".join(f"{show(name, amounts[name])} {name}" for name in sorted(amounts) if amounts[name])
-        or "nothing"
-    )
+    return ", ".join(f"{show(name, amounts[name])} {name}" for name in sorted(amounts) if amounts[name]) or "nothing"
