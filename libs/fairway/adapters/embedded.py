@@ -5,7 +5,7 @@ everything in the folder they are given.
 """
 
 import json
-import secrets
+import os
 import shutil
 import sysconfig
 from importlib.util import find_spec
@@ -27,7 +27,7 @@ async def nats_server(
     the process is killed; `always` loses nothing when the power goes, at the price of one fsync a message.
     `max_payload` is in bytes. StartError if it does not come up.
     """
-    program, home, name = nats_program(), _folder(dir), f"fairway-{secrets.token_hex(4)}"
+    program, home, name = nats_program(), _folder(dir), f"fairway-{os.urandom(4).hex()}"
 
     def command(at: int) -> list[str]:
         config = home / "nats.conf"
