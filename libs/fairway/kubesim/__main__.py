@@ -1,8 +1,8 @@
 """`python -m fairway.kubesim --config FILE.json`: a fleet of simulated clusters in a process of its own.
 
-The file is a Fleet (below) as JSON. Writes `<name>.kubeconfig` per cluster and prints one line of JSON when all of
-them answer: {"ready": true, "clusters": {name: {"url", "kubeconfig", "labels"}}}. Ends at SIGTERM, SIGINT and, with
---until-eof, when its standard input closes, as it does when the parent dies.
+The file is a Fleet (below) as JSON. Writes `<name>.kubeconfig` per cluster and prints one line of JSON when
+all of them answer: {"ready": true, "clusters": {name: {"url", "kubeconfig", "labels"}}}. Ends at SIGTERM,
+SIGINT and, with --until-eof, when its standard input closes, as it does when the parent dies.
 """
 
 import argparse
