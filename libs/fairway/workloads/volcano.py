@@ -45,7 +45,7 @@ def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
             task["name"].wrong("is not a task name (RFC 1123 label)", "use lower-case letters, digits and -")
         if name in found:
             task["name"].wrong(f"is a second {name}", "give every task its own name")
-                name = f"{name} again, at {index}"
+            name = f"{name} again, at {index}"
         # Volcano's CRD has no default: a task without replicas has none.
         found[name] = read_pod_set(name, read_replicas(task["replicas"], 0), task["template"])
     return tuple(found.values())

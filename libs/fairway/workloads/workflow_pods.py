@@ -3,8 +3,8 @@
 A step group or a level of a DAG (tasks at the same depth of dependencies) runs together; groups run one after
 another. A step with withItems or a literal withSequence counts once per item, with withParam once, as its
 items are known only at run time. A template that reaches itself counts nothing the second time. `wave` of a
-composite is its heaviest group; parallelism of a template or of the workflow cuts it. Not read: daemon steps that
-outlive their group, exit handlers and hooks, templateDefaults, podSpecPatch.
+composite is its heaviest group; parallelism of a template or of the workflow cuts it. Not read: daemon
+steps that outlive their group, exit handlers and hooks, templateDefaults, podSpecPatch.
 """
 
 from collections import Counter
