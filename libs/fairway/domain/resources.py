@@ -32,7 +32,7 @@ def parse_quantity(resource: str, text: object) -> int:
         return _parse(resource, text)
     if isinstance(text, bool) or not isinstance(text, int | float):
         raise ValueError(
-            f"{repr(text)[:64]} is not a quantity; write a number with an optional suffix, such as 500m or 8Gi"
+            f"{repr(text)[:60]} is no quantity; write a number with an optional suffix, such as 500m or 8Gi"
         )
     return _parse(resource, str(text))
 

@@ -73,6 +73,10 @@ class Field:
             field = field[key]
         return field
 
+    def entry(self, index: int) -> "Field":
+        """One entry of a list that is known to be there."""
+        return Field(self.value[index], self.problems, self, index)
+
     @property
     def given(self) -> bool:
         return self.value is not None

@@ -27,7 +27,11 @@ def read_selector(field: Field) -> dict[str, str]:
     """nodeSelector: a mapping of labels that the node must carry."""
     selector = field.strings()
     for key, value in selector.items():
-        if not is_label_key(key) or not is_label_value(value):
+        if "{{" in key + value:
+            field[key].wrong(
+                "is filled in only at run time, too late to choose a cluster", "write the label out"
+            )
+        elif not is_label_key(key) or not is_label_value(value):
             field[key].wrong(
                 f"{shown(key)}: {shown(value)} is no label a node can carry", "check its spelling"
             )

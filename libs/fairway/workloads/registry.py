@@ -8,14 +8,24 @@ from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.fields import Field, Problems, shown
 from fairway.workloads.job import JOB
+from fairway.workloads.jobset import JOBSET
 from fairway.workloads.kind import Kind, Phase
 from fairway.workloads.kubeflow import KUBEFLOW
 from fairway.workloads.names import check_annotations, check_labels, read_name, read_namespace
+from fairway.workloads.rayjob import RAYJOB
+from fairway.workloads.spark import SPARK
+from fairway.workloads.volcano import VOLCANO
+from fairway.workloads.workflow import WORKFLOW
 
-KINDS: Mapping[str, Kind] = {kind.key: kind for kind in (*KUBEFLOW, JOB)}
+KINDS: Mapping[str, Kind] = {
+    kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)
+}
 
 # Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.
 JOB_ANNOTATIONS: frozenset[str] = frozenset()
+
+# More roles than any job known; it bounds what one job can cost the scheduler.
+MOST_POD_SETS = 256
 
 
 def read(manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS) -> Workload:
@@ -80,15 +90,21 @@ def _check_metadata(metadata: Field) -> None:
 
 def _check_totals(spec: Field, workload: Workload) -> None:
     """The whole job in one int64, so that no sum of a ledger or a quota can pass what stores hold."""
-    for name in sorted({name for pods in workload.pod_sets for name in pods.requests}):
-        if sum(pods.count * pods.requests.get(name, 0) for pods in workload.pod_sets) > LARGEST:
+    if len(workload.pod_sets) > MOST_POD_SETS:
+        spec.wrong(f"makes {len(workload.pod_sets)} pod sets", f"use at most {MOST_POD_SETS}")
+    total: dict[str, int] = {}
+    for pods in workload.pod_sets:
+        for name, amount in pods.requests.items():
+            total[name] = total.get(name, 0) + amount * pods.count
+    for name, amount in total.items():
+        if amount > LARGEST:
             spec.wrong(f"asks for more {name} over all pods than 2^63-1", "check replicas and suffixes")
 
 
 def _place(root: Field, path: tuple[str | int, ...]) -> Field:
     field = root
     for key in path:
-        field = field.items()[key] if isinstance(key, int) else field[key]
+        field = field.entry(key) if isinstance(key, int) else field[key]
     return field
 
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 from fairway.domain.queues import QueueSpec
-from fairway.workloads.door import LARGEST
+from fairway.workloads.door import LARGEST_TEXT
 from fairway.workloads.policies import read_policy, select
 from fairway.workloads.registry import read
 from msgspec import Raw, Struct
@@ -67,8 +67,8 @@ def understand(message: wire.Submitted, cause: str, sequence: int, settings: Set
 
 def _decoded(raw: Raw) -> tuple[dict[str, Any], Reason | None]:
     size = len(bytes(raw))
-    if size > LARGEST:
-        text = f"the manifest has {size} bytes; {LARGEST} is the most"
+    if size > LARGEST_TEXT:
+        text = f"the manifest has {size} bytes; {LARGEST_TEXT} is the most"
         return {}, Reason(Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image")
     manifest = msgspec.json.decode(raw)
     if not isinstance(manifest, dict):
@@ -98,7 +98,10 @@ def _policy(message: wire.Submitted, manifest: dict[str, Any], settings: Setting
     for raw in message.policies:
         policy = read_policy(msgspec.json.decode(raw))
         policies[policy.kind, policy.namespace, policy.name] = policy
-    return select(list(policies.values()), manifest)
+    found = select(policies.values(), manifest)
+    if isinstance(found, Refused):
+        raise found
+    return found
 
 
 def _known_clusters(policy: Policy, clusters: Iterable[str]) -> None:

@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
-from fairway.workloads.render import ATTEMPT, JOB, member_copy
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy
 
 from fairway.domain.decision import Call, Outcome
+from fairway.domain.names import HUB_UID
 from fairway.propagator.decide import APPLY, SERVICE, Copy, decide
 from fairway.runtime.ports import Applied, Bus, Cluster, ClusterRefused, Unreachable
 from fairway.runtime.service import Ear, Service
@@ -43,11 +44,14 @@ class Hands:
         if data is None:
             raise ClusterRefused("ManifestGone", f"message {copy.manifest.sequence} of the record is no longer there")
         manifest = msgspec.json.decode(_submitted(data).manifest)
-        return await cluster.apply(copy.kind, member_copy(manifest, call.job, call.attempt, copy.hub_uid))
+        member = member_copy(manifest, call.job, call.attempt)
+        if copy.hub_uid:
+            member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
+        return await cluster.apply(copy.kind, member)
 
     async def _delete(self, cluster: Cluster, call: Call) -> bool:
         copy: Copy = call.body
-        labels = {JOB: call.job, ATTEMPT: str(call.attempt)}
+        labels = {JOB_LABEL: call.job, ATTEMPT_LABEL: str(call.attempt)}
         return await cluster.delete(copy.kind, copy.namespace, copy.name, labels, _DELETE_WAIT_S)
 
 

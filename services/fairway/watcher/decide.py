@@ -11,6 +11,8 @@ from fairway.domain.tell import Jobs, Teller
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.kind import FAILED, RUNNING, SUCCEEDED
+from fairway.workloads.registry import status
 
 SERVICE = "watcher"
 # An object can be seen before its dispatch is committed; looked at again this soon (ms).
@@ -20,11 +22,10 @@ _LIST_MARGIN_MS = 5_000
 
 
 class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
-    """Local: an object of ours as a member cluster shows it. `state` is that of workloads' Phase; `gone`: deleted."""
+    """Local: an object of ours as a member cluster shows it; `gone`: it was deleted."""
 
     cluster: str
-    state: str = ""
-    text: str = ""
+    manifest: dict[str, Any] = {}
     gone: bool = False
 
 
@@ -77,16 +78,18 @@ def _observed(view: View, heard: Heard, now: int) -> Decision:
 
 
 def _said(teller: Teller, job: Job, seen: Observed) -> Step | None:
+    assert job.spec is not None, "a job with an attempt was admitted"
     if seen.gone:
         text = f"the object was deleted in {seen.cluster}, not by Fairway"
         return attempt_over(teller, wire.Lost, Reason(Code.VANISHED, text)).step()
-    if seen.state == "succeeded":
-        return teller.say(wire.Succeeded, cluster=seen.cluster, text=seen.text).step()
-    if seen.state == "failed":
-        why = Reason(Code.JOB_FAILED, f"failed in {seen.cluster}: {seen.text or 'no reason given'}")
+    phase = status(seen.manifest, job.spec.workload, seen.manifest.get("status"))
+    if phase.state == SUCCEEDED:
+        return teller.say(wire.Succeeded, cluster=seen.cluster, text=phase.text).step()
+    if phase.state == FAILED:
+        why = Reason(Code.JOB_FAILED, f"failed in {seen.cluster}: {phase.text or 'no reason given'}")
         return attempt_over(teller, wire.Failed, why).step()
-    if seen.state == "running" and job.state is State.DISPATCHED:
-        return teller.say(wire.Running, cluster=seen.cluster, text=seen.text).step()
+    if phase.state == RUNNING and job.state is State.DISPATCHED:
+        return teller.say(wire.Running, cluster=seen.cluster, text=phase.text).step()
     return None
 
 

@@ -4,12 +4,11 @@ import asyncio
 from typing import Any
 
 import structlog
-from fairway.workloads.render import HUB_UID
 
+from fairway.domain.names import HUB_UID
 from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable
 
 log = structlog.get_logger()
-
 
 class Mirror:
     """Keeps one status per hub object; an object that the hub no longer has, or has anew, is passed over."""

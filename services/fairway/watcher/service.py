@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from fairway.workloads.registry import KINDS, phase_of
-from fairway.workloads.render import ATTEMPT, JOB
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
@@ -94,11 +93,11 @@ class Eyes:
 
     async def _watch(self, inbox: Inbox, cluster: Cluster, kind: str) -> None:
         keys: set[str] = set()
-        async for change in cluster.watch(kind, JOB):
+        async for change in cluster.watch(kind, JOB_LABEL):
             if change.synced:
                 inbox.put(Listed(cluster=cluster.name, kind=kind, keys=frozenset(keys)))
                 continue
-            seen = observed(cluster.name, kind, change)
+            seen = observed(cluster.name, change)
             if seen is None:
                 continue
             (keys.discard if seen.gone else keys.add)(f"{seen.job}/{seen.attempt}")
@@ -107,17 +106,14 @@ class Eyes:
                 self._mirror.saw(kind, change)
 
 
-def observed(cluster: str, kind: str, change: Change) -> Observed | None:
+def observed(cluster: str, change: Change) -> Observed | None:
     """What a change says of one of our attempts; None for an object without our labels."""
     meta: dict[str, Any] = change.manifest.get("metadata") or {}
     labels = meta.get("labels") or {}
-    if JOB not in labels or not str(labels.get(ATTEMPT, "")).isdigit():
+    if JOB_LABEL not in labels or not str(labels.get(ATTEMPT_LABEL, "")).isdigit():
         return None
-    head = {"job": labels[JOB], "tenant": change.namespace, "attempt": int(labels[ATTEMPT]), "cluster": cluster}
-    if change.gone:
-        return Observed(**head, gone=True)
-    phase = phase_of(KINDS[kind], change.manifest)
-    return Observed(**head, state=phase.state, text=phase.text)
+    head = {"job": labels[JOB_LABEL], "tenant": change.namespace, "attempt": int(labels[ATTEMPT_LABEL]), "cluster": cluster}
+    return Observed(**head, manifest=change.manifest, gone=change.gone)
 
 
 def service(eyes: Eyes) -> Service:
