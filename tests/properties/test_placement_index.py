@@ -112,8 +112,9 @@ def known(view: ClusterView) -> list[object]:
     facts: list[object] = [view.totals, list(view.nodes.items())]
     for pods in PODS:
         row = view.row(shape(pods))
-        facts += [row.entries, row.total, row.plain, row.ever, row.tiers, row.sizes]
-        for one in (row.region.free, row.region.whole):
+        facts += [row.counts, row.fixed, row.total, row.plain, row.ever, row.tiers, row.sizes]
+        region = view.region(row.where)
+        for one in (region.free, region.whole):
             facts += [one.nodes, one.unlisted, {name: left for name, left in one.amounts.items() if left}]
     return facts
 
