@@ -181,9 +181,7 @@ class ClusterView:
         if region.seen != journal.version:
             every = dict.fromkeys([*region.members, *self._states])
             changed, deep = journal.changed(region.seen), journal.deep(region.seen)
-            region.refresh(
-                self._states, every if changed is None else changed, every if deep is None else deep
-            )
+            region.refresh(self._states, every if changed is None else changed, every if deep is None else deep)
             region.seen = journal.version
         return region
 
