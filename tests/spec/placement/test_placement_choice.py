@@ -203,7 +203,18 @@ def test_a_choice_follows_what_happens_in_the_cluster() -> None:
     chosen = pick([view], when)
     assert chosen.plan
     view.hold("job/1", chosen.plan.slots, {"Worker": {GPU: 1}})
-    assert pick([view], when).cluster == ""
+    assert [(one.code, one.by_node) for one in pick([view], when).verdicts] == [(Code.NOT_ENOUGH, 0)]
     view.drop("job/1")
+    assert pick([view], when) == chosen
+    view.put(gpus(8, 8)[1])
+    assert [(one.code, one.by_node) for one in pick([view], when).verdicts] == [(Code.FITS, 16)]
     view.info = cluster([], kinds=()).info
     assert pick([view], when).verdicts[0].code is Code.KIND_NOT_SERVED
+
+
+def test_two_shapes_that_fit_one_by_one_but_not_together_do_not_fit() -> None:
+    view = cluster([node("n", cpu=4_000, gpu=4, used={"cpu": 1})])
+    both = job(workers(1, gpu=0, cpu=2_000, name="Launcher"), workers(3))
+    assert [one.code for one in pick([view], both).verdicts] == [Code.NEVER_FITS]
+    roomy = cluster([node("n", cpu=5_000, gpu=4, used={"cpu": 1})])
+    assert [(one.code, one.by_node) for one in pick([roomy], both).verdicts] == [(Code.NOT_ENOUGH, 3)]

@@ -156,6 +156,17 @@ def test_what_is_said_when_it_does_not_fit(given: list[Node], when: Workload, co
     assert (answer.code, answer.text) == (code, want)
 
 
+def test_two_shapes_on_different_nodes_do_not_count_against_each_other() -> None:
+    nodes = [
+        node("a", labels={"pool": "a"}, used={"cpu": 64_000}),
+        node("b", labels={"pool": "b"}, used={"cpu": 64_000}),
+    ]
+    sets = [workers(64, gpu=0, name=pool, node_selector={"pool": pool}) for pool in ("a", "b")]
+    answer = fit(cluster(nodes), job(*sets))
+    assert isinstance(answer, Shortfall)
+    assert (answer.code, answer.at_most) == (Code.NOT_ENOUGH, 128)
+
+
 def test_a_job_without_pods_fits_anywhere_and_takes_nothing() -> None:
     assert fit(cluster([]), job(gang=1)) == Plan((), 0)
 

@@ -76,3 +76,17 @@ def test_nodes_come_in_the_order_of_names_however_they_arrived() -> None:
 def test_totals_count_an_overcommitted_node_as_having_nothing() -> None:
     view = cluster([node("a", allocatable={GPU: 8}, used={GPU: 9}), node("b", allocatable={GPU: 8}, used={GPU: 5})])
     assert view.totals == Totals({GPU: 16}, {GPU: 3})
+
+
+def test_a_shape_asked_about_after_more_changes_than_are_remembered_is_counted_anew() -> None:
+    view = cluster(gpus(8, 8))
+    when = job(workers(1))
+    assert isinstance(fit(view, when), Plan)
+    for turn in range(500):
+        view.hold(f"job-{turn}/1", (Slot("Worker", f"n{turn % 2}", 1),), {"Worker": {GPU: 8}})
+        if turn != 499:
+            view.drop(f"job-{turn}/1")
+    view.remove("n0")
+    answer = fit(view, when)
+    assert not isinstance(answer, Plan)
+    assert (answer.by_node, answer.at_most) == (0, 8)
