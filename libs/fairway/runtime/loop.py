@@ -103,8 +103,9 @@ class Loop:
         """One pass over the messages in hand; returns those that met a conflict and have to be decided again."""
         started = self.meter.start()
         heard = [plan.heard for plan in plans]
-        found = await self.world.store.read(self.view.wants(heard))
-        self.view.refresh(found, heard)
+        now = self.world.clock.now()
+        found = await self.world.store.read(self.view.wants(heard, now))
+        self.view.refresh(found, heard, now)
         plans = await self._decide(plans)
         acting = [plan for plan in plans if plan.decision.calls]
         if acting:

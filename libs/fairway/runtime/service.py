@@ -12,11 +12,11 @@ from fairway.runtime.ports import Found, Wanted
 class View(Protocol):
     """What `decide` sees. The loop keeps it current: before a batch by `refresh`, within it by `apply`."""
 
-    def wants(self, heard: Sequence[Heard]) -> Wanted:
+    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         """What to read from the store before deciding on these messages."""
         ...
 
-    def refresh(self, found: Found, heard: Sequence[Heard]) -> None: ...
+    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None: ...
     def apply(self, step: Step) -> None:
         """A step was decided: the next message of the batch sees it done."""
         ...

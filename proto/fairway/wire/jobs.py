@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 
 from fairway.wire.capacity import Slot
 from fairway.wire.policy import Placement
-from fairway.wire.reasons import Reason
+from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import Workload
 
 
@@ -61,11 +61,12 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):
-    """What a stage found of one cluster; `numbers` are those of the sentence in `text`."""
+    """What the scheduler found of one cluster, as a code and numbers (see placement.filters.Verdict for their
+    meaning); `about` names the label, taint, kind or resource. placement.record puts it into words."""
 
     cluster: str
-    code: str
-    text: str = ""
+    code: Code
+    about: str = ""
     numbers: dict[str, int] = {}
 
 
