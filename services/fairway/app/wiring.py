@@ -1,10 +1,10 @@
 """The one place that chooses adapters: from names of services to loops ready to run."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
@@ -54,6 +54,17 @@ class Parts(Struct):
         store = RedisStore(self.settings.redis_url)
         self.stores.append(store)
         return World(bus=self.bus, store=store, clock=self.clock, owner=self.ids.new())
+
+    def doors(self, process: Any) -> list[Coroutine[Any, Any, None]]:
+        """What runs beside the loops: the gateway, and an agent for every member cluster."""
+        return []
+
+    async def close(self) -> None:
+        for cluster in (*self.clusters.values(), *([self.hub] if self.hub else [])):
+            await cluster.close()
+        for store in self.stores:
+            await store.close()
+        await self.bus.close()
 
 
 async def build(names: Sequence[str], settings: Settings) -> Parts:
@@ -118,16 +129,8 @@ def _eyes(parts: Parts) -> watcher.Eyes:
     return watcher.Eyes(parts.clusters, Mirror(parts.hub) if parts.hub else None)
 
 
-async def answer_places(parts: Parts) -> None:
-    """Answers where a job stands, in the process that owns the queue."""
-
-    async def answer(data: bytes) -> bytes | None:
-        job = msgspec.json.decode(data, type=asks.QueueAsk).job
-        loop = parts.loops.get("queue")
-        if loop is None or not loop.ready or not parts.queues:
-            return None
-        found = place(parts.queues[-1], job)
-        return msgspec.json.encode(found or asks.QueuePlace(queue=""))
-
-    if "queue" in parts.loops:
-        await parts.bus.answer(asks.QUEUE, answer)
+def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:
+    """Where a job stands in the queue of this process; an empty place when it does not wait."""
+    if parts is None or not parts.queues or not parts.loops["queue"].ready:
+        return asks.QueuePlace(queue="")
+    return place(parts.queues[-1], job) or asks.QueuePlace(queue="")
