@@ -9,11 +9,20 @@ class Taint(Struct, frozen=True, omit_defaults=True):
     value: str = ""
 
 
-class Node(Struct, frozen=True, omit_defaults=True):
-    """One node as the capacity cache keeps it.
+class Pods(Struct, frozen=True, omit_defaults=True):
+    """Pods of one attempt that an agent sees on one node and that have not ended: how many of each pod set, and
+    what they request together."""
 
-    `used` is what pods that are not Fairway's request. `holds` is what Fairway's attempts take here, keyed
-    `<job>/<attempt>`: reserved, running, or both, counted once. Free is allocatable - used - the holds.
+    counts: dict[str, int]
+    requests: dict[str, int]
+
+
+class Node(Struct, frozen=True, omit_defaults=True):
+    """One node, as the agent reports it and as the capacity cache keeps it.
+
+    `used` is what pods that are not Fairway's request; `attempts` are Fairway's pods as seen, keyed
+    `<job>/<attempt>`. `holds` is what Fairway's attempts take here, by the same key: reserved, running, or both,
+    counted once. Free is allocatable - used - the holds.
     """
 
     name: str
@@ -22,6 +31,7 @@ class Node(Struct, frozen=True, omit_defaults=True):
     taints: tuple[Taint, ...] = ()
     schedulable: bool = True
     used: dict[str, int] = {}
+    attempts: dict[str, Pods] = {}
     holds: dict[str, dict[str, int]] = {}
 
 

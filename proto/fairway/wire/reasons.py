@@ -69,7 +69,5 @@ class Refused(ValueError):
     """Input that is refused, with every reason that was found."""
 
     def __init__(self, *reasons: Reason) -> None:
-        super().__init__(
-            "; ".join(f"{reason.field or reason.code.value}: {reason.text}" for reason in reasons)
-        )
+        super().__init__("; ".join(f"{reason.field or reason.code.value}: {reason.text}" for reason in reasons))
         self.reasons = reasons

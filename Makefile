@@ -1,0 +1,48 @@
+# Needs Python 3.11 or newer with its venv module, and make. Nothing else: no root, no Docker.
+PYTHON  ?= $(shell command -v python3.11 || command -v python3)
+WORKERS ?= auto
+JOBS    ?= 20000
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint bench clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+install: $(STAMP) ## make the environment in .venv (about a minute; the other targets do it when needed)
+
+demo: install ## submit jobs of every kind to an embedded fleet of three clusters (under 90 seconds)
+	@$(BIN)/fairway demo
+
+test: lint ## everything that must pass: lint, then all tests
+	@$(BIN)/pytest -n $(WORKERS)
+
+lint: install ## ruff, mypy and the layers
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+bench: install ## measure the pipeline: jobs per second, latency, CPU per job (JOBS=20000)
+	@$(BIN)/fairway bench pipeline --jobs $(JOBS)
+
+clean: ## remove the environment and everything that was built or cached
+	@rm -rf $(VENV) .fairway .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -prune -exec rm -rf {} +
+
+# The build tools come first and from the constraints too: otherwise pip fetches unpinned ones for itself.
+$(STAMP): pyproject.toml constraints.txt Makefile
+	@test -n "$(PYTHON)" || { echo "No Python found. Install it with: apt install python3.11 python3.11-venv"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is older than 3.11. Install 3.11 or newer, or name one: make install PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { v=$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+		echo "Python $$v has no venv module. Install it with: apt install python$$v-venv"; exit 1; }
+	@echo "Making $(VENV) with $(PYTHON) (about a minute) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt hatchling editables
+	@$(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt --no-build-isolation -e '.[embedded,test]'
+	@touch $(STAMP)
+	@echo "Done: the command is $(BIN)/fairway"

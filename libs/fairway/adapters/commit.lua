@@ -1,0 +1,59 @@
+-- Commits steps, each all or nothing. ARGV: prefix, epoch, request (msgpack).
+-- request: {steps, outbox table, done keys, lease name, lease token}; step: {outbox key, payload, ops};
+-- op: {1, table, key, rev, expected rev or -1, value or false} or {2, table, key, amount, most or false}.
+-- Returns "WIPED", "FENCED", or one digit per step (1 taken, 0 refused).
+local prefix, epoch = ARGV[1], ARGV[2]
+if redis.call('GET', prefix .. ':epoch') ~= epoch then return 'WIPED' end
+local request = cmsgpack.unpack(ARGV[3])
+local steps, outbox, done, lease, token = request[1], request[2], request[3], request[4], request[5]
+if lease ~= '' and redis.call('GET', prefix .. ':fence:' .. lease) ~= tostring(token) then return 'FENCED' end
+
+local function hash(table) return prefix .. ':t:' .. table end
+
+local function followed(table)
+  return table == 'clusters' or string.sub(table, 1, 6) == 'nodes/' or string.sub(table, 1, 7) == 'ledger/'
+end
+
+local function refused(op)
+  if op[1] == 1 then
+    if op[5] < 0 then return false end
+    local row = redis.call('HGET', hash(op[2]), op[3])
+    local rev = 0
+    if row then rev = tonumber(string.match(row, '^(%d+)|')) end
+    return rev ~= op[5]
+  end
+  if not op[5] then return false end
+  local now = tonumber(redis.call('HGET', hash(op[2]), op[3]) or '0')
+  return now + op[4] > op[5]
+end
+
+local function apply(op)
+  if op[1] == 2 then
+    redis.call('HINCRBY', hash(op[2]), op[3], string.format('%.0f', op[4]))
+    return
+  end
+  if op[6] then
+    redis.call('HSET', hash(op[2]), op[3], string.format('%.0f', op[4]) .. '|' .. op[6])
+  else
+    redis.call('HDEL', hash(op[2]), op[3])
+  end
+  if followed(op[2]) then
+    local version = redis.call('INCR', prefix .. ':version')
+    redis.call('ZADD', prefix .. ':changes', version, op[2] .. '\n' .. op[3])
+  end
+end
+
+if #done > 0 then redis.call('HDEL', hash(outbox), unpack(done)) end
+local taken = {}
+for index, step in ipairs(steps) do
+  local ok = true
+  for _, op in ipairs(step[3]) do
+    if refused(op) then ok = false break end
+  end
+  if ok then
+    for _, op in ipairs(step[3]) do apply(op) end
+    if step[2] ~= '' then redis.call('HSET', hash(outbox), step[1], '0|' .. step[2]) end
+  end
+  taken[index] = ok and '1' or '0'
+end
+return table.concat(taken)

@@ -1,0 +1,145 @@
+"""The bus in memory: the same promises as the real one (stored, deduplicated, redelivered), in one process."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from itertools import count
+
+from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
+from fairway.wire.subjects import STREAMS
+
+
+def matches(pattern: str, subject: str) -> bool:
+    """Whether a NATS subject pattern (`*` one token, `>` the rest) covers a subject."""
+    wanted, given = pattern.split("."), subject.split(".")
+    for index, token in enumerate(wanted):
+        if token == ">":
+            return len(given) > index
+        if index >= len(given) or token not in ("*", given[index]):
+            return False
+    return len(wanted) == len(given)
+
+
+class MemoryBus:
+    """`redeliver` puts back what was taken and not acknowledged, as the server does after the ack wait."""
+
+    def __init__(self) -> None:
+        self._log: dict[str, list[Delivery]] = {stream.name: [] for stream in STREAMS}
+        self._ids: dict[str, set[str]] = {stream.name: set() for stream in STREAMS}
+        self._sources: dict[tuple[str, str], MemorySource] = {}
+        self._answers: dict[str, Callable[[bytes], Awaitable[bytes | None]]] = {}
+        self._changed = asyncio.Event()
+        self.connected = True
+
+    async def publish(self, messages: Sequence[Outgoing]) -> None:
+        if not self.connected:
+            raise Unreachable("the bus is away")
+        for message in messages:
+            self._store(message)
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _store(self, message: Outgoing) -> None:
+        stream = next((one for one in STREAMS if any(matches(s, message.subject) for s in one.subjects)), None)
+        if stream is None:
+            raise Unreachable(f"no stream takes {message.subject}")
+        if message.id in self._ids[stream.name]:
+            return
+        self._ids[stream.name].add(message.id)
+        log = self._log[stream.name]
+        stored = Delivery(message.id, message.subject, message.data, sequence=len(log) + 1)
+        log.append(stored)
+        for source in self._sources.values():
+            source.offer(stream.name, stored)
+
+    async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
+        key = (stream, durable)
+        if key not in self._sources:
+            self._sources[key] = MemorySource(stream, subjects)
+            for stored in self._log[stream]:
+                self._sources[key].offer(stream, stored)
+        return self._sources[key]
+
+    async def fetch(self, stream: str, sequence: int) -> bytes | None:
+        log = self._log[stream]
+        return log[sequence - 1].data if 0 < sequence <= len(log) else None
+
+    async def history(
+        self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
+    ) -> AsyncIterator[Delivery]:
+        wanted = [one for one in self._log[stream] if not subjects or any(matches(s, one.subject) for s in subjects)]
+        if last:
+            wanted = sorted({one.subject: one for one in wanted}.values(), key=lambda one: one.sequence)
+        at = self._log[stream][-1].sequence if self._log[stream] else 0
+        for one in wanted:
+            if one.sequence >= start:
+                yield one
+        if live:
+            yield Delivery(id="", subject="", data=b"")
+        while live:
+            changed = self._changed
+            for one in self._log[stream][at:]:
+                at = one.sequence
+                if not subjects or any(matches(s, one.subject) for s in subjects):
+                    yield one
+            await changed.wait()
+
+    async def tell(self, subject: str, data: bytes = b"") -> None:
+        if subject in self._answers:
+            await self._answers[subject](data)
+
+    async def ask(self, subject: str, data: bytes = b"", timeout: float = 2.0) -> bytes:
+        answer = await self._answers[subject](data) if subject in self._answers else None
+        if answer is None:
+            raise Unreachable(f"nobody answered {subject} within {timeout} s")
+        return answer
+
+    async def answer(self, subject: str, reply: Callable[[bytes], Awaitable[bytes | None]]) -> None:
+        self._answers[subject] = reply
+
+    async def close(self) -> None:
+        self.connected = False
+
+
+class MemorySource:
+    """A durable consumer of a MemoryBus."""
+
+    def __init__(self, stream: str, subjects: Sequence[str]) -> None:
+        self.stream = stream
+        self._subjects = tuple(subjects)
+        self._ready: list[Delivery] = []
+        self._taken: dict[int, Delivery] = {}
+        self._arrived = asyncio.Event()
+        self._handles = count(1)
+
+    def offer(self, stream: str, stored: Delivery) -> None:
+        if stream == self.stream and any(matches(subject, stored.subject) for subject in self._subjects):
+            self._ready.append(Delivery(stored.id, stored.subject, stored.data, stored.sequence, delivered=0))
+            self._arrived.set()
+
+    async def batch(self, most: int) -> list[Delivery]:
+        while not self._ready:
+            self._arrived.clear()
+            await self._arrived.wait()
+        taken, self._ready = self._ready[:most], self._ready[most:]
+        for delivery in taken:
+            delivery.delivered += 1
+            delivery.handle = next(self._handles)
+            self._taken[delivery.handle] = delivery
+        return taken
+
+    def ack(self, deliveries: Sequence[Delivery]) -> None:
+        for delivery in deliveries:
+            self._taken.pop(delivery.handle, None)
+
+    def later(self, delivery: Delivery, delay_ms: int) -> None:
+        if self._taken.pop(delivery.handle, None) is not None:
+            self._ready.append(delivery)
+            self._arrived.set()
+
+    def redeliver(self) -> None:
+        self._ready = list(self._taken.values()) + self._ready
+        self._taken.clear()
+        self._arrived.set()
+
+    async def close(self) -> None:
+        self.redeliver()

@@ -1,0 +1,120 @@
+"""The store in memory: the same guards, epoch and leases as the Lua scripts, in one process."""
+
+from collections.abc import Mapping
+from itertools import count
+
+import msgspec
+
+from fairway.domain.decision import Put, Step, Write
+from fairway.runtime.ports import Commit, Fenced, Found, Row, StoreWiped, Wanted
+
+
+def followed(table: str) -> bool:
+    return table == "clusters" or table.startswith(("nodes/", "ledger/"))
+
+
+class MemoryStore:
+    """`wipe` forgets everything, as a restart of a cache without persistence does."""
+
+    def __init__(self) -> None:
+        self.wipe()
+        self._epoch = ""
+
+    def wipe(self) -> None:
+        self.epoch = ""
+        self.rows: dict[str, dict[str, Row]] = {}
+        self.counters: dict[str, dict[str, int]] = {}
+        self._changes: dict[tuple[str, str], int] = {}
+        self._version = count(1)
+        self._last = 0
+        self._leases: dict[str, tuple[str, int]] = {}
+
+    async def open(self) -> bool:
+        self._epoch = self.epoch
+        return bool(self.epoch)
+
+    def _check(self) -> None:
+        if not self.epoch or self.epoch != self._epoch:
+            raise StoreWiped
+
+    async def read(self, wanted: Wanted) -> Found:
+        self._check()
+        found = Found(version=self._last)
+        for table, keys in wanted.rows.items():
+            for key in keys:
+                if (one := self.rows.get(table, {}).get(key)) is not None:
+                    found.rows[table, key] = one
+        for table in wanted.whole:
+            if table in self.counters:
+                found.counters[table] = dict(self.counters[table])
+            else:
+                found.whole[table] = dict(self.rows.get(table, {}))
+        if wanted.since is not None:
+            newer = sorted((version, name) for name, version in self._changes.items() if version > wanted.since)
+            found.changes = [(*name, self.rows.get(name[0], {}).get(name[1])) for _, name in newer]
+        return found
+
+    async def commit(self, commit: Commit) -> list[bool]:
+        self._check()
+        if commit.lease and self._leases.get(commit.lease, ("", 0))[1] != commit.token:
+            raise Fenced
+        outbox = self.rows.setdefault(commit.outbox, {})
+        for key in commit.done:
+            outbox.pop(key, None)
+        taken = []
+        payloads = commit.payloads or (b"",) * len(commit.steps)
+        for key, payload, step in zip(commit.keys or ("",) * len(commit.steps), payloads, commit.steps, strict=True):
+            taken.append(self._take(step))
+            if taken[-1] and payload:
+                outbox[key] = Row(0, payload)
+        return taken
+
+    def _take(self, step: Step) -> bool:
+        if any(self._refused(write) for write in step.writes):
+            return False
+        for write in step.writes:
+            self._apply(write)
+        return True
+
+    def _refused(self, write: Write) -> bool:
+        if isinstance(write, Put):
+            row = self.rows.get(write.table, {}).get(write.key)
+            return write.expect is not None and (row.rev if row else 0) != write.expect
+        now = self.counters.get(write.table, {}).get(write.key, 0)
+        return write.most is not None and now + write.amount > write.most
+
+    def _apply(self, write: Write) -> None:
+        if not isinstance(write, Put):
+            table = self.counters.setdefault(write.table, {})
+            table[write.key] = table.get(write.key, 0) + write.amount
+            return
+        rows = self.rows.setdefault(write.table, {})
+        if write.value is None:
+            rows.pop(write.key, None)
+        else:
+            rows[write.key] = Row(write.rev, msgspec.json.encode(write.value))
+        if followed(write.table):
+            self._last = next(self._version)
+            self._changes[write.table, write.key] = self._last
+
+    async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
+        return True
+
+    async def load(self, table: str, rows: Mapping[str, tuple[int, bytes]]) -> None:
+        self.rows.setdefault(table, {}).update({key: Row(rev, data) for key, (rev, data) in rows.items()})
+
+    async def load_counters(self, table: str, counters: Mapping[str, int]) -> None:
+        self.counters.setdefault(table, {}).update(counters)
+
+    async def finish_rebuild(self, epoch: str) -> None:
+        self.epoch = self._epoch = epoch
+
+    async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
+        holder, token = self._leases.get(name, (owner, 0))
+        if holder != owner:
+            return 0
+        self._leases[name] = (owner, token or 1)
+        return token or 1
+
+    async def close(self) -> None:
+        return None

@@ -1,0 +1,223 @@
+"""The bus on NATS JetStream, with nats-py's public API: pipelined publishes, own pull requests, batched acks.
+
+Why not the library's own `fetch` and awaited publishes: at seven hops a job they cost five times as much
+(docs/decisions/0002). A publish counts only when the stream has acknowledged it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
+
+import msgspec
+import nats
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamConfig
+from nats.js.errors import APIError, NotFoundError
+
+from fairway.adapters.nats_source import NatsSource
+from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
+from fairway.wire.subjects import STREAMS, Stream
+
+# How long a publish is repeated before it is said that the bus is away. Shorter than the duplicate window of every
+# stream, so that a repeated publish is always recognised.
+_PUBLISH_TRIES = 4
+_PUBLISH_WAIT_S = 5.0
+
+
+class _Ack(msgspec.Struct):
+    seq: int = 0
+    error: dict[str, Any] | None = None
+
+
+class NatsBus:
+    """Open with `NatsBus.connect`. Everything stored goes to the streams of `wire.subjects`."""
+
+    def __init__(self, client: Client) -> None:
+        self._nc = client
+        self._js = client.jetstream()
+        self._inbox = client.new_inbox()
+        self._next = 0
+        self._waiting: dict[str, asyncio.Future[None] | _Window] = {}
+        self._sources: list[NatsSource] = []
+        self._decode = msgspec.json.Decoder(_Ack)
+
+    @classmethod
+    async def connect(cls, url: str, name: str) -> "NatsBus":
+        """Tries for ever: a service that starts before its bus waits for it. `name` is seen in the server's list."""
+        bus: NatsBus | None = None
+
+        async def reconnected() -> None:
+            if bus is not None:
+                bus.pull_again()
+
+        client = await nats.connect(
+            url, name=name, max_reconnect_attempts=-1, reconnect_time_wait=0.2, connect_timeout=2,
+            allow_reconnect=True, reconnected_cb=reconnected, error_cb=_quiet, pending_size=16 * 2**20,
+            ping_interval=10, max_outstanding_pings=2,
+        )  # fmt: skip
+        bus = cls(client)
+        await client.subscribe(f"{bus._inbox}.*", cb=bus._acked, pending_msgs_limit=0, pending_bytes_limit=0)
+        return bus
+
+    @property
+    def client(self) -> Client:
+        """The connection, for the control plane that shares it."""
+        return self._nc
+
+    @property
+    def connected(self) -> bool:
+        return self._nc.is_connected
+
+    async def provision(self, streams: Sequence[Stream] = STREAMS, replicas: int = 1) -> None:
+        """Creates or updates the streams; safe to run from every process at once."""
+        for stream in streams:
+            config = StreamConfig(
+                name=stream.name, subjects=list(stream.subjects), max_age=stream.max_age or None, allow_direct=True,
+                max_msgs_per_subject=stream.per_subject or -1, duplicate_window=stream.duplicate_window,
+                num_replicas=replicas,
+            )  # fmt: skip
+            try:
+                await self._js.add_stream(config)
+            except APIError as error:
+                if error.err_code != 10058:  # the stream exists with another configuration
+                    raise
+                await self._js.update_stream(config)
+
+    def pull_again(self) -> None:
+        """Pull requests do not survive a reconnect; the subscriptions do."""
+        for source in self._sources:
+            source.renew()
+
+    async def _acked(self, msg: Msg) -> None:
+        window = self._waiting.pop(msg.subject, None)
+        if isinstance(window, _Window):
+            ack = (
+                self._decode.decode(msg.data) if msg.data.startswith(b"{") else _Ack(error={"description": "no stream"})
+            )
+            window.acked(msg.subject, ack.error is None)
+
+    async def publish(self, messages: Sequence[Outgoing]) -> None:
+        left = list(messages)
+        for _ in range(_PUBLISH_TRIES):
+            if not left:
+                return
+            left = await self._try_publish(left)
+        if left:
+            raise Unreachable(f"{len(left)} messages, first on {left[0].subject}, were not stored; trying again later")
+
+    async def _try_publish(self, messages: list[Outgoing]) -> list[Outgoing]:
+        window = _Window(len(messages))
+        names: dict[str, Outgoing] = {}
+        try:
+            for message in messages:
+                self._next += 1
+                reply = f"{self._inbox}.{self._next}"
+                names[reply] = message
+                self._waiting[reply] = window
+                await self._nc.publish(message.subject, message.data, reply=reply, headers=_headers(message))
+            await self._nc.flush(timeout=5)
+            await asyncio.wait_for(window.done, _PUBLISH_WAIT_S)
+        except (TimeoutError, nats.errors.Error):
+            # Wait for a connection at most one turn, so that four turns are four real tries.
+            await asyncio.sleep(0.25)
+        for name in names:
+            self._waiting.pop(name, None)
+        return [message for name, message in names.items() if name not in window.good]
+
+    async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
+        config = ConsumerConfig(
+            durable_name=durable, filter_subjects=list(subjects), ack_wait=wait_s, max_ack_pending=20_000,
+            deliver_policy=DeliverPolicy.ALL, max_deliver=-1,
+        )  # fmt: skip
+        await self._js.add_consumer(stream, config)
+        source = NatsSource(self._nc, stream, durable)
+        await source.open()
+        self._sources.append(source)
+        return source
+
+    async def fetch(self, stream: str, sequence: int) -> bytes | None:
+        try:
+            return (await self._js.get_msg(stream, seq=sequence, direct=True)).data
+        except NotFoundError:
+            return None
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unreachable(f"message {sequence} of {stream} could not be read: {error}") from error
+
+    async def history(
+        self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
+    ) -> AsyncIterator[Delivery]:
+        config = ConsumerConfig(
+            filter_subjects=list(subjects) or None, ack_policy=AckPolicy.NONE, mem_storage=True, inactive_threshold=60,
+            deliver_policy=DeliverPolicy.LAST_PER_SUBJECT if last else DeliverPolicy.BY_START_SEQUENCE,
+            opt_start_seq=None if last else start,
+        )  # fmt: skip
+        if last and not subjects:
+            config.filter_subjects = [next(one.subjects[0] for one in STREAMS if one.name == stream)]
+        info = await self._js.add_consumer(stream, config)
+        source = NatsSource(self._nc, stream, info.name, lasting=False)
+        await source.open()
+        past = bool(info.num_pending)
+        if not past and live:
+            yield Delivery(id="", subject="", data=b"")
+        try:
+            while past or live:
+                for delivery in await source.batch(1_000):
+                    yield delivery
+                    if past and delivery.left == 0:
+                        past = False
+                        if live:
+                            yield Delivery(id="", subject="", data=b"")
+        finally:
+            await source.close()
+
+    async def tell(self, subject: str, data: bytes = b"") -> None:
+        await self._nc.publish(subject, data)
+
+    async def ask(self, subject: str, data: bytes = b"", timeout: float = 2.0) -> bytes:
+        try:
+            return (await self._nc.request(subject, data, timeout=timeout)).data
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unreachable(f"nobody answered {subject} within {timeout} s") from error
+
+    async def answer(self, subject: str, reply: Callable[[bytes], Awaitable[bytes | None]]) -> None:
+        async def heard(msg: Msg) -> None:
+            answer = await reply(msg.data)
+            if answer is not None and msg.reply:
+                await msg.respond(answer)
+
+        await self._nc.subscribe(subject, cb=heard)
+
+    async def close(self) -> None:
+        for source in self._sources:
+            await source.close()
+        await self._nc.close()
+
+
+class _Window:
+    """Counts the acknowledgements of one batch of publishes."""
+
+    def __init__(self, count: int) -> None:
+        self._left = count
+        self.good: set[str] = set()
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def acked(self, name: str, good: bool) -> None:
+        self._left -= 1
+        if good:
+            self.good.add(name)
+        if self._left == 0 and not self.done.done():
+            self.done.set_result(None)
+
+
+def _headers(message: Outgoing) -> dict[str, str]:
+    """Msg-Id for the stream's own deduplication; CloudEvents 1.0 in binary mode for everybody else."""
+    return {
+        "Nats-Msg-Id": message.id, "ce-id": message.id, "ce-specversion": "1.0", "ce-type": message.kind,
+        "ce-source": message.source or "/fairway",
+    }  # fmt: skip
+
+
+async def _quiet(_: Exception) -> None:
+    """Connection errors show in `connected` and in the time-outs of calls; the library's default prints each."""

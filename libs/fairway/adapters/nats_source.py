@@ -1,0 +1,139 @@
+"""A durable JetStream consumer read by own pull requests, several messages in flight, acknowledged in bulk."""
+
+import asyncio
+from collections import deque
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+import msgspec
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from fairway.runtime.ports import Delivery, Unreachable
+
+# Messages asked for ahead of use: two full batches of the loop.
+_CREDIT = 512
+# An unanswered pull request ends by itself after this long; the server sends a heartbeat twice in it.
+_EXPIRES_S = 20
+_HEARTBEAT_S = 5
+
+
+class NatsSource:
+    """Implements `ports.Source`. A status message or silence of two heartbeats makes it ask anew."""
+
+    def __init__(self, client: Client, stream: str, durable: str, lasting: bool = True) -> None:
+        self.stream = stream
+        self._lasting = lasting
+        self._lost = False
+        self._nc = client
+        self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
+        self._inbox = client.new_inbox()
+        self._buffer: deque[Delivery] = deque()
+        self._arrived = asyncio.Event()
+        self._asked = 0
+        self._sign_of_life = 0.0
+        self._subscription: Subscription | None = None
+        self._acks: list[str] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> None:
+        self._subscription = await self._nc.subscribe(
+            self._inbox, cb=self._received, pending_msgs_limit=0, pending_bytes_limit=0
+        )
+        self._keep(self._watch())
+        await self._pull()
+
+    def renew(self) -> None:
+        """Forget what was asked for, and ask again."""
+        self._asked = 0
+        self._keep(self._pull())
+
+    def _keep(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _pull(self) -> None:
+        want = _CREDIT - self._asked - len(self._buffer)
+        if want < _CREDIT // 2 or not self._nc.is_connected:
+            return
+        self._asked += want
+        request = {"batch": want, "expires": _EXPIRES_S * 10**9, "idle_heartbeat": _HEARTBEAT_S * 10**9}
+        self._sign_of_life = asyncio.get_running_loop().time()
+        await self._nc.publish(self._subject, msgspec.json.encode(request), reply=self._inbox)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(_HEARTBEAT_S)
+            if asyncio.get_running_loop().time() - self._sign_of_life > 2.5 * _HEARTBEAT_S:
+                self._asked = 0
+                await self._pull()
+
+    async def _received(self, msg: Msg) -> None:
+        self._sign_of_life = asyncio.get_running_loop().time()
+        status = msg.headers.get("Status") if msg.headers else None
+        if status and not msg.reply.startswith("$JS.ACK"):
+            if status != "100":  # that request is over, whatever of it was left
+                await self._over(status)
+            return
+        self._asked = max(0, self._asked - 1)
+        self._buffer.append(_delivery(msg))
+        self._arrived.set()
+
+    async def _over(self, status: str) -> None:
+        """404, 408, 409: ask again. 503: nobody serves the consumer; a passing one is gone for good."""
+        self._asked = 0
+        if status != "503":
+            await self._pull()
+        elif self._lasting:
+            self._keep(self._pull_soon())
+        else:
+            self._lost = True
+            self._arrived.set()
+
+    async def _pull_soon(self) -> None:
+        await asyncio.sleep(0.25)
+        await self._pull()
+
+    async def batch(self, most: int) -> list[Delivery]:
+        while not self._buffer:
+            if self._lost:
+                raise Unreachable(f"the consumer on {self.stream} is gone; start over")
+            self._arrived.clear()
+            await self._pull()
+            await self._arrived.wait()
+        taken = [self._buffer.popleft() for _ in range(min(most, len(self._buffer)))]
+        await self._pull()
+        return taken
+
+    def ack(self, deliveries: Sequence[Delivery]) -> None:
+        self._acks.extend(delivery.handle for delivery in deliveries)
+        self._keep(self._send_acks())
+
+    async def _send_acks(self) -> None:
+        acks, self._acks = self._acks, []
+        for reply in acks:
+            await self._nc.publish(reply, b"+ACK")
+
+    def later(self, delivery: Delivery, delay_ms: int) -> None:
+        body = b'-NAK {"delay": %d}' % (delay_ms * 1_000_000)
+        self._keep(self._nc.publish(delivery.handle, body))
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        if self._subscription is not None and not self._nc.is_closed:
+            await self._subscription.unsubscribe()
+
+
+def _delivery(msg: Msg) -> Delivery:
+    """`$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>`, or the longer form
+    with domain and account behind `$JS.ACK` (ADR-15 of NATS)."""
+    parts = msg.reply.split(".")
+    at = 4 if len(parts) < 11 else 6
+    delivered, sequence, left = int(parts[at]), int(parts[at + 1]), int(parts[at + 4])
+    name = (msg.headers or {}).get("Nats-Msg-Id") or f"{parts[at - 2]}-{sequence}"
+    return Delivery(
+        id=name, subject=msg.subject, data=msg.data, sequence=sequence, delivered=delivered, left=left, handle=msg.reply
+    )

@@ -1,0 +1,24 @@
+-- Reads rows, whole tables and changes of one moment. ARGV: prefix, epoch, request (msgpack).
+-- request: {{table, {keys}}..., {whole tables}, since or -1}. Returns "WIPED" or {rows, whole, version, changes}.
+local prefix, epoch = ARGV[1], ARGV[2]
+if redis.call('GET', prefix .. ':epoch') ~= epoch then return 'WIPED' end
+local request = cmsgpack.unpack(ARGV[3])
+
+local function hash(table) return prefix .. ':t:' .. table end
+
+local rows, whole, changes = {}, {}, {}
+for index, wanted in ipairs(request[1]) do
+  rows[index] = redis.call('HMGET', hash(wanted[1]), unpack(wanted[2]))
+end
+for index, name in ipairs(request[2]) do
+  whole[index] = redis.call('HGETALL', hash(name))
+end
+local version = redis.call('GET', prefix .. ':version') or '0'
+if request[3] >= 0 then
+  local names = redis.call('ZRANGEBYSCORE', prefix .. ':changes', '(' .. string.format('%.0f', request[3]), '+inf')
+  for index, name in ipairs(names) do
+    local cut = string.find(name, '\n', 1, true)
+    changes[index] = {name, redis.call('HGET', hash(string.sub(name, 1, cut - 1)), string.sub(name, cut + 1))}
+  end
+end
+return {rows, whole, version, changes}

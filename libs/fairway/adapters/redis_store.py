@@ -1,0 +1,150 @@
+"""The store on Redis or Valkey: one Lua call for a read, one for a commit, both of them guarded by the epoch.
+
+The epoch says which rebuild of the working set this is. A store that was wiped has none, so that nobody mistakes an
+empty store for jobs that are not there.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import ConnectionError, NoScriptError, RedisError, TimeoutError
+
+from fairway.domain.decision import Put, Step
+from fairway.runtime.ports import Commit, Found, Row, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import Fenced as FencedOut
+
+_HERE = Path(__file__).parent
+_SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "read", "lease")}
+# HSET of a rebuild in pieces that keep the server answering others in between.
+_PIECE = 2_000
+
+
+def pack_step(key: str, payload: bytes, step: Step) -> list[Any]:
+    """A step as commit.lua wants it."""
+    ops: list[Any] = []
+    for write in step.writes:
+        if isinstance(write, Put):
+            data = False if write.value is None else msgspec.json.encode(write.value)
+            expect = -1 if write.expect is None else write.expect
+            ops.append([1, write.table, write.key, write.rev, expect, data])
+        else:
+            ops.append([2, write.table, write.key, write.amount, False if write.most is None else write.most])
+    return [key, payload or "", ops]
+
+
+def row(data: bytes | None) -> Row | None:
+    """A stored row without its revision prefix; counters have none and are not rows."""
+    if data is None:
+        return None
+    rev, _, body = data.partition(b"|")
+    return Row(int(rev), body)
+
+
+class RedisStore:
+    """`prefix` is a hash tag, so that all keys share a slot. Raises Unreachable, StoreWiped or Fenced."""
+
+    def __init__(self, url: str, prefix: str = "{fairway}") -> None:
+        pool = BlockingConnectionPool.from_url(
+            url, max_connections=8, timeout=10, socket_timeout=5, socket_connect_timeout=2,
+            retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 1),
+        )  # fmt: skip
+        self._redis = Redis(connection_pool=pool)
+        self._prefix = prefix
+        self._epoch = ""
+        self._shas: dict[str, str] = {}
+
+    async def _run(self, name: str, *args: Any) -> Any:
+        try:
+            return await self._eval(name, *args)
+        except (ConnectionError, TimeoutError, OSError) as error:
+            raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
+
+    async def _eval(self, name: str, *args: Any) -> Any:
+        try:
+            if name not in self._shas:
+                raise NoScriptError
+            return await self._redis.evalsha(self._shas[name], 0, self._prefix, *args)
+        except NoScriptError:
+            self._shas[name] = await self._redis.script_load(_SCRIPTS[name])
+            return await self._redis.evalsha(self._shas[name], 0, self._prefix, *args)
+
+    async def _do(self, *command: Any) -> Any:
+        try:
+            return await self._redis.execute_command(*command)  # type: ignore[no-untyped-call]  # untyped in redis-py
+        except (ConnectionError, TimeoutError, OSError) as error:
+            raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
+        except RedisError as error:
+            raise Unreachable(f"the store refused {command[0]}: {error}") from error
+
+    async def open(self) -> bool:
+        epoch = await self._do("GET", f"{self._prefix}:epoch")
+        self._epoch = epoch.decode() if epoch else ""
+        return bool(epoch)
+
+    async def read(self, wanted: Wanted) -> Found:
+        tables = [(table, keys) for table, keys in wanted.rows.items() if keys]
+        request = msgspec.msgpack.encode([tables, wanted.whole, -1 if wanted.since is None else wanted.since])
+        answer = await self._run("read", self._epoch, request)
+        if answer == b"WIPED":
+            raise StoreWiped
+        return _found(wanted, tables, answer)
+
+    async def commit(self, commit: Commit) -> list[bool]:
+        payloads = commit.payloads or (b"",) * len(commit.steps)
+        keys = commit.keys or ("",) * len(commit.steps)
+        steps = [pack_step(*parts) for parts in zip(keys, payloads, commit.steps, strict=True)]
+        request = msgspec.msgpack.encode([steps, commit.outbox, commit.done, commit.lease, commit.token])
+        answer = await self._run("commit", self._epoch, request)
+        if answer == b"WIPED":
+            raise StoreWiped
+        if answer == b"FENCED":
+            raise FencedOut
+        return [digit == ord("1") for digit in answer]
+
+    async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
+        return bool(await self._do("SET", f"{self._prefix}:rebuilding", owner, "NX", "PX", ttl_ms))
+
+    async def load(self, table: str, rows: Mapping[str, tuple[int, bytes]]) -> None:
+        flat = [part for key, (rev, data) in rows.items() for part in (key, b"%d|%b" % (rev, data))]
+        for start in range(0, len(flat), 2 * _PIECE):
+            await self._do("HSET", f"{self._prefix}:t:{table}", *flat[start : start + 2 * _PIECE])
+
+    async def load_counters(self, table: str, counters: Mapping[str, int]) -> None:
+        if counters:
+            flat = [part for key, amount in counters.items() for part in (key, amount)]
+            await self._do("HSET", f"{self._prefix}:t:{table}", *flat)
+
+    async def finish_rebuild(self, epoch: str) -> None:
+        await self._do("SET", f"{self._prefix}:epoch", epoch)
+        await self._do("DEL", f"{self._prefix}:rebuilding")
+        self._epoch = epoch
+
+    async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
+        return int(await self._run("lease", name, owner, ttl_ms))
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+
+
+def _found(wanted: Wanted, tables: list[tuple[str, list[str]]], answer: list[Any]) -> Found:
+    rows, whole, version, changes = answer
+    found = Found(version=int(version))
+    for (table, keys), values in zip(tables, rows, strict=True):
+        for key, value in zip(keys, values, strict=True):
+            if (one := row(value)) is not None:
+                found.rows[table, key] = one
+    for table, flat in zip(wanted.whole, whole, strict=True):
+        pairs = list(zip(flat[::2], flat[1::2], strict=True))
+        if pairs and b"|" not in pairs[0][1]:
+            found.counters[table] = {key.decode(): int(value) for key, value in pairs}
+        else:
+            found.whole[table] = {key.decode(): one for key, value in pairs if (one := row(value))}
+    for name, value in (change if len(change) == 2 else (change[0], None) for change in changes):
+        table, _, key = name.decode().partition("\n")
+        found.changes.append((table, key, row(value or None)))
+    return found

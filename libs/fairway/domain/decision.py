@@ -1,0 +1,113 @@
+"""What a service decides: steps to commit and calls to make, as values that can be compared.
+
+A step is all or nothing: its writes hold only if every guard holds at the moment of the commit, and its events are
+kept beside them (the outbox) until they were published. A refused step means that nothing of it happened.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from fairway.wire.jobs import JobMessage
+
+# Tables of the store. What is in `nodes/<cluster>`, `ledger/<cluster>` and `clusters` is followed by revision.
+JOBS = "jobs"
+LIVE = "live"
+NAMES = "names"
+CLIENTS = "clients"
+QUOTA = "quota"
+CLUSTERS = "clusters"
+FREED = "freed"
+
+
+def nodes(cluster: str) -> str:
+    return f"nodes/{cluster}"
+
+
+def ledger(cluster: str) -> str:
+    return f"ledger/{cluster}"
+
+
+class Put(Struct, frozen=True, tag=True):
+    """Store `value`, encoded as JSON (None: delete). `expect` guards: the revision that must be there, 0 for nothing,
+    None for any."""
+
+    table: str
+    key: str
+    value: Any
+    rev: int = 1
+    expect: int | None = None
+
+
+class Add(Struct, frozen=True, tag=True):
+    """Add `amount` to a counter; refused when the result would be more than `most`."""
+
+    table: str
+    key: str
+    amount: int
+    most: int | None = None
+
+
+Write = Put | Add
+
+
+class Say(Struct, frozen=True):
+    """A message to publish: `id` is derived from its cause, so that saying it twice is saying it once."""
+
+    id: str
+    subject: str
+    message: Any
+
+
+class Step(Struct, frozen=True):
+    writes: tuple[Write, ...] = ()
+    events: tuple[Say, ...] = ()
+
+
+class Call(Struct, frozen=True):
+    """Something to do outside: `verb` of the service's own port, with values. Its outcome is decided upon next."""
+
+    verb: str
+    cluster: str
+    job: str
+    attempt: int
+    body: Any = None
+
+
+class Outcome(Struct, frozen=True):
+    """What a call brought: `ok`, or the reason as the other side gave it."""
+
+    call: Call
+    ok: bool
+    code: str = ""
+    text: str = ""
+    body: Any = None
+
+
+class Decision(Struct, frozen=True):
+    """Nothing to do is a decision too: `Decision()`."""
+
+    steps: tuple[Step, ...] = ()
+    calls: tuple[Call, ...] = ()
+    again_in: int | None = None  # milliseconds after which the same message is to be handled once more
+
+
+class Heard(Struct, frozen=True):
+    """A message with what the transport knows of it. `id` identifies it over redeliveries; `sequence` is its place
+    in the stream (0: it did not come from one); `delivered` counts deliveries from 1."""
+
+    id: str
+    message: Any
+    sequence: int = 0
+    delivered: int = 1
+    outcomes: tuple[Outcome, ...] = ()
+    size: int = 0
+
+
+NOTHING = Decision()
+
+
+def job_of(heard: Heard) -> str:
+    """The id of the job that a message speaks of, or empty."""
+    message = heard.message
+    return message.job if isinstance(message, JobMessage) else ""

@@ -1,0 +1,214 @@
+"""A job and how it moves: the table of states, and the fold that makes a job from what was said about it.
+
+Nothing but `fold` changes a job. Services say events; the row in the store and the rebuild from the record are the
+same fold over the same events.
+"""
+
+from enum import StrEnum
+
+import msgspec
+from msgspec import Struct
+
+from fairway.domain.resources import Resources
+from fairway.wire import jobs as wire
+from fairway.wire.capacity import Slot
+from fairway.wire.jobs import JobMessage, JobSpec, Verdict
+from fairway.wire.reasons import Code, Reason
+
+
+class State(StrEnum):
+    ADMITTED = "admitted"
+    QUEUED = "queued"
+    DEQUEUED = "dequeued"
+    PLACED = "placed"
+    RESERVED = "reserved"
+    DISPATCHED = "dispatched"
+    RUNNING = "running"
+    RETURNING = "returning"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    REJECTED = "rejected"
+
+
+ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.REJECTED})
+IN_CLUSTER = frozenset({State.RESERVED, State.DISPATCHED, State.RUNNING, State.RETURNING})
+# States in which the job's request is charged to its quota.
+CHARGED = frozenset({State.DEQUEUED, State.PLACED}) | IN_CLUSTER
+
+
+class Attempt(Struct, frozen=True, omit_defaults=True):
+    """One try in one cluster, and how it ended (no reason: it has not)."""
+
+    number: int
+    cluster: str
+    slots: tuple[Slot, ...] = ()
+    started_at: int = 0
+    running_at: int = 0
+    ended_at: int = 0
+    why: Reason | None = None
+
+
+class Job(Struct, frozen=True, omit_defaults=True):
+    """A job as its events have made it. `rev` counts them; `entered` is the rev at which `state` was entered.
+
+    `cluster` and `slots` are those of the present attempt; `removing` names the cluster in which an older attempt
+    still has to vanish before the next one may go. `avoid` maps a cluster to the time until which it is avoided.
+    """
+
+    id: str
+    tenant: str
+    state: State
+    rev: int
+    entered: int
+    attempt: int
+    at: int
+    since: int
+    spec: JobSpec | None = None
+    queue: str = ""
+    leaf: tuple[str, ...] = ()
+    enqueued_at: int = 0
+    submitted_at: int = 0
+    why: Reason | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    path: tuple[str, ...] = ()
+    charge: Resources = {}
+    cluster: str = ""
+    slots: tuple[Slot, ...] = ()
+    removing: str = ""
+    cancelling: bool = False
+    avoid: dict[str, int] = {}
+    attempts: tuple[Attempt, ...] = ()
+    placed: wire.Placed | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def charged(self) -> bool:
+        return self.state in CHARGED
+
+    @property
+    def key(self) -> str:
+        """`<job>/<attempt>`, the name of the present attempt everywhere."""
+        return f"{self.id}/{self.attempt}"
+
+
+class IllegalMove(Exception):
+    """A message that may not follow: names the job, its state and the message, so that the story can be looked up."""
+
+    def __init__(self, job: Job | None, message: JobMessage) -> None:
+        where = f"is {job.state} (rev {job.rev}, attempt {job.attempt})" if job else "is unknown"
+        super().__init__(
+            f"job {message.job or '?'} {where} and cannot be {message.verb} (rev {message.rev}); see its story"
+        )
+
+
+_WAITING = (State.ADMITTED, State.DEQUEUED, State.PLACED, State.RETURNING, State.RESERVED)
+_STARTED = (State.DISPATCHED, State.RUNNING)
+# message -> (states it may follow, state it makes; None: the state stays).
+MOVES: dict[type[JobMessage], tuple[tuple[State, ...], State | None]] = {
+    wire.Queue: (_WAITING, State.QUEUED),
+    wire.Blocked: ((State.QUEUED,), None),
+    wire.Dequeued: ((State.QUEUED,), State.DEQUEUED),
+    wire.Placed: ((State.DEQUEUED,), State.PLACED),
+    wire.Reserved: ((State.PLACED,), State.RESERVED),
+    wire.Dispatched: ((State.RESERVED,), State.DISPATCHED),
+    wire.Running: ((State.DISPATCHED,), State.RUNNING),
+    wire.Succeeded: (_STARTED, State.SUCCEEDED),
+    wire.Failed: ((State.RESERVED, *_STARTED), State.RETURNING),
+    wire.Lost: ((State.RESERVED, *_STARTED), State.RETURNING),
+    wire.Rejected: ((State.ADMITTED,), State.REJECTED),
+    wire.Recall: ((State.QUEUED, State.DEQUEUED, State.PLACED, *IN_CLUSTER, *ENDED), None),
+    wire.Removed: (tuple(State), None),
+    wire.Cancelled: ((State.QUEUED, State.DISPATCHED, State.RUNNING, State.RESERVED), State.CANCELLED),
+}
+
+
+def born(message: wire.Admitted | wire.Rejected) -> Job:
+    """The job that its first event makes."""
+    admitted = isinstance(message, wire.Admitted)
+    return Job(
+        id=message.job, tenant=message.tenant, state=State.ADMITTED if admitted else State.REJECTED,
+        rev=message.rev, entered=message.rev, attempt=message.attempt, at=message.at, since=message.at,
+        submitted_at=message.at, spec=message.spec if isinstance(message, wire.Admitted) else None,
+        why=None if isinstance(message, wire.Admitted) else message.reasons[0],
+    )  # fmt: skip
+
+
+def fold(job: Job | None, message: JobMessage) -> Job:
+    """The job after `message`. IllegalMove when the table does not allow it."""
+    if job is None:
+        if isinstance(message, wire.Admitted | wire.Rejected):
+            return born(message)
+        raise IllegalMove(None, message)
+    move = MOVES.get(type(message))
+    if move is None or job.state not in move[0]:
+        raise IllegalMove(job, message)
+    state = move[1] or job.state
+    if getattr(message, "final", False):
+        state = State.FAILED
+    changes: dict[str, object] = {"rev": message.rev, "at": message.at, "state": state}
+    if state != job.state:
+        changes |= {"entered": message.rev, "since": message.at}
+    return msgspec.structs.replace(job, **changes, **_effects(job, message))
+
+
+def _effects(job: Job, message: JobMessage) -> dict[str, object]:
+    match message:
+        case wire.Queue():
+            return _requeued(job, message)
+        case wire.Blocked():
+            return {"why": message.why}
+        case wire.Dequeued():
+            return {"path": message.path, "charge": message.charge, "why": None, "verdicts": ()}
+        case wire.Placed():
+            return {"cluster": message.cluster, "slots": message.slots, "placed": message}
+        case wire.Reserved():
+            tried = Attempt(job.attempt, message.cluster, message.slots, message.at)
+            return {"slots": message.slots, "attempts": (*job.attempts, tried)}
+        case wire.Running():
+            return {"attempts": _last(job, running_at=message.at)}
+        case wire.Succeeded():
+            return {"attempts": _last(job, ended_at=message.at)}
+        case wire.Failed() | wire.Lost():
+            return _attempt_ended(job, message)
+        case wire.Recall():
+            stop = job.cancelling or (message.why.code is Code.CANCELLED and not job.ended)
+            return {"removing": message.cluster, "cancelling": stop}
+        case wire.Removed():
+            return {"removing": "" if job.removing == message.cluster else job.removing}
+        case wire.Rejected():
+            return {"why": message.reasons[0]}
+        case wire.Cancelled():
+            why = Reason(code=Code.CANCELLED, text=f"cancelled by {message.who or 'its owner'}")
+            return {"why": why, "removing": "", "attempts": _last(job, ended_at=message.at, why=why)}
+    return {}
+
+
+def _requeued(job: Job, message: wire.Queue) -> dict[str, object]:
+    return {
+        "queue": message.queue, "leaf": message.leaf, "enqueued_at": message.enqueued_at, "attempt": message.attempt,
+        "why": message.why, "verdicts": message.verdicts, "path": (), "charge": {}, "cluster": "", "slots": (),
+        "placed": None,
+    }  # fmt: skip
+
+
+def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> dict[str, object]:
+    until = message.at + (job.spec.avoid if job.spec else 0)
+    return {
+        "why": message.why,
+        "avoid": {
+            **{name: end for name, end in job.avoid.items() if end > message.at},
+            message.cluster: until,
+        },
+        "attempts": _last(job, ended_at=message.at, why=message.why),
+    }
+
+
+def _last(job: Job, **changes: object) -> tuple[Attempt, ...]:
+    """The attempts with the newest one changed, unless it has ended already."""
+    if not job.attempts or job.attempts[-1].ended_at:
+        return job.attempts
+    return (*job.attempts[:-1], msgspec.structs.replace(job.attempts[-1], **changes))

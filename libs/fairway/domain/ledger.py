@@ -1,0 +1,61 @@
+"""The reservation ledger: what an attempt holds in a cluster, and how that becomes holds of single nodes."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from fairway.domain.job import Job
+from fairway.domain.resources import Resources, add, scale
+from fairway.wire.capacity import Node, Slot
+
+
+class Hold(Struct, frozen=True):
+    """One attempt's reservation: planned slots, and what one pod of each pod set requests. Until the attempt was
+    dispatched the hold ends at `expires_at` (ms); 0: when the attempt ends."""
+
+    slots: tuple[Slot, ...]
+    requests: dict[str, Resources]
+    expires_at: int = 0
+
+    @classmethod
+    def of(cls, job: Job, slots: tuple[Slot, ...], expires_at: int = 0) -> "Hold":
+        assert job.spec is not None, "a job that was placed was admitted"
+        requests = {pods.name: one_pod(pods.requests) for pods in job.spec.workload.pod_sets}
+        return cls(slots, requests, expires_at)
+
+
+def one_pod(requests: Mapping[str, int]) -> Resources:
+    """What a pod takes of a node: its requests and one of the node's `pods`."""
+    return {**requests, "pods": 1}
+
+
+def holds_of(key: str, hold: Hold | None, nodes: Mapping[str, Node]) -> dict[str, Resources]:
+    """What attempt `key` takes on each node, reserved and running counted once.
+
+    Pods that were seen count where they are. Planned slots are kept for as many pods of the pod set as were not
+    seen yet, first on the nodes where fewer were seen than planned. Without a hold only what is seen counts.
+    """
+    taken: dict[str, Resources] = {}
+    seen: dict[str, dict[str, int]] = {}
+    for name, node in nodes.items():
+        pods = node.attempts.get(key)
+        if pods is not None:
+            taken[name] = dict(pods.requests)
+            for pod_set, count in pods.counts.items():
+                seen.setdefault(pod_set, {})[name] = count
+    for pod_set, slots in _by_pod_set(hold.slots if hold else ()).items():
+        assert hold is not None
+        missing = sum(slot.count for slot in slots) - sum(seen.get(pod_set, {}).values())
+        for slot in slots:
+            keep = min(missing, slot.count - seen.get(pod_set, {}).get(slot.node, 0))
+            if keep > 0:
+                missing -= keep
+                taken[slot.node] = add(taken.get(slot.node, {}), scale(hold.requests.get(pod_set, {}), keep))
+    return taken
+
+
+def _by_pod_set(slots: Iterable[Slot]) -> dict[str, list[Slot]]:
+    grouped: dict[str, list[Slot]] = {}
+    for slot in slots:
+        grouped.setdefault(slot.pods, []).append(slot)
+    return grouped

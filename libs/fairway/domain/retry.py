@@ -1,0 +1,33 @@
+"""What follows a failed attempt: another one elsewhere, or the end."""
+
+from fairway.domain.tell import Teller
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+
+
+def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:
+    """Ends the present attempt. With attempts left the job goes back to its queue at once, with the next attempt's
+    number and its first enqueue time; the queue lets it go only when nothing of the old attempt is left."""
+    job = teller.job
+    assert job is not None and job.spec is not None, "only an admitted job has attempts"
+    cluster, number, limit = job.cluster, job.attempt, job.spec.attempts
+    if number >= limit:
+        last = Reason(why.code, f"{why.text} (attempt {number} of {limit}; no attempts left)", why.field, why.remedy)
+        return teller.say(kind, cluster=cluster, why=last, final=True)
+    teller.say(kind, cluster=cluster, why=why)
+    teller.say(wire.Recall, cluster=cluster, why=why)
+    note = Reason(
+        Code.WAITING_FOR_REMOVAL, f"attempt {number} in {cluster} ended: {why.text}; it is being removed there"
+    )
+    return teller.say(
+        wire.Queue, attempt=number + 1, queue=job.queue, leaf=job.leaf, enqueued_at=job.enqueued_at, why=note
+    )
+
+
+def go_back(teller: Teller, why: Reason, verdicts: tuple[wire.Verdict, ...] = (), freed: int = 0) -> Teller:
+    """Returns a job that found no room to its queue, with its first enqueue time."""
+    job = teller.job
+    assert job is not None, "only a known job can go back"
+    return teller.say(
+        wire.Queue, queue=job.queue, leaf=job.leaf, enqueued_at=job.enqueued_at, why=why, verdicts=verdicts, freed=freed
+    )

@@ -1,0 +1,102 @@
+"""How a service says what became of a job: events with derived ids, folded into the job, in one guarded step."""
+
+from base64 import b32encode
+from hashlib import blake2b
+from typing import Any, Protocol
+
+from fairway.domain import decision
+from fairway.domain.decision import Add, Heard, Put, Say, Step, Write
+from fairway.domain.job import Job, fold
+from fairway.wire import subjects
+from fairway.wire.jobs import JobMessage
+
+
+class Jobs(Protocol):
+    """The part of a view that knows jobs: as they are now, and at which revision the store has them."""
+
+    jobs: dict[str, Job]
+    revs: dict[str, int]
+
+
+def message_id(*parts: object) -> str:
+    """An id that anybody derives again from the same parts: 120 bits, letters and digits."""
+    text = "\x1f".join(map(str, parts))
+    return b32encode(blake2b(text.encode(), digest_size=15).digest()).decode().lower()
+
+
+def quota_key(node: str, resource: str) -> str:
+    return f"{node}|{resource}"
+
+
+def name_key(namespace: str, kind: str, name: str) -> str:
+    """The key under which a live job's object name is taken; no part of it can hold a slash."""
+    return f"{namespace}/{kind}/{name}"
+
+
+class Teller:
+    """Says events of one job in answer to one message. `step` gives what they change: the job's row, its quota."""
+
+    def __init__(self, view: Jobs, service: str, heard: Heard, now: int, job: str | Job = "") -> None:
+        """`job` is another one than the message's, by id, or as it is known when the view has no row of it."""
+        known = job if isinstance(job, Job) else None
+        self.id = known.id if known else str(job) or heard.message.job
+        self.job: Job | None = view.jobs.get(self.id, known)
+        self._before = self.job
+        self._rev = view.revs.get(self.id, known.rev if known else 0)
+        self._service, self._heard, self._now = service, heard, now
+        self._events: list[Say] = []
+
+    def say(self, event: type[JobMessage], /, **fields: Any) -> "Teller":
+        """Adds an event; the attempt is the job's own unless `attempt` is given."""
+        head = {"job": self.id, "at": self._now, "cause": self._heard.id}
+        if self.job is not None:
+            head |= {"tenant": self.job.tenant, "attempt": self.job.attempt}
+        head["rev"] = self.job.rev + 1 if self.job else 1
+        message = event(**{**head, **fields})
+        self.job = fold(self.job, message)
+        name = message_id(self._service, self._heard.id, self.id, len(self._events))
+        self._events.append(Say(id=name, subject=subjects.job(event.verb, message.tenant), message=message))
+        return self
+
+    def step(self, *more: Write) -> Step:
+        """The step that makes it so. `more` are writes that go along, such as a charge with its limit."""
+        assert self.job is not None, "say something before taking the step"
+        writes: list[Write] = [Put(decision.JOBS, self.id, self.job, rev=self.job.rev, expect=self._rev), *more]
+        if self._before is not None:
+            writes += released(self._before, self.job)
+        if not self.job.ended and self._before is None:
+            writes.append(Put(decision.LIVE, self.id, ""))
+        if self.job.ended:
+            writes += farewell(self.job)
+        return Step(writes=tuple(writes), events=tuple(self._events))
+
+
+def released(before: Job, after: Job) -> list[Write]:
+    """Gives back what `before` was charged, when `after` is no longer charged: usage is the sum of charged jobs."""
+    if not before.charged or after.charged:
+        return []
+    return [
+        Add(decision.QUOTA, quota_key(node, name), -amount)
+        for node in before.path
+        for name, amount in sorted(before.charge.items())
+        if amount
+    ]
+
+
+def farewell(job: Job) -> list[Write]:
+    """A job that ended is no longer live, and its name is free again."""
+    if job.spec is None:
+        return []
+    work = job.spec.workload
+    key = name_key(work.namespace, work.kind, work.name)
+    return [Put(decision.LIVE, job.id, None), Put(decision.NAMES, key, None)]
+
+
+def current(view: Jobs, heard: Heard, *states: str) -> Job | None:
+    """The job a message speaks of, if the message is still news: the job is in one of `states`, entered no later
+    than by this message, and of the same attempt. None: a late or repeated message, to be passed over."""
+    message = heard.message
+    job = view.jobs.get(message.job)
+    if job is None or job.state not in states or job.attempt != message.attempt or job.entered > message.rev:
+        return None
+    return job

@@ -1,0 +1,242 @@
+"""One cluster as placement sees it: an index that the service loop keeps current and decisions only read."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+
+from fairway.domain.resources import Resources, add, scale
+from fairway.placement.index import Region, Row, State, extended
+from fairway.placement.journal import Journal
+from fairway.placement.shapes import Shape, Where
+from fairway.wire.capacity import ClusterInfo, Node, Slot
+
+# Shapes kept per cluster; real traces have tens (design/scale.md), a hostile tenant can invent any number.
+MOST_SHAPES = 256
+
+
+class Totals(Struct, frozen=True):
+    """Sums over all nodes; a node that is overcommitted counts as having nothing free, not less."""
+
+    allocatable: Resources
+    free: Resources
+
+
+def taken(slots: Iterable[Slot], requests_of: Mapping[str, Mapping[str, int]]) -> dict[str, Resources]:
+    """What slots take per node, with one of `pods` per pod: the amounts to write as a node's `holds`."""
+    total: dict[str, Resources] = {}
+    for slot in slots:
+        one = scale(requests_of[slot.pods], slot.count)
+        one["pods"] = slot.count
+        total[slot.node] = add(total.get(slot.node, {}), one)
+    return total
+
+
+class ClusterView:
+    """Nodes, assumed placements and the shape index of one cluster.
+
+    Every method costs what the touched nodes cost; the index catches up when a shape is next asked about.
+    `memo` belongs to `choose`: what was judged since the last change, forgotten at every change.
+    """
+
+    def __init__(self, info: ClusterInfo) -> None:
+        self._info = info
+        self.observed_at = info.observed_at
+        self._states: dict[str, State] = {}
+        self._nodes: dict[str, Node] = {}
+        self._sorted = True
+        self._assumed: dict[str, dict[str, Resources]] = {}
+        self._overlay: dict[str, dict[str, Resources]] = {}
+        self._carried: dict[str, int] = {}
+        self._rows: dict[Shape, Row] = {}
+        self._regions: dict[Where, Region] = {}
+        self._journal = Journal()
+        self._asked = 0
+        self._totals: Totals | None = None
+        self.memo: dict[Any, Any] = {}
+
+    @property
+    def info(self) -> ClusterInfo:
+        return self._info
+
+    @info.setter
+    def info(self, info: ClusterInfo) -> None:
+        old, self._info = self._info, info
+        self.observed_at = info.observed_at
+        if (old.labels, old.taints, old.kinds) != (info.labels, info.taints, info.kinds):
+            self.memo.clear()
+
+    @property
+    def name(self) -> str:
+        return self._info.name
+
+    @property
+    def version(self) -> int:
+        """Grows with every change of what is free."""
+        return self._journal.version
+
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        """Every node, in the order of names."""
+        if not self._sorted:
+            self._nodes = dict(sorted(self._nodes.items()))
+            self._sorted = True
+        return MappingProxyType(self._nodes)
+
+    def put(self, node: Node) -> None:
+        """Add a node or replace it. An assumed placement whose key the node carries in `holds` is now seen:
+        it is dropped on the whole cluster, so that it counts once (the reserver may have moved it)."""
+        name = node.name
+        old = self._states.get(name)
+        self._carry(old.node if old else None, node)
+        for key in node.holds:
+            self._forget(key, seen_on=name)
+        same = old is not None and _same_facts(old.node, node)
+        if old is None:
+            self._sorted = False
+        self._nodes[name] = node
+        kept = old.extended if old and same else extended(node.allocatable.items())
+        state = State(node, self._free(node), kept)
+        self._states[name] = state
+        if not same or old is None or state.free != old.free:
+            self._changed(name, deep=not same)
+
+    def remove(self, name: str) -> None:
+        """The node is gone; assumed placements on it stay until seen or dropped."""
+        old = self._states.pop(name, None)
+        if old:
+            del self._nodes[name]
+            self._carry(old.node, None)
+            self._changed(name, deep=True)
+
+    def hold(self, key: str, slots: tuple[Slot, ...], requests_of: Mapping[str, Resources]) -> None:
+        """Assume a placement that the cache does not show yet; `key` is `<job>/<attempt>` as in `holds`.
+
+        A second hold with the same key replaces the first; one that the nodes already carry changes nothing.
+        """
+        self.drop(key)
+        if key in self._carried:
+            return
+        amounts = taken(slots, requests_of)
+        self._assumed[key] = amounts
+        for name, amount in amounts.items():
+            self._overlay.setdefault(name, {})[key] = amount
+            self._shift(name, amount, -1)
+
+    def drop(self, key: str) -> None:
+        """Forget an assumed placement, if there is one."""
+        self._forget(key)
+
+    def free(self, node_name: str) -> Resources:
+        """What is free on a node, by the resources it lists; negative when it is overcommitted."""
+        return dict(self._states[node_name].free)
+
+    @property
+    def totals(self) -> Totals:
+        if self._totals is None:
+            allocatable: Resources = {}
+            free: Resources = {}
+            for state in self._states.values():
+                allocatable = add(allocatable, state.node.allocatable)
+                free = add(free, {name: max(amount, 0) for name, amount in state.free.items()})
+            self._totals = Totals(allocatable, free)
+        return self._totals
+
+    @property
+    def states(self) -> Mapping[str, State]:
+        """Nodes with their free amounts; for the fit, which only reads them."""
+        return self._states
+
+    @property
+    def shapes(self) -> Sequence[Shape]:
+        """The shapes that are counted, the least recently asked about first."""
+        return tuple(sorted(self._rows, key=lambda one: self._rows[one].touched))
+
+    def row(self, shape: Shape) -> Row:
+        """The counts of this shape, current; built on first use."""
+        row = self._rows.get(shape) or self._new_row(shape)
+        self._asked = row.touched = self._asked + 1
+        journal = self._journal
+        if row.seen == journal.version:
+            return row
+        deep = journal.deep(row.seen)
+        if deep is None:
+            deep = dict.fromkeys([*row.fixed, *self._states])
+        if deep:
+            region = self.region(row.where)
+            for name in deep:
+                row.renew(name, self._states.get(name), region)
+        changed = journal.changed(row.seen)
+        row.recount(self._states, self._states if changed is None else changed)
+        row.seen = journal.version
+        return row
+
+    def region(self, where: Where) -> Region:
+        """The nodes such pods may be on, with their sums, current."""
+        region = self._regions.get(where)
+        if region is None:
+            region = self._regions[where] = Region(where)
+        journal = self._journal
+        if region.seen != journal.version:
+            every = dict.fromkeys([*region.members, *self._states])
+            changed, deep = journal.changed(region.seen), journal.deep(region.seen)
+            region.refresh(self._states, every if changed is None else changed, every if deep is None else deep)
+            region.seen = journal.version
+        return region
+
+    def _new_row(self, shape: Shape) -> Row:
+        if len(self._rows) >= MOST_SHAPES:
+            del self._rows[min(self._rows, key=lambda one: self._rows[one].touched)]
+            used = {row.where for row in self._rows.values()}
+            self._regions = {where: one for where, one in self._regions.items() if where in used}
+        row = self._rows[shape] = Row(shape)
+        return row
+
+    def _changed(self, name: str, deep: bool) -> None:
+        # Beyond this many changes a full recount is cheaper than reading them.
+        self._journal.add(name, deep, keep=4 * len(self._states) + 64)
+        self._totals = None
+        if self.memo:
+            self.memo.clear()
+
+    def _shift(self, name: str, amount: Resources, sign: int) -> None:
+        state = self._states.get(name)
+        if state:
+            left = {one: free + sign * amount.get(one, 0) for one, free in state.free.items()}
+            self._states[name] = State(state.node, left, state.extended)
+            self._changed(name, deep=False)
+
+    def _forget(self, key: str, seen_on: str = "") -> None:
+        for name, amount in self._assumed.pop(key, {}).items():
+            overlay = self._overlay[name]
+            del overlay[key]
+            if not overlay:
+                del self._overlay[name]
+            if name != seen_on:  # that node's free amounts are about to be replaced
+                self._shift(name, amount, 1)
+
+    def _carry(self, old: Node | None, new: Node | None) -> None:
+        for key in new.holds if new else ():
+            self._carried[key] = self._carried.get(key, 0) + 1
+        for key in old.holds if old else ():
+            self._carried[key] -= 1
+            if not self._carried[key]:
+                del self._carried[key]
+
+    def _free(self, node: Node) -> Resources:
+        left = dict(node.allocatable)
+        for amounts in (node.used, *node.holds.values(), *self._overlay.get(node.name, {}).values()):
+            for name, amount in amounts.items():
+                if name in left:
+                    left[name] -= amount
+        return left
+
+
+def _same_facts(old: Node, new: Node) -> bool:
+    return (
+        old.allocatable == new.allocatable
+        and old.labels == new.labels
+        and old.taints == new.taints
+        and old.schedulable == new.schedulable
+    )

@@ -1,0 +1,88 @@
+"""Verdicts and choices in words, built only when somebody asks."""
+
+from msgspec import Struct
+
+from fairway.placement.choose import Choice
+from fairway.placement.filters import Verdict
+from fairway.placement.fit import Shortfall
+from fairway.wire.reasons import Code
+
+_SHORT = (Code.NOT_ENOUGH, Code.FRAGMENTED, Code.NEVER_FITS)
+# These end without anything being freed or changed in a cluster: a report comes, time passes.
+_PASSING = (Code.CAPACITY_UNKNOWN, Code.CAPACITY_STALE, Code.RECENTLY_FAILED)
+
+
+class Help(Struct, frozen=True):
+    """What stands between a gang and a cluster. `verdict` is that of the nearest cluster (None without
+    clusters); `ever` is False when no cluster, as the fleet stands, could hold it even when empty."""
+
+    code: Code
+    text: str
+    verdict: Verdict | None
+    ever: bool
+
+
+def sentence(verdict: Verdict, asks: str = "") -> str:
+    """What this cluster says; `asks` is the gang in words (`Choice.asks`)."""
+    gang = asks or f"{verdict.needed} pods"
+    match verdict.code:
+        case Code.FITS:
+            grade = f", score {verdict.score.total}" if verdict.score else ""
+            return f"fits: needs {gang}, node by node {verdict.by_node} fit{grade}"
+        case Code.NOT_SELECTED if verdict.about == "exclude":
+            return "the policy's clusterAffinity excludes it by name"
+        case Code.NOT_SELECTED:
+            return "the policy's clusterAffinity does not name it in clusterNames"
+        case Code.LABELS_DIFFER:
+            return f"the policy's clusterAffinity wants the cluster label {verdict.about}"
+        case Code.TAINTED:
+            return f"its taint {verdict.about} is not tolerated by the policy"
+        case Code.KIND_NOT_SERVED:
+            return f"it does not serve {verdict.about}"
+        case Code.CAPACITY_UNKNOWN:
+            return "it has not reported its nodes yet"
+        case Code.CAPACITY_STALE:
+            return f"its last report is {seconds(verdict.age)} old; {seconds(verdict.limit)} is the limit"
+        case Code.RECENTLY_FAILED:
+            return f"an attempt failed there; it is avoided for another {seconds(verdict.left)}"
+    return _short(verdict, gang)
+
+
+def explain(choice: Choice) -> dict[str, str]:
+    """Every cluster's sentence."""
+    return {one.cluster: sentence(one, choice.asks) for one in choice.verdicts}
+
+
+def what_would_help(choice: Choice) -> Help:
+    """For a choice without a cluster: the binding cause, which is that of the cluster nearest to a yes."""
+    if not choice.verdicts:
+        return Help(Code.WAITING_FOR_ROOM, "no cluster has joined the fleet yet", None, True)
+    nearest = max(choice.verdicts, key=_nearness)
+    ever = any(one.code in (Code.FITS, Code.NOT_ENOUGH, Code.FRAGMENTED, *_PASSING) for one in choice.verdicts)
+    says = f"{nearest.cluster}: {sentence(nearest, choice.asks)}"
+    count = len(choice.verdicts)
+    if not ever:
+        text = f"none of {count} clusters could hold it even when empty; nearest is {says}"
+        return Help(Code.NO_CLUSTER_EVER, text, nearest, False)
+    return Help(Code.WAITING_FOR_ROOM, f"none of {count} clusters can take it now; nearest is {says}", nearest, True)
+
+
+def seconds(milliseconds: int) -> str:
+    """`42 s`, and `1.5 s` below ten."""
+    return f"{milliseconds / 1000:.1f} s" if milliseconds < 10_000 else f"{milliseconds // 1000} s"
+
+
+def _nearness(verdict: Verdict) -> tuple[int, int, int]:
+    """Room that others hold first, then what a report or time will change, then what is too small."""
+    if verdict.code in (Code.FITS, Code.NOT_ENOUGH, Code.FRAGMENTED):
+        return 3, verdict.by_node, verdict.by_sum
+    if verdict.code in _PASSING:
+        return 2, 0, 0
+    return int(verdict.code is Code.NEVER_FITS), verdict.at_most, 0
+
+
+def _short(verdict: Verdict, gang: str) -> str:
+    if verdict.code not in _SHORT:
+        return verdict.code.value
+    numbers = verdict.needed, verdict.by_node, verdict.by_sum, verdict.at_most, verdict.nodes
+    return Shortfall(verdict.code, *numbers, verdict.about, gang).text

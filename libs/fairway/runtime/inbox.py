@@ -1,0 +1,111 @@
+"""Where a service's messages come from: its consumers, its clock, and what happens beside it."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from fairway.domain.decision import Heard
+from fairway.domain.tell import message_id
+from fairway.runtime.ports import Delivery, Source, Unreachable
+from fairway.runtime.service import Ear, Service
+
+
+class Item(Struct):
+    """One message with the way back to where it came from."""
+
+    delivery: Delivery
+    ear: Ear | None = None
+    source: Source | None = None
+    local: Any = None
+    inbox: Any = None
+
+    @property
+    def durable(self) -> bool:
+        return self.source is not None
+
+    def heard(self) -> Heard:
+        """Decodes the message; raises what the decoder raises."""
+        one = self.delivery
+        message = self.ear.decoder.decode(one.data) if self.ear else self.local
+        return Heard(one.id, message, one.sequence, one.delivered, size=len(one.data))
+
+    def later(self, delay_ms: int) -> None:
+        if self.source is not None:
+            self.source.later(self.delivery, delay_ms)
+        else:
+            self.inbox.put_later(self.local, delay_ms, self.delivery.id)
+
+
+class Batch(Struct):
+    items: list[Item]
+
+
+class Inbox:
+    """Merges all sources into one line of batches; at most two wait, the rest stays with the bus."""
+
+    def __init__(self, service: Service, world: Any) -> None:
+        self._service, self._world = service, world
+        self._line: asyncio.Queue[Batch] = asyncio.Queue(maxsize=2)
+        self._local: list[Item] = []
+        self._wake = asyncio.Event()
+        self._count = 0
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for ear in self._service.ears:
+                group.create_task(self._listen(ear))
+            for message, period_ms in self._service.ticks:
+                group.create_task(self._tick(message, period_ms))
+            group.create_task(self._drain())
+
+    async def _listen(self, ear: Ear) -> None:
+        while True:
+            try:
+                source = await self._world.bus.consume(ear.stream, ear.durable, ear.subjects)
+                break
+            except (Unreachable, OSError, TimeoutError):
+                await self._world.clock.sleep(0.5)
+        while True:
+            deliveries = await source.batch(self._service.most)
+            await self._line.put(Batch([Item(delivery, ear, source) for delivery in deliveries]))
+
+    async def _tick(self, message: Any, period_ms: int) -> None:
+        while True:
+            await self._world.clock.sleep(period_ms / 1000)
+            self.put(message)
+
+    def put(self, message: Any, name: str = "") -> None:
+        """A local message. It is not stored: whoever puts it sees to it that it comes again after a restart."""
+        self._count += 1
+        name = name or message_id(self._world.owner, self._service.name, self._count)
+        self._local.append(Item(Delivery(name, "", b""), local=message, inbox=self))
+        self._wake.set()
+
+    def put_later(self, message: Any, delay_ms: int, name: str) -> None:
+        async def wait() -> None:
+            await self._world.clock.sleep(delay_ms / 1000)
+            self.put(message, name)
+
+        self._tasks = [task for task in getattr(self, "_tasks", []) if not task.done()]
+        self._tasks.append(asyncio.ensure_future(wait()))
+
+    async def _drain(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            items, self._local = self._local, []
+            for start in range(0, len(items), self._service.most):
+                await self._line.put(Batch(items[start : start + self._service.most]))
+
+    async def next(self) -> Batch:
+        return await self._line.get()
+
+    def ack(self, items: Sequence[Item]) -> None:
+        by_source: dict[int, tuple[Source, list[Delivery]]] = {}
+        for item in items:
+            if item.source is not None:
+                by_source.setdefault(id(item.source), (item.source, []))[1].append(item.delivery)
+        for source, deliveries in by_source.values():
+            source.ack(deliveries)

@@ -1,0 +1,181 @@
+"""The one loop: load the view, decide, commit writes and outbox, publish, acknowledge. In batches.
+
+A message is acknowledged when all that it caused is stored. Whatever happens before that, it comes again, and the
+guards of the steps see to it that it has its effects once.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from fairway.domain.decision import Decision, Heard, Outcome
+from fairway.runtime.inbox import Batch, Inbox, Item
+from fairway.runtime.opening import Opening
+from fairway.runtime.outbox import Outbox, dead_letter
+from fairway.runtime.ports import Bus, Clock, Fenced, Outgoing, Store, StoreWiped, Unreachable
+from fairway.runtime.service import Service, View
+from fairway.runtime.telemetry import Meter
+from fairway.wire.reasons import Code, Reason
+
+log = structlog.get_logger()
+# A message that a handler fails on this often goes to the dead letters; the delay between tries doubles.
+_TRIES = 6
+_FIRST_DELAY_MS = 200
+
+
+class World(Struct, frozen=True):
+    """The ports, as one argument."""
+
+    bus: Bus
+    store: Store
+    clock: Clock
+    owner: str
+
+
+class Plan(Struct):
+    """A message in work: what was decided, and whether it is done with."""
+
+    item: Item
+    heard: Heard
+    decision: Decision = Decision()
+
+
+class Loop:
+    """Runs one service until cancelled. `ready` is False while the bus, the store or the lease is missing."""
+
+    def __init__(self, service: Service, world: World, meter: Meter) -> None:
+        self.service, self.world, self.meter = service, world, meter
+        self.view: View = service.view()
+        self.inbox = Inbox(service, world)
+        self.outbox = Outbox(service.name, world)
+        self.opening = Opening(service, world)
+        self.ready = False
+
+    async def run(self) -> None:
+        await self._open()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.inbox.run())
+            group.create_task(self.outbox.sweep())
+            if self.service.beside is not None:
+                group.create_task(self.service.beside(self.inbox))
+            if self.service.single:
+                group.create_task(self.opening.keep_lease())
+            while True:
+                batch = await self.inbox.next()
+                await self._insist(batch)
+
+    async def _open(self) -> None:
+        self.ready = False
+        await self.opening.open()
+        await self.view.load(self.world.store)
+        await self.outbox.recover()
+        if self.service.begin is not None:
+            self.inbox.put(self.service.begin)
+        self.ready = True
+
+    async def _insist(self, batch: Batch) -> None:
+        """Handles a batch, however often it takes: what is in hand is never dropped."""
+        plans = await self._decoded(batch)
+        while plans:
+            try:
+                plans = await self._round(plans)
+                self.ready = True
+            except (StoreWiped, Fenced) as error:
+                log.warning("working set lost", service=self.service.name, cause=type(error).__name__)
+                await self._open()
+            except Unreachable as error:
+                self.ready = False
+                log.warning("waiting", service=self.service.name, cause=str(error))
+                await self.world.clock.sleep(0.5)
+                await self._open()
+
+    async def _decoded(self, batch: Batch) -> list[Plan]:
+        plans = []
+        for item in batch.items:
+            try:
+                plans.append(Plan(item, item.heard()))
+            except (msgspec.DecodeError, ValueError, TypeError) as error:
+                why = Reason(Code.UNDECODABLE, f"the message does not decode: {error}", remedy="fix its sender")
+                await self._bury(item, why)
+        return plans
+
+    async def _round(self, plans: list[Plan]) -> list[Plan]:
+        """One pass over the messages in hand; returns those that met a conflict and have to be decided again."""
+        started = self.meter.start()
+        heard = [plan.heard for plan in plans]
+        now = self.world.clock.now()
+        found = await self.world.store.read(self.view.wants(heard, now))
+        self.view.refresh(found, heard, now)
+        plans = await self._decide(plans)
+        acting = [plan for plan in plans if plan.decision.calls]
+        if acting:
+            await self._act(acting)
+            plans = [plan for plan in plans if not plan.decision.calls]
+        return acting + await self._finish(plans, started)
+
+    async def _decide(self, plans: list[Plan]) -> list[Plan]:
+        now = self.world.clock.now()
+        decided = []
+        for plan in plans:
+            try:
+                plan.decision = self.service.decide(self.view, plan.heard, now)
+            except Exception as error:
+                await self._failed(plan, error)
+                continue
+            decided.append(plan)
+            for step in plan.decision.steps:
+                self.view.apply(step)
+        return decided
+
+    async def _act(self, plans: Sequence[Plan]) -> None:
+        assert self.service.act is not None, f"{self.service.name} makes calls but has no way to act"
+        calls = [(plan, call) for plan in plans for call in plan.decision.calls]
+        outcomes = await asyncio.gather(*(self.service.act(call) for _, call in calls))
+        for (plan, _), outcome in zip(calls, outcomes, strict=True):
+            plan.heard = with_outcome(plan.heard, outcome)
+
+    async def _finish(self, plans: list[Plan], started: float) -> list[Plan]:
+        """Commits, publishes and acknowledges; what was refused is kept in hand."""
+        steps = [(plan, step) for plan in plans for step in plan.decision.steps]
+        conflicts: dict[int, Plan] = {}
+        said: list[Outgoing] = []
+        if steps:
+            commit, outgoing = self.outbox.pack(steps, self.opening.token)
+            taken = await self.world.store.commit(commit)
+            for (plan, step), ok, words in zip(steps, taken, outgoing, strict=True):
+                if ok:
+                    said += words
+                else:
+                    self.view.refused(step)
+                    conflicts[id(plan)] = plan
+            await self.outbox.publish(said, commit)
+        self._acknowledge([plan for plan in plans if id(plan) not in conflicts])
+        self.meter.batch(self.service.name, len(plans), len(conflicts), len(said), started)
+        return list(conflicts.values())
+
+    def _acknowledge(self, plans: Sequence[Plan]) -> None:
+        for plan in plans:
+            if plan.decision.again_in is not None:
+                plan.item.later(plan.decision.again_in)
+        self.inbox.ack([plan.item for plan in plans if plan.decision.again_in is None])
+
+    async def _failed(self, plan: Plan, error: Exception) -> None:
+        """A handler raised: try again with growing delay, then keep the message where an operator finds it."""
+        log.error("handler failed", service=self.service.name, error=repr(error), delivered=plan.heard.delivered)
+        if plan.heard.delivered < _TRIES and plan.item.durable:
+            plan.item.later(_FIRST_DELAY_MS * 2**plan.heard.delivered)
+            return
+        why = Reason(Code.HANDLER_FAILED, f"{type(error).__name__}: {error}", remedy="see the service's log")
+        await self._bury(plan.item, why)
+
+    async def _bury(self, item: Item, why: Reason) -> None:
+        self.meter.dead_letter(self.service.name)
+        await self.outbox.insist([dead_letter(self.service.name, item, why, self.world.clock.now())])
+        self.inbox.ack([item])
+
+
+def with_outcome(heard: Heard, outcome: Outcome) -> Heard:
+    return msgspec.structs.replace(heard, outcomes=(*heard.outcomes, outcome))

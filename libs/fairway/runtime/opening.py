@@ -1,0 +1,54 @@
+"""Before a service works: the store holds a working set (else it is rebuilt), and a single owner has its lease."""
+
+from typing import Any
+
+import structlog
+
+from fairway.runtime.ports import Unreachable
+from fairway.runtime.rebuild import rebuild
+from fairway.runtime.service import Service
+
+log = structlog.get_logger()
+# A dead owner is replaced after this long; renewed three times in it.
+LEASE_MS = 3_000
+_REBUILD_MS = 60_000
+
+
+class Opening:
+    def __init__(self, service: Service, world: Any) -> None:
+        self._service, self._world = service, world
+        self.token = 0
+
+    async def open(self) -> None:
+        """Returns when work may begin; waits for the bus and the store as long as it takes."""
+        while True:
+            try:
+                filled = await self._world.store.open() or await self._rebuilt()
+                if filled and (not self._service.single or await self._take_lease()):
+                    return
+            except Unreachable as error:
+                log.warning("waiting", service=self._service.name, cause=str(error))
+            await self._world.clock.sleep(0.1)
+
+    async def _rebuilt(self) -> bool:
+        store = self._world.store
+        if not await store.begin_rebuild(self._world.owner, _REBUILD_MS):
+            return False
+        if await store.open():  # somebody else finished in the meantime
+            return True
+        count = await rebuild(self._world.bus, store, self._world.owner)
+        log.info("rebuilt the working set from the record", service=self._service.name, jobs=count)
+        return True
+
+    async def _take_lease(self) -> bool:
+        self.token = await self._world.store.lease(self._service.name, self._world.owner, LEASE_MS)
+        return self.token > 0
+
+    async def keep_lease(self) -> None:
+        """Renews the lease. When that fails the next commit is fenced, and the loop opens anew."""
+        while True:
+            await self._world.clock.sleep(LEASE_MS / 3000)
+            try:
+                await self._world.store.lease(self._service.name, self._world.owner, LEASE_MS)
+            except Unreachable as error:
+                log.warning("lease not renewed", service=self._service.name, cause=str(error))

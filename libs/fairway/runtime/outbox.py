@@ -1,0 +1,105 @@
+"""What was decided but perhaps not yet said: kept in the commit that decided it, cleared once it is published."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import structlog
+
+from fairway.domain.decision import Step
+from fairway.domain.tell import message_id
+from fairway.runtime.inbox import Item
+from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted
+from fairway.wire import subjects
+from fairway.wire.fleet import DeadLetter
+from fairway.wire.reasons import Reason
+
+log = structlog.get_logger()
+_SWEEP_S = 1.0
+_encode = msgspec.json.Encoder().encode
+_packed = msgspec.msgpack.Encoder().encode
+_unpacked = msgspec.msgpack.Decoder(list[Outgoing]).decode
+
+
+class Outbox:
+    """One per service, shared by its instances: whoever finds an entry that stays publishes it."""
+
+    def __init__(self, service: str, world: Any) -> None:
+        self._service, self._world = service, world
+        self._table = f"outbox/{service}"
+        self._lease = ""
+        self._done: tuple[str, ...] = ()
+        self._seen: set[str] = set()
+        self._count = 0
+
+    def pack(self, steps: Sequence[tuple[Any, Step]], token: int) -> tuple[Commit, list[list[Outgoing]]]:
+        """The commit of these steps, and for each step its messages as they will go out."""
+        keys, payloads, outgoing = [], [], []
+        for _, step in steps:
+            self._count += 1
+            words = [self._outgoing(say) for say in step.events]
+            keys.append(f"{self._world.owner}.{self._count}")
+            payloads.append(_packed(words) if words else b"")
+            outgoing.append(words)
+        commit = Commit(
+            steps=tuple(step for _, step in steps), outbox=self._table, keys=tuple(keys), payloads=tuple(payloads),
+            done=self._done, lease=self._service if token else "", token=token,
+        )  # fmt: skip
+        return commit, outgoing
+
+    def _outgoing(self, say: Any) -> Outgoing:
+        kind = "fairway." + ".".join(say.subject.split(".")[1:3])
+        return Outgoing(say.id, say.subject, _encode(say.message), kind, f"/fairway/{self._service}")
+
+    async def publish(self, messages: Sequence[Outgoing], commit: Commit) -> None:
+        """Publishes until it is done; the entries are cleared with the next commit."""
+        if messages:
+            await self.insist(messages)
+        self._done = commit.keys
+
+    async def insist(self, messages: Sequence[Outgoing]) -> None:
+        while True:
+            try:
+                await self._world.bus.publish(messages)
+                return
+            except Unreachable as error:
+                log.warning("waiting", service=self._service, cause=str(error))
+                await self._world.clock.sleep(0.5)
+
+    async def recover(self) -> None:
+        """Says what a crashed instance left unsaid. Saying it twice is saying it once: the ids are the same."""
+        self._done = ()
+        await self._republish(await self._entries())
+
+    async def sweep(self) -> None:
+        """Publishes entries that were there a whole sweep ago, and this instance's last ones when all is quiet."""
+        while True:
+            await self._world.clock.sleep(_SWEEP_S)
+            try:
+                entries = await self._entries()
+                old = {key: data for key, data in entries.items() if key in self._seen}
+                await self._republish(old)
+                self._seen = set(entries) - set(old)
+            except (Unreachable, StoreWiped):
+                self._seen = set()
+
+    async def _entries(self) -> dict[str, bytes]:
+        found = await self._world.store.read(Wanted(whole=(self._table,)))
+        return {key: row.data for key, row in found.whole.get(self._table, {}).items()}
+
+    async def _republish(self, entries: dict[str, bytes]) -> None:
+        if not entries:
+            return
+        await self.insist([one for data in entries.values() for one in _unpacked(data)])
+        await self._world.store.commit(Commit(steps=(), outbox=self._table, done=tuple(entries)))
+
+
+def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:
+    """The message that keeps one that could not be handled; its id is that of the buried one."""
+    one = item.delivery
+    stream = item.source.stream if item.source else ""
+    letter = DeadLetter(
+        at=now, service=service, subject=one.subject, stream=stream, sequence=one.sequence, why=why, data=one.data
+    )
+    name = message_id("dlq", service, one.id)
+    return Outgoing(name, subjects.dead_letter(service), _encode(letter), "fairway.dlq", f"/fairway/{service}")

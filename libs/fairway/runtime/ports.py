@@ -1,0 +1,225 @@
+"""What the loop needs of the world: a bus, a store, a clock, ids. Each has a real adapter and an in-memory twin."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from fairway.domain.decision import Step
+
+
+class StoreWiped(Exception):
+    """The store is not the one that was opened: it lost its data or was rebuilt. Nothing was written."""
+
+
+class Fenced(Exception):
+    """Another owner holds the lease now. Nothing was written; what is in memory is stale."""
+
+
+class Unreachable(Exception):
+    """The bus or the store does not answer. Whether the last call took effect is unknown; say it again."""
+
+
+class Outgoing(Struct, frozen=True):
+    """A message ready to publish. `id` makes a second publish of it a no-op; `kind` is its CloudEvents type."""
+
+    id: str
+    subject: str
+    data: bytes
+    kind: str = ""
+    source: str = ""
+
+
+class Delivery(Struct):
+    """A message as it came. `handle` is the transport's, for the acknowledgement; `left` how many wait behind it."""
+
+    id: str
+    subject: str
+    data: bytes
+    sequence: int = 0
+    delivered: int = 1
+    left: int = 0
+    handle: Any = None
+
+
+class Source(Protocol):
+    """A durable consumer. What is not acknowledged is delivered again, to whoever asks next."""
+
+    stream: str
+
+    async def batch(self, most: int) -> list[Delivery]:
+        """At least one message, at most `most`; waits for the first."""
+        ...
+
+    def ack(self, deliveries: Sequence[Delivery]) -> None: ...
+    def later(self, delivery: Delivery, delay_ms: int) -> None:
+        """Deliver again after `delay_ms`."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Bus(Protocol):
+    async def publish(self, messages: Sequence[Outgoing]) -> None:
+        """Returns when every message is stored. Unreachable after trying for a while; safe to repeat."""
+        ...
+
+    async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source: ...
+    async def fetch(self, stream: str, sequence: int) -> bytes | None:
+        """The data of one stored message, or None when it is no longer there."""
+        ...
+
+    def history(
+        self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
+    ) -> AsyncIterator[Delivery]:
+        """Stored messages from sequence `start`, in order; with `last` only the newest of each subject. Ends with
+        the newest stored one, or with `live` never: then an empty Delivery marks that the past is over."""
+        ...
+
+    async def tell(self, subject: str, data: bytes = b"") -> None:
+        """Core publish: not stored, heard by whoever listens now."""
+        ...
+
+    async def ask(self, subject: str, data: bytes = b"", timeout: float = 2.0) -> bytes: ...
+    async def answer(self, subject: str, reply: Callable[[bytes], Awaitable[bytes | None]]) -> None: ...
+    @property
+    def connected(self) -> bool: ...
+    async def close(self) -> None: ...
+
+
+class Wanted(Struct):
+    """One read: rows by table and key, whole tables, and what changed in the followed tables after `since`."""
+
+    rows: dict[str, list[str]] = {}
+    whole: tuple[str, ...] = ()
+    since: int | None = None
+
+    def add(self, table: str, key: str) -> None:
+        keys = self.rows.setdefault(table, [])
+        if key not in keys:
+            keys.append(key)
+
+
+class Row(Struct, frozen=True):
+    rev: int
+    data: bytes
+
+
+class Found(Struct):
+    """The answer, all of one moment. A row that is not there is absent; a changed row that is gone has no Row."""
+
+    rows: dict[tuple[str, str], Row] = {}
+    whole: dict[str, dict[str, Row]] = {}
+    counters: dict[str, dict[str, int]] = {}
+    changes: list[tuple[str, str, Row | None]] = []
+    version: int = 0
+
+
+class Commit(Struct, frozen=True):
+    """Steps in order, each all or nothing by itself. `outbox` keeps their events until `done` clears them."""
+
+    steps: tuple[Step, ...]
+    outbox: str = ""
+    keys: tuple[str, ...] = ()
+    payloads: tuple[bytes, ...] = ()
+    done: tuple[str, ...] = ()
+    lease: str = ""
+    token: int = 0
+
+
+class Store(Protocol):
+    async def open(self) -> bool:
+        """True when the store holds a working set; False when it is empty and has to be rebuilt."""
+        ...
+
+    async def read(self, wanted: Wanted) -> Found: ...
+    async def commit(self, commit: Commit) -> list[bool]:
+        """For each step, whether it was taken. StoreWiped or Fenced: none was."""
+        ...
+
+    async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool: ...
+    async def load(self, table: str, rows: Mapping[str, tuple[int, bytes]]) -> None:
+        """Writes rows without guards; only between `begin_rebuild` and `finish_rebuild`."""
+        ...
+
+    async def load_counters(self, table: str, counters: Mapping[str, int]) -> None: ...
+    async def finish_rebuild(self, epoch: str) -> None: ...
+    async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
+        """A fencing token that grows with every change of owner, or 0 while another owner holds the lease."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Clock(Protocol):
+    def now(self) -> int:
+        """Milliseconds since 1970."""
+        ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Ids(Protocol):
+    def new(self) -> str:
+        """A fresh id: letters, digits and `-`, at most 26 of them."""
+        ...
+
+
+class ClusterRefused(Exception):
+    """The cluster's API refused for good: `code` is its status reason (Forbidden, Invalid, NameConflict, ...)."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(f"{code}: {text}")
+        self.code, self.text = code, text
+
+
+class Applied(Struct, frozen=True):
+    """`adopted`: the object was there already, and ours."""
+
+    uid: str
+    adopted: bool = False
+
+
+class Change(Struct, frozen=True):
+    """One object as a watch tells it. `kind` is `Kind.group/version`; `synced` (alone) says that everything that
+    existed at the start of the watch, or of a new list after a gap, has been told. `gone` objects no longer exist."""
+
+    kind: str
+    namespace: str = ""
+    name: str = ""
+    manifest: dict[str, Any] = {}
+    gone: bool = False
+    synced: bool = False
+
+
+class Cluster(Protocol):
+    """One Kubernetes API. Raises ClusterRefused, or Unreachable when the outcome is unknown."""
+
+    name: str
+
+    async def apply(self, kind: str, manifest: dict[str, Any]) -> Applied:
+        """Server-side apply under the field manager `fairway`. An object of that name with another
+        `fairway.io/job` label, or none, is never touched: ClusterRefused with code NameConflict."""
+        ...
+
+    async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
+        """Foreground deletion of the object if it carries `labels`; True when it and its pods are gone."""
+        ...
+
+    def watch(self, kind: str, selector: str = "") -> AsyncIterator[Change]:
+        """For ever: lists, watches, and after any gap lists again (what vanished meanwhile is told as gone)."""
+        ...
+
+    async def get(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None: ...
+    async def patch(
+        self, kind: str, namespace: str, name: str, body: dict[str, Any], subresource: str = ""
+    ) -> dict[str, Any] | None:
+        """Merge patch; None when the object is not there."""
+        ...
+
+    async def create(self, kind: str, manifest: dict[str, Any]) -> None: ...
+    async def served(self) -> tuple[str, ...]:
+        """The kinds of Fairway's registry that this API serves, sorted."""
+        ...
+
+    async def close(self) -> None: ...

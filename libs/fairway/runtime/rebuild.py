@@ -1,0 +1,82 @@
+"""The working set from the record: every job folded again from what was said about it.
+
+Rows, live jobs, taken names, client ids, quota usage and the reservation ledger come from the jobs. Capacity does
+not: it is unknown until each agent has reported, and nothing is placed on the unknown.
+"""
+
+import msgspec
+
+from fairway.domain import decision
+from fairway.domain.job import IN_CLUSTER, IllegalMove, Job, fold
+from fairway.domain.ledger import Hold
+from fairway.domain.tell import name_key, quota_key
+from fairway.runtime.ports import Bus, Store
+from fairway.wire import jobs as wire
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(wire.Message).decode
+
+
+class Working(msgspec.Struct):
+    """What the store is going to hold: rows by table and key, and counters."""
+
+    rows: dict[str, dict[str, tuple[int, bytes]]] = {}
+    quota: dict[str, int] = {}
+
+    def put(self, table: str, key: str, value: object, rev: int = 1) -> None:
+        self.rows.setdefault(table, {})[key] = (rev, _encode(value))
+
+
+async def rebuild(bus: Bus, store: Store, owner: str) -> int:
+    """Fills an empty store and gives it an epoch; returns how many jobs it now knows."""
+    jobs: dict[str, Job] = {}
+    last = 0
+    async for delivery in bus.history("JOBS"):
+        last = delivery.sequence
+        try:
+            message = _decode(delivery.data)
+        except msgspec.DecodeError:
+            continue  # its consumer has put it among the dead letters
+        if message.rev:
+            advance(jobs, message)
+    working = working_set(jobs)
+    for table, rows in working.rows.items():
+        await store.load(table, rows)
+    await store.load_counters(decision.QUOTA, working.quota)
+    await store.finish_rebuild(f"{last}-{owner}")
+    return len(jobs)
+
+
+def advance(jobs: dict[str, Job], message: wire.JobMessage) -> None:
+    """Folds one recorded message; one that is older than the job, or may not follow, changes nothing."""
+    job = jobs.get(message.job)
+    if job is not None and message.rev <= job.rev:
+        return
+    try:
+        jobs[message.job] = fold(job, message)
+    except IllegalMove:
+        return
+
+
+def working_set(jobs: dict[str, Job]) -> Working:
+    working = Working(rows={}, quota={})
+    for job in jobs.values():
+        working.put(decision.JOBS, job.id, job, job.rev)
+        if job.spec is None:
+            continue
+        if job.spec.client:
+            working.put(decision.CLIENTS, job.spec.client, [job.id, job.spec.manifest.sha256])
+        if job.ended:
+            continue
+        work = job.spec.workload
+        working.put(decision.LIVE, job.id, "")
+        working.put(decision.NAMES, name_key(work.namespace, work.kind, work.name), job.id)
+        if job.charged:
+            for node in job.path:
+                for name, amount in job.charge.items():
+                    key = quota_key(node, name)
+                    working.quota[key] = working.quota.get(key, 0) + amount
+        if job.attempts and (job.state in IN_CLUSTER or job.removing):
+            tried = job.attempts[-1]
+            working.put(decision.ledger(tried.cluster), f"{job.id}/{tried.number}", Hold.of(job, tried.slots))
+    return working

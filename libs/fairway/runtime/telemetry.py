@@ -1,0 +1,38 @@
+"""What the loop counts, in Prometheus' words: base units, plural units, no job id in a label."""
+
+import time
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+
+class Meter:
+    """Metrics of one process. `start` and `batch` frame the handling of one batch."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        by, registry = ("service",), self.registry
+        self._handled = Counter("fairway_messages_handled_total", "Messages acknowledged.", by, registry=registry)
+        self._conflicts = Counter(
+            "fairway_conflicts_total", "Messages decided again after a refused step.", by, registry=registry
+        )
+        self._said = Counter("fairway_messages_said_total", "Messages published.", by, registry=registry)
+        self._buried = Counter(
+            "fairway_dead_letters_total", "Messages that could not be handled.", by, registry=registry
+        )
+        self._seconds = Histogram("fairway_batch_duration_seconds", "Time to handle one batch.", by, registry=registry)
+        self.sweep_wakes = Counter(
+            "fairway_sweep_wakes_total", "Jobs that only the sweep woke; stays 0.", by, registry=registry
+        )
+        self.ready = Gauge("fairway_ready", "1 while the service can work.", by, registry=registry)
+
+    def start(self) -> float:
+        return time.monotonic()
+
+    def batch(self, service: str, handled: int, conflicts: int, said: int, started: float) -> None:
+        self._handled.labels(service).inc(handled - conflicts)
+        self._conflicts.labels(service).inc(conflicts)
+        self._said.labels(service).inc(said)
+        self._seconds.labels(service).observe(time.monotonic() - started)
+
+    def dead_letter(self, service: str) -> None:
+        self._buried.labels(service).inc()

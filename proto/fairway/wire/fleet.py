@@ -1,0 +1,82 @@
+"""What is said about clusters and about the fleet's own settings."""
+
+from typing import ClassVar
+
+from msgspec import Raw, Struct
+
+from fairway.wire.capacity import Node, Taint
+from fairway.wire.reasons import Reason
+
+
+class FleetMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+    """`at` is in milliseconds since 1970."""
+
+    at: int = 0
+
+    verb: ClassVar[str] = ""
+
+
+class Report(FleetMessage, frozen=True, kw_only=True, tag="report"):
+    """From the agent of `cluster`. A `full` report lists every node; a delta only the changed ones and the `gone`.
+
+    Nodes come with `used` and `attempts`; their `holds` are the reserver's to fill in. `sequence` counts up by one
+    within an `epoch`; a gap means: ask for a full report.
+    """
+
+    verb = "report"
+    cluster: str
+    epoch: str
+    sequence: int
+    full: bool = False
+    nodes: tuple[Node, ...] = ()
+    gone: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
+    taints: tuple[Taint, ...] = ()
+    kinds: tuple[str, ...] = ()
+    kubernetes: str = ""
+
+
+class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):
+    """`cluster` has more room than before: `free` in all, `largest` the most that one node has of each. `count` is how
+    often this has been said of the cluster, so that who looked before it can be told from who looked after."""
+
+    verb = "freed"
+    cluster: str
+    free: dict[str, int] = {}
+    largest: dict[str, int] = {}
+    count: int = 0
+
+
+class Configured(FleetMessage, frozen=True, kw_only=True, tag="configured"):
+    """A policy, PriorityClass, ElasticQuotaTree or Queue as the hub has it now; `manifest` empty: deleted."""
+
+    verb = "configured"
+    kind: str
+    namespace: str = ""
+    name: str
+    manifest: Raw | None = None
+
+
+class ConfigRefused(FleetMessage, frozen=True, kw_only=True, tag="config_refused"):
+    """Such an object was not taken, and why; the last good one stays in force."""
+
+    verb = "refused"
+    kind: str
+    namespace: str = ""
+    name: str
+    reasons: tuple[Reason, ...]
+
+
+class DeadLetter(FleetMessage, frozen=True, kw_only=True, tag="dead_letter"):
+    """A message that could not be handled: where it came from, why, and its bytes (base64 in JSON)."""
+
+    verb = "dlq"
+    service: str
+    subject: str
+    stream: str = ""
+    sequence: int = 0
+    why: Reason
+    data: bytes = b""
+
+
+Message = Report | Freed | Configured | ConfigRefused | DeadLetter

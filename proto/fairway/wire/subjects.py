@@ -1,0 +1,63 @@
+"""Every subject, stream and consumer name, once."""
+
+import re
+from base64 import b32encode
+from hashlib import blake2b
+
+from msgspec import Struct
+
+JOBS = "JOBS"
+CLUSTERS = "CLUSTERS"
+CONFIG = "CONFIG"
+DLQ = "DLQ"
+
+_PLAIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")
+
+
+def token(name: str) -> str:
+    """A name as one subject token. What is not plain is hashed behind `~`, so that no two names share a token and
+    no name can hold a dot, a wildcard, a space or a line end."""
+    if _PLAIN.match(name):
+        return name
+    return "~" + b32encode(blake2b(name.encode(), digest_size=15).digest()).decode().lower()
+
+
+def job(verb: str, tenant: str) -> str:
+    return f"fairway.job.{verb}.{token(tenant)}"
+
+
+def cluster(verb: str, name: str) -> str:
+    return f"fairway.cluster.{verb}.{token(name)}"
+
+
+def config(kind: str, namespace: str, name: str) -> str:
+    return f"fairway.config.{token(kind)}.{token(namespace or '-')}.{token(name)}"
+
+
+def dead_letter(service: str) -> str:
+    return f"fairway.dlq.{token(service)}"
+
+
+def resync(name: str) -> str:
+    """Core NATS, not stored: asks the agent of a cluster for a full report."""
+    return f"fairway.ask.report.{token(name)}"
+
+
+class Stream(Struct, frozen=True):
+    """`per_subject` keeps that many last messages of each subject (0: all); `max_age` is in seconds (0: for ever)."""
+
+    name: str
+    subjects: tuple[str, ...]
+    per_subject: int = 0
+    max_age: int = 0
+    duplicate_window: int = 120
+
+
+# JOBS has no age limit: it is the record from which everything else is rebuilt.
+# CLUSTERS forgets after ten minutes: an agent's next report says all that matters.
+STREAMS = (
+    Stream(JOBS, ("fairway.job.>",)),
+    Stream(CLUSTERS, ("fairway.cluster.>",), max_age=600, duplicate_window=30),
+    Stream(CONFIG, ("fairway.config.>",), per_subject=1),
+    Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400),
+)

@@ -1,0 +1,63 @@
+"""Which cluster takes the gang? One choice over all clusters, as the cache shows them plus what is in flight."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from fairway.domain.decision import NOTHING, Decision, Heard, Step
+from fairway.domain.job import Job, State
+from fairway.domain.retry import go_back
+from fairway.domain.tell import Jobs, Teller, current
+from fairway.placement.choose import choose
+from fairway.placement.cluster import ClusterView
+from fairway.placement.filters import Context
+from fairway.placement.record import recorded, scores
+from fairway.placement.sentences import what_would_help
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+
+SERVICE = "global-scheduler"
+
+
+class View(Jobs, Protocol):
+    """Clusters by name; `version` of the cache and `freed` (how often each cluster had room freed) as seen now."""
+
+    clusters: dict[str, ClusterView]
+    version: int
+    freed: Mapping[str, int]
+    stale_after: int
+
+
+def decide(view: View, heard: Heard, now: int) -> Decision:
+    job = current(view, heard, State.DEQUEUED)
+    if job is None:
+        return NOTHING
+    teller = Teller(view, SERVICE, heard, now)
+    if job.cancelling:
+        return Decision((go_back(teller, Reason(Code.CANCELLED, "cancelled before it was placed")).step(),))
+    return Decision((_place(view, job, teller, now),))
+
+
+def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
+    assert job.spec is not None, "a dequeued job was admitted"
+    avoid = {name: until for name, until in job.avoid.items() if until > now}
+    context = Context(now=now, stale_after=view.stale_after, avoid=avoid)
+    choice = choose(view.clusters, job.spec.workload, job.spec.placement, context)
+    if choice.plan is None:
+        needed = what_would_help(choice)
+        why = Reason(needed.code, needed.text, remedy=_remedy(needed.code))
+        return go_back(teller, why, recorded(choice), sum(view.freed.values())).step()
+    return teller.say(
+        wire.Placed,
+        cluster=choice.cluster,
+        slots=choice.plan.slots,
+        verdicts=recorded(choice),
+        scores=scores(choice),
+        affinity=choice.affinity,
+        seen=view.version,
+    ).step()
+
+
+def _remedy(code: Code) -> str:
+    if code is Code.NO_CLUSTER_EVER:
+        return "ask for less, widen the policy's clusterAffinity, or add a cluster that can hold it"
+    return "it is tried again as soon as room is freed in one of these clusters"

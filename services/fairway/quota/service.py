@@ -1,0 +1,26 @@
+"""quota as a value."""
+
+import msgspec
+from fairway.domain.quota_tree import QuotaNode
+
+from fairway.quota.decide import SERVICE, decide
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.service import Ear, Service
+from fairway.runtime.views import JobsView
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+
+
+class QuotaView(JobsView):
+    def __init__(self, catalog: Catalog) -> None:
+        super().__init__()
+        self._catalog = catalog
+
+    @property
+    def tree(self) -> QuotaNode | None:
+        return self._catalog.tree
+
+
+def service(catalog: Catalog) -> Service:
+    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.admitted.>",), msgspec.json.Decoder(wire.Message))
+    return Service(SERVICE, (ear,), decide, lambda: QuotaView(catalog))

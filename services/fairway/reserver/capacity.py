@@ -1,0 +1,172 @@
+"""The capacity cache: reports in, holds laid over them, and a word when there is more room than before."""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+import msgspec
+
+from fairway.domain import decision
+from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Say, Step
+from fairway.domain.ledger import Hold, holds_of
+from fairway.domain.resources import Resources, add
+from fairway.domain.tell import message_id
+from fairway.placement.cluster import ClusterView
+from fairway.wire import fleet, subjects
+from fairway.wire.capacity import ClusterInfo, Node
+
+
+class Capacity(Protocol):
+    clusters: dict[str, ClusterView]
+    ledger: dict[str, dict[str, Hold]]
+    row_revs: dict[tuple[str, str], int]
+    freed: Mapping[str, int]
+
+    def node_writes(self, cluster: str, changed: Mapping[str, Hold | None]) -> list[Put]: ...
+
+
+def node_writes(
+    view: Capacity, cluster: str, nodes: Mapping[str, Node], changed: Mapping[str, Hold | None]
+) -> list[Put]:
+    """The node rows that differ once the holds of `changed` attempts are worked out anew over `nodes`. Every row is
+    guarded by the revision it was read at, so that two who write one node cannot both win."""
+    touched: dict[str, Node] = {}
+    for key, hold in changed.items():
+        wanted = holds_of(key, hold, nodes)
+        names = [name for name, node in nodes.items() if key in node.holds or name in wanted]
+        for name in names:
+            node = touched.get(name) or nodes.get(name)
+            if node is None:
+                continue
+            holds = {other: amount for other, amount in node.holds.items() if other != key}
+            if wanted.get(name):
+                holds[key] = wanted[name]
+            touched[name] = msgspec.structs.replace(node, holds=holds)
+    return [node_put(view, cluster, node) for node in touched.values()]
+
+
+def node_put(view: Capacity, cluster: str, node: Node) -> Put:
+    table = decision.nodes(cluster)
+    rev = view.row_revs.get((table, node.name), 0)
+    return Put(table, node.name, node, rev=rev + 1, expect=rev)
+
+
+def release(view: Capacity, heard: Heard, cluster: str, key: str, now: int) -> Decision:
+    """Drops an attempt's reservation. What its pods are still seen to take stays taken until they are gone."""
+    if key not in view.ledger.get(cluster, {}):
+        return NOTHING
+    rev = view.row_revs.get((decision.ledger(cluster), key), 1)
+    writes: list[Put | Add] = [Put(decision.ledger(cluster), key, None, expect=rev)]
+    changed = view.node_writes(cluster, {key: None})
+    nodes = view.clusters[cluster].nodes if cluster in view.clusters else {}
+    more = _more_room(nodes, [write.value for write in changed])
+    step = Step((*writes, *changed))
+    return Decision((_with_freed(view, step, heard, cluster, now) if more else step,))
+
+
+def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
+    """Brings the cache up to a report. A gap, or another epoch without a full list, asks the agent for one."""
+    report: fleet.Report = heard.message
+    known = view.clusters.get(report.cluster)
+    info = known.info if known else ClusterInfo(report.cluster)
+    if not report.full:
+        if info.epoch == report.epoch and report.sequence <= info.sequence:
+            return NOTHING
+        if info.epoch != report.epoch or report.sequence != info.sequence + 1:
+            if heard.outcomes:
+                return NOTHING
+            return Decision(calls=(Call("resync", report.cluster, "", 0),))
+    elif info.epoch == report.epoch and report.sequence <= info.sequence:
+        return NOTHING
+    return Decision((_report_step(view, heard, report, info, now),))
+
+
+def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: ClusterInfo, now: int) -> Step:
+    cluster = report.cluster
+    before = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
+    after, rows = _merged(before, report)
+    keys = _attempts(rows, before) | (set(view.ledger.get(cluster, {})) if report.full else set())
+    ledger = view.ledger.get(cluster, {})
+    changed = {
+        write.key: write for write in node_writes(view, cluster, after, {key: ledger.get(key) for key in sorted(keys)})
+    }
+    for node in rows:
+        changed.setdefault(node.name, node_put(view, cluster, after[node.name]))
+    gone = [name for name in before if name not in after]
+    table = decision.nodes(cluster)
+    writes = [Put(table, name, None, expect=view.row_revs.get((table, name))) for name in gone]
+    fresh = ClusterInfo(
+        cluster, report.labels, report.taints, report.kinds, report.kubernetes, now, report.epoch, report.sequence
+    )
+    rev = view.row_revs.get((decision.CLUSTERS, cluster), 0)
+    step = Step((Put(decision.CLUSTERS, cluster, fresh, rev=rev + 1, expect=rev), *writes, *changed.values()))
+    nodes = [write.value for write in changed.values()]
+    returned = now - info.observed_at > _SILENT_MS or info.kinds != fresh.kinds or info.labels != fresh.labels
+    return _with_freed(view, step, heard, cluster, now) if returned or _more_room(before, nodes) else step
+
+
+# A cluster heard of after this long may take jobs that were told its capacity is stale.
+_SILENT_MS = 20_000
+
+
+def _merged(before: Mapping[str, Node], report: fleet.Report) -> tuple[dict[str, Node], list[Node]]:
+    """The nodes after a report, with the holds they had; and those rows that the report changes."""
+    after = {} if report.full else {name: node for name, node in before.items() if name not in report.gone}
+    rows = []
+    for node in report.nodes:
+        old = before.get(node.name)
+        merged = msgspec.structs.replace(node, holds=old.holds if old else {})
+        after[node.name] = merged
+        if merged != old:
+            rows.append(merged)
+    return after, rows
+
+
+def _attempts(rows: Iterable[Node], before: Mapping[str, Node]) -> set[str]:
+    """Attempts whose pods these rows show, or showed before."""
+    keys: set[str] = set()
+    for node in rows:
+        old = before.get(node.name)
+        keys.update(node.attempts, old.attempts if old else ())
+    return keys
+
+
+def free(node: Node) -> Resources:
+    """Allocatable less what others use and what our attempts hold."""
+    left = add(node.allocatable, node.used, -1)
+    for amounts in node.holds.values():
+        left = add(left, amounts, -1)
+    return {name: left[name] for name in node.allocatable} if node.schedulable else {}
+
+
+def _more_room(before: Mapping[str, Node], nodes: Iterable[Node]) -> bool:
+    """Whether any node has more of anything free than it had."""
+    for node in nodes:
+        old = before.get(node.name)
+        was = free(old) if old else {}
+        if any(amount > was.get(name, 0) for name, amount in free(node).items()):
+            return True
+        if old and (old.labels, old.taints) != (node.labels, node.taints):
+            return True
+    return False
+
+
+def _with_freed(view: Capacity, step: Step, heard: Heard, cluster: str, now: int) -> Step:
+    """The step, counted and told as one that makes room."""
+    nodes = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
+    for write in step.writes:
+        if isinstance(write, Put) and write.table == decision.nodes(cluster):
+            if write.value is None:
+                nodes.pop(write.key, None)
+            else:
+                nodes[write.key] = write.value
+    total: Resources = {}
+    largest: Resources = {}
+    for node in nodes.values():
+        for name, amount in free(node).items():
+            total[name] = total.get(name, 0) + max(amount, 0)
+            largest[name] = max(largest.get(name, 0), amount)
+    count = view.freed.get(cluster, 0) + 1
+    said = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count)
+    name = message_id("reserver", heard.id, "freed", cluster)
+    say = Say(name, subjects.cluster("freed", cluster), said)
+    return Step((*step.writes, Add(decision.FREED, cluster, 1)), (*step.events, say))

@@ -1,0 +1,96 @@
+"""Is the room still there? Held all or nothing, node by node, checked with the scheduler's own fit on fresh rows."""
+
+from typing import Any, Protocol
+
+from fairway.domain import decision
+from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step
+from fairway.domain.job import Job, State
+from fairway.domain.ledger import Hold
+from fairway.domain.retry import go_back
+from fairway.domain.tell import Teller, current
+from fairway.placement.fit import Plan
+from fairway.placement.recheck import recheck
+from fairway.reserver.capacity import Capacity, release, take_report
+from fairway.wire import fleet
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+
+SERVICE = "reserver"
+# Longer than a propagator needs to apply a manifest, shorter than an operator's patience.
+HOLD_MS = 60_000
+
+
+class Expire(fleet.FleetMessage, frozen=True, kw_only=True, tag="expire"):
+    """Local: look for reservations that nobody dispatched."""
+
+
+class View(Capacity, Protocol):
+    """The capacity cache, and the jobs that the messages speak of."""
+
+    jobs: dict[str, Job]
+    revs: dict[str, int]
+
+
+def decide(view: View, heard: Heard, now: int) -> Decision:
+    message: Any = heard.message
+    match message:
+        case wire.Placed():
+            return _reserve(view, heard, now)
+        case fleet.Report():
+            return take_report(view, heard, now)
+        case wire.Removed():
+            return release(view, heard, message.cluster, f"{message.job}/{message.attempt}", now)
+        case wire.Succeeded() | wire.Cancelled():
+            return _release_present(view, heard, now)
+        case wire.Failed() | wire.Lost() if message.final:
+            return release(view, heard, message.cluster, f"{message.job}/{message.attempt}", now)
+        case Expire():
+            return _expire(view, heard, now)
+    return NOTHING
+
+
+def _release_present(view: View, heard: Heard, now: int) -> Decision:
+    job = view.jobs.get(heard.message.job)
+    if job is None or not job.attempts:
+        return NOTHING
+    tried = job.attempts[-1]
+    return release(view, heard, tried.cluster, f"{job.id}/{tried.number}", now)
+
+
+def _reserve(view: View, heard: Heard, now: int) -> Decision:
+    job = current(view, heard, State.PLACED)
+    if job is None:
+        return NOTHING
+    teller = Teller(view, SERVICE, heard, now)
+    if job.cancelling:
+        return Decision((go_back(teller, Reason(Code.CANCELLED, "cancelled before it was reserved")).step(),))
+    assert job.spec is not None, "a placed job was admitted"
+    cluster = view.clusters.get(heard.message.cluster)
+    if cluster is None or not cluster.info.observed_at:
+        why = Reason(Code.CAPACITY_UNKNOWN, f"{heard.message.cluster} has not reported its nodes since the cache began")
+        return Decision((go_back(teller, why, freed=sum(view.freed.values())).step(),))
+    plan = recheck(cluster, job.spec.workload, heard.message.slots)
+    if not isinstance(plan, Plan):
+        why = Reason(Code.ROOM_TAKEN, f"{cluster.name}: the room was taken meanwhile; {plan.text}")
+        return Decision((go_back(teller, why, freed=sum(view.freed.values())).step(),))
+    return Decision((_held(view, job, teller, plan, now),))
+
+
+def _held(view: View, job: Job, teller: Teller, plan: Plan, now: int) -> Step:
+    teller.say(wire.Reserved, cluster=job.cluster, slots=plan.slots, expires_at=now + HOLD_MS)
+    hold = Hold.of(job, plan.slots, now + HOLD_MS)
+    writes = [Put(decision.ledger(job.cluster), job.key, hold, expect=0)]
+    return teller.step(*writes, *view.node_writes(job.cluster, {job.key: hold}))
+
+
+def _expire(view: View, heard: Heard, now: int) -> Decision:
+    """A reservation whose job was not dispatched in time: recalled, so that a late apply is undone first."""
+    steps = []
+    for job in list(view.jobs.values()):
+        hold = view.ledger.get(job.cluster, {}).get(job.key)
+        if hold is None or job.state is not State.RESERVED or hold.expires_at > now or job.removing:
+            continue
+        text = f"reserved in {job.cluster} for {HOLD_MS // 1000} s and not dispatched"
+        why = Reason(Code.RESERVATION_EXPIRED, text, remedy="look at the propagator and that cluster's API")
+        steps.append(Teller(view, SERVICE, heard, now, job.id).say(wire.Recall, cluster=job.cluster, why=why).step())
+    return Decision(tuple(steps))

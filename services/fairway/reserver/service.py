@@ -1,0 +1,76 @@
+"""reserver as a value: the followed cache as its view, and the one thing it asks for outside, a full report."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from fairway.domain import decision
+from fairway.domain.decision import Call, Heard, Outcome, Put
+from fairway.domain.job import State
+from fairway.domain.ledger import Hold
+from fairway.reserver.capacity import node_writes
+from fairway.reserver.decide import SERVICE, Expire, decide
+from fairway.runtime.ports import Bus, Found, Row, Store, Wanted
+from fairway.runtime.service import Ear, Service
+from fairway.runtime.views import FleetView
+from fairway.wire import fleet, subjects
+from fairway.wire import jobs as wire
+
+_EXPIRE_EVERY_MS = 2_000
+
+
+class ReserverView(FleetView):
+    """The cache, with the reservations that may have to end by themselves; those dispatched are looked at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._expiring: dict[str, int] = {}
+
+    async def load(self, store: Store) -> None:
+        await super().load(store)
+        self._expiring.clear()
+
+    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+        wanted = super().wants(heard, now)
+        if any(isinstance(one.message, Expire) for one in heard):
+            for key, until in self._expiring.items():
+                if until <= now:
+                    wanted.add(decision.JOBS, key.partition("/")[0])
+        return wanted
+
+    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+        super().refresh(found, heard, now)
+        if any(isinstance(one.message, Expire) for one in heard):
+            for key, until in list(self._expiring.items()):
+                job = self.jobs.get(key.partition("/")[0])
+                if until <= now and (job is None or job.state is not State.RESERVED or job.key != key):
+                    del self._expiring[key]
+
+    def _take(self, table: str, key: str, row: Row | None) -> None:
+        super()._take(table, key, row)
+        kind, _, cluster = table.partition("/")
+        if kind == "ledger" and row is not None:
+            hold = self.ledger[cluster][key]
+            if hold.expires_at:
+                self._expiring[key] = hold.expires_at
+        elif kind == "ledger":
+            self._expiring.pop(key, None)
+
+    def node_writes(self, cluster: str, changed: Mapping[str, Hold | None]) -> list[Put]:
+        nodes = self.clusters[cluster].nodes if cluster in self.clusters else {}
+        return node_writes(self, cluster, nodes, changed)
+
+
+def service(bus: Bus) -> Service:
+    jobs = msgspec.json.Decoder(wire.Message)
+    ends = tuple(f"fairway.job.{verb}.>" for verb in ("placed", "succeeded", "failed", "lost", "cancelled", "removed"))
+    ears = (
+        Ear(subjects.JOBS, SERVICE, ends, jobs),
+        Ear(subjects.CLUSTERS, f"{SERVICE}-reports", ("fairway.cluster.report.>",), msgspec.json.Decoder(fleet.Report)),
+    )
+
+    async def act(call: Call) -> Outcome:
+        await bus.tell(subjects.resync(call.cluster))
+        return Outcome(call, True)
+
+    return Service(SERVICE, ears, decide, ReserverView, act=act, ticks=((Expire(), _EXPIRE_EVERY_MS),))

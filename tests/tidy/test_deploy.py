@@ -1,0 +1,131 @@
+"""The Dockerfile, docker-compose.yml and the servers' configurations, as far as they can be held to account
+where no container engine runs."""
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from source import CODE, ROOT
+
+from fairway.adapters.embedded import nats_program, valkey_program
+
+SERVICES = [
+    *("admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),
+    *("agent", "gateway"),
+]
+SETTINGS = {
+    *("FAIRWAY_NATS_URL", "FAIRWAY_REDIS_URL", "FAIRWAY_HUB_KUBECONFIG"),
+    *("FAIRWAY_CLUSTERS_DIR", "FAIRWAY_HTTP_PORT"),
+}
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+DOCKERFILE = re.sub(r"\\\n\s*", " ", (ROOT / "deploy/Dockerfile").read_text())
+STAGES = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
+COPIED = {
+    word
+    for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE)
+    for word in line.split()
+}
+
+
+def _ours() -> dict[str, dict[str, Any]]:
+    return {name: s for name, s in COMPOSE["services"].items() if name not in ("nats", "redis")}
+
+
+def test_there_is_one_container_for_each_service_beside_nats_and_redis() -> None:
+    assert list(COMPOSE["services"]) == ["nats", "redis", *SERVICES]
+
+
+def test_every_service_of_the_pipeline_has_a_container() -> None:
+    built = {p.parent.name.replace("_", "-") for p in ROOT.glob("services/fairway/*/service.py")}
+    assert built <= set(SERVICES)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_container_differs_from_the_others_in_its_argument_only(name: str) -> None:
+    service = _ours()[name]
+    assert service["command"][:2] == ["run", name]
+    assert {k: v for k, v in service.items() if k not in ("command", "ports")} == COMPOSE["x-fairway"]
+
+
+def test_the_containers_are_given_every_setting() -> None:
+    assert set(COMPOSE["x-fairway"]["environment"]) == SETTINGS
+
+
+def test_ports_are_published_on_loopback_only() -> None:
+    published = [port for s in COMPOSE["services"].values() for port in s.get("ports", [])]
+    assert published
+    assert [port for port in published if not port.startswith("127.0.0.1:")] == []
+
+
+def test_every_container_has_a_health_check() -> None:
+    servers = [name for name, s in COMPOSE["services"].items() if name not in SERVICES and "healthcheck" in s]
+    assert servers == ["nats", "redis"]
+    assert "HEALTHCHECK" in STAGES[-1]  # of the one image, for all the others
+
+
+def test_every_file_that_is_mounted_or_built_from_exists() -> None:
+    volumes = [v for s in COMPOSE["services"].values() for v in s.get("volumes", [])]
+    mounted = [v.split(":")[0] for v in volumes if v.startswith("./")]
+    built = [COMPOSE["x-fairway"]["build"]["dockerfile"]]
+    assert len(mounted) == 2
+    assert [path for path in (*mounted, *built, *(COPIED - set(CODE))) if not (ROOT / path).exists()] == []
+
+
+def test_the_image_is_built_from_every_root_of_the_wheel() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    assert set(build["targets"]["wheel"]["sources"]) == set(build["dev-mode-dirs"]) == set(CODE)
+    assert set(CODE) <= COPIED
+
+
+def test_what_the_image_copies_passes_the_dockerignore() -> None:
+    allowed = re.findall(r"^!(.+)$", (ROOT / "deploy/Dockerfile.dockerignore").read_text(), re.MULTILINE)
+    assert set(allowed) == COPIED
+
+
+@pytest.mark.parametrize(
+    ("stage", "pattern", "want"),
+    [
+        pytest.param(0, r"^python:3\.11-slim AS build$", True, id="it is built on the slim image"),
+        pytest.param(-1, r"^python:3\.11-slim$", True, id="it runs on the slim image"),
+        pytest.param(-1, r"^USER (?!0)\d+:\d+$", True, id="it does not run as root"),
+        pytest.param(-1, r'^ENTRYPOINT \["fairway"\]$', True, id="its entry point is the command"),
+        pytest.param(-1, r"apt-get|gcc|hatchling|pip install", False, id="no build tool in what runs"),
+        pytest.param(-1, r"^COPY (?!--from=build)", False, id="it takes from the build stage only"),
+        pytest.param(0, r"^ENV PIP_CONSTRAINT=/src/constraints\.txt", True, id="everything is pinned"),
+        pytest.param(0, r":latest|^ADD ", False, id="nothing floats"),
+    ],
+)
+def test_the_dockerfile(stage: int, pattern: str, want: bool) -> None:
+    assert bool(re.search(pattern, STAGES[stage], re.MULTILINE)) is want
+
+
+def test_nats_accepts_its_configuration() -> None:
+    command = [nats_program(), "-t", "-c", str(ROOT / "deploy/nats/nats.conf")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_valkey_accepts_its_configuration_and_would_not_an_unknown_word(tmp_path: Path) -> None:
+    """The second option is a word that Valkey does not know: all that comes before it was read and accepted."""
+    config = tmp_path / "valkey.conf"
+    config.write_text((ROOT / "deploy/redis/valkey.conf").read_text() + "\nlast-word yes\n")
+    run = subprocess.run([valkey_program(), str(config)], capture_output=True, text=True, check=False, timeout=10)
+    assert run.returncode != 0
+    assert ">>> 'last-word yes'" in run.stderr
+
+
+@pytest.mark.skipif(
+    shutil.which("docker") is None
+    or subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode != 0,
+    reason="docker compose is not installed here; the tests above read the file instead",
+)
+def test_docker_compose_accepts_the_file(tmp_path: Path) -> None:
+    settings = {"FAIRWAY_HUB_KUBECONFIG": str(tmp_path), "FAIRWAY_CLUSTERS_DIR": str(tmp_path), "PATH": "/usr/bin"}
+    command = ["docker", "compose", "-f", str(ROOT / "docker-compose.yml"), "config", "--quiet"]
+    run = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
