@@ -14,6 +14,11 @@ from fairway.app.settings import from_environment
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
 
 
+@app.callback()
+def _program() -> None:
+    """Place AI and batch jobs on the right one of many Kubernetes clusters."""
+
+
 @app.command()
 def run(
     services: Annotated[list[str], typer.Argument(help=f"one or more of {', '.join(EVERYTHING)}, or all")],

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
@@ -12,6 +13,8 @@ from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
+from fairway.agent.service import Settings as AgentSettings
+from fairway.agent.service import run_agent
 from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
 from fairway.domain.decision import Call, Outcome
@@ -57,7 +60,13 @@ class Parts(Struct):
 
     def doors(self, process: Any) -> list[Coroutine[Any, Any, None]]:
         """What runs beside the loops: the gateway, and an agent for every member cluster."""
-        return []
+        tasks: list[Coroutine[Any, Any, None]] = []
+        if "agent" in process.names:
+            tasks += [self._agent(name, cluster) for name, cluster in self.clusters.items()]
+        return tasks
+
+    def _agent(self, name: str, cluster: Cluster) -> Coroutine[Any, Any, None]:
+        return run_agent(cluster, self.bus, self.clock, self.ids, agent_settings(self.settings, name))
 
     async def close(self) -> None:
         for cluster in (*self.clusters.values(), *([self.hub] if self.hub else [])):
@@ -80,6 +89,12 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     return parts
 
 
+def agent_settings(settings: Settings, name: str) -> AgentSettings:
+    """The cluster's own labels and taints, from `<name>.json` beside its kubeconfig; none when there is no such file."""
+    facts = settings.members()[name].with_name(f"{name}.json")
+    return msgspec.json.decode(facts.read_bytes(), type=AgentSettings) if facts.exists() else AgentSettings()
+
+
 async def _provisioned(bus: NatsBus, replicas: int) -> None:
     while True:
         try:
@@ -97,6 +112,7 @@ async def members(settings: Settings) -> dict[str, Cluster]:
     return {
         name: await KubernetesCluster.from_kubeconfig(name, Path(path), options)
         for name, path in settings.members().items()
+        if settings.only_cluster in ("", name)
     }
 
 
