@@ -1,4 +1,4 @@
-"""A process: some services, alive until it is told to end. FastStream keeps its life, health, metrics and control plane.
+"""A process: some services, alive until it is told to end. FastStream keeps its life, health and control plane.
 
 The HTTP side answers from the first moment: while the bus or the store is away, /readyz says so.
 """
@@ -146,5 +146,5 @@ async def _work(process: Process, server: _Server, ready: Callable[[dict[str, An
 
 
 async def _all_ready(process: Process) -> None:
-    while process.waiting():
+    while process.waiting():  # noqa: ASYNC110 - what it waits for is other processes' doing, too
         await asyncio.sleep(0.02)

@@ -90,7 +90,7 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
 
 
 def agent_settings(settings: Settings, name: str) -> AgentSettings:
-    """The cluster's own labels and taints, from `<name>.json` beside its kubeconfig; none when there is no such file."""
+    """The cluster's own labels and taints, from `<name>.json` beside its kubeconfig, if there is such a file."""
     facts = settings.members()[name].with_name(f"{name}.json")
     return msgspec.json.decode(facts.read_bytes(), type=AgentSettings) if facts.exists() else AgentSettings()
 
