@@ -83,7 +83,7 @@ def read_requests(resources: Field) -> Resources:
 def read_containers(containers: Field, required: bool = True) -> list[Resources]:
     """Requests of every container of a list that must not be empty."""
     found = containers.items()
-    if required and not found:
+    if required and containers.value in (None, []):
         containers.wrong("has no container", "a pod needs at least one container")
     return [read_requests(container["resources"]) for container in found]
 
