@@ -19,6 +19,11 @@ CASES = [
 LABELS = {"fairway.io/job": "j-1", "fairway.io/attempt": "2", "fairway.io/managed": "true"}
 
 
+def of_set(name: str) -> dict[str, str]:
+    """The labels of a pod of this pod set."""
+    return {**LABELS, "fairway.io/pod-set": name}
+
+
 def copied(manifest: dict[str, Any]) -> dict[str, Any]:
     return member_copy(manifest, "j-1", 2)
 
@@ -57,9 +62,10 @@ def test_spark_and_workflow_carry_the_labels_where_their_operators_look() -> Non
         copied(next(case["manifest"] for case in CASES if case["manifest"]["kind"] == kind))["spec"]
         for kind in ("SparkApplication", "Workflow")
     )
-    assert spark["driver"]["labels"] == spark["executor"]["labels"] == LABELS
-    assert workflow["podMetadata"]["labels"] == LABELS
-    assert all(template["metadata"]["labels"] == LABELS for template in workflow["templates"])
+    assert spark["driver"]["labels"] == of_set("driver")
+    assert spark["executor"]["labels"] == of_set("executor")
+    assert workflow["podMetadata"]["labels"] == of_set("workflow")
+    assert all(template["metadata"]["labels"] == of_set("workflow") for template in workflow["templates"])
 
 
 def test_nothing_of_the_hub_reaches_the_member() -> None:
@@ -118,7 +124,7 @@ def test_a_job_stored_by_the_hub_is_not_refused_by_the_member() -> None:
     manifest["spec"]["template"]["metadata"] = {"labels": {"controller-uid": "u", "job-name": "one", "app": "x"}}
     spec = copied(manifest)["spec"]
     assert "selector" not in spec
-    assert spec["template"]["metadata"]["labels"] == {"app": "x", **LABELS}
+    assert spec["template"]["metadata"]["labels"] == {"app": "x", **of_set("pod")}
     manifest["spec"]["manualSelector"] = True
     assert copied(manifest)["spec"]["selector"] == manifest["spec"]["selector"]
 
@@ -126,7 +132,7 @@ def test_a_job_stored_by_the_hub_is_not_refused_by_the_member() -> None:
 def test_the_default_submitter_of_ray_is_written_out_to_carry_labels() -> None:
     manifest = next(case["manifest"] for case in CASES if case["manifest"]["kind"] == "RayJob")
     submitter = copied(manifest)["spec"]["submitterPodTemplate"]
-    assert submitter["metadata"]["labels"] == LABELS
+    assert submitter["metadata"]["labels"] == of_set("submitter")
     assert submitter["spec"]["containers"][0]["image"] == "ray"
     again = registry.read(
         {**manifest, "spec": {**manifest["spec"], "submitterPodTemplate": submitter | {"metadata": {}}}}
