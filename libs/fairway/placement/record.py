@@ -27,7 +27,7 @@ def scores(choice: Choice) -> dict[str, dict[str, int]]:
     return {name: msgspec.structs.asdict(score) for name, score in choice.scores.items()}
 
 
-def words(verdict: wire.Verdict) -> str:
-    """The sentence of a recorded verdict."""
+def words(verdict: wire.Verdict, asks: str = "") -> str:
+    """The sentence of a recorded verdict; `asks` is the gang in words."""
     numbers: dict[str, Any] = {name: value for name, value in verdict.numbers.items() if name in _NUMBERS}
-    return sentence(Verdict(verdict.cluster, verdict.code, verdict.about, **numbers))
+    return sentence(Verdict(verdict.cluster, verdict.code, verdict.about, **numbers), asks)

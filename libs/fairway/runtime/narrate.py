@@ -1,0 +1,158 @@
+"""One sentence for each message of a job's life, and beneath it the decision that it records."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fairway.domain.job import Job
+from fairway.domain.resources import describe
+from fairway.placement.record import words
+from fairway.runtime import prose
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Reason
+
+Told = tuple[str, tuple[str, ...]]
+
+
+def narrate(job: Job, message: wire.JobMessage) -> Told:
+    """The sentence and its details. A message that this version does not know is named, not hidden."""
+    tell = _TELLERS.get(type(message))
+    if tell is None:
+        return f"{message.verb or type(message).__name__}.", ()
+    return tell(job, message)
+
+
+def reason(why: Reason) -> str:
+    """`spec.x: what is wrong [Code]; what to do`."""
+    place = f"{why.field}: " if why.field else ""
+    remedy = f"; {why.remedy}" if why.remedy else ""
+    return f"{place}{why.text} [{why.code.value}]{remedy}"
+
+
+def verdicts(job: Job, found: tuple[wire.Verdict, ...]) -> tuple[str, ...]:
+    """`c1: needs 4 pods of 8 nvidia.com/gpu; node by node 2 fit, ... [Fragmented]` for each cluster."""
+    asks = prose.gang(job.spec.workload) if job.spec else ""
+    return tuple(f"{one.cluster}: {words(one, asks)} [{one.code.value}]" for one in found)
+
+
+def _submitted(job: Job, message: wire.Submitted) -> Told:
+    by = {"hub": "through the hub", "http": "over HTTP", "cli": "with the command", "bus": "on the bus"}
+    client = f" as {message.client}" if message.client else ""
+    more = f", with {prose.many(len(message.policies), 'object')} beside it" if message.policies else ""
+    size = f"a manifest of {len(bytes(message.manifest))} bytes"
+    return f"Submitted {by.get(message.source, f'by {message.source}')}{client}: {size}{more}.", ()
+
+
+def _admitted(job: Job, message: wire.Admitted) -> Told:
+    spec, work = message.spec, message.spec.workload
+    gang = "all of them" if work.gang_minimum >= work.pods else f"at least {work.gang_minimum}"
+    text = f"Admitted: {work.kind} {work.namespace}/{work.name}, {prose.many(work.pods, 'pod')}, {gang} together"
+    return f"{text}; priority {spec.priority}.", (
+        f"pod sets: {prose.pod_sets(work)}",
+        f"policy: {spec.policy}; at most {prose.many(spec.attempts, 'attempt')}",
+    )
+
+
+def _rejected(job: Job, message: wire.Rejected) -> Told:
+    return f"Rejected for {prose.many(len(message.reasons), 'reason')}.", tuple(map(reason, message.reasons))
+
+
+def _queue(job: Job, message: wire.Queue) -> Told:
+    leaf = f" (quota {message.leaf[-1]})" if message.leaf else ""
+    if message.why is None:
+        return f"Waits its turn in queue {message.queue}{leaf}.", ()
+    why, details = message.why, verdicts(job, message.verdicts)
+    if message.attempt > 1 and not details:
+        return f"Waits in queue {message.queue} for attempt {message.attempt}: {reason(why)}.", ()
+    return f"Back in queue {message.queue}: {reason(why)}.", details
+
+
+def _dequeued(job: Job, message: wire.Dequeued) -> Told:
+    charge = {name: amount for name, amount in message.charge.items() if amount}
+    if not message.path or not charge:
+        return "Its turn.", ()
+    return f"Its turn: {describe(charge)} charged to quota {message.path[-1]}.", (
+        (f"charged on every level: {' > '.join(message.path)}",) if len(message.path) > 1 else ()
+    )
+
+
+def _placed(job: Job, message: wire.Placed) -> Told:
+    pods = sum(slot.count for slot in message.slots)
+    where = f"{prose.many(pods, 'pod')} on {prose.many(prose.node_count(message.slots), 'node')}"
+    total = message.scores.get(message.cluster, {}).get("total")
+    score = "" if total is None else f", score {total}"
+    affinity = f" (affinity {message.affinity})" if message.affinity else ""
+    others = tuple(one for one in message.verdicts if one.cluster != message.cluster)
+    return f"Placed in {message.cluster}{affinity}: {where}{score}.", (
+        f"nodes: {prose.nodes(message.slots)}",
+        *(f"score of {name}: {_scored(parts)}" for name, parts in _ranked(message)),
+        *verdicts(job, others),
+    )
+
+
+def _ranked(message: wire.Placed) -> list[tuple[str, dict[str, int]]]:
+    return sorted(message.scores.items(), key=lambda item: (-item[1].get("total", 0), item[0] != message.cluster))
+
+
+def _scored(parts: dict[str, int]) -> str:
+    """`812 = spread 400 + room 412`."""
+    each = " + ".join(f"{name} {value}" for name, value in parts.items() if name != "total")
+    return f"{parts['total']} = {each}" if each and "total" in parts else each or str(parts.get("total", 0))
+
+
+def _reserved(job: Job, message: wire.Reserved) -> Told:
+    count = prose.many(prose.node_count(message.slots), "node")
+    return f"Room held on {count} of {message.cluster} until {prose.clock(message.expires_at)}.", ()
+
+
+def _dispatched(job: Job, message: wire.Dispatched) -> Told:
+    uid = f" (uid {message.uid})" if message.uid else ""
+    if message.adopted:
+        return f"Found in {message.cluster}, applied by an earlier try of ours{uid}; kept.", ()
+    return f"Applied in {message.cluster}{uid}.", ()
+
+
+def _running(job: Job, message: wire.Running) -> Told:
+    return f"Running in {message.cluster}" + (f": {message.text}." if message.text else "."), ()
+
+
+def _succeeded(job: Job, message: wire.Succeeded) -> Told:
+    return f"Succeeded in {message.cluster}" + (f": {message.text}." if message.text else "."), ()
+
+
+def _failed(job: Job, message: wire.Failed) -> Told:
+    end = " The job ends here." if message.final else ""
+    return f"Failed in {message.cluster}: {reason(message.why)}.{end}", ()
+
+
+def _lost(job: Job, message: wire.Lost) -> Told:
+    end = " The job ends here." if message.final else ""
+    return f"Lost in {message.cluster}, by no doing of its own: {reason(message.why)}.{end}", ()
+
+
+def _recall(job: Job, message: wire.Recall) -> Told:
+    return f"To be removed from {message.cluster}: {reason(message.why)}.", ()
+
+
+def _cancelled(job: Job, message: wire.Cancelled) -> Told:
+    return f"Cancelled{f' by {message.who}' if message.who else ''}; nothing of it is left in any cluster.", ()
+
+
+_TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
+    wire.Submitted: _submitted,
+    wire.Admitted: _admitted,
+    wire.Rejected: _rejected,
+    wire.Queue: _queue,
+    wire.Blocked: lambda job, message: (f"Waits: {reason(message.why)}.", ()),
+    wire.Dequeued: _dequeued,
+    wire.Placed: _placed,
+    wire.Reserved: _reserved,
+    wire.Dispatched: _dispatched,
+    wire.Running: _running,
+    wire.Succeeded: _succeeded,
+    wire.Failed: _failed,
+    wire.Lost: _lost,
+    wire.Recall: _recall,
+    wire.Removed: lambda job, message: (f"Gone from {message.cluster}, pods included.", ()),
+    wire.Cancel: lambda job, message: (f"Cancellation asked for{f' by {message.who}' if message.who else ''}.", ()),
+    wire.Cancelled: _cancelled,
+}

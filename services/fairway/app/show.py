@@ -1,0 +1,99 @@
+"""Answers on a terminal: tables, the why and the story. Text from outside cannot move the cursor or change colours.
+
+`console()` writes colours only to a terminal and honours NO_COLOR; what goes to a pipe is never cut or wrapped.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import IO
+
+from rich.console import Console
+from rich.text import Text
+
+from fairway.runtime.prose import clock, moment, span
+from fairway.runtime.story import Line, Story, Why
+
+# C0 and C1 controls, and the marks that turn the direction of text (Unicode TR 36, 2.6).
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_LONGEST = 2_000
+_STATES = {
+    "succeeded": "green", "running": "green", "failed": "red", "rejected": "red", "lost": "red", "queued": "yellow",
+    "cancelled": "magenta",
+}  # fmt: skip
+
+
+def console(file: IO[str] | None = None) -> Console:
+    return Console(file=file, soft_wrap=True, highlight=False, markup=False, emoji=False)
+
+
+def clean(text: object) -> str:
+    """Printable, on one line, and not endless."""
+    shown = _UNPRINTABLE.sub(lambda found: f"\\x{ord(found.group()):02x}", str(text))
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}... ({len(shown) - _LONGEST} more)"
+
+
+def render_table(columns: Sequence[str], rows: Sequence[Sequence[object]], styled: str = "STATE") -> Text:
+    """Columns as wide as they must be, two spaces apart; the column `styled` in the colour of its state."""
+    cells = [[clean(cell) for cell in row] for row in rows]
+    widths = [max(len(column), *(len(row[i]) for row in cells), 0) for i, column in enumerate(columns)]
+    text = Text()
+    text.append("  ".join(map(str.ljust, columns, widths)).rstrip() + "\n", "bold")
+    for row in cells:
+        for i, cell in enumerate(row):
+            last = i == len(row) - 1
+            style = _STATES.get(cell.lower(), "") if columns[i] == styled else ""
+            text.append(cell if last else f"{cell.ljust(widths[i])}  ", style)
+        text.append("\n")
+    return text
+
+
+def render_why(answer: Why) -> Text:
+    text = Text()
+    text.append(f"{clean(answer.where)}\n", "bold")
+    text.append(f"  {answer.reason}", "red" if answer.state in ("failed", "rejected") else "yellow")
+    text.append(f"  {clean(answer.because)}\n")
+    _block(text, "What would move it", [*answer.moves, answer.timer])
+    _block(text, "Clusters", [_cluster(one.cluster, one.text, one.chosen) for one in answer.clusters])
+    _block(text, "Before", answer.before)
+    text.append(f"\njob {clean(answer.job)}, attempt {answer.attempt}, as of {moment(answer.now)}\n", "dim")
+    return text
+
+
+def _cluster(name: str, says: str, chosen: bool) -> str:
+    return f"{name} (chosen): {says}" if chosen else f"{name}: {says}"
+
+
+def _block(text: Text, title: str, lines: Sequence[str]) -> None:
+    shown = [clean(line) for line in lines if line]
+    if shown:
+        text.append(f"\n{title}\n", "bold")
+    for line in shown:
+        text.append(f"  - {line}\n")
+
+
+def render_story(story: Story) -> Text:
+    text = Text()
+    what = f"{story.kind} {story.tenant}/{story.name}".strip() if story.kind else story.job
+    text.append(f"{clean(what)}: ", "bold")
+    text.append(f"{story.state}", _STATES.get(story.state, ""))
+    took = f", {span(story.lines[-1].at - story.lines[0].at)} in all" if story.lines else ""
+    text.append(f" in attempt {story.attempt}{took} (job {clean(story.job)})\n")
+    attempt = 0
+    for line in story.lines:
+        if line.attempt != attempt:
+            attempt = line.attempt
+            text.append(f"\nAttempt {attempt}, {moment(line.at)}\n", "bold")
+        _step(text, line)
+    if story.missing:
+        revisions = ", ".join(map(str, story.missing[:20]))
+        text.append(f"\nThe record does not show revision {revisions} yet; ask again in a moment.\n", "yellow")
+    return text
+
+
+def _step(text: Text, line: Line) -> None:
+    text.append(f"  {clock(line.at)} ", "dim")
+    text.append(f"{'+' + span(line.after):>12}  ", "dim")
+    text.append(f"{line.what:<11}", _STATES.get(line.what, "cyan"))
+    text.append(f"{clean(line.sentence)}\n")
+    for detail in line.details:
+        text.append(f"{'':37}{clean(detail)}\n", "dim")

@@ -1,0 +1,149 @@
+"""What the gateway answers about jobs, queues, quota and clusters: values, made from rows by pure functions."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from fairway.domain.job import Job
+from fairway.domain.resources import Resources, add
+from fairway.wire.capacity import ClusterInfo, Node
+
+
+class JobRow(Struct, frozen=True, omit_defaults=True):
+    """A job in a list. Times are in milliseconds since 1970; `text` is the last reason that was recorded."""
+
+    id: str
+    namespace: str
+    state: str
+    attempt: int
+    submitted_at: int
+    since: int
+    kind: str = ""
+    name: str = ""
+    reason: str = ""
+    text: str = ""
+    queue: str = ""
+    priority: int = 0
+    attempts: int = 0
+    pods: int = 0
+    cluster: str = ""
+    hub: bool = False
+
+
+class QueueRow(Struct, frozen=True, omit_defaults=True):
+    """`waiting` jobs stand in it, `starting` were let go and are not up yet; `first` waits longest, since `oldest`."""
+
+    name: str
+    waiting: int = 0
+    starting: int = 0
+    running: int = 0
+    policy: str = ""
+    first: str = ""
+    oldest: int = 0
+
+
+class QuotaRow(Struct, frozen=True, omit_defaults=True):
+    """One node of the tree. A resource that `max` does not list is not limited here."""
+
+    path: str
+    used: Resources = {}
+    min: Resources = {}
+    max: Resources = {}
+    namespaces: tuple[str, ...] = ()
+
+
+class ClusterRow(Struct, frozen=True, omit_defaults=True):
+    """`used` is what others' pods request, `held` what Fairway's jobs hold or run. `age` in ms since its last report
+    (-1: there was none), `stale` when that is too long for new work."""
+
+    name: str
+    age: int
+    stale: bool
+    nodes: int = 0
+    schedulable: int = 0
+    kinds: tuple[str, ...] = ()
+    kubernetes: str = ""
+    labels: dict[str, str] = {}
+    allocatable: Resources = {}
+    used: Resources = {}
+    held: Resources = {}
+    free: Resources = {}
+
+
+# The same limit as the scheduler's: a cluster that was silent for longer gets no new work.
+STALE_AFTER_MS = 30_000
+
+
+def job_row(job: Job) -> JobRow:
+    work = job.spec.workload if job.spec else None
+    return JobRow(
+        id=job.id, namespace=job.tenant, state=job.state.value, attempt=job.attempt, submitted_at=job.submitted_at,
+        since=job.since, kind=work.kind if work else "", name=work.name if work else "",
+        reason=job.why.code.value if job.why else "", text=job.why.text if job.why else "", queue=job.queue,
+        priority=job.spec.priority if job.spec else 0, attempts=job.spec.attempts if job.spec else 0,
+        pods=work.pods if work else 0, cluster=job.cluster, hub=bool(job.spec and job.spec.hub),
+    )  # fmt: skip
+
+
+class Slim(Struct, frozen=True):
+    """The part of a job's row that a count of queues needs; decoding only this is several times faster."""
+
+    id: str
+    state: str
+    queue: str = ""
+    enqueued_at: int = 0
+
+
+_STARTING = frozenset({"dequeued", "placed", "reserved", "dispatched"})
+
+
+def queue_rows(jobs: Iterable[Slim], policies: Mapping[str, str]) -> list[QueueRow]:
+    """Every queue that a live job is in or that was configured (`policies`: name -> policy), by name."""
+    counts: dict[str, dict[str, int]] = {name: {} for name in policies}
+    oldest: dict[str, tuple[int, str]] = {}
+    for job in jobs:
+        if not job.queue:
+            continue
+        kind = "waiting" if job.state == "queued" else "starting" if job.state in _STARTING else job.state
+        mine = counts.setdefault(job.queue, {})
+        mine[kind] = mine.get(kind, 0) + 1
+        if kind == "waiting":
+            oldest[job.queue] = min(oldest.get(job.queue, (job.enqueued_at, job.id)), (job.enqueued_at, job.id))
+    return [
+        QueueRow(
+            name, mine.get("waiting", 0), mine.get("starting", 0), mine.get("running", 0), policies.get(name, ""),
+            oldest.get(name, (0, ""))[1], oldest.get(name, (0, ""))[0],
+        )
+        for name, mine in sorted(counts.items())
+    ]  # fmt: skip
+
+
+def used_by_node(counters: Mapping[str, int]) -> dict[str, Resources]:
+    """The quota counters (`<node>|<resource>`) by node, zeros left out."""
+    used: dict[str, Resources] = {}
+    for key, amount in counters.items():
+        node, _, resource = key.rpartition("|")
+        if amount:
+            used.setdefault(node, {})[resource] = amount
+    return used
+
+
+def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRow:
+    allocatable: Resources = {}
+    used: Resources = {}
+    held: Resources = {}
+    free: Resources = {}
+    every = list(nodes)
+    for node in every:
+        holds: Resources = {}
+        for amounts in node.holds.values():
+            holds = add(holds, amounts)
+        allocatable, used, held = add(allocatable, node.allocatable), add(used, node.used), add(held, holds)
+        if node.schedulable:
+            left = add(add(node.allocatable, node.used, -1), holds, -1)
+            free = add(free, {name: max(0, left[name]) for name in node.allocatable})
+    age = now - info.observed_at if info.observed_at else -1
+    return ClusterRow(
+        info.name, age, age < 0 or age > STALE_AFTER_MS, len(every), sum(node.schedulable for node in every),
+        info.kinds, info.kubernetes, info.labels, allocatable, used, held, free,
+    )  # fmt: skip

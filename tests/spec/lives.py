@@ -1,0 +1,117 @@
+"""Builders of jobs: a life is a list of what was said, and each builder says only what matters."""
+
+import itertools
+from typing import Any
+
+import msgspec
+
+from fairway.domain.job import Job, fold
+from fairway.wire import jobs as wire
+from fairway.wire.capacity import Slot
+from fairway.wire.policy import Placement
+from fairway.wire.reasons import Code, Reason
+from fairway.wire.workload import PodSet, Workload
+
+T0 = 1_700_000_000_000  # 2023-11-14 22:13:20Z
+S = 1_000
+GPU = "nvidia.com/gpu"
+
+
+def spec(name: str = "llm", pods: int = 4, gpus: int = 8, **more: Any) -> wire.JobSpec:
+    sets = (PodSet("Worker", pods, {GPU: gpus}),)
+    work = Workload("kubeflow.org/v1", "PyTorchJob", "team-a", name, sets, more.pop("gang", pods))
+    manifest = more.pop("manifest", wire.ManifestRef(1, "0" * 64, 20))
+    fields = {"policy": "PropagationPolicy team-a/llm", "placement": Placement(), "manifest": manifest}
+    return wire.JobSpec(workload=work, **{**fields, **more})
+
+
+class Life:
+    """One job, said message by message; `job` is what they made of it, `said` the messages with their sequences."""
+
+    def __init__(self, name: str = "llm-1", first: int = 1) -> None:
+        self.name, self.at, self.job = name, T0, None
+        self._sequence = itertools.count(first)
+        self.said: list[tuple[int, wire.JobMessage]] = []
+        self.job: Job | None
+
+    def then(self, kind: type[wire.JobMessage], /, after: int = S, **fields: Any) -> "Life":
+        self.at += after
+        head: dict[str, Any] = {"job": self.name, "tenant": "team-a", "at": self.at}
+        if self.job is not None:
+            head |= {"attempt": self.job.attempt}
+        if kind not in (wire.Submitted, wire.Cancel):
+            head |= {"rev": self.job.rev + 1 if self.job else 1}
+        message = kind(**{**head, **fields})
+        if message.rev:
+            self.job = fold(self.job, message)
+        self.said.append((next(self._sequence), message))
+        return self
+
+    @property
+    def now(self) -> Job:
+        assert self.job is not None
+        return self.job
+
+
+def submitted(name: str = "llm-1", **more: Any) -> Life:
+    raw = msgspec.Raw(b'{"kind":"PyTorchJob"}')
+    return Life(name).then(wire.Submitted, manifest=raw, client="hub:u-1", source="hub", after=0, **more)
+
+
+def admitted(**more: Any) -> Life:
+    return submitted().then(wire.Admitted, attempt=1, spec=spec(**more))
+
+
+def queued(**more: Any) -> Life:
+    return admitted(**more).then(wire.Queue, queue="gold", leaf=("root", "root/a"), enqueued_at=T0 + S)
+
+
+def dequeued(**more: Any) -> Life:
+    return queued(**more).then(wire.Dequeued, path=("root", "root/a"), charge={GPU: 32})
+
+
+FULL = wire.Verdict("c2", Code.NOT_ENOUGH, GPU, {"needed": 4, "by_node": 1, "by_sum": 1, "at_most": 8, "nodes": 8})
+SPLIT = wire.Verdict("c3", Code.FRAGMENTED, GPU, {"needed": 4, "by_node": 2, "by_sum": 5, "at_most": 8, "nodes": 8})
+SMALL = wire.Verdict("c2", Code.NEVER_FITS, GPU, {"needed": 4, "at_most": 2, "nodes": 2})
+NOT_NAMED = wire.Verdict("c4", Code.NOT_SELECTED, "clusterNames")
+FITS = wire.Verdict("c1", Code.FITS, "", {"needed": 4, "by_node": 6})
+SLOTS = (Slot("Worker", "n1", 2), Slot("Worker", "n2", 2))
+
+
+def placed(cluster: str = "c1", **more: Any) -> Life:
+    return place(dequeued(**more), cluster)
+
+
+def place(life: Life, cluster: str) -> Life:
+    scores = {cluster: {"packing": 500, "headroom": 312, "total": 812}, "c5": {"packing": 200, "total": 200}}
+    verdicts = (msgspec.structs.replace(FITS, cluster=cluster), FULL)
+    return life.then(wire.Placed, cluster=cluster, slots=SLOTS, verdicts=verdicts, scores=scores)
+
+
+def reserved(cluster: str = "c1", **more: Any) -> Life:
+    life = placed(cluster, **more)
+    return life.then(wire.Reserved, cluster=cluster, slots=SLOTS, expires_at=life.at + 60 * S)
+
+
+def dispatched(cluster: str = "c1", **more: Any) -> Life:
+    return reserved(cluster, **more).then(wire.Dispatched, cluster=cluster, uid="u-9")
+
+
+def running(cluster: str = "c1", **more: Any) -> Life:
+    return dispatched(cluster, **more).then(wire.Running, cluster=cluster, text="4 of 4 pods are up")
+
+
+def failing(life: Life, after: int = 60 * S) -> Life:
+    """The attempt fails and the job goes back to its queue, its remains not yet removed."""
+    why = Reason(Code.JOB_FAILED, "exit code 137")
+    life.then(wire.Failed, cluster=life.now.cluster, why=why, after=after)
+    life.then(wire.Recall, cluster=life.now.cluster, why=why, after=0)
+    note = Reason(Code.WAITING_FOR_REMOVAL, "attempt 1 in c1 ended: exit code 137; it is being removed there")
+    where = {"queue": "gold", "leaf": ("root", "root/a"), "enqueued_at": T0 + S}
+    return life.then(wire.Queue, attempt=life.now.attempt + 1, why=note, after=0, **where)
+
+
+def back(life: Life, code: Code, text: str, *verdicts: wire.Verdict) -> Life:
+    """The scheduler found no room and sent the job back."""
+    where = {"queue": "gold", "leaf": ("root", "root/a"), "enqueued_at": T0 + S}
+    return life.then(wire.Queue, why=Reason(code, text), verdicts=verdicts, **where)
