@@ -82,7 +82,7 @@ async def test_a_server_that_stays_busy_leaves_the_outcome_open() -> None:
         pytest.param(status(401, "Unauthorized"), Unreachable, id="credentials that expired may be renewed"),
         pytest.param(status(500, "InternalError"), Unreachable, id="an internal error says nothing of the outcome"),
         pytest.param(status(504, "Timeout"), Unreachable, id="nor does a gateway's time-out"),
-        pytest.param(json({}, 302, Location="http://127.0.0.1:1/"), Unreachable, id="a redirect is not followed"),
+        pytest.param(json({}, 302, Location="/api/v1"), Unreachable, id="a redirect is not followed"),
         pytest.param(status(403, "Forbidden"), ClusterRefused, id="what is forbidden is refused"),
         pytest.param(status(409, "Conflict"), ClusterRefused, id="so is a conflict"),
         pytest.param(web.Response(text="too large", status=413), ClusterRefused, id="also in plain text"),
