@@ -41,8 +41,7 @@ def serve_apply(api: Api, target: Target, wish: Applied) -> tuple[Stored, bool]:
     body = meta.checked_body(resource, target.namespace, wish.body)
     if body["metadata"].setdefault("name", target.name) != target.name:
         raise bad_request(
-            f"the name of the object ({body['metadata']['name']}) does not match "
-            f"the name on the URL ({target.name})"
+            f"the name of the object ({body['metadata']['name']}) does not match the name on the URL ({target.name})"
         )
     key = Key(resource.storage, target.namespace, target.name)
     config = applied_config(body)
@@ -96,9 +95,7 @@ def _managers(api: Api, metadata: Json, wish: Applied, body: Json | None = None)
         entry["subresource"] = wish.part
     same = (wish.manager, wish.part)
     others = [
-        one
-        for one in metadata.get("managedFields") or ()
-        if (one.get("manager"), one.get("subresource", "")) != same
+        one for one in metadata.get("managedFields") or () if (one.get("manager"), one.get("subresource", "")) != same
     ]
     return [*others, entry]
 

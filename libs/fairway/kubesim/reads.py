@@ -69,9 +69,7 @@ def _continue(version: int, last: Stored) -> str:
 def _token(text: str) -> tuple[int, tuple[str, str]]:
     """The version of the first page, and the last object that was sent."""
     try:
-        version, namespace, name = msgspec.json.decode(
-            base64.urlsafe_b64decode(text), type=tuple[int, str, str]
-        )
+        version, namespace, name = msgspec.json.decode(base64.urlsafe_b64decode(text), type=tuple[int, str, str])
     except (binascii.Error, msgspec.MsgspecError, ValueError):
         raise expired("The provided continue parameter is not valid; list again without it") from None
     return version, (namespace, name)

@@ -98,9 +98,7 @@ def read_inits(inits: Field) -> list[tuple[Resources, bool]]:
 
 def read_pod(spec: Field, extra: Sequence[Resources] = ()) -> Resources:
     """Requests of one pod of a pod spec; `extra` are containers that an operator adds to it."""
-    requests = pod_requests(
-        [*read_containers(spec["containers"]), *extra], read_inits(spec["initContainers"])
-    )
+    requests = pod_requests([*read_containers(spec["containers"]), *extra], read_inits(spec["initContainers"]))
     whole = spec["resources"]
     if whole.given:
         limits = read_amounts(whole["limits"])

@@ -17,9 +17,7 @@ from fairway.workloads.spark import SPARK
 from fairway.workloads.volcano import VOLCANO
 from fairway.workloads.workflow import WORKFLOW
 
-KINDS: Mapping[str, Kind] = {
-    kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)
-}
+KINDS: Mapping[str, Kind] = {kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)}
 
 # Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.
 JOB_ANNOTATIONS: frozenset[str] = frozenset()
@@ -77,9 +75,7 @@ def _kind_of(root: Field, kinds: Mapping[str, Kind]) -> Kind:
         remedy = f"use {' or '.join(served)}"
     else:
         field, text = "kind", f"{shown(name)} of {shown(api_version)} is not a job kind Fairway knows"
-        remedy = (
-            f"use one of {', '.join(sorted({known.name for known in kinds.values()}))}, or declare the kind"
-        )
+        remedy = f"use one of {', '.join(sorted({known.name for known in kinds.values()}))}, or declare the kind"
     raise Refused(*root.problems.reasons, Reason(Code.UNKNOWN_KIND, text, field, remedy))
 
 

@@ -40,9 +40,7 @@ _STATES = {
 def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
     spec = manifest["spec"]
     if spec["mode"].choice("cluster", "client", "in-cluster-client") != "cluster":
-        spec["mode"].wrong(
-            "runs the driver outside the job's own pods, where it cannot be sized", "use cluster"
-        )
+        spec["mode"].wrong("runs the driver outside the job's own pods, where it cannot be sized", "use cluster")
     for key, entry in spec["sparkConf"].pairs():
         if f"label.{OURS}" in key:
             entry.wrong("only Fairway sets labels under fairway.io/", "remove this label")

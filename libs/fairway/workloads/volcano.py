@@ -73,9 +73,7 @@ def phase(workload: Workload, manifest: Field) -> Phase:
     running, succeeded, failed = (count(status[key]) for key in ("running", "succeeded", "failed"))
     # Aborting and Terminating pass: they say neither that the job runs nor that it ended.
     meaning = _STATES.get(name, UNKNOWN)
-    words = [
-        text for text in (state["reason"].value, state["message"].value) if isinstance(text, str) and text
-    ]
+    words = [text for text in (state["reason"].value, state["message"].value) if isinstance(text, str) and text]
     text = ": ".join([name or "new", *words])[:500]
     return Phase(meaning, text, running, succeeded, failed)
 

@@ -101,7 +101,7 @@ async def _provisioned(bus: NatsBus, replicas: int) -> None:
             return await bus.provision(replicas=replicas)
         except (TimeoutError, OSError):
             await asyncio.sleep(0.2)
-        except Exception as error:  # noqa: BLE001 - the client raises its own family while the server starts
+        except Exception as error:
             if "unavailable" not in str(error).lower() and "timeout" not in type(error).__name__.lower():
                 raise
             await asyncio.sleep(0.2)
@@ -130,7 +130,7 @@ def services(names: Sequence[str], parts: Parts) -> list[Service]:
         "quota": lambda: [quota.service(parts.catalog)],
         "queue": lambda: [queue.service(parts.catalog, parts.meter, parts.queues)],
         "global-scheduler": lambda: [global_scheduler.service()],
-        "reserver": lambda: [reserver.service(parts.bus)],
+        "reserver": lambda: [reserver.service(parts.bus, parts.catalog)],
         "propagator": lambda: propagator.services(_hands(parts)),
         "watcher": lambda: [watcher.service(_eyes(parts))],
     }

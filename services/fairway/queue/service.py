@@ -2,17 +2,19 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode
 
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Step
 from fairway.domain.job import Job
+from fairway.domain.queues import QueueSpec
+from fairway.domain.quota import request
+from fairway.domain.quota_tree import QuotaNode
 from fairway.queue.book import Book
 from fairway.queue.decide import Begin, Sweep, decide
-from fairway.queue.turn import SERVICE
+from fairway.queue.turn import SERVICE, taken_of
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.ports import Found, Store, Wanted
@@ -76,8 +78,16 @@ class QueueView(JobsView):
         for job in self.jobs.values():
             self.book.put(job)
         for one in heard:
-            if isinstance(one.message, fleet.Freed):
-                self.room[one.message.cluster] = one.message
+            self._note_room(one.message)
+
+    def _note_room(self, message: Any) -> None:
+        """Room as last heard of, less what was reserved since."""
+        if isinstance(message, fleet.Freed):
+            self.room[message.cluster] = message
+        elif isinstance(message, wire.Reserved) and message.cluster in self.room:
+            job = self.jobs.get(message.job)
+            if job is not None:
+                self.room[message.cluster] = taken_of(self.room[message.cluster], request(job))
 
     def apply(self, step: Step) -> None:
         super().apply(step)

@@ -113,9 +113,7 @@ def exit_code(child: Json) -> int:
 
 def restarts(children: Iterable[Json]) -> int:
     return sum(
-        one.get("restartCount", 0)
-        for child in children
-        for one in child["status"].get("containerStatuses") or ()
+        one.get("restartCount", 0) for child in children for one in child["status"].get("containerStatuses") or ()
     )
 
 
