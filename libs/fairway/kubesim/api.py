@@ -80,11 +80,7 @@ class Api:
             return Stored(old.key, obj, old.version)
         new = self.store.put(old.key, obj)
         metadata = obj["metadata"]
-        if (
-            metadata.get("deletionTimestamp")
-            and not metadata.get("finalizers")
-            and old.key not in self.graceful
-        ):
+        if metadata.get("deletionTimestamp") and not metadata.get("finalizers") and old.key not in self.graceful:
             self._remove(new)
         return new
 
@@ -115,11 +111,7 @@ class Api:
         marked = {
             **metadata,
             "deletionTimestamp": meta.rfc3339(self.clock.now()),
-            "deletionGracePeriodSeconds": grace
-            if grace is not None
-            else 30
-            if old.key in self.graceful
-            else 0,
+            "deletionGracePeriodSeconds": grace if grace is not None else 30 if old.key in self.graceful else 0,
         }
         if finalizers:
             marked["finalizers"] = list(dict.fromkeys(finalizers))

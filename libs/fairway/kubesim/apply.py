@@ -12,6 +12,7 @@ from aiohttp import web
 from fairway.kubesim import meta
 from fairway.kubesim.api import Api
 from fairway.kubesim.errors import ApiError, Json, about, bad_request, invalid
+from fairway.kubesim.query import flag
 from fairway.kubesim.registry import Target
 from fairway.kubesim.store import Key, Stored
 from fairway.kubesim.strategic import applied_config, apply, disagreements
@@ -32,7 +33,7 @@ class Applied(msgspec.Struct, frozen=True):
         if not manager:
             causes = [("fieldManager", "Required value: is required for apply patch")]
             raise invalid("PatchOptions.meta.k8s.io", "", causes)
-        return cls(manager, body, request.query.get("force", "") in ("true", "1"), part, dry)
+        return cls(manager, body, flag(request.query, "force"), part, dry)
 
 
 def serve_apply(api: Api, target: Target, wish: Applied) -> tuple[Stored, bool]:
@@ -41,8 +42,7 @@ def serve_apply(api: Api, target: Target, wish: Applied) -> tuple[Stored, bool]:
     body = meta.checked_body(resource, target.namespace, wish.body)
     if body["metadata"].setdefault("name", target.name) != target.name:
         raise bad_request(
-            f"the name of the object ({body['metadata']['name']}) does not match "
-            f"the name on the URL ({target.name})"
+            f"the name of the object ({body['metadata']['name']}) does not match the name on the URL ({target.name})"
         )
     key = Key(resource.storage, target.namespace, target.name)
     config = applied_config(body)
@@ -96,9 +96,7 @@ def _managers(api: Api, metadata: Json, wish: Applied, body: Json | None = None)
         entry["subresource"] = wish.part
     same = (wish.manager, wish.part)
     others = [
-        one
-        for one in metadata.get("managedFields") or ()
-        if (one.get("manager"), one.get("subresource", "")) != same
+        one for one in metadata.get("managedFields") or () if (one.get("manager"), one.get("subresource", "")) != same
     ]
     return [*others, entry]
 
