@@ -1,6 +1,7 @@
 """Jobs in a simulated member cluster: placed, run, ended, and broken on demand."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from kubesim_support import (
@@ -42,11 +43,11 @@ def workflow(*names: str) -> Json:
     )
 
 
-def conditions(*wanted: str):  # type: ignore[no-untyped-def]
+def conditions(*wanted: str) -> Callable[[Json], bool]:
     return lambda obj: set(wanted) <= true_conditions(obj)
 
 
-def status(path: str, want: object):  # type: ignore[no-untyped-def]
+def status(path: str, want: object) -> Callable[[Json], bool]:
     def holds(obj: Json) -> bool:
         at: object = obj.get("status") or {}
         for step in path.split("."):
@@ -101,7 +102,7 @@ SPARK = {"driver": {"annotations": {"fairway.test/run-for": "5ms"}}, "executor":
         ),
     ],
 )  # fmt: skip
-async def test_every_kind_runs_to_its_end(manifest: Json, ends, ran: int) -> None:  # type: ignore[no-untyped-def]
+async def test_every_kind_runs_to_its_end(manifest: Json, ends: Callable[[Json], bool], ran: int) -> None:
     async with simulated(nodes=2) as cluster:
         key = submit(cluster, manifest)
         await until(cluster, key, ends)

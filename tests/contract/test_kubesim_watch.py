@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 from kubesim_support import PATIENCE, TORCH, Json, served, submit, torch
 
+from fairway.kubesim import Cluster
 from fairway.kubesim.store import Key, Store
 
 ALL = "/apis/kubeflow.org/v1/pytorchjobs"
@@ -35,8 +36,9 @@ class Watch:
         return [f"{kind} {obj['metadata'].get('name', '')}" for kind, obj in events]
 
 
-def label(cluster, name: str, value: str) -> None:  # type: ignore[no-untyped-def]
+def label(cluster: Cluster, name: str, value: str) -> None:
     kind = cluster.api.registry.of_kind("kubeflow.org/v1", "PyTorchJob")
+    assert kind
     stored = cluster.api.get(kind, "team-a", name)
     obj = stored.copy()
     obj["metadata"]["labels"] = {"tier": value}
