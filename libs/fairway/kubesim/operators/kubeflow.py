@@ -25,7 +25,7 @@ from fairway.kubesim.operators.base import (
     with_condition,
     without,
 )  # fmt: skip
-from fairway.kubesim.runspec import RUN_FOR
+from fairway.kubesim.runspec import GROUP_ROLE, RUN_FOR
 
 # Of these two conditions the later one removes the other from the list.
 _EXCLUSIVE = {"Running": "Restarting", "Restarting": "Running"}
@@ -88,7 +88,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
         group = together(view.uid, size, leads, breaks=restart == "Never")
         made = pod(name, one.get("template"), self._labels(view, role, index), group)
         if role in self.endless:
-            made["metadata"]["annotations"][RUN_FOR] = "never"
+            made["metadata"]["annotations"] |= {RUN_FOR: "never", GROUP_ROLE: "server"}
         made["spec"]["restartPolicy"] = "Never" if restart == "ExitCode" else restart
         return made
 
