@@ -65,7 +65,7 @@ def test_spark_and_workflow_carry_the_labels_where_their_operators_look() -> Non
     assert spark["driver"]["labels"] == of_set("driver")
     assert spark["executor"]["labels"] == of_set("executor")
     assert workflow["podMetadata"]["labels"] == of_set("workflow")
-    assert all(template["metadata"]["labels"] == of_set("workflow") for template in workflow["templates"])
+    assert all(LABELS.items() <= template["metadata"]["labels"].items() for template in workflow["templates"])
 
 
 def test_nothing_of_the_hub_reaches_the_member() -> None:
