@@ -20,11 +20,6 @@ POD_SET = "fairway.io/pod-set"
 LABELS = {"fairway.io/job": "j-1", "fairway.io/attempt": "2", "fairway.io/managed": "true"}
 
 
-def of_set(name: str) -> dict[str, str]:
-    """The labels of a pod of this pod set."""
-    return {**LABELS, "fairway.io/pod-set": name}
-
-
 def copied(manifest: dict[str, Any]) -> dict[str, Any]:
     return member_copy(manifest, "j-1", 2)
 
@@ -63,12 +58,6 @@ def test_spark_and_workflow_carry_the_labels_where_their_operators_look() -> Non
         copied(next(case["manifest"] for case in CASES if case["manifest"]["kind"] == kind))["spec"]
         for kind in ("SparkApplication", "Workflow")
     )
-<<<<<<< HEAD
-    assert spark["driver"]["labels"] == of_set("driver")
-    assert spark["executor"]["labels"] == of_set("executor")
-    assert LABELS.items() <= workflow["podMetadata"]["labels"].items()
-    assert all(LABELS.items() <= template["metadata"]["labels"].items() for template in workflow["templates"])
-=======
     for role in ("driver", "executor"):
         assert spark[role]["labels"] == {**LABELS, POD_SET: role}
     assert workflow["podMetadata"]["labels"] == LABELS
@@ -93,7 +82,6 @@ def test_every_pod_set_is_named_on_its_pods(case: dict[str, Any]) -> None:
     asked = {pods.name for pods in registry.read(case["manifest"]).pod_sets}
     assert asked <= named
     assert named - asked <= {"Evaluator", "executor"}
->>>>>>> workloads
 
 
 def test_nothing_of_the_hub_reaches_the_member() -> None:
@@ -152,11 +140,7 @@ def test_a_job_stored_by_the_hub_is_not_refused_by_the_member() -> None:
     manifest["spec"]["template"]["metadata"] = {"labels": {"controller-uid": "u", "job-name": "one", "app": "x"}}
     spec = copied(manifest)["spec"]
     assert "selector" not in spec
-<<<<<<< HEAD
-    assert spec["template"]["metadata"]["labels"] == {"app": "x", **of_set("pod")}
-=======
     assert spec["template"]["metadata"]["labels"] == {"app": "x", POD_SET: "pod", **LABELS}
->>>>>>> workloads
     manifest["spec"]["manualSelector"] = True
     assert copied(manifest)["spec"]["selector"] == manifest["spec"]["selector"]
 
@@ -164,11 +148,7 @@ def test_a_job_stored_by_the_hub_is_not_refused_by_the_member() -> None:
 def test_the_default_submitter_of_ray_is_written_out_to_carry_labels() -> None:
     manifest = next(case["manifest"] for case in CASES if case["manifest"]["kind"] == "RayJob")
     submitter = copied(manifest)["spec"]["submitterPodTemplate"]
-<<<<<<< HEAD
-    assert submitter["metadata"]["labels"] == of_set("submitter")
-=======
     assert submitter["metadata"]["labels"] == {**LABELS, POD_SET: "submitter"}
->>>>>>> workloads
     assert submitter["spec"]["containers"][0]["image"] == "ray"
     again = registry.read(
         {**manifest, "spec": {**manifest["spec"], "submitterPodTemplate": submitter | {"metadata": {}}}}
