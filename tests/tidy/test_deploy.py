@@ -4,12 +4,13 @@ where no container engine runs."""
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from source import ROOT
+from source import CODE, ROOT
 
 from fairway.adapters.embedded import nats_program, valkey_program
 
@@ -24,6 +25,11 @@ SETTINGS = {
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 DOCKERFILE = re.sub(r"\\\n\s*", " ", (ROOT / "deploy/Dockerfile").read_text())
 STAGES = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
+COPIED = {
+    word
+    for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE)
+    for word in line.split()
+}
 
 
 def _ours() -> dict[str, dict[str, Any]]:
@@ -66,15 +72,19 @@ def test_every_file_that_is_mounted_or_built_from_exists() -> None:
     volumes = [v for s in COMPOSE["services"].values() for v in s.get("volumes", [])]
     mounted = [v.split(":")[0] for v in volumes if v.startswith("./")]
     built = [COMPOSE["x-fairway"]["build"]["dockerfile"]]
-    copied = [word for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.M) for word in line.split()]
     assert len(mounted) == 2
-    assert [path for path in (*mounted, *built, *copied) if not (ROOT / path).exists()] == []
+    assert [path for path in (*mounted, *built, *(COPIED - set(CODE))) if not (ROOT / path).exists()] == []
+
+
+def test_the_image_is_built_from_every_root_of_the_wheel() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    assert set(build["targets"]["wheel"]["sources"]) == set(build["dev-mode-dirs"]) == set(CODE)
+    assert set(CODE) <= COPIED
 
 
 def test_what_the_image_copies_passes_the_dockerignore() -> None:
-    allowed = re.findall(r"^!(.+)$", (ROOT / "deploy/Dockerfile.dockerignore").read_text(), re.M)
-    copied = [word for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.M) for word in line.split()]
-    assert sorted(copied) == sorted(allowed)
+    allowed = re.findall(r"^!(.+)$", (ROOT / "deploy/Dockerfile.dockerignore").read_text(), re.MULTILINE)
+    assert set(allowed) == COPIED
 
 
 @pytest.mark.parametrize(

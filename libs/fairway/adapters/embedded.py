@@ -33,10 +33,7 @@ async def nats_server(
         config = home / "nats.conf"
         store = f"store_dir: {json.dumps(str(home))}, sync_interval: {json.dumps(sync_interval)}"
         config.write_text(
-            f'listen: "127.0.0.1:{at}"\n'
-            f"server_name: {name}\n"
-            f"max_payload: {max_payload}\n"
-            f"jetstream {{ {store} }}\n"
+            f'listen: "127.0.0.1:{at}"\nserver_name: {name}\nmax_payload: {max_payload}\njetstream {{ {store} }}\n'
         )
         return [program, "-c", str(config)]
 

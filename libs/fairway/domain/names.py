@@ -4,6 +4,9 @@ import re
 
 from fairway.domain.tell import message_id
 
+# On a member copy: the uid of the hub object it stands for, to which its status is returned.
+HUB_UID = "fairway.io/hub-uid"
+
 _NOT_PLAIN = re.compile(r"[^a-z0-9-]+")
 
 

@@ -36,24 +36,26 @@ def name_key(namespace: str, kind: str, name: str) -> str:
 class Teller:
     """Says events of one job in answer to one message. `step` gives what they change: the job's row, its quota."""
 
-    def __init__(self, view: Jobs, service: str, heard: Heard, now: int, job: str = "") -> None:
-        self.id = job or heard.message.job
-        self.job: Job | None = view.jobs.get(self.id)
+    def __init__(self, view: Jobs, service: str, heard: Heard, now: int, job: str | Job = "") -> None:
+        """`job` is another one than the message's, by id, or as it is known when the view has no row of it."""
+        known = job if isinstance(job, Job) else None
+        self.id = known.id if known else str(job) or heard.message.job
+        self.job: Job | None = view.jobs.get(self.id, known)
         self._before = self.job
-        self._rev = view.revs.get(self.id, 0)
+        self._rev = view.revs.get(self.id, known.rev if known else 0)
         self._service, self._heard, self._now = service, heard, now
         self._events: list[Say] = []
 
-    def say(self, kind: type[JobMessage], **fields: Any) -> "Teller":
+    def say(self, event: type[JobMessage], /, **fields: Any) -> "Teller":
         """Adds an event; the attempt is the job's own unless `attempt` is given."""
         head = {"job": self.id, "at": self._now, "cause": self._heard.id}
         if self.job is not None:
             head |= {"tenant": self.job.tenant, "attempt": self.job.attempt}
         head["rev"] = self.job.rev + 1 if self.job else 1
-        message = kind(**{**head, **fields})
+        message = event(**{**head, **fields})
         self.job = fold(self.job, message)
         name = message_id(self._service, self._heard.id, self.id, len(self._events))
-        self._events.append(Say(id=name, subject=subjects.job(kind.verb, message.tenant), message=message))
+        self._events.append(Say(id=name, subject=subjects.job(event.verb, message.tenant), message=message))
         return self
 
     def step(self, *more: Write) -> Step:

@@ -52,9 +52,7 @@ def attempt(cluster: ClusterView, rows: Sequence[Row], amounts: Sequence[int]) -
     return None
 
 
-def extend(
-    cluster: ClusterView, rows: Sequence[Row], placed: list[Placed], wants: Sequence[int]
-) -> list[Placed]:
+def extend(cluster: ClusterView, rows: Sequence[Row], placed: list[Placed], wants: Sequence[int]) -> list[Placed]:
     """As many more pods as fit, part by part in manifest order."""
     board = _Board(cluster)
     for row, nodes in zip(rows, placed, strict=True):

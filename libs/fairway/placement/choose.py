@@ -43,9 +43,7 @@ class Choice(Struct, frozen=True, omit_defaults=True):
         return {one.cluster: one.score for one in self.verdicts if one.score is not None}
 
 
-def choose(
-    clusters: Mapping[str, ClusterView], workload: Workload, placement: Placement, context: Context
-) -> Choice:
+def choose(clusters: Mapping[str, ClusterView], workload: Workload, placement: Placement, context: Context) -> Choice:
     """The best cluster of the first affinity that has one; ties go to the first name."""
     asked = ask(workload)
     kind = f"{workload.kind}.{workload.api_version}"

@@ -1,5 +1,9 @@
 """Verdicts as the decision record keeps them, and back again for whoever asks for words."""
 
+from typing import Any
+
+import msgspec
+
 from fairway.placement.choose import Choice
 from fairway.placement.filters import Verdict
 from fairway.placement.sentences import sentence
@@ -20,10 +24,10 @@ def recorded(choice: Choice) -> tuple[wire.Verdict, ...]:
 
 def scores(choice: Choice) -> dict[str, dict[str, int]]:
     """The named scores of every cluster that could take the gang, with their total."""
-    return {name: {**score.parts, "total": score.total} for name, score in choice.scores.items()}
+    return {name: msgspec.structs.asdict(score) for name, score in choice.scores.items()}
 
 
 def words(verdict: wire.Verdict, asks: str = "") -> str:
     """The sentence of a recorded verdict; `asks` is the gang in words."""
-    numbers = {name: value for name, value in verdict.numbers.items() if name in _NUMBERS}
+    numbers: dict[str, Any] = {name: value for name, value in verdict.numbers.items() if name in _NUMBERS}
     return sentence(Verdict(verdict.cluster, verdict.code, verdict.about, **numbers), asks)

@@ -58,17 +58,13 @@ def what_would_help(choice: Choice) -> Help:
     if not choice.verdicts:
         return Help(Code.WAITING_FOR_ROOM, "no cluster has joined the fleet yet", None, True)
     nearest = max(choice.verdicts, key=_nearness)
-    ever = any(
-        one.code in (Code.FITS, Code.NOT_ENOUGH, Code.FRAGMENTED, *_PASSING) for one in choice.verdicts
-    )
+    ever = any(one.code in (Code.FITS, Code.NOT_ENOUGH, Code.FRAGMENTED, *_PASSING) for one in choice.verdicts)
     says = f"{nearest.cluster}: {sentence(nearest, choice.asks)}"
     count = len(choice.verdicts)
     if not ever:
         text = f"none of {count} clusters could hold it even when empty; nearest is {says}"
         return Help(Code.NO_CLUSTER_EVER, text, nearest, False)
-    return Help(
-        Code.WAITING_FOR_ROOM, f"none of {count} clusters can take it now; nearest is {says}", nearest, True
-    )
+    return Help(Code.WAITING_FOR_ROOM, f"none of {count} clusters can take it now; nearest is {says}", nearest, True)
 
 
 def seconds(milliseconds: int) -> str:

@@ -60,9 +60,7 @@ class Ask(Struct, frozen=True):
 
 def shape(pods: PodSet) -> Shape:
     """The shape of one pod of this set; equal shapes compare equal however the manifest ordered them."""
-    return _shape(
-        tuple(pods.requests.items()), tuple(pods.node_selector.items()), pods.node_terms, pods.tolerations
-    )
+    return _shape(tuple(pods.requests.items()), tuple(pods.node_selector.items()), pods.node_terms, pods.tolerations)
 
 
 @lru_cache(maxsize=4096)
@@ -72,9 +70,7 @@ def _shape(requests: Amounts, selector: Pairs, terms: Terms, tolerations: tuple[
     where = Where(
         selector=tuple(sorted(selector)),
         terms=tuple(sorted(ordered, key=lambda term: [_key(part) for part in term])),
-        tolerations=tuple(
-            sorted(set(tolerations), key=lambda one: (one.key, one.operator, one.value, one.effect))
-        ),
+        tolerations=tuple(sorted(set(tolerations), key=lambda one: (one.key, one.operator, one.value, one.effect))),
     )
     return Shape(requests=asked, where=where)
 
@@ -107,9 +103,7 @@ def ask(workload: Workload) -> Ask:
         sets[key] = (*sets.get(key, ()), (pods.name, pods.count))
     return Ask(
         Demand(
-            tuple(
-                [Part(key, needed[key], sum([count for _, count in named])) for key, named in sets.items()]
-            ),
+            tuple([Part(key, needed[key], sum([count for _, count in named])) for key, named in sets.items()]),
             needed_in_all,
         ),
         tuple(sets.values()),

@@ -59,6 +59,8 @@ class Loop:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.inbox.run())
             group.create_task(self.outbox.sweep())
+            if self.service.beside is not None:
+                group.create_task(self.service.beside(self.inbox))
             if self.service.single:
                 group.create_task(self.opening.keep_lease())
             while True:
@@ -68,8 +70,10 @@ class Loop:
     async def _open(self) -> None:
         self.ready = False
         await self.opening.open()
-        self.view.reset()
+        await self.view.load(self.world.store)
         await self.outbox.recover()
+        if self.service.begin is not None:
+            self.inbox.put(self.service.begin)
         self.ready = True
 
     async def _insist(self, batch: Batch) -> None:
@@ -85,7 +89,6 @@ class Loop:
             except Unreachable as error:
                 self.ready = False
                 log.warning("waiting", service=self.service.name, cause=str(error))
-                self.view.reset()
                 await self.world.clock.sleep(0.5)
                 await self._open()
 

@@ -1,12 +1,12 @@
 """A service as a value: what it hears, what it looks at, how it decides, what it may do outside."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from fairway.domain.decision import Call, Decision, Heard, Outcome, Step
-from fairway.runtime.ports import Found, Wanted
+from fairway.runtime.ports import Found, Store, Wanted
 
 
 class View(Protocol):
@@ -25,8 +25,8 @@ class View(Protocol):
         """The store did not take it: whatever it touched has to be read again."""
         ...
 
-    def reset(self) -> None:
-        """Another working set: forget everything."""
+    async def load(self, store: Store) -> None:
+        """Another working set, or a new start: forget everything, and read what must be known from the beginning."""
         ...
 
 
@@ -40,7 +40,9 @@ class Ear(Struct, frozen=True):
 
 
 class Service(Struct, frozen=True):
-    """`single` services own ordered state and run behind a lease. `ticks` are local messages by period in ms."""
+    """`single` services own ordered state and run behind a lease. `ticks` are local messages by period in
+    ms; `begin` is one that is heard whenever the service starts on a working set; `beside` runs along with
+    the service and puts local messages into its inbox."""
 
     name: str
     ears: tuple[Ear, ...]
@@ -49,4 +51,6 @@ class Service(Struct, frozen=True):
     act: Callable[[Call], Awaitable[Outcome]] | None = None
     single: bool = False
     ticks: tuple[tuple[Any, int], ...] = ()
+    begin: Any = None
+    beside: Callable[[Any], Coroutine[Any, Any, None]] | None = None
     most: int = 256

@@ -11,7 +11,7 @@ from fairway.domain.job import IllegalMove, Job, State, fold
 from fairway.domain.ledger import Hold
 from fairway.domain.resources import Resources
 from fairway.placement.cluster import ClusterView
-from fairway.runtime.ports import Found, Row, Wanted
+from fairway.runtime.ports import Found, Row, Store, Wanted
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.jobs import JobMessage
 
@@ -34,7 +34,7 @@ class JobsView:
         self.jobs: dict[str, Job] = {}
         self.revs: dict[str, int] = {}
 
-    def reset(self) -> None:
+    async def load(self, store: Store) -> None:
         self.jobs.clear()
         self.revs.clear()
 
@@ -80,23 +80,23 @@ class FleetView(JobsView):
         self.clusters: dict[str, ClusterView] = {}
         self.ledger: dict[str, dict[str, Hold]] = {}
         self.row_revs: dict[tuple[str, str], int] = {}
-        self.version = -1
+        self.version = 0
         self.freed: Mapping[str, int] = {}
         self._assumed: dict[str, tuple[str, int]] = {}
         self._doubtful: set[tuple[str, str]] = set()
 
-    def reset(self) -> None:
-        super().reset()
+    async def load(self, store: Store) -> None:
+        await super().load(store)
         self.clusters.clear()
         self.ledger.clear()
         self.row_revs.clear()
-        self.version = -1
+        self.version = 0
         self._assumed.clear()
         self._doubtful.clear()
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
-        wanted.since = max(self.version, 0)
+        wanted.since = self.version
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)

@@ -2,16 +2,16 @@
 
 from typing import Protocol
 
+from fairway.domain.quota_tree import QuotaNode, ever_fits, leaf_of
+
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import Job, State
-from fairway.domain.quota_tree import QuotaNode, ever_fits, leaf_of
-from fairway.domain.resources import Resources, add
+from fairway.domain.quota import request
 from fairway.domain.tell import Jobs, Teller, current
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
 SERVICE = "quota"
-MAX_JOBS = "kube-queue/max-jobs"
 # Without a tree there is one queue for all, and nothing is limited.
 DEFAULT_QUEUE = "default"
 
@@ -34,15 +34,6 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     leaf = tuple(node.path for node in path)
     queue = job.spec.queue or (path[-1].name if path else DEFAULT_QUEUE)
     return Decision((teller.say(wire.Queue, queue=queue, leaf=leaf, enqueued_at=job.submitted_at).step(),))
-
-
-def request(job: Job) -> Resources:
-    """What the whole job asks for, all pods of all pod sets, and one job of `kube-queue/max-jobs`."""
-    assert job.spec is not None, "an admitted job has a spec"
-    total: Resources = {MAX_JOBS: 1}
-    for pods in job.spec.workload.pod_sets:
-        total = add(total, pods.requests, pods.count)
-    return total
 
 
 def _path(tree: QuotaNode | None, job: Job) -> tuple[tuple[QuotaNode, ...], Reason | None]:

@@ -10,7 +10,7 @@ from fairway.domain.job import State
 from fairway.domain.ledger import Hold
 from fairway.reserver.capacity import node_writes
 from fairway.reserver.decide import SERVICE, Expire, decide
-from fairway.runtime.ports import Bus, Found, Row, Wanted
+from fairway.runtime.ports import Bus, Found, Row, Store, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import FleetView
 from fairway.wire import fleet, subjects
@@ -26,8 +26,8 @@ class ReserverView(FleetView):
         super().__init__()
         self._expiring: dict[str, int] = {}
 
-    def reset(self) -> None:
-        super().reset()
+    async def load(self, store: Store) -> None:
+        await super().load(store)
         self._expiring.clear()
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:

@@ -1,0 +1,174 @@
+"""The cluster port on a real Kubernetes API: JSON and msgspec over the library's client, never its typed models
+(a typed pod costs 560 µs to read, a raw one 5)."""
+
+import random
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from kubernetes_asyncio.client import ApiClient
+from msgspec import Struct
+
+from fairway.adapters import kubernetes_config as config
+from fairway.adapters.kubernetes_http import APPLY, MERGE, Http, Refusal, Request
+from fairway.adapters.kubernetes_kinds import Kinds, NotServed
+from fairway.adapters.kubernetes_remove import Removal, Remover
+from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope
+from fairway.runtime.ports import Applied, Change, ClusterRefused
+from fairway.wire.reasons import Code
+
+Json = dict[str, Any]
+
+JOB_LABEL = "fairway.io/job"
+ATTEMPT_LABEL = "fairway.io/attempt"
+_MANAGER = "fairway"
+
+
+class Options(Struct, frozen=True):
+    """`kinds` are those `served` asks for, as `Kind.group/version`; `seed` spreads the waits of many processes."""
+
+    kinds: tuple[str, ...] = ()
+    seed: int = 0
+    pace: Pace = Pace()
+
+
+_DEFAULT = Options()
+
+
+class KubernetesCluster:
+    """Open with `from_kubeconfig` or `in_cluster`; all calls and watches share one pool of connections."""
+
+    def __init__(self, name: str, client: ApiClient, options: Options) -> None:
+        self.name = name
+        self._options = options
+        self._rng = random.Random(f"{name}/{options.seed}")
+        self._http = Http(name, client, self._rng)
+        self._kinds = Kinds(self._http)
+        self._remover = Remover(self._http, self._kinds, self._reflector)
+
+    @classmethod
+    async def from_kubeconfig(
+        cls, name: str, source: str | Path | Json, options: Options = _DEFAULT
+    ) -> "KubernetesCluster":
+        """`source` is a file or its content. BadKubeconfig names the field that is not accepted."""
+        return cls(name, await config.connect(config.read(source)), options)
+
+    @classmethod
+    async def in_cluster(cls, name: str, options: Options = _DEFAULT) -> "KubernetesCluster":
+        """For a process that runs in a pod of that cluster."""
+        return cls(name, config.connect_in_cluster(), options)
+
+    async def apply(self, kind: str, manifest: Json) -> Applied:
+        found = await self.get(kind, _namespace(manifest), manifest["metadata"]["name"])
+        if found is None:
+            try:
+                return await self._apply(kind, manifest)
+            except Refusal as error:
+                if error.status != 409:
+                    raise
+                # Somebody was faster: look at what is there now.
+                found = await self.get(kind, _namespace(manifest), manifest["metadata"]["name"])
+                if found is None:
+                    raise
+        _check_ours(kind, found, manifest)
+        return Applied(found["metadata"]["uid"], adopted=True)
+
+    async def _apply(self, kind: str, manifest: Json) -> Applied:
+        """Without force: it only ever creates, so that a conflict means that another's object is there."""
+        query = {"fieldManager": _MANAGER, "force": "false"}
+        try:
+            data = await self._at("PATCH", kind, manifest, query)
+        except Refusal as error:
+            if error.status != 404 or error.plural != "namespaces":
+                raise
+            await self._make_namespace(_namespace(manifest))
+            data = await self._at("PATCH", kind, manifest, query)
+        return Applied(msgspec.json.decode(data)["metadata"]["uid"])
+
+    async def _at(self, method: str, kind: str, manifest: Json, query: dict[str, str]) -> bytes:
+        """Asks the API for the kind again when its path is no longer there."""
+        for fresh in (False, True):
+            resource = await self._kinds.find(kind, fresh=fresh)
+            name = manifest["metadata"]["name"] if method == "PATCH" else ""
+            path = resource.path(_namespace(manifest), name)
+            body = {"apiVersion": resource.api_version, "kind": resource.kind, **manifest}
+            try:
+                return await self._http.call(Request(method, path, query, body, APPLY if name else "application/json"))
+            except Refusal as error:
+                if error.status != 404 or error.plural:
+                    raise
+        raise NotServed(kind)
+
+    async def _make_namespace(self, namespace: str) -> None:
+        try:
+            await self.create("Namespace.v1", {"metadata": {"name": namespace}})
+        except ClusterRefused as error:
+            if error.code != "AlreadyExists":
+                raise
+
+    async def create(self, kind: str, manifest: Json) -> None:
+        await self._at("POST", kind, manifest, {"fieldManager": _MANAGER})
+
+    async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
+        return await self._remover.remove(Removal(kind, namespace, name, labels), wait_s)
+
+    async def get(self, kind: str, namespace: str, name: str) -> Json | None:
+        return await self._one(kind, (namespace, name, ""), "GET")
+
+    async def patch(self, kind: str, namespace: str, name: str, body: Json, subresource: str = "") -> Json | None:
+        return await self._one(kind, (namespace, name, subresource), "PATCH", body)
+
+    async def _one(self, kind: str, where: tuple[str, str, str], method: str, body: Json | None = None) -> Json | None:
+        """None when the object is not there. An API that does not serve the kind has none of it to read either, but
+        refuses whoever wants to change one."""
+        for fresh in (False, True):
+            try:
+                resource = await self._kinds.find(kind, fresh=fresh)
+                data = await self._http.call(Request(method, resource.path(*where), body=body, content=MERGE))
+                found: Json = msgspec.json.decode(data)
+                return found
+            except Refusal as error:
+                if error.status != 404:
+                    raise
+                if error.named:
+                    return None
+            except NotServed:
+                if method != "GET":
+                    raise
+                return None
+        return None
+
+    async def watch(self, kind: str, selector: str = "") -> AsyncGenerator[Change, None]:
+        async with aclosing(self._reflector(Scope(kind, selector)).changes()) as changes:
+            async for change in changes:
+                yield change
+
+    def _reflector(self, scope: Scope) -> Reflector:
+        return Reflector(self._http, self._kinds, scope, self._options.pace, self._rng)
+
+    async def served(self) -> tuple[str, ...]:
+        return await self._kinds.served(self._options.kinds)
+
+    async def close(self) -> None:
+        await self._http.close()
+
+
+def _namespace(manifest: Json) -> str:
+    return str(manifest["metadata"].get("namespace") or "default")
+
+
+def _check_ours(kind: str, found: Json, wanted: Json) -> None:
+    """Only the same attempt of the same job may be taken for ours."""
+    there = found["metadata"].get("labels") or {}
+    ours = wanted["metadata"].get("labels") or {}
+    where = f"{kind} {_namespace(wanted)}/{wanted['metadata']['name']}"
+    if not ours.get(JOB_LABEL) or there.get(JOB_LABEL) != ours[JOB_LABEL]:
+        owner = f"job {there[JOB_LABEL]}" if there.get(JOB_LABEL) else "somebody else"
+        raise ClusterRefused(Code.NAME_CONFLICT, f"{where} is there and belongs to {owner}; rename one of them")
+    if there.get(ATTEMPT_LABEL) != ours.get(ATTEMPT_LABEL):
+        text = f"{where} is there of attempt {there.get(ATTEMPT_LABEL)}; it has to be deleted first"
+        raise ClusterRefused("StaleObject", text)
+    if found["metadata"].get("deletionTimestamp"):
+        raise ClusterRefused("StaleObject", f"{where} is being deleted; apply again when it is gone")

@@ -1,0 +1,162 @@
+"""Which kubeconfigs are taken, and the connection that is made from one.
+
+A kubeconfig can name a program to run, a file to read or a proxy to send tokens through (CVE-2022-24817 in Flux).
+Fairway takes a server, its CA, and a token or a client certificate; everything else that would matter is refused.
+"""
+
+import base64
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import yaml
+from kubernetes_asyncio.client import ApiClient, Configuration
+from kubernetes_asyncio.config import load_incluster_config, load_kube_config_from_dict
+
+Json = dict[str, Any]
+
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+_MOST_BYTES = 1024 * 1024
+_REFUSED_OF_CLUSTER = {
+    "insecure-skip-tls-verify": "put the server's CA into certificate-authority-data",
+    "proxy-url": "give the server's own address",
+}
+_REFUSED_OF_USER = {
+    "exec": "use a token or client-certificate-data",
+    "auth-provider": "use a token or client-certificate-data",
+    "tokenFile": "put the token itself into token",
+    "username": "use a token or client-certificate-data",
+    "password": "use a token or client-certificate-data",
+    "as": "use credentials of the account itself",
+    "as-uid": "use credentials of the account itself",
+    "as-groups": "use credentials of the account itself",
+    "as-user-extra": "use credentials of the account itself",
+}
+# Watches hold a connection each; what is left serves calls.
+_CONNECTIONS = 100
+# Half of the longest line that aiohttp hands over; objects of a real API server are below 2 MiB.
+_BUFFER = 2**21
+
+
+class BadKubeconfig(ValueError):
+    """Not taken; `field` is what stands in the way."""
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(f"kubeconfig: {field} {text}")
+        self.field = field
+
+
+def read(source: str | Path | Json) -> Json:
+    """The checked kubeconfig of a file or of its content: one cluster, one user, no file named any more."""
+    if isinstance(source, dict):
+        return checked(source)
+    path = Path(source)
+    text = path.read_text()
+    if len(text) > _MOST_BYTES:
+        raise BadKubeconfig(str(path), f"is larger than {_MOST_BYTES} bytes; keep only the one context")
+    try:
+        config = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadKubeconfig(str(path), f"is not YAML: {error}") from None
+    return checked(config, path.parent)
+
+
+def checked(config: Any, folder: Path | None = None) -> Json:
+    """Only what the current context uses. Files named in it must lie in `folder`; their content replaces them."""
+    if not isinstance(config, dict):
+        raise BadKubeconfig("content", "is not a mapping; give a kubeconfig with clusters, users and contexts")
+    context = _named(config, "contexts", "context", config.get("current-context"))
+    cluster = _named(config, "clusters", "cluster", context.get("cluster"))
+    user = _named(config, "users", "user", context["user"]) if context.get("user") else {}
+    _refuse(cluster, "cluster", _REFUSED_OF_CLUSTER)
+    _refuse(user, "user", _REFUSED_OF_USER)
+    taken: Json = {"server": _server(cluster.get("server"))}
+    if cluster.get("tls-server-name"):
+        taken["tls-server-name"] = str(cluster["tls-server-name"])
+    taken |= _inlined(cluster, ("certificate-authority",), folder)
+    keys = {"token": str(user["token"])} if user.get("token") else {}
+    keys |= _inlined(user, ("client-certificate", "client-key"), folder)
+    return {
+        "apiVersion": "v1", "kind": "Config", "current-context": "it",
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+        "clusters": [{"name": "it", "cluster": taken}], "users": [{"name": "it", "user": keys}],
+    }  # fmt: skip
+
+
+async def connect(config: Json) -> ApiClient:
+    """A client of its own connection pool for a checked kubeconfig."""
+    configuration = Configuration()
+    await load_kube_config_from_dict(config, client_configuration=configuration)
+    return _client(configuration)
+
+
+def connect_in_cluster() -> ApiClient:
+    """For a pod: its service account, whose token is read again every minute."""
+    configuration = Configuration()
+    load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]  # the library has none
+    return _client(configuration)
+
+
+def _client(configuration: Configuration) -> ApiClient:
+    configuration.connection_pool_maxsize = _CONNECTIONS
+    client = ApiClient(configuration)
+    # The session that the library makes sends tokens through whatever proxy the environment names.
+    made = client.rest_client.pool_manager
+    client.rest_client.pool_manager = aiohttp.ClientSession(
+        connector=made.connector, trust_env=False, read_bufsize=_BUFFER
+    )
+    made.detach()
+    return client
+
+
+def _named(config: Json, table: str, part: str, name: Any) -> Json:
+    for entry in config.get(table) or ():
+        if isinstance(entry, dict) and entry.get("name") == name and isinstance(entry.get(part), dict):
+            found: Json = entry[part]
+            return found
+    raise BadKubeconfig(table, f"has no entry named {name!r}; add it or correct current-context")
+
+
+def _refuse(given: Json, part: str, refused: dict[str, str]) -> None:
+    for field, remedy in refused.items():
+        if given.get(field):
+            raise BadKubeconfig(f"{part}.{field}", f"is not accepted; {remedy}")
+
+
+def _server(value: Any) -> str:
+    url = urlsplit(str(value or ""))
+    host = url.hostname or ""
+    if url.scheme != "https" and not (url.scheme == "http" and host in _LOCAL):
+        raise BadKubeconfig("cluster.server", f"{value!r} is not https; plain http is taken for 127.0.0.1 only")
+    if not host or url.username or url.query or url.fragment:
+        raise BadKubeconfig("cluster.server", f"{value!r} is not a plain address; write https://host:port")
+    try:
+        if ip_address(host).is_link_local:
+            raise BadKubeconfig("cluster.server", f"{host} is link-local; give the API server's own address")
+    except ValueError as error:
+        if isinstance(error, BadKubeconfig):
+            raise
+    return str(value).rstrip("/")
+
+
+def _inlined(given: Json, fields: tuple[str, ...], folder: Path | None) -> Json:
+    found: Json = {}
+    for field in fields:
+        if given.get(f"{field}-data"):
+            found[f"{field}-data"] = str(given[f"{field}-data"])
+        elif given.get(field):
+            found[f"{field}-data"] = base64.b64encode(_within(field, str(given[field]), folder)).decode()
+    return found
+
+
+def _within(field: str, name: str, folder: Path | None) -> bytes:
+    if folder is None:
+        raise BadKubeconfig(field, f"names a file, {name!r}; use {field}-data")
+    home, path = folder.resolve(), (folder / name).resolve()
+    if not path.is_relative_to(home):
+        raise BadKubeconfig(field, f"{name!r} lies outside the kubeconfig's own folder; use {field}-data")
+    if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+        raise BadKubeconfig(field, f"{name!r} is no readable certificate file; use {field}-data")
+    return path.read_bytes()

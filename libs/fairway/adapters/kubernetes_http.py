@@ -1,0 +1,152 @@
+"""Requests to one Kubernetes API: bytes in, bytes out, and one meaning for every way they can fail."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+import msgspec
+from kubernetes_asyncio.client import ApiClient
+from msgspec import Struct
+from yarl import URL
+
+from fairway.runtime.ports import ClusterRefused, Unreachable
+
+JSON = "application/json"
+MERGE = "application/merge-patch+json"
+APPLY = "application/apply-patch+yaml"  # JSON is YAML
+
+_TIMEOUT = aiohttp.ClientTimeout(total=30, sock_connect=5)
+# A page of 500 pods of 15 KB is 8 MB; a server that says far more is broken or hostile.
+_MOST_BYTES = 128 * 2**20
+_MOST_LINE = 8 * 2**20
+_MOST_TEXT = 2_000
+_BUSY_TRIES = 4
+_BUSY_MOST_S = 10.0
+_REASONS = {
+    400: "BadRequest", 403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 409: "Conflict", 410: "Expired",
+    413: "RequestEntityTooLarge", 415: "UnsupportedMediaType", 422: "Invalid",
+}  # fmt: skip
+
+
+class _Details(Struct):
+    name: str = ""
+    kind: str = ""
+
+
+class Status(Struct):
+    """The part of a Kubernetes Status that is looked at."""
+
+    message: str = ""
+    reason: str = ""
+    code: int = 0
+    details: _Details | None = None
+
+
+class Refusal(ClusterRefused):
+    """With the HTTP status, and the plural and name of the object that it speaks of, when it names one."""
+
+    def __init__(self, status: int, said: Status) -> None:
+        super().__init__(said.reason or _REASONS.get(status, str(status)), said.message[:_MOST_TEXT])
+        self.status = status
+        self.plural = said.details.kind if said.details else ""
+        self.named = said.details.name if said.details else ""
+
+
+class Request(Struct, frozen=True):
+    method: str
+    path: str
+    query: Mapping[str, str] = {}
+    body: Any = None
+    content: str = JSON
+
+
+class Http:
+    def __init__(self, name: str, client: ApiClient, rng: random.Random) -> None:
+        self._name, self._client, self._rng = name, client, rng
+
+    async def call(self, request: Request) -> bytes:
+        """The body of a 2xx answer. 429 is waited out a few times, as long as the server asks, with jitter."""
+        for _ in range(_BUSY_TRIES):
+            async with self._send(request, _TIMEOUT) as response:
+                data = await _whole(response)
+                if 200 <= response.status < 300:
+                    return data
+                if response.status != 429:
+                    raise _failure(f"{self._name} {request.method} {request.path}", response.status, data)
+                wait = _seconds(response.headers.get("Retry-After", ""))
+            await asyncio.sleep(wait * self._rng.uniform(1.0, 1.5))
+        raise Unreachable(f"{self._name} answers {request.path} with 429, too many requests; trying again later")
+
+    async def lines(self, request: Request, idle_s: float) -> AsyncGenerator[bytes, None]:
+        """The lines of an answer without end; Unreachable when nothing comes for `idle_s`."""
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=idle_s)
+        async with self._send(request, timeout) as response:
+            if response.status != 200:
+                data = await _whole(response)
+                raise _failure(f"{self._name} {request.method} {request.path}", response.status, data)
+            rest = b""
+            async for chunk in response.content.iter_any():
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    if line:
+                        yield line
+                if len(rest) > _MOST_LINE:
+                    raise Unreachable(f"{self._name} sent a line of more than {_MOST_LINE} bytes; listing again")
+
+    @asynccontextmanager
+    async def _send(self, request: Request, timeout: aiohttp.ClientTimeout) -> AsyncIterator[aiohttp.ClientResponse]:
+        headers = {"Accept": JSON, "User-Agent": "fairway"}
+        query = list(request.query.items())
+        await self._client.update_params_for_auth(headers, query, ["BearerToken"])
+        rest = self._client.rest_client
+        url = str(self._client.configuration.host) + request.path + ("?" + urlencode(query) if query else "")
+        data = None
+        if request.body is not None:
+            data = msgspec.json.encode(request.body)
+            headers["Content-Type"] = request.content
+        try:
+            async with rest.pool_manager.request(
+                request.method, URL(url, encoded=True), data=data, headers=headers, timeout=timeout,
+                allow_redirects=False, server_hostname=rest.server_hostname,
+            ) as response:  # fmt: skip
+                yield response
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            cause = str(error) or type(error).__name__
+            raise Unreachable(f"{self._name} did not answer {request.method} {request.path}: {cause}") from error
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    chunks, size = [], 0
+    async for chunk in response.content.iter_any():
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > _MOST_BYTES:
+            raise Unreachable(f"the answer is larger than {_MOST_BYTES} bytes and was not read to its end")
+    return b"".join(chunks)
+
+
+def _failure(what: str, status: int, data: bytes) -> Exception:
+    """401 is no refusal of the object: credentials expire and are renewed, as a network comes and goes."""
+    said = status_of(data)
+    if status in (401, 408) or status >= 500 or status < 400:
+        return Unreachable(f"{what} failed with {status}: {said.message[:_MOST_TEXT] or 'no reason given'}")
+    return Refusal(status, said)
+
+
+def status_of(data: bytes | msgspec.Raw) -> Status:
+    try:
+        return msgspec.json.decode(data, type=Status)
+    except msgspec.DecodeError:
+        return Status(message=bytes(data)[:200].decode(errors="replace").strip())
+
+
+def _seconds(retry_after: str) -> float:
+    """Kubernetes writes whole seconds; anything else is read as one."""
+    return min(float(retry_after), _BUSY_MOST_S) if retry_after.isdigit() else 1.0

@@ -1,0 +1,202 @@
+"""One kind, listed and then watched for ever, through every way a watch can end.
+
+Why not the library's Watch: it answers 410 by asking the same again, reconnects without a pause, hangs on half-open
+connections, and leaves it to the caller to notice what vanished in a gap.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from fairway.adapters.kubernetes_http import Http, Refusal, Request, Status
+from fairway.adapters.kubernetes_kinds import Kinds, NotServed, Resource
+from fairway.runtime.ports import Change, ClusterRefused, Unreachable
+
+log = structlog.get_logger()
+_OURS = "fairway.io/"
+
+
+class Pace(Struct, frozen=True):
+    """How a watch waits, in seconds. `server` is how long the API is asked to keep one open (it ends it itself),
+    `idle` how long silence is trusted: a bookmark comes about every minute. `page` objects are listed at once."""
+
+    first: float = 0.2
+    most: float = 10.0
+    absent: float = 15.0
+    server: float = 300.0
+    idle: float = 90.0
+    page: int = 500
+
+
+class Scope(Struct, frozen=True):
+    """What is watched: a kind, in one namespace or everywhere, by labels or by name."""
+
+    kind: str
+    selector: str = ""
+    namespace: str = ""
+    name: str = ""
+
+    @property
+    def query(self) -> dict[str, str]:
+        fields = {"fieldSelector": f"metadata.name={self.name}"} if self.name else {}
+        return fields | ({"labelSelector": self.selector} if self.selector else {})
+
+
+class _ListMeta(Struct, rename={"resume": "continue", "version": "resourceVersion"}):
+    version: str = ""
+    resume: str = ""
+
+
+class _Page(Struct):
+    metadata: _ListMeta
+    items: list[dict[str, Any]] | None = None
+
+
+class _Line(Struct):
+    type: str
+    object: dict[str, Any]
+
+
+class Reflector:
+    """Remembers of every object told only its uid and Fairway's labels, to tell it as gone after a gap."""
+
+    def __init__(self, http: Http, kinds: Kinds, scope: Scope, pace: Pace, rng: random.Random) -> None:
+        self._http, self._kinds, self._scope, self._pace, self._rng = http, kinds, scope, pace, rng
+        self._told: dict[tuple[str, str], tuple[str, dict[str, str]]] = {}
+        self._version = ""
+        self._synced = False
+        self._failures = 0
+        self._page = msgspec.json.Decoder(_Page)
+        self._line = msgspec.json.Decoder(_Line)
+
+    async def changes(self) -> AsyncGenerator[Change, None]:
+        while True:
+            started = asyncio.get_running_loop().time()
+            try:
+                async with aclosing(self._round()) as told:
+                    async for change in told:
+                        self._failures = 0
+                        yield change
+                lasted = asyncio.get_running_loop().time() - started
+                self._failures = 0 if lasted > 1 else self._failures + 1
+            except NotServed:
+                self._failures = 0
+                for change in self._nothing():
+                    yield change
+                await asyncio.sleep(self._pace.absent * self._rng.uniform(0.8, 1.2))
+            except (Unreachable, ClusterRefused) as error:
+                self._failed(error)
+            await self._back_off()
+
+    async def _round(self) -> AsyncGenerator[Change, None]:
+        """Lists if need be, then watches until the watch ends."""
+        resource = await self._kinds.find(self._scope.kind, fresh=self._failures > 0)
+        if not self._version:
+            async with aclosing(self._list(resource)) as listed:
+                async for change in listed:
+                    yield change
+        async with aclosing(self._watch(resource)) as seen:
+            async for change in seen:
+                yield change
+
+    async def _list(self, resource: Resource) -> AsyncGenerator[Change, None]:
+        path = resource.path(self._scope.namespace)
+        query = self._scope.query | {"limit": str(self._pace.page)}
+        left = set(self._told)
+        while True:
+            page = self._decoded(self._page, await self._http.call(Request("GET", path, query)))
+            for manifest in page.items or ():
+                # Items of a list do not say what they are.
+                manifest.setdefault("apiVersion", resource.api_version)
+                manifest.setdefault("kind", resource.kind)
+                for change in self._seen(manifest):
+                    left.discard((change.namespace, change.name))
+                    yield change
+            if not page.metadata.resume:
+                break
+            query["continue"] = page.metadata.resume
+        for key in sorted(left):
+            yield self._vanished(key)
+        self._version = page.metadata.version
+        self._synced = True
+        yield Change(self._scope.kind, synced=True)
+
+    async def _watch(self, resource: Resource) -> AsyncGenerator[Change, None]:
+        query = self._scope.query | {
+            "watch": "1", "allowWatchBookmarks": "true", "resourceVersion": self._version,
+            "timeoutSeconds": str(int(self._pace.server * self._rng.uniform(0.8, 1.2)) or 1),
+        }  # fmt: skip
+        request = Request("GET", resource.path(self._scope.namespace), query)
+        async with aclosing(self._http.lines(request, self._pace.idle)) as lines:
+            async for raw in lines:
+                line = self._decoded(self._line, raw)
+                if line.type == "ERROR":
+                    said = msgspec.convert(line.object, Status, strict=False)
+                    raise Refusal(said.code or 410, said)
+                for change in () if line.type == "BOOKMARK" else self._heard(line):
+                    yield change
+                self._version = line.object["metadata"]["resourceVersion"]
+
+    def _heard(self, line: _Line) -> list[Change]:
+        if line.type != "DELETED":
+            return self._seen(line.object)
+        key = _key(line.object)
+        self._told.pop(key, None)
+        return [Change(self._scope.kind, *key, line.object, gone=True)]
+
+    def _seen(self, manifest: dict[str, Any]) -> list[Change]:
+        """Another uid under the same name: the former object is gone, though nobody said so."""
+        key, metadata = _key(manifest), manifest["metadata"]
+        changes = [Change(self._scope.kind, *key, manifest)]
+        uid = metadata.get("uid", "")
+        if key in self._told and self._told[key][0] != uid:
+            changes.insert(0, self._vanished(key))
+        labels = metadata.get("labels") or {}
+        self._told[key] = (uid, {name: labels[name] for name in labels if name.startswith(_OURS)})
+        return changes
+
+    def _vanished(self, key: tuple[str, str]) -> Change:
+        uid, labels = self._told.pop(key)
+        namespace, name = key
+        metadata = {"namespace": namespace, "name": name, "uid": uid, "labels": labels}
+        return Change(self._scope.kind, namespace, name, {"metadata": metadata}, gone=True)
+
+    def _nothing(self) -> list[Change]:
+        """The kind is not served: nothing of it exists."""
+        changes = [self._vanished(key) for key in sorted(self._told)]
+        if not self._synced:
+            changes.append(Change(self._scope.kind, synced=True))
+        self._synced, self._version = True, ""
+        return changes
+
+    def _decoded(self, decoder: Any, data: bytes) -> Any:
+        try:
+            return decoder.decode(data)
+        except msgspec.DecodeError as error:
+            self._version = ""
+            raise Unreachable(f"{self._scope.kind}: the API's answer cannot be read, listing again: {error}") from error
+
+    def _failed(self, error: Exception) -> None:
+        self._failures += 1
+        if isinstance(error, Refusal):
+            # 410: the version is too old. Whatever else is refused is asked anew from the start as well.
+            self._version = ""
+        # A first failure is a connection that ended; a second one in a row is news.
+        if self._failures == 2 or self._failures % 30 == 0:
+            log.warning("watch interrupted", kind=self._scope.kind, failures=self._failures, cause=str(error))
+
+    async def _back_off(self) -> None:
+        if self._failures:
+            wait = min(self._pace.first * 2 ** min(self._failures - 1, 16), self._pace.most)
+            await asyncio.sleep(wait * self._rng.uniform(0.5, 1.5))
+
+
+def _key(manifest: dict[str, Any]) -> tuple[str, str]:
+    metadata = manifest["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]

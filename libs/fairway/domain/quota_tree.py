@@ -1,0 +1,72 @@
+"""The quota tree as a value, and the two static questions asked of it: whose is a job, could it ever fit."""
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from fairway.domain.resources import Resources, show
+from fairway.wire.reasons import Code, Reason
+
+# Counts jobs that were dequeued and have not ended, instead of what they request (ack-kube-queue).
+MAX_JOBS = "kube-queue/max-jobs"
+# On a job, either names its leaf and wins over the namespace (Koordinator; ACK).
+QUOTA_LABELS = ("quota.scheduling.koordinator.sh/name", "quota.scheduling.alibabacloud.com/name")
+
+
+class QuotaNode(Struct, frozen=True, omit_defaults=True):
+    """One node of an ElasticQuotaTree.
+
+    `path` starts at `root`, such as `root/research/vision`. `min` is guaranteed and `max` never exceeded,
+    both in base units; a resource that is not in `max` has no limit. Only leaves have namespaces. The value
+    was validated as a whole: min <= max, the children's min within the node's, each child's max within the
+    node's.
+    """
+
+    name: str
+    path: str
+    min: Resources = {}
+    max: Resources = {}
+    namespaces: tuple[str, ...] = ()
+    attributes: dict[str, str] = {}
+    children: tuple["QuotaNode", ...] = ()
+
+
+QuotaPath = tuple[QuotaNode, ...]
+
+
+def leaves(tree: QuotaNode) -> Iterator[QuotaPath]:
+    """Every leaf as its path of nodes, root first, in the order of the tree."""
+    stack: list[QuotaPath] = [(tree,)]
+    while stack:
+        path = stack.pop()
+        if not path[-1].children:
+            yield path
+        stack.extend((*path, child) for child in reversed(path[-1].children))
+
+
+def leaf_of(tree: QuotaNode, namespace: str, labels: Mapping[str, str]) -> QuotaPath | None:
+    """The nodes root..leaf that a job is charged to, or None when it belongs to no leaf.
+
+    A label that names no leaf is None too: to fall back to the namespace would charge somebody else.
+    """
+    named = next((labels[label] for label in QUOTA_LABELS if labels.get(label)), "")
+    for path in leaves(tree):
+        leaf = path[-1]
+        if named in (leaf.name, leaf.path) if named else namespace in leaf.namespaces:
+            return path
+    return None
+
+
+def ever_fits(path: QuotaPath, request: Mapping[str, int]) -> Reason | None:
+    """None when `request` fits an empty tree, else why it never can: the first node whose max is less."""
+    for node in path:
+        for name in sorted({*request, MAX_JOBS}):
+            amount = 1 if name == MAX_JOBS else request.get(name, 0)
+            if amount > node.max.get(name, amount):
+                return Reason(
+                    Code.EXCEEDS_MAX_QUOTA,
+                    f"asks for {show(name, amount)} {name}, but the max of quota {node.path} "
+                    f"is {show(name, node.max[name])}",
+                    remedy=f"ask for less, or have the max of {node.path} raised",
+                )
+    return None

@@ -1,0 +1,116 @@
+"""One cluster's API over HTTP: which path means what, and how an answer is written."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+import yaml
+from aiohttp import web
+
+from fairway.kubesim import discovery, tables
+from fairway.kubesim.api import Api
+from fairway.kubesim.errors import ApiError, Json, bad_request, no_such_path
+from fairway.kubesim.faults import Faults
+from fairway.kubesim.reads import serve_get, serve_list
+from fairway.kubesim.registry import Target
+from fairway.kubesim.watch import serve_watch
+from fairway.kubesim.writes import serve_write
+
+# What a real API server reads of a request body (k8s.io/apiserver, MaxRequestBodyBytes).
+MOST_BYTES = 3 * 1024 * 1024
+SimHandler = Callable[[str, Any], Awaitable[Json]]
+_SUBRESOURCES = ("", "status", "eviction", "log", "finalize")
+
+
+class Server:
+    """The handler of one cluster's port. `sim` answers what is below /sim/."""
+
+    def __init__(self, api: Api, faults: Faults, sim: SimHandler) -> None:
+        self.api = api
+        self.faults = faults
+        self._sim = sim
+        self._discovery = discovery.Discovery(api.registry)
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        try:
+            if request.path.startswith("/sim/"):
+                return reply(await self._sim(request.path[5:], await _body(request)))
+            await self.faults.gate(request)
+            return await self._route(request)
+        except ApiError as error:
+            return reply(error.body(), error.code)
+
+    async def _route(self, request: web.BaseRequest) -> web.StreamResponse:
+        parts = [part for part in request.path.split("/") if part]
+        found = self._discovery.answer(parts, request.headers.get("Accept", ""))
+        if found is not None:
+            return reply(found)
+        if request.method == "POST" and parts[1:2] == ["authorization.k8s.io"]:
+            return reply(await _allowed(request), 201)
+        target = self.target(parts)
+        if request.method == "GET":
+            return await self._read(request, target)
+        return await serve_write(self.api, request, target, await _body(request))
+
+    async def _read(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
+        if target.sub == "log":
+            return web.Response(text=f"kubesim runs no containers, so {target.name} has no log\n")
+        table = tables.wanted(request, self.api, target.resource)
+        if request.query.get("watch", "") in ("true", "1"):
+            return await serve_watch(self.api, request, target, table, self.faults)
+        if target.name:
+            return serve_get(self.api, target, table)
+        return serve_list(self.api, request, target, table)
+
+    def target(self, parts: list[str]) -> Target:
+        """404 when the path names no resource of this cluster."""
+        if parts[:1] == ["api"] and len(parts) > 2:
+            group, version, rest = "", parts[1], parts[2:]
+        elif parts[:1] == ["apis"] and len(parts) > 3:
+            group, version, rest = parts[1], parts[2], parts[3:]
+        else:
+            raise no_such_path()
+        namespace = ""
+        if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _SUBRESOURCES:
+            namespace, rest = rest[1], rest[2:]
+        plural, name, sub = (*rest, "", "")[:3]
+        resource = self.api.registry.find(group, version, plural)
+        if not resource or len(rest) > 3 or sub not in _SUBRESOURCES:
+            raise no_such_path()
+        if resource.namespaced is not bool(namespace) and (name or namespace):
+            raise no_such_path()
+        if sub == "status" and not resource.status:
+            raise no_such_path()
+        return Target(resource, namespace, name, sub)
+
+
+def reply(body: Any, status: int = 200) -> web.Response:
+    raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
+    return web.Response(body=raw, status=status, content_type="application/json")
+
+
+async def _body(request: web.BaseRequest) -> Any:
+    try:
+        raw = await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        text = f"Request entity too large: limit is {MOST_BYTES}"
+        raise ApiError(413, "RequestEntityTooLarge", text) from None
+    if not raw:
+        return None
+    if "protobuf" in request.content_type:
+        raise ApiError(415, "UnsupportedMediaType", "this server reads JSON and YAML, not protobuf")
+    try:
+        return msgspec.json.decode(raw)
+    except msgspec.DecodeError:
+        pass
+    try:
+        return yaml.safe_load(raw)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise bad_request(f"the object provided is unrecognized: {error}") from None
+
+
+async def _allowed(request: web.BaseRequest) -> Json:
+    """Everybody may do everything: `kubectl auth can-i` says yes."""
+    body = await _body(request)
+    answer: Json = {**(body if isinstance(body, dict) else {}), "status": {"allowed": True}}
+    return answer

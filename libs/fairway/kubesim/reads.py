@@ -1,0 +1,77 @@
+"""GET of an object and of a collection, page by page."""
+
+import base64
+import binascii
+from typing import TYPE_CHECKING
+
+import msgspec
+from aiohttp import web
+
+from fairway.kubesim.api import Api
+from fairway.kubesim.errors import bad_request, expired
+from fairway.kubesim.registry import Resource, Target
+from fairway.kubesim.selectors import both
+from fairway.kubesim.store import Stored
+
+if TYPE_CHECKING:
+    from fairway.kubesim.tables import Table
+
+
+def _reply(raw: bytes) -> web.Response:
+    return web.Response(body=raw, content_type="application/json")
+
+
+def serve_get(api: Api, target: Target, table: "Table | None") -> web.Response:
+    stored = api.get(target.resource, target.namespace, target.name)
+    if table:
+        return _reply(table.of([stored], stored.version))
+    return _reply(stored.encoded(target.resource.api_version))
+
+
+def serve_list(api: Api, request: web.BaseRequest, target: Target, table: "Table | None") -> web.Response:
+    query = request.query
+    match = both(target.resource.storage, query.get("labelSelector", ""), query.get("fieldSelector", ""))
+    found = api.find(target.resource, target.namespace, match)
+    version = api.store.version
+    if query.get("continue"):
+        version, after = _token(query["continue"])
+        api.store.since(target.resource.storage, version)
+        found = [stored for stored in found if (stored.key.namespace, stored.key.name) > after]
+    limit = _number(query.get("limit", ""))
+    metadata: dict[str, object] = {"resourceVersion": str(version)}
+    if limit and len(found) > limit:
+        metadata["continue"] = _continue(version, found[limit - 1])
+        metadata["remainingItemCount"] = len(found) - limit
+        found = found[:limit]
+    if table:
+        return _reply(table.of(found, version, metadata))
+    return _reply(_list(target.resource, found, metadata))
+
+
+def _list(resource: Resource, found: list[Stored], metadata: dict[str, object]) -> bytes:
+    """The list as bytes, joined from the bytes of the objects."""
+    head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata}
+    items = b",".join(stored.encoded(resource.api_version) for stored in found)
+    return msgspec.json.encode(head)[:-1] + b',"items":[' + items + b"]}"
+
+
+def _number(text: str) -> int:
+    if text and not text.isdigit():
+        raise bad_request(f"limit {text!r} is not a number")
+    return int(text or 0)
+
+
+def _continue(version: int, last: Stored) -> str:
+    raw = msgspec.json.encode([version, last.key.namespace, last.key.name])
+    return base64.urlsafe_b64encode(raw).decode()
+
+
+def _token(text: str) -> tuple[int, tuple[str, str]]:
+    """The version of the first page, and the last object that was sent."""
+    try:
+        version, namespace, name = msgspec.json.decode(
+            base64.urlsafe_b64decode(text), type=tuple[int, str, str]
+        )
+    except (binascii.Error, msgspec.MsgspecError, ValueError):
+        raise expired("The provided continue parameter is not valid; list again without it") from None
+    return version, (namespace, name)

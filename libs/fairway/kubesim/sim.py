@@ -1,0 +1,126 @@
+"""Simulated clusters in this process, each on its own port of 127.0.0.1."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from aiohttp import web
+
+from fairway.kubesim.api import Api, ensure_namespace
+from fairway.kubesim.builtin import EVERYTHING
+from fairway.kubesim.control import Control
+from fairway.kubesim.errors import Json
+from fairway.kubesim.faults import Faults
+from fairway.kubesim.http import MOST_BYTES, Server
+from fairway.kubesim.kubelet import Kubelet
+from fairway.kubesim.meta import Clock, Uids
+from fairway.kubesim.nodes import NodeGroup
+from fairway.kubesim.operators import OPERATORS
+from fairway.kubesim.operators.driver import Driver
+from fairway.kubesim.registry import Registry
+from fairway.kubesim.scheduler import Scheduler
+from fairway.kubesim.store import Store
+
+# A job's run time when nothing says otherwise.
+DEFAULT_RUN_MS = 1000
+
+
+class Cluster:
+    """One cluster: `api` for reads and writes without HTTP, `control` for failures on demand."""
+
+    def __init__(self, name: str, labels: Mapping[str, str], clock: Clock, seed: str) -> None:
+        self.name = name
+        self.labels = dict(labels)
+        self.url = ""
+        self.faults = Faults()
+        self.api = Api(Store(), Registry(EVERYTHING), clock, Uids(f"{seed}/{name}"))
+        self.driver: Driver | None = None
+        self.control = Control(self.api, self.faults, None)
+        self._runner: web.ServerRunner | None = None
+        for namespace in ("default", "kube-system"):
+            ensure_namespace(self.api, namespace)
+
+    def run_jobs(self, default_run_ms: int) -> None:
+        """From now on pods are placed and run, and jobs have operators."""
+        Scheduler(self.api.store)
+        kubelet = Kubelet(self.api, self.name, default_run_ms)
+        self.control = Control(self.api, self.faults, kubelet)
+        self.driver = Driver(self.api, OPERATORS)
+
+    async def serve(self, port: int) -> str:
+        server = Server(self.api, self.faults, self.control.answer)
+        self._runner = web.ServerRunner(
+            web.Server(server.handle, request_factory=_request, access_log=None), shutdown_timeout=0.1
+        )
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", port)
+        await site.start()
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        return self.url
+
+    async def stop(self) -> None:
+        self.faults.restore()
+        for stream in tuple(self.faults.streams):
+            stream.end()
+        if self.driver:
+            self.driver.close()
+        if self._runner:
+            await self._runner.cleanup()
+
+
+def _request(message, payload, protocol, writer, task):  # type: ignore[no-untyped-def]
+    # aiohttp's own factory, with the body limit of a real API server in place of 1 MiB.
+    return web.BaseRequest(
+        message, payload, protocol, writer, task, asyncio.get_running_loop(), client_max_size=MOST_BYTES
+    )
+
+
+class KubeSim:
+    """`clock.now()` gives milliseconds for timestamps; run times count on the loop's clock.
+
+    `seed` makes uids: equal seeds give equal uids, so give each run its own where uids are remembered
+    elsewhere.
+    """
+
+    def __init__(self, clock: Clock, default_run_ms: int = DEFAULT_RUN_MS, seed: str = "kubesim") -> None:
+        self._clock = clock
+        self._default_run_ms = default_run_ms
+        self._seed = seed
+        self.clusters: dict[str, Cluster] = {}
+
+    async def start_cluster(
+        self,
+        name: str,
+        *,
+        nodes: Sequence[NodeGroup] = (),
+        labels: Mapping[str, str] | None = None,
+        controllers: bool = True,
+        port: int = 0,
+    ) -> str:
+        """Its URL. A hub is a cluster without nodes and controllers: objects lie there. Port 0 is any
+        free one."""
+        cluster = Cluster(name, labels or {}, self._clock, self._seed)
+        if controllers:
+            cluster.run_jobs(self._default_run_ms)
+        for group in nodes:
+            cluster.control.add_nodes(group)
+        url = await cluster.serve(port)
+        self.clusters[name] = cluster
+        return url
+
+    def kubeconfig(self, name: str) -> Json:
+        """For kubectl and the client libraries; JSON is YAML."""
+        context = {"cluster": name, "user": name, "namespace": "default"}
+        return {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": name, "cluster": {"server": self.clusters[name].url}}],
+            "users": [{"name": name, "user": {}}],
+            "contexts": [{"name": name, "context": context}],
+            "current-context": name,
+        }
+
+    async def stop(self) -> None:
+        await asyncio.gather(*(cluster.stop() for cluster in self.clusters.values()))
+        self.clusters.clear()

@@ -1,0 +1,132 @@
+"""POST, PUT, PATCH and DELETE."""
+
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from fairway.kubesim import patch, strategic
+from fairway.kubesim.api import Api
+from fairway.kubesim.apply import Applied, serve_apply
+from fairway.kubesim.errors import ApiError, Json, bad_request, no_such_path
+from fairway.kubesim.meta import Deletion
+from fairway.kubesim.registry import Resource, Target
+from fairway.kubesim.selectors import both
+from fairway.kubesim.store import Stored
+
+
+async def serve_write(api: Api, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
+    dry = "All" in request.query.get("dryRun", "")
+    if request.method == "POST":
+        return _post(api, target, body, dry)
+    if request.method == "DELETE":
+        return _delete(api, request, target, body)
+    if not target.name:
+        raise ApiError(
+            405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
+        )
+    part = "status" if target.sub == "status" else ""
+    if request.method == "PUT":
+        old = api.get(target.resource, target.namespace, target.name)
+        return _answer(api.update(target.resource, old, body, part, dry), target.resource)
+    if request.content_type == "application/apply-patch+yaml":
+        wish = Applied.of(request, body, part, dry)
+        return _applied(serve_apply(api, target, wish), target.resource)
+    return _patch(api, request, target, body)
+
+
+def _answer(stored: Stored, resource: Resource, status: int = 200) -> web.Response:
+    raw = stored.encoded(resource.api_version)
+    return web.Response(body=raw, status=status, content_type="application/json")
+
+
+def _applied(outcome: tuple[Stored, bool], resource: Resource) -> web.Response:
+    stored, created = outcome
+    return _answer(stored, resource, 201 if created else 200)
+
+
+def _post(api: Api, target: Target, body: Any, dry: bool) -> web.Response:
+    if target.sub == "eviction":
+        old = api.get(target.resource, target.namespace, target.name)
+        api.delete(
+            target.resource, old, _options(body.get("deleteOptions") if isinstance(body, dict) else None)
+        )
+        return _success(old)
+    if target.name:
+        raise no_such_path()
+    return _answer(api.create(target.resource, target.namespace, body, dry), target.resource, 201)
+
+
+def _patch(api: Api, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
+    old = api.get(target.resource, target.namespace, target.name)
+    merged = _merged(request.content_type, target.resource, old.copy(), body)
+    # A patch of the whole document may name the version that the URL names.
+    merged["apiVersion"] = target.resource.api_version
+    dry = "All" in request.query.get("dryRun", "")
+    part = "status" if target.sub == "status" else ""
+    return _answer(api.update(target.resource, old, merged, part, dry), target.resource)
+
+
+def _merged(content_type: str, resource: Resource, obj: Json, body: Any) -> Json:
+    if content_type == "application/json-patch+json":
+        if not isinstance(body, list):
+            raise bad_request("a JSON patch is a list of operations")
+        return patch.json_patch(obj, body)
+    if not isinstance(body, dict):
+        raise bad_request("a merge patch is an object")
+    if content_type == "application/merge-patch+json":
+        merged = patch.merge(obj, body)
+    elif content_type == "application/strategic-merge-patch+json" and resource.builtin:
+        merged = strategic.strategic_merge(obj, body)
+    else:
+        text = (
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+        )
+        raise ApiError(415, "UnsupportedMediaType", text)
+    result: Json = merged
+    return result
+
+
+def _options(body: Any, query: Any = None) -> Deletion:
+    """DeleteOptions from the body, or as query parameters."""
+    given: Json = {**(query or {}), **(body if isinstance(body, dict) else {})}
+    policy = given.get("propagationPolicy") or "Background"
+    if given.get("orphanDependents") in (True, "true"):
+        policy = "Orphan"
+    if policy not in ("Background", "Foreground", "Orphan"):
+        raise bad_request(f'propagationPolicy "{policy}" is not Background, Foreground or Orphan')
+    grace = given.get("gracePeriodSeconds")
+    return Deletion(
+        policy=policy,
+        grace=None if grace is None else int(grace),
+        preconditions=given.get("preconditions") or {},
+        dry="All" in str(given.get("dryRun") or ""),
+    )
+
+
+def _delete(api: Api, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
+    how = _options(body, request.query)
+    if target.name:
+        old = api.get(target.resource, target.namespace, target.name)
+        left = api.delete(target.resource, old, how)
+        return _answer(left, target.resource) if left else _success(old)
+    query = request.query
+    match = both(target.resource.storage, query.get("labelSelector", ""), query.get("fieldSelector", ""))
+    for stored in api.find(target.resource, target.namespace, match):
+        if api.store.get(stored.key):
+            api.delete(target.resource, stored, how)
+    return _success(None)
+
+
+def _success(old: Stored | None) -> web.Response:
+    answer: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 200}
+    if old:
+        plural, _, group = old.key.storage.partition(".")
+        answer["details"] = {
+            "name": old.key.name,
+            "group": group,
+            "kind": plural,
+            "uid": old.obj["metadata"]["uid"],
+        }
+    return web.Response(body=msgspec.json.encode(answer), content_type="application/json")

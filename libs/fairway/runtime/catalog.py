@@ -1,0 +1,103 @@
+"""What the hub says about the fleet: policies, priority classes, the quota tree, queues, clusters by name.
+
+Every process follows the CONFIG stream, where the newest word on each object is kept. Only good ones are there: the
+gateway refuses the others at the door, so that the last good one stays in force over every restart.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import structlog
+from fairway.domain.queues import QueueSpec
+from fairway.domain.quota_tree import QuotaNode
+from fairway.workloads.policies import read_policy
+from fairway.workloads.quotas import read_queue, read_quota_tree
+
+from fairway.runtime.ports import Bus, Clock, Unreachable
+from fairway.wire import fleet
+from fairway.wire.policy import Policy
+from fairway.wire.reasons import Refused
+
+log = structlog.get_logger()
+_decode = msgspec.json.Decoder(fleet.Message).decode
+
+
+class Changed(fleet.FleetMessage, frozen=True, kw_only=True, tag="changed"):
+    """Local: the catalog is not what it was. `kind` says which part."""
+
+    kind: str
+
+
+class Catalog:
+    """`known` is set once the past has been read. `heard` are called with each later change."""
+
+    def __init__(self) -> None:
+        self.policies: dict[tuple[str, str, str], Policy] = {}
+        self.classes: dict[str, int] = {}
+        self.default_class = ""
+        self.tree: QuotaNode | None = None
+        self.queues: dict[str, QueueSpec] = {}
+        self.clusters: dict[str, dict[str, str]] = {}
+        self.known = asyncio.Event()
+        self.heard: list[Callable[[Changed], None]] = []
+
+    async def run(self, bus: Bus, clock: Clock) -> None:
+        """Follows for ever; starts over whenever the bus was away."""
+        while True:
+            try:
+                await self._follow(bus)
+            except (Unreachable, OSError, TimeoutError) as error:
+                log.warning("waiting", service="catalog", cause=str(error))
+            await clock.sleep(0.25)
+
+    async def _follow(self, bus: Bus) -> None:
+        async for delivery in bus.history("CONFIG", live=True, last=True):
+            if not delivery.subject:
+                self.known.set()
+                continue
+            message = _decode(delivery.data)
+            if isinstance(message, fleet.Configured):
+                self.take(message)
+                if self.known.is_set():
+                    for tell in self.heard:
+                        tell(Changed(kind=message.kind))
+
+    def take(self, said: fleet.Configured) -> None:
+        """Takes an object over; one that does not read is passed over with a word in the log."""
+        manifest = msgspec.json.decode(said.manifest) if said.manifest is not None else None
+        try:
+            self._take(said, manifest)
+        except Refused as error:
+            log.error("configuration not understood", kind=said.kind, name=said.name, cause=str(error))
+
+    def _take(self, said: fleet.Configured, manifest: dict[str, Any] | None) -> None:
+        match said.kind:
+            case "PropagationPolicy" | "ClusterPropagationPolicy":
+                key = (said.kind, said.namespace, said.name)
+                if manifest is None:
+                    self.policies.pop(key, None)
+                else:
+                    self.policies[key] = read_policy(manifest)
+            case "PriorityClass":
+                self._priority_class(said.name, manifest)
+            case "ElasticQuotaTree":
+                self.tree = read_quota_tree(manifest) if manifest else None
+            case "Queue":
+                self.queues.pop(said.name, None)
+                if manifest is not None:
+                    self.queues[said.name] = read_queue(manifest)
+            case "Cluster":
+                self.clusters.pop(said.name, None)
+                if manifest is not None:
+                    self.clusters[said.name] = manifest.get("labels") or {}
+
+    def _priority_class(self, name: str, manifest: dict[str, Any] | None) -> None:
+        self.classes.pop(name, None)
+        if name == self.default_class:
+            self.default_class = ""
+        if manifest is not None:
+            self.classes[name] = int(manifest.get("value", 0))
+            if manifest.get("globalDefault"):
+                self.default_class = name

@@ -1,0 +1,142 @@
+"""The training kinds of Kubeflow: one shape, `spec.<prefix>ReplicaSpecs.<Role>.{replicas, template}`.
+
+PyTorchJob, TFJob, XGBoostJob, PaddleJob, MXJob, JAXJob (kubeflow.org/v1) and MPIJob (v1 and v2beta1). The
+gang is schedulingPolicy.minAvailable, else every replica. "Running" is counted from replicaStatuses: the
+operator's own Running condition is already true with a lone Master while the workers wait for room.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.fields import Field
+from fairway.workloads.kind import (
+    FAILED,
+    PENDING,
+    RUNNING,
+    SUCCEEDED,
+    Kind,
+    Path,
+    Phase,
+    condition,
+    count,
+    first_text,
+    said,
+)
+from fairway.workloads.pods import read_pod_set, read_replicas
+
+_POLICY = ("spec", "runPolicy")
+
+
+def replicas(manifest: Field, specs: str, roles: tuple[str, ...]) -> dict[str, Field]:
+    """The replica specs by role, in the order of `roles`; the operator takes any case of a role's name."""
+    wanted = {role.lower(): role for role in roles}
+    found: dict[str, Field] = {}
+    for key, field in manifest["spec"][specs].pairs():
+        role = wanted.get(key.lower())
+        if role is None:
+            field.wrong("is not a role of this kind", f"use {', '.join(roles)}")
+        elif role in found:
+            field.wrong(f"is a second {role}", "keep one of them")
+        else:
+            found[role] = field
+    return {role: found[role] for role in roles if role in found}
+
+
+def phase(workload: Workload, manifest: Field) -> Phase:
+    """Conditions for the ends, pod counts for the start: see job-kinds, rows of kubeflow.org."""
+    status = manifest["status"]
+    counts = [entry for _, entry in status["replicaStatuses"].pairs()]
+    active, succeeded, failed = (
+        sum(count(entry[name]) for entry in counts) for name in ("active", "succeeded", "failed")
+    )
+
+    def at(state: str, text: str) -> Phase:
+        return Phase(state, text, active, succeeded, failed)
+
+    for type_, state in (("Succeeded", SUCCEEDED), ("Failed", FAILED)):
+        if entry := condition(status, type_):
+            return at(state, said(entry, type_))
+    if condition(status, "Suspended"):
+        return at(PENDING, "suspended in the member cluster")
+    if entry := condition(status, "Restarting"):
+        return at(PENDING, said(entry, "restarting"))
+    up = f"{active + succeeded} of {workload.gang_minimum} pods are up"
+    if condition(status, "Running") and active + succeeded >= workload.gang_minimum:
+        return at(RUNNING, up)
+    return at(PENDING, up)
+
+
+def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version: str = "v1") -> Kind:
+    """One kind of the family; `roles` in the order in which priorities are looked up."""
+
+    def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
+        found = replicas(manifest, specs, roles)
+        if not found:
+            manifest["spec"][specs].wrong("has no replicas", f"add one of {', '.join(roles)}")
+        return tuple(
+            read_pod_set(role, read_replicas(field["replicas"]), field["template"])
+            for role, field in found.items()
+        )
+
+    def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
+        total = sum(one.count for one in pods)
+        field = manifest.at(*_POLICY, "schedulingPolicy", "minAvailable")
+        return minimum(field, total)
+
+    def priority(manifest: Field) -> str:
+        return first_text(
+            manifest.at(*_POLICY, "schedulingPolicy", "priorityClass"),
+            *(
+                field.at("template", "spec", "priorityClassName")
+                for field in replicas(manifest, specs, roles).values()
+            ),
+        )
+
+    def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
+        for role in manifest["spec"][specs]:
+            yield ("spec", specs, role, "template", "metadata")
+
+    return Kind(
+        name=name,
+        api_version=f"kubeflow.org/{version}",
+        plural=plural,
+        pod_sets=pod_sets,
+        gang=gang,
+        phase=phase,
+        priority=priority,
+        label_paths=label_paths,
+        suspend_path=(*_POLICY, "suspend"),
+        managed_by=(*_POLICY, "managedBy"),
+        drop=((*_POLICY, "ttlSecondsAfterFinished"),),
+        makes_services=True,
+    )
+
+
+def minimum(field: Field, total: int) -> int:
+    """A gang minimum: 1 to all pods, absent or 0 meaning all."""
+    least = field.whole(0) or total
+    if least > total:
+        field.wrong(
+            f"asks for {least} pods to start, but the job has {total}",
+            f"use at most {total}; it could never start",
+        )
+        return total
+    return least
+
+
+PYTORCH = kubeflow("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs", ("Master", "Worker"))
+TENSORFLOW = kubeflow("TFJob", "tfjobs", "tfReplicaSpecs", ("Chief", "Master", "PS", "Worker", "Evaluator"))
+XGBOOST = kubeflow("XGBoostJob", "xgboostjobs", "xgbReplicaSpecs", ("Master", "Worker"))
+PADDLE = kubeflow("PaddleJob", "paddlejobs", "paddleReplicaSpecs", ("Master", "Worker"))
+JAX = kubeflow("JAXJob", "jaxjobs", "jaxReplicaSpecs", ("Worker",))
+MXNET = kubeflow(
+    "MXJob",
+    "mxjobs",
+    "mxReplicaSpecs",
+    ("Scheduler", "Server", "Worker", "TunerTracker", "TunerServer", "Tuner"),
+)
+MPI = kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs", ("Launcher", "Worker"), "v2beta1")
+MPI_V1 = kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs", ("Launcher", "Worker"))
+
+KUBEFLOW = (PYTORCH, TENSORFLOW, XGBOOST, PADDLE, JAX, MXNET, MPI, MPI_V1)

@@ -1,0 +1,111 @@
+"""Every kind Fairway knows, and the two questions: what does a manifest need, how does it stand."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairway.domain.resources import LARGEST
+from fairway.wire.reasons import Code, Reason, Refused
+from fairway.wire.workload import Workload
+from fairway.workloads.fields import Field, Problems, shown
+from fairway.workloads.job import JOB
+from fairway.workloads.jobset import JOBSET
+from fairway.workloads.kind import Kind, Phase
+from fairway.workloads.kubeflow import KUBEFLOW
+from fairway.workloads.names import check_annotations, check_labels, read_name, read_namespace
+from fairway.workloads.rayjob import RAYJOB
+from fairway.workloads.spark import SPARK
+from fairway.workloads.volcano import VOLCANO
+from fairway.workloads.workflow import WORKFLOW
+
+KINDS: Mapping[str, Kind] = {
+    kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)
+}
+
+# Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.
+JOB_ANNOTATIONS: frozenset[str] = frozenset()
+
+# More roles than any job known; it bounds what one job can cost the scheduler.
+MOST_POD_SETS = 256
+
+
+def read(manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS) -> Workload:
+    """What a job asks for. Raises Refused with every reason found, each with its field and a remedy."""
+    problems = Problems()
+    root = Field(manifest, problems)
+    kind = _kind_of(root, kinds)
+    metadata = root["metadata"]
+    _check_metadata(metadata)
+    namespace = read_namespace(metadata["namespace"])
+    name = read_name(metadata["name"], kind.name_limit, kind.makes_services)
+    pods = tuple(one for one in kind.pod_sets(root) if one.count)
+    if not pods and not problems:
+        root["spec"].wrong("asks for no pods at all", "set at least one replica")
+    gang = kind.gang(root, pods)
+    _check_totals(root["spec"], Workload(kind.api_version, kind.name, namespace, name, pods, gang))
+    priority = kind.priority(root)
+    problems.stop()
+    for path in kind.label_paths(manifest):
+        _check_metadata(_place(root, path))
+    problems.stop()
+    return Workload(kind.api_version, kind.name, namespace, name, pods, gang, priority)
+
+
+def status(
+    of: Kind | str | dict[str, Any],
+    workload: Workload,
+    status: dict[str, Any] | None,
+    kinds: Mapping[str, Kind] = KINDS,
+) -> Phase:
+    """What `status` means. `of` is the member's object (best: JobSet counts its Jobs), a kind or its key."""
+    if isinstance(of, dict):
+        kind = kinds[f"{of['kind']}.{of['apiVersion']}"]
+        whole = {**of, "status": status}
+    else:
+        kind = of if isinstance(of, Kind) else kinds[of]
+        whole = {"status": status}
+    return kind.phase(workload, Field(whole, Problems()))
+
+
+def _kind_of(root: Field, kinds: Mapping[str, Kind]) -> Kind:
+    api_version, name = root["apiVersion"].text(), root["kind"].text()
+    kind = kinds.get(f"{name}.{api_version}")
+    if kind is not None:
+        return kind
+    served = sorted(known.api_version for known in kinds.values() if known.name == name)
+    if served:
+        field, text = "apiVersion", f"{shown(api_version)} of {name} is not known"
+        remedy = f"use {' or '.join(served)}"
+    else:
+        field, text = "kind", f"{shown(name)} of {shown(api_version)} is not a job kind Fairway knows"
+        remedy = (
+            f"use one of {', '.join(sorted({known.name for known in kinds.values()}))}, or declare the kind"
+        )
+    raise Refused(*root.problems.reasons, Reason(Code.UNKNOWN_KIND, text, field, remedy))
+
+
+def _check_metadata(metadata: Field) -> None:
+    check_labels(metadata["labels"])
+    check_annotations(metadata["annotations"], JOB_ANNOTATIONS)
+
+
+def _check_totals(spec: Field, workload: Workload) -> None:
+    """The whole job in one int64, so that no sum of a ledger or a quota can pass what stores hold."""
+    if len(workload.pod_sets) > MOST_POD_SETS:
+        spec.wrong(f"makes {len(workload.pod_sets)} pod sets", f"use at most {MOST_POD_SETS}")
+    total: dict[str, int] = {}
+    for pods in workload.pod_sets:
+        for name, amount in pods.requests.items():
+            total[name] = total.get(name, 0) + amount * pods.count
+    for name, amount in total.items():
+        if amount > LARGEST:
+            spec.wrong(f"asks for more {name} over all pods than 2^63-1", "check replicas and suffixes")
+
+
+def _place(root: Field, path: tuple[str | int, ...]) -> Field:
+    field = root
+    for key in path:
+        field = field.entry(key) if isinstance(key, int) else field[key]
+    return field
+
+
+__all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "read", "status"]

@@ -1,0 +1,87 @@
+"""The object that is applied in a member cluster: the user's own, with our labels, without the hub's
+traces."""
+
+from typing import Any
+
+import msgspec
+
+from fairway.workloads.kind import Kind
+from fairway.workloads.registry import KINDS
+
+JOB_LABEL = "fairway.io/job"
+ATTEMPT_LABEL = "fairway.io/attempt"
+MANAGED_LABEL = "fairway.io/managed"
+
+# What an API server or a controller of the hub wrote; in a member it is wrong or harmful.
+_HUB_ONLY = (
+    *(
+        "managedFields",
+        "resourceVersion",
+        "uid",
+        "creationTimestamp",
+        "generation",
+        "selfLink",
+        "generateName",
+    ),
+    *("ownerReferences", "finalizers", "deletionTimestamp", "deletionGracePeriodSeconds"),
+)
+# kube-queue's own way to hold a job: in a member nobody would release it.
+_HUB_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "scheduling.x-k8s.io/suspend")
+
+
+def job_labels(job: str, attempt: int) -> dict[str, str]:
+    """The labels that tie an object and its pods to one attempt of one job."""
+    return {JOB_LABEL: job, ATTEMPT_LABEL: str(attempt), MANAGED_LABEL: "true"}
+
+
+def member_copy(
+    manifest: dict[str, Any], job: str, attempt: int, kinds: dict[str, Kind] | None = None
+) -> dict[str, Any]:
+    """The object to apply for attempt `attempt` of job `job`; the same input gives the same output.
+
+    `manifest` must have passed `registry.read`, and is not changed. The copy keeps name and namespace,
+    starts at once, is managed by the member's own operator, and stays after it finished until Fairway
+    removes it.
+    """
+    kind = (kinds or KINDS)[f"{manifest['kind']}.{manifest['apiVersion']}"]
+    copy: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(manifest))
+    copy.pop("status", None)
+    metadata = copy["metadata"]
+    for name in _HUB_ONLY:
+        metadata.pop(name, None)
+    _without(metadata, "annotations", _HUB_ANNOTATIONS)
+    metadata.setdefault("namespace", "default")
+    for path in (kind.managed_by, *kind.drop):
+        _remove(copy, path)
+    _resume(copy, kind.suspend_path)
+    if kind.prepare:
+        kind.prepare(copy)
+    kind.set_labels(copy, job_labels(job, attempt))
+    return copy
+
+
+def _without(holder: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:
+    kept = {key: value for key, value in (holder.get(name) or {}).items() if key not in keys}
+    if kept:
+        holder[name] = kept
+    else:
+        holder.pop(name, None)
+
+
+def _remove(copy: dict[str, Any], path: tuple[str, ...]) -> None:
+    if holder := _holder(copy, path):
+        holder.pop(path[-1], None)
+
+
+def _resume(copy: dict[str, Any], path: tuple[str, ...]) -> None:
+    """Write false rather than nothing, so that server-side apply owns the field and takes true away."""
+    holder = _holder(copy, path)
+    if holder and path[-1] in holder:
+        holder[path[-1]] = False
+
+
+def _holder(copy: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
+    here: Any = copy if path else None
+    for key in path[:-1]:
+        here = here.get(key) if isinstance(here, dict) else None
+    return here if isinstance(here, dict) else None

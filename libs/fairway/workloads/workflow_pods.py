@@ -1,0 +1,209 @@
+"""How many pods of which template an Argo workflow may run at once.
+
+A step group or a level of a DAG (tasks at the same depth of dependencies) runs together; groups run one after
+another. A step with withItems or a literal withSequence counts once per item, with withParam once, as its
+items are known only at run time. A template that reaches itself counts nothing the second time. `wave` of a
+composite is its heaviest group; parallelism of a template or of the workflow cuts it. Not read: daemon
+steps that outlive their group, exit handlers and hooks, templateDefaults, podSpecPatch.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from fairway.domain.resources import Resources, add
+from fairway.wire.workload import PodSet
+from fairway.workloads.fields import Field, shown
+from fairway.workloads.node_rules import read_selector, read_terms, read_tolerations
+from fairway.workloads.pods import MOST_PODS, pod_requests, read_containers, read_inits, read_requests
+
+# Deeper nesting of templates than any real workflow; a bound on the work a hostile one can cause.
+_DEEPEST = 40
+
+
+def weight(requests: Resources) -> tuple[int, int, int]:
+    """What makes one amount heavier than another: accelerators, then cpu, then memory."""
+    devices = sum(amount for name, amount in requests.items() if "/" in name)
+    return devices, requests.get("cpu", 0), requests.get("memory", 0)
+
+
+class Templates:
+    """The templates of one workflow by name; the ones of single pods already sized."""
+
+    def __init__(self, spec: Field, sized: bool) -> None:
+        self.spec = spec
+        self.sized = (
+            sized  # the size stands in an annotation, so a template that lies elsewhere is no problem
+        )
+        self.by_name = {one["name"].text(): one for one in spec["templates"].items()}
+        self._waves: dict[str, Counter[str]] = {}
+        self._sets: dict[str, PodSet] = {}
+        if spec["workflowTemplateRef"].given and not sized:
+            _elsewhere(spec["workflowTemplateRef"])
+
+    def wave(self, entrypoint: Field, parallelism: int) -> list[tuple[str, int]]:
+        """(template, pods at once) of the heaviest wave, the heaviest template first."""
+        if self.spec["workflowTemplateRef"].given:
+            return []
+        self._named(entrypoint)
+        found = self._cut(self._of(entrypoint.text(), ()), parallelism)
+        return self._ordered(found)
+
+    def pod_set(self, name: str, count: int) -> PodSet:
+        """`count` pods of a template that runs one pod."""
+        if name not in self._sets:
+            self._sets[name] = self._read(name)
+        one = self._sets[name]
+        return PodSet(name, count, one.requests, one.node_selector, one.node_terms, one.tolerations)
+
+    def _read(self, name: str) -> PodSet:
+        template, spec = self.by_name[name], self.spec
+        affinity = template["affinity"] if template["affinity"].given else spec["affinity"]
+        tolerations = template["tolerations"] if template["tolerations"].given else spec["tolerations"]
+        return PodSet(
+            name=name,
+            count=1,
+            requests=_requests(template),
+            node_selector={**read_selector(spec["nodeSelector"]), **read_selector(template["nodeSelector"])},
+            node_terms=read_terms(affinity, Field(None, spec.problems)),
+            tolerations=read_tolerations(tolerations),
+        )
+
+    def _of(self, name: str, above: tuple[str, ...]) -> Counter[str]:
+        """Pods at once of one template, by the names of the templates that run them."""
+        template = self.by_name.get(name)
+        if template is None or name in above or len(above) > _DEEPEST:
+            return Counter()
+        if name not in self._waves:
+            self._waves[name] = self._count(name, template, (*above, name))
+        return self._waves[name]
+
+    def _count(self, name: str, template: Field, above: tuple[str, ...]) -> Counter[str]:
+        if template["steps"].given:
+            groups = [_group(group) for group in template["steps"].items()]
+        elif template["dag"].given:
+            groups = levels(template["dag"]["tasks"].items())
+        else:
+            return Counter() if template["suspend"].given else Counter({name: 1})
+        found = [self._together(group, above) for group in groups]
+        heaviest = max(found, key=self._weight, default=Counter())
+        return self._cut(heaviest, template["parallelism"].whole(0))
+
+    def _together(self, group: Sequence[Field], above: tuple[str, ...]) -> Counter[str]:
+        total: Counter[str] = Counter()
+        for step in group:
+            repeats = times(step)
+            for name, pods in self._of(self._target(step), above).items():
+                total[name] = min(total[name] + pods * repeats, MOST_PODS)
+        return total
+
+    def _target(self, step: Field) -> str:
+        """The template a step runs; one written inline gets its path as its name."""
+        if step["templateRef"].given:
+            if not self.sized:
+                _elsewhere(step["templateRef"])
+            return ""
+        if step["inline"].given:
+            self.by_name[step["inline"].path] = step["inline"]
+            return step["inline"].path
+        self._named(step["template"])
+        return step["template"].text()
+
+    def _named(self, field: Field) -> None:
+        if field.text() not in self.by_name and "{{" not in field.text():
+            field.wrong(
+                f"{shown(field.value)} is not a template of this workflow", "correct the name or add it"
+            )
+
+    def _ordered(self, wave: Counter[str]) -> list[tuple[str, int]]:
+        return sorted(
+            wave.items(),
+            key=lambda one: (*(-part for part in weight(self.pod_set(one[0], 1).requests)), one[0]),
+        )
+
+    def _weight(self, wave: Counter[str]) -> tuple[tuple[int, int, int], int]:
+        total: Resources = {}
+        for name, pods in wave.items():
+            total = add(total, self.pod_set(name, 1).requests, pods)
+        return weight(total), wave.total()
+
+    def _cut(self, wave: Counter[str], most: int) -> Counter[str]:
+        """At most `most` pods (0: no bound), the heaviest kept."""
+        if not most or wave.total() <= most:
+            return wave
+        kept: Counter[str] = Counter()
+        for name, pods in self._ordered(wave):
+            kept[name] = min(pods, most - kept.total())
+        return +kept
+
+
+def levels(tasks: list[Field]) -> list[list[Field]]:
+    """The tasks of a DAG by depth, those without dependencies first: tasks of one depth may run together."""
+    by_name = {task["name"].text(): task for task in tasks}
+    open_needs = {name: _needs(task, by_name) for name, task in by_name.items()}
+    waits_for_me: dict[str, list[str]] = {name: [] for name in by_name}
+    for name, needs in open_needs.items():
+        for one in sorted(needs):
+            waits_for_me[one].append(name)
+    found: list[list[Field]] = []
+    ready = [name for name, needs in open_needs.items() if not needs]
+    while ready:
+        found.append([by_name[name] for name in ready])
+        following = []
+        for name in ready:
+            for waiting in waits_for_me[name]:
+                open_needs[waiting].discard(name)
+                if not open_needs[waiting]:
+                    following.append(waiting)
+        ready = following
+    for name, needs in open_needs.items():
+        if needs:
+            by_name[name].wrong("waits for itself through its dependencies", "break the circle")
+    return found
+
+
+def _needs(task: Field, names: dict[str, Field]) -> set[str]:
+    """The tasks that must be done before: `dependencies`, or the names in the expression `depends`."""
+    words = task["depends"].text().replace("!", " ").replace("(", " ").replace(")", " ").replace("&&", " ")
+    named = [word.split(".")[0] for word in words.replace("||", " ").split()]
+    return {name for name in (*task["dependencies"].texts(), *named) if name in names}
+
+
+def times(step: Field) -> int:
+    """How often a step or task runs at once."""
+    if step["withItems"].given:
+        return len(step["withItems"].value) if isinstance(step["withItems"].value, list) else 1
+    sequence = step["withSequence"]
+    if sequence["count"].given:
+        return min(_number(sequence["count"], 1), MOST_PODS)
+    if sequence["end"].given:
+        return min(abs(_number(sequence["end"], 0) - _number(sequence["start"], 0)) + 1, MOST_PODS)
+    return 1
+
+
+def _number(field: Field, default: int) -> int:
+    """A number that may be text or an expression known only at run time."""
+    text = str(field.value)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
+
+
+def _group(group: Field) -> list[Field]:
+    """One group of parallel steps; Argo takes a single step without its list."""
+    return [group] if isinstance(group.value, dict) else group.items()
+
+
+def _requests(template: Field) -> Resources:
+    """Requests of a template's pod: its container, script or container set, with sidecars and init
+    containers."""
+    own = [
+        read_requests(template[name]["resources"]) for name in ("container", "script") if template[name].given
+    ]
+    own += read_containers(template["containerSet"]["containers"], required=False)
+    own += read_containers(template["sidecars"], required=False)
+    return pod_requests(own, read_inits(template["initContainers"]))
+
+
+def _elsewhere(field: Field) -> None:
+    field.wrong(
+        f"names the template {shown(field['name'].value)}, which is not here, so its pods are unknown",
+        "add the annotation kube-queue/min-resources with what the workflow needs, such as 'cpu: 5'",
+    )

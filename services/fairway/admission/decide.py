@@ -1,0 +1,70 @@
+"""Is this a job, is it new, and may it be known by this name? Then it is admitted; else it is told why not."""
+
+from typing import Any, Protocol
+
+from fairway.admission.understand import Understood
+from fairway.domain import decision
+from fairway.domain.decision import NOTHING, Decision, Heard, Put
+from fairway.domain.tell import Jobs, Teller, message_id, name_key
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+
+SERVICE = "admission"
+# An object that was deleted and created again has to wait until nothing of the old one is left; looked at this often
+# (ms), and for about a minute.
+_NAME_WAIT_MS = 250
+_NAME_TRIES = 240
+
+
+class View(Jobs, Protocol):
+    """`clients` maps a client id to the job it made and the digest of its manifest; `names` a taken name to a job."""
+
+    understood: dict[str, Understood]
+    clients: dict[str, tuple[str, str]]
+    names: dict[str, str]
+
+
+def decide(view: View, heard: Heard, now: int) -> Decision:
+    seen = view.understood[heard.id]
+    known = view.clients.get(seen.client)
+    if known is not None and known[1] == seen.digest:
+        return NOTHING  # the same client says the same again: it is the same job
+    if known is not None:
+        text = f"client id {seen.client} was used before with another manifest, for job {known[0]}"
+        return _rejected(view, heard, now, seen, Reason(Code.DUPLICATE, text, "client", "use a new client id"))
+    if seen.spec is None:
+        return _rejected(view, heard, now, seen, *seen.reasons)
+    work = seen.spec.workload
+    key = name_key(work.namespace, work.kind, work.name)
+    holder = view.names.get(key)
+    if holder is not None and heard.message.hub is not None and heard.delivered < _NAME_TRIES:
+        return Decision(again_in=_NAME_WAIT_MS)
+    if holder is not None:
+        text = f"{work.kind} {work.namespace}/{work.name} is live already, as job {holder}"
+        remedy = "cancel that one, wait for its end, or choose another name"
+        return _rejected(view, heard, now, seen, Reason(Code.DUPLICATE, text, "metadata.name", remedy))
+    teller = Teller(view, SERVICE, heard, now, seen.job)
+    teller.say(wire.Admitted, tenant=seen.tenant, attempt=1, spec=seen.spec)
+    writes = (
+        Put(decision.CLIENTS, seen.client, (seen.job, seen.digest), expect=0),
+        Put(decision.NAMES, key, seen.job, expect=0),
+    )
+    return Decision((teller.step(*writes),))
+
+
+def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Reason) -> Decision:
+    """A refusal is a job of its own that ended at once. Under a used client id it takes another id, so that the job
+    which that client made stays as it is."""
+    job = seen.job
+    if seen.client in view.clients or job in view.jobs:
+        job = f"{seen.job[:50]}-{message_id(heard.id, seen.digest)[:6]}"
+    if job in view.jobs:
+        return NOTHING
+    message: Any = heard.message
+    teller = Teller(view, SERVICE, heard, now, job)
+    ref = wire.ManifestRef(heard.sequence, seen.digest, len(bytes(message.manifest)))
+    teller.say(
+        wire.Rejected, tenant=seen.tenant, reasons=reasons, kind=seen.kind, name=seen.name, client=seen.client,
+        manifest=ref, hub=message.hub,
+    )  # fmt: skip
+    return Decision((teller.step(),))

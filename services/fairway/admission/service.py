@@ -1,0 +1,60 @@
+"""admission as a value: what each message asks for is read once, before the rows it needs are fetched."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from fairway.admission.decide import SERVICE, decide
+from fairway.admission.understand import Understood, understand
+from fairway.domain import decision
+from fairway.domain.decision import Heard, Put, Step
+from fairway.domain.tell import message_id, name_key
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.ports import Found, Wanted
+from fairway.runtime.service import Ear, Service
+from fairway.runtime.views import JobsView
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+
+
+class AdmissionView(JobsView):
+    def __init__(self, catalog: Catalog) -> None:
+        super().__init__()
+        self._catalog = catalog
+        self.understood: dict[str, Understood] = {}
+        self.clients: dict[str, tuple[str, str]] = {}
+        self.names: dict[str, str] = {}
+
+    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+        wanted = Wanted(rows={})
+        self.understood = {one.id: understand(one.message, one.id, one.sequence, self._catalog) for one in heard}
+        for name, seen in self.understood.items():
+            wanted.add(decision.JOBS, seen.job)
+            wanted.add(decision.JOBS, f"{seen.job[:50]}-{message_id(name, seen.digest)[:6]}")
+            wanted.add(decision.CLIENTS, seen.client)
+            if seen.spec is not None:
+                work = seen.spec.workload
+                wanted.add(decision.NAMES, name_key(work.namespace, work.kind, work.name))
+        return wanted
+
+    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+        super().refresh(found, heard, now)
+        self.clients, self.names = {}, {}
+        for (table, key), row in found.rows.items():
+            if table == decision.CLIENTS:
+                self.clients[key] = msgspec.json.decode(row.data, type=tuple[str, str])
+            elif table == decision.NAMES:
+                self.names[key] = msgspec.json.decode(row.data, type=str)
+
+    def apply(self, step: Step) -> None:
+        super().apply(step)
+        for write in step.writes:
+            if isinstance(write, Put) and write.table == decision.CLIENTS:
+                self.clients[write.key] = write.value
+            elif isinstance(write, Put) and write.table == decision.NAMES:
+                self.names[write.key] = write.value
+
+
+def service(catalog: Catalog) -> Service:
+    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.submitted.>",), msgspec.json.Decoder(wire.Submitted))
+    return Service(SERVICE, (ear,), decide, lambda: AdmissionView(catalog))

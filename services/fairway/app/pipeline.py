@@ -1,0 +1,5 @@
+"""The order of the pipeline: the services that a job passes, in turn."""
+
+STAGES = ("admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher")
+DOORS = ("gateway", "agent")
+EVERYTHING = (*DOORS, *STAGES)

@@ -1,0 +1,49 @@
+"""Where everything is: from the environment, with defaults for a laptop."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+
+class Settings(Struct, frozen=True):
+    """`clusters_dir` holds one kubeconfig a member cluster, `<name>.kubeconfig`, and optionally `<name>.json` with its
+    labels and taints; `http_port` 0 means any free one."""
+
+    nats_url: str = "nats://127.0.0.1:4222"
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    hub_kubeconfig: str = ""
+    clusters_dir: str = ""
+    http_host: str = "127.0.0.1"
+    http_port: int = 0
+    insecure: bool = False
+    stub_clusters: int = 0
+    replicas: int = 1
+
+    def members(self) -> dict[str, Path]:
+        """Kubeconfigs of the member clusters by name."""
+        if not self.clusters_dir:
+            return {}
+        found = sorted(Path(self.clusters_dir).glob("*.kubeconfig"))
+        return {path.name.removesuffix(".kubeconfig"): path for path in found if path.stem != "hub"}
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
+    """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
+    FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS."""
+    plain = Settings()
+
+    def text(name: str, default: str) -> str:
+        return environment.get(f"FAIRWAY_{name}", default)
+
+    return Settings(
+        nats_url=text("NATS_URL", plain.nats_url),
+        redis_url=text("REDIS_URL", plain.redis_url),
+        hub_kubeconfig=text("HUB_KUBECONFIG", ""),
+        clusters_dir=text("CLUSTERS_DIR", ""),
+        http_host=text("HTTP_HOST", plain.http_host),
+        http_port=int(text("HTTP_PORT", "0")),
+        insecure=text("INSECURE", "") in ("1", "true", "yes"),
+        replicas=int(text("REPLICAS", "1")),
+    )

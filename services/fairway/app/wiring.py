@@ -1,0 +1,133 @@
+"""The one place that chooses adapters: from names of services to loops ready to run."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.system import SystemClock, SystemIds
+from fairway.admission import service as admission
+from fairway.app.settings import Settings
+from fairway.app.stub import stub_act
+from fairway.domain.decision import Call, Outcome
+from fairway.global_scheduler import service as global_scheduler
+from fairway.propagator import service as propagator
+from fairway.queue import service as queue
+from fairway.queue.place import place
+from fairway.quota import service as quota
+from fairway.reserver import service as reserver
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.loop import Loop, World
+from fairway.runtime.ports import Cluster
+from fairway.runtime.service import Service
+from fairway.runtime.telemetry import Meter
+from fairway.watcher import service as watcher
+from fairway.watcher.reflect import Mirror
+from fairway.wire import asks
+from fairway.workloads.registry import KINDS
+
+Act = Callable[[Call], Awaitable[Outcome]]
+
+
+class Parts(Struct):
+    """What a process is made of. `loops` by service; `tasks` run beside them until the process ends."""
+
+    settings: Settings
+    bus: NatsBus
+    clock: SystemClock
+    ids: SystemIds
+    catalog: Catalog
+    meter: Meter
+    clusters: dict[str, Cluster]
+    hub: Cluster | None
+    loops: dict[str, Loop]
+    stores: list[RedisStore]
+    queues: list[queue.QueueView]
+
+    def world(self) -> World:
+        """Ports for one loop. A store of its own each: each has to notice by itself that its store was wiped."""
+        store = RedisStore(self.settings.redis_url)
+        self.stores.append(store)
+        return World(bus=self.bus, store=store, clock=self.clock, owner=self.ids.new())
+
+
+async def build(names: Sequence[str], settings: Settings) -> Parts:
+    """Connects to the bus (waiting for it as long as it takes) and makes the loops of the named services."""
+    ids = SystemIds()
+    bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
+    await _provisioned(bus, settings.replicas)
+    parts = Parts(
+        settings, bus, SystemClock(), ids, Catalog(), Meter(), await members(settings), await _hub(settings), {}, [], []
+    )  # fmt: skip
+    for service in services(names, parts):
+        parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
+    return parts
+
+
+async def _provisioned(bus: NatsBus, replicas: int) -> None:
+    while True:
+        try:
+            return await bus.provision(replicas=replicas)
+        except (TimeoutError, OSError):
+            await asyncio.sleep(0.2)
+        except Exception as error:  # noqa: BLE001 - the client raises its own family while the server starts
+            if "unavailable" not in str(error).lower() and "timeout" not in type(error).__name__.lower():
+                raise
+            await asyncio.sleep(0.2)
+
+
+async def members(settings: Settings) -> dict[str, Cluster]:
+    options = Options(kinds=tuple(sorted(KINDS)))
+    return {
+        name: await KubernetesCluster.from_kubeconfig(name, Path(path), options)
+        for name, path in settings.members().items()
+    }
+
+
+async def _hub(settings: Settings) -> Cluster | None:
+    if not settings.hub_kubeconfig:
+        return None
+    options = Options(kinds=tuple(sorted(KINDS)))
+    return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), options)
+
+
+def services(names: Sequence[str], parts: Parts) -> list[Service]:
+    """The service values of the named stages; doors are not loops and are left out."""
+    makers: dict[str, Callable[[], Sequence[Service]]] = {
+        "admission": lambda: [admission.service(parts.catalog)],
+        "quota": lambda: [quota.service(parts.catalog)],
+        "queue": lambda: [queue.service(parts.catalog, parts.meter, parts.queues)],
+        "global-scheduler": lambda: [global_scheduler.service()],
+        "reserver": lambda: [reserver.service(parts.bus)],
+        "propagator": lambda: propagator.services(_hands(parts)),
+        "watcher": lambda: [watcher.service(_eyes(parts))],
+    }
+    return [service for name in names if name in makers for service in makers[name]()]
+
+
+def _hands(parts: Parts) -> Act:
+    return stub_act if parts.settings.stub_clusters else propagator.Hands(parts.bus, parts.clusters)
+
+
+def _eyes(parts: Parts) -> watcher.Eyes:
+    return watcher.Eyes(parts.clusters, Mirror(parts.hub) if parts.hub else None)
+
+
+async def answer_places(parts: Parts) -> None:
+    """Answers where a job stands, in the process that owns the queue."""
+
+    async def answer(data: bytes) -> bytes | None:
+        job = msgspec.json.decode(data, type=asks.QueueAsk).job
+        loop = parts.loops.get("queue")
+        if loop is None or not loop.ready or not parts.queues:
+            return None
+        found = place(parts.queues[-1], job)
+        return msgspec.json.encode(found or asks.QueuePlace(queue=""))
+
+    if "queue" in parts.loops:
+        await parts.bus.answer(asks.QUEUE, answer)

@@ -1,0 +1,6 @@
+"""queue: whose turn is it?
+
+Owns: the order of waiting jobs, and the charge that goes with a turn. Hears: queue, reserved, every end, removed,
+cancel, freed room, changed settings. Says: dequeued, blocked, cancelled, recall.
+Never: polls, or lets a job that cannot go stand in the way of one that may.
+"""

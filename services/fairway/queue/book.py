@@ -1,0 +1,147 @@
+"""The waiting jobs in memory, in order, by queue and by what they lack. Made from rows alone, so never the truth."""
+
+import msgspec
+from msgspec import Struct
+from sortedcontainers import SortedList
+
+from fairway.domain.job import Job, State
+from fairway.domain.quota import request
+from fairway.domain.resources import Resources, add
+from fairway.domain.tell import message_id
+from fairway.wire.reasons import Code
+
+Place = tuple[int, int, str]
+_encode = msgspec.json.Encoder().encode
+
+QUOTA, ROOM, REMOVAL, NOTHING_YET = "quota", "room", "removal", ""
+_LACKS = {
+    Code.WAITING_FOR_QUOTA: QUOTA,
+    Code.WAITING_FOR_ROOM: ROOM,
+    Code.NO_CLUSTER_EVER: ROOM,
+    Code.ROOM_TAKEN: ROOM,
+    Code.CAPACITY_UNKNOWN: ROOM,
+    Code.CAPACITY_STALE: ROOM,
+    Code.RECENTLY_FAILED: ROOM,
+}
+
+
+class Entry(Struct):
+    """A waiting job. `lacks` is what it waits for; `key` groups the jobs that one answer serves: those blocked at a
+    quota node that ask the same, those of the same shape that found no room."""
+
+    job: Job
+    place: Place
+    request: Resources
+    lacks: str
+    key: tuple[str, str]
+    least: tuple[Resources, Resources]
+
+
+class Book:
+    """`lines` has every waiting job of a queue in its order; `groups` the blocked ones by what would serve them;
+    `flying` those dequeued and not yet reserved, by queue."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.lines: dict[str, SortedList[Place]] = {}
+        self.groups: dict[tuple[str, str, str], SortedList[Place]] = {}
+        self.flying: dict[str, dict[str, Place]] = {}
+        self._flying_in: dict[str, str] = {}
+
+    def put(self, job: Job) -> None:
+        """Takes a job as its row says: waiting, in flight, or none of the queue's business."""
+        self.drop(job.id)
+        if job.state is State.QUEUED:
+            self._add(job)
+        elif job.state in (State.DEQUEUED, State.PLACED):
+            self.flying.setdefault(job.queue, {})[job.id] = place_of(job)
+            self._flying_in[job.id] = job.queue
+
+    def _add(self, job: Job) -> None:
+        entry = entry_of(job)
+        self.entries[job.id] = entry
+        self.lines.setdefault(job.queue, SortedList()).add(entry.place)
+        if entry.lacks:
+            self.groups.setdefault((entry.lacks, *entry.key), SortedList()).add(entry.place)
+
+    def drop(self, name: str) -> None:
+        queue = self._flying_in.pop(name, None)
+        if queue is not None:
+            del self.flying[queue][name]
+        entry = self.entries.pop(name, None)
+        if entry is None:
+            return
+        self._leave(self.lines, entry.job.queue, entry.place)
+        if entry.lacks:
+            self._leave(self.groups, (entry.lacks, *entry.key), entry.place)
+
+    @staticmethod
+    def _leave(lists: dict, name: object, place: Place) -> None:  # type: ignore[type-arg]  # of either index
+        lists[name].remove(place)
+        if not lists[name]:
+            del lists[name]
+
+    def line(self, queue: str) -> list[Entry]:
+        return [self.entries[place[2]] for place in self.lines.get(queue, ())]
+
+    def heads(self, lacks: str, node: str | None = None) -> list[Entry]:
+        """The first job of every group that lacks this (at that quota node), in order of place."""
+        found = [
+            self.entries[places[0][2]]
+            for (what, where, _), places in self.groups.items()
+            if what == lacks and (node is None or where == node)
+        ]
+        return sorted(found, key=lambda entry: entry.place)
+
+    def group(self, entry: Entry) -> list[str]:
+        """The ids of the jobs that wait for the same thing as this one, in order."""
+        return [place[2] for place in self.groups.get((entry.lacks, *entry.key), ())]
+
+    def same_shape(self, job: Job) -> Entry | None:
+        """The first job of the same shape that waits for room."""
+        places = self.groups.get((ROOM, "", shape_of(job)))
+        return self.entries[places[0][2]] if places else None
+
+
+def place_of(job: Job) -> Place:
+    """Priority first, then the first enqueue time, which attempts do not change, then the id."""
+    return (-(job.spec.priority if job.spec else 0), job.enqueued_at, job.id)
+
+
+def entry_of(job: Job) -> Entry:
+    lacks = lacks_of(job)
+    asks = request(job)
+    key = ("", "")
+    if lacks == QUOTA:
+        key = (job.why.field if job.why else "", message_id(sorted(asks.items()), job.leaf))
+    elif lacks == ROOM:
+        key = ("", shape_of(job))
+    return Entry(job, place_of(job), asks, lacks, key, least(job) if lacks == ROOM else ({}, {}))
+
+
+def lacks_of(job: Job) -> str:
+    if job.removing:
+        return REMOVAL
+    return _LACKS.get(job.why.code, NOTHING_YET) if job.why else NOTHING_YET
+
+
+def shape_of(job: Job) -> str:
+    """Jobs of one shape get the same answer from the scheduler: same pods, same gang, same placement."""
+    assert job.spec is not None, "a queued job was admitted"
+    work = job.spec.workload
+    asks = (work.kind, work.api_version, work.pod_sets, work.gang_minimum, job.spec.placement, sorted(job.avoid))
+    return message_id(_encode(asks))
+
+
+def least(job: Job) -> tuple[Resources, Resources]:
+    """What the gang needs in all and what its largest pod needs of each: if a cluster has less, asking is vain."""
+    assert job.spec is not None, "a queued job was admitted"
+    work = job.spec.workload
+    total: Resources = {}
+    largest: Resources = {}
+    for pods in work.pod_sets:
+        if work.gang_minimum >= work.pods:
+            total = add(total, pods.requests, pods.count)
+        for name, amount in pods.requests.items():
+            largest[name] = max(largest.get(name, 0), amount)
+    return total, largest if work.gang_minimum >= work.pods else {}

@@ -1,0 +1,53 @@
+"""Where a waiting job stands: its position, who is ahead, and what it waits for as of now. Pure."""
+
+from fairway.domain.quota import lacking, path_nodes
+from fairway.queue.book import NOTHING_YET, Entry
+from fairway.queue.turn import View, steps_aside
+from fairway.wire.asks import QueuePlace
+from fairway.wire.reasons import Code, Reason
+
+_AHEAD = 5
+
+
+def place(view: View, name: str) -> QueuePlace | None:
+    """None when the job does not wait here."""
+    entry = view.book.entries.get(name)
+    if entry is None:
+        return None
+    queue = entry.job.queue
+    line = view.book.lines[queue]
+    index = line.index(entry.place)
+    spec = view.queues.get(queue)
+    why = _why(view, entry, blocking=spec is not None and spec.policy == "Block")
+    return QueuePlace(
+        queue=queue,
+        policy=spec.policy if spec else "Priority",
+        position=index + 1,
+        ahead=tuple(other[2] for other in line[max(0, index - _AHEAD) : index]),
+        lacks=why.code,
+        text=why.text,
+        running_ahead=len(view.book.flying.get(queue, ())),
+    )
+
+
+def _why(view: View, entry: Entry, blocking: bool) -> Reason:
+    """The quota with today's numbers, the head it is behind, or what its row says."""
+    job = entry.job
+    if entry.lacks and job.why is not None:
+        return lacking(path_nodes(view.tree, job.leaf), view.usage, entry.request) or job.why
+    head = _head(view, job.queue) if blocking else None
+    if head is not None and head.job.id != job.id:
+        what = head.job.why.text if head.job.why else "it is about to go"
+        return Reason(Code.BEHIND_HEAD, f"queue {job.queue} blocks behind its head {head.job.id}: {what}")
+    flying = view.book.flying.get(job.queue)
+    if blocking and flying:
+        names = ", ".join(sorted(flying))
+        return Reason(Code.BEHIND_HEAD, f"queue {job.queue} lets one job look for room at a time; now {names}")
+    if entry.lacks == NOTHING_YET and job.why is None:
+        return Reason(Code.QUEUED, "it is about to be tried")
+    return job.why or Reason(Code.QUEUED, "it is about to be tried")
+
+
+def _head(view: View, queue: str) -> Entry | None:
+    entries = (view.book.entries[place[2]] for place in view.book.lines.get(queue, ()))
+    return next((entry for entry in entries if not steps_aside(entry)), None)

@@ -1,0 +1,121 @@
+"""queue as a value: one owner at a time, its book made from the rows at every start."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from fairway.domain.queues import QueueSpec
+from fairway.domain.quota_tree import QuotaNode
+
+from fairway.domain import decision
+from fairway.domain.decision import Add, Heard, Put, Step
+from fairway.domain.job import Job
+from fairway.queue.book import Book
+from fairway.queue.decide import Begin, Sweep, decide
+from fairway.queue.turn import SERVICE
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.inbox import Inbox
+from fairway.runtime.ports import Found, Store, Wanted
+from fairway.runtime.service import Ear, Service
+from fairway.runtime.telemetry import Meter
+from fairway.runtime.views import JobsView
+from fairway.wire import fleet, subjects
+from fairway.wire import jobs as wire
+
+_job = msgspec.json.Decoder(Job).decode
+_PIECE = 2_000
+_SWEEP_EVERY_MS = 10_000
+_HEARD = ("queue", "reserved", "succeeded", "failed", "lost", "cancelled", "removed", "cancel")
+
+
+class QueueView(JobsView):
+    """The book of waiting jobs, quota usage, and the last word on each cluster's room."""
+
+    def __init__(self, catalog: Catalog, meter: Meter) -> None:
+        super().__init__()
+        self._catalog, self._meter = catalog, meter
+        self.book = Book()
+        self.usage: dict[str, int] = {}
+        self.room: dict[str, fleet.Freed] = {}
+        self.freed = 0
+        self._doubtful: set[str] = set()
+
+    async def load(self, store: Store) -> None:
+        """Reads every live job: those that wait or are on their way make the book."""
+        await super().load(store)
+        self.book, self.room, self._doubtful = Book(), {}, set()
+        live = await store.read(Wanted(whole=(decision.LIVE,)))
+        names = sorted(live.whole.get(decision.LIVE, {}))
+        for start in range(0, len(names), _PIECE):
+            found = await store.read(Wanted(rows={decision.JOBS: names[start : start + _PIECE]}))
+            for row in found.rows.values():
+                self.book.put(_job(row.data))
+
+    @property
+    def tree(self) -> QuotaNode | None:
+        return self._catalog.tree
+
+    @property
+    def queues(self) -> Mapping[str, QueueSpec]:
+        return self._catalog.queues
+
+    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+        wanted = super().wants(heard, now)
+        wanted.whole = (decision.QUOTA, decision.FREED)
+        for name in self._doubtful:
+            wanted.add(decision.JOBS, name)
+        return wanted
+
+    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+        super().refresh(found, heard, now)
+        self.usage = found.counters.get(decision.QUOTA, {})
+        self.freed = sum(found.counters.get(decision.FREED, {}).values())
+        for name in self._doubtful.difference(self.jobs):
+            self.book.drop(name)
+        self._doubtful = set()
+        for job in self.jobs.values():
+            self.book.put(job)
+        for one in heard:
+            if isinstance(one.message, fleet.Freed):
+                self.room[one.message.cluster] = one.message
+
+    def apply(self, step: Step) -> None:
+        super().apply(step)
+        for write in step.writes:
+            if isinstance(write, Put) and write.table == decision.JOBS:
+                self.book.put(write.value)
+            elif isinstance(write, Add) and write.table == decision.QUOTA:
+                self.usage[write.key] = self.usage.get(write.key, 0) + write.amount
+        for say in step.events:
+            if isinstance(say.message, wire.Dequeued) and say.message.woken_by == "sweep":
+                self._meter.sweep_wakes.labels(SERVICE).inc()
+
+    def refused(self, step: Step) -> None:
+        self._doubtful.update(
+            write.key for write in step.writes if isinstance(write, Put) and write.table == decision.JOBS
+        )
+
+
+def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
+    """`views` receives the view once the service runs, for whoever asks for a job's place."""
+    ears = (
+        Ear(
+            subjects.JOBS,
+            SERVICE,
+            tuple(f"fairway.job.{verb}.>" for verb in _HEARD),
+            msgspec.json.Decoder(wire.Message),
+        ),
+        Ear(subjects.CLUSTERS, f"{SERVICE}-freed", ("fairway.cluster.freed.>",), msgspec.json.Decoder(fleet.Freed)),
+    )
+
+    def view() -> QueueView:
+        views.append(QueueView(catalog, meter))
+        return views[-1]
+
+    async def beside(inbox: Inbox) -> None:
+        catalog.heard.append(inbox.put)
+        await asyncio.Event().wait()
+
+    return Service(
+        SERVICE, ears, decide, view, single=True, ticks=((Sweep(), _SWEEP_EVERY_MS),), begin=Begin(), beside=beside
+    )

@@ -1,0 +1,155 @@
+"""Whose turn: tries waiting jobs against their quota, in order, under the policy of their queue. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from fairway.domain.queues import QueueSpec
+from fairway.domain.quota_tree import QuotaNode
+
+from fairway.domain.decision import Heard, Step
+from fairway.domain.job import Job
+from fairway.domain.quota import charge, lacking, path_nodes
+from fairway.domain.resources import Resources
+from fairway.domain.tell import Jobs, Teller, quota_key
+from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry
+from fairway.wire import jobs as wire
+from fairway.wire.fleet import Freed
+from fairway.wire.reasons import Code
+
+SERVICE = "queue"
+# One piece of freed room wakes at most so many jobs, the first of as many shapes.
+WAKE_BUDGET = 256
+# How many jobs of one shape are asked whether their quota lets them have the room.
+SHAPE_TRIES = 32
+
+
+class View(Jobs, Protocol):
+    """`usage` by quota key; `room` the last word on each cluster's free room; `freed` how often room was freed."""
+
+    book: Book
+    usage: Mapping[str, int]
+    tree: QuotaNode | None
+    queues: Mapping[str, QueueSpec]
+    room: Mapping[str, Freed]
+    freed: int
+
+
+class Turn:
+    """The steps of one decision, with what they have charged so far."""
+
+    def __init__(self, view: View, heard: Heard, now: int, woken_by: str) -> None:
+        self._view, self._heard, self._now, self._by = view, heard, now, woken_by
+        self.usage = dict(view.usage)
+        self.steps: list[Step] = []
+        self.gone: set[str] = set()
+        self._flying = {queue for queue, jobs in view.book.flying.items() if jobs}
+
+    def blocking(self, queue: str) -> bool:
+        spec = self._view.queues.get(queue)
+        return spec is not None and spec.policy == "Block"
+
+    def attempt(self, entry: Entry) -> bool:
+        """Dequeues the job if it may go now; else says why not, if that is news."""
+        job = entry.job
+        if job.id in self.gone or job.removing or (self.blocking(job.queue) and not self._leads(entry)):
+            return False
+        path = path_nodes(self._view.tree, job.leaf)
+        why = lacking(path, self.usage, entry.request)
+        if why is not None:
+            if job.why is None or (job.why.code, job.why.field) != (why.code, why.field):
+                self.steps.append(self._teller(job).say(wire.Blocked, why=why).step())
+            return False
+        self._dequeue(entry, path)
+        return True
+
+    def _leads(self, entry: Entry) -> bool:
+        """In a blocking queue only the head goes, and the next one only when the head has its room. A head that no
+        cluster can ever hold, or whose last attempt is still being removed, does not count as one."""
+        queue = entry.job.queue
+        if queue in self._flying:
+            return False
+        for place in self._view.book.lines.get(queue, ()):
+            other = self._view.book.entries[place[2]]
+            if other.job.id == entry.job.id:
+                return True
+            if other.job.id not in self.gone and not steps_aside(other):
+                return False
+        return False
+
+    def _dequeue(self, entry: Entry, path: list[QuotaNode]) -> None:
+        job = entry.job
+        names = tuple(node.path for node in path)
+        teller = self._teller(job).say(wire.Dequeued, path=names, charge=entry.request, woken_by=self._by)
+        self.steps.append(teller.step(*charge(path, entry.request)))
+        self.gone.add(job.id)
+        if self.blocking(job.queue):
+            self._flying.add(job.queue)
+        for node in path:
+            for name, amount in entry.request.items():
+                key = quota_key(node.path, name)
+                self.usage[key] = self.usage.get(key, 0) + amount
+
+    def _teller(self, job: Job) -> Teller:
+        return Teller(self._view, SERVICE, self._heard, self._now, job)
+
+    def advance(self, queue: str) -> None:
+        """Lets the head of a blocking queue go, if it may; a queue of the other kind has nothing standing by."""
+        if not self.blocking(queue):
+            return
+        for entry in self._view.book.line(queue):
+            if steps_aside(entry) or entry.job.id in self.gone:
+                continue
+            if entry.lacks != ROOM:
+                self.attempt(entry)
+            return
+
+    def serve_quota(self, leaf: Iterable[str]) -> None:
+        """Quota was given back along `leaf`: those it blocked go as far as it reaches, first come first served."""
+        heads = [entry for node in leaf for entry in self._view.book.heads(QUOTA, node)]
+        self._serve(sorted(heads, key=lambda entry: entry.place))
+
+    def _serve(self, heads: list[Entry]) -> None:
+        for head in heads:
+            for name in self._view.book.group(head):
+                if not self.attempt(self._view.book.entries[name]):
+                    break
+            self.advance(head.job.queue)
+
+    def serve_everyone(self) -> None:
+        """Looks at every queue, group by group: after a start, and when settings changed."""
+        self._serve(self._view.book.heads(QUOTA))
+        for queue in sorted(self._view.book.lines):
+            if self.blocking(queue):
+                self.advance(queue)
+                continue
+            for entry in self._view.book.line(queue):
+                if entry.lacks == NOTHING_YET:
+                    self.attempt(entry)
+
+    def serve_room(self, news: Freed | None = None) -> None:
+        """Room was freed (None: perhaps): of every shape that could find enough of it, the first that its quota and
+        its queue let go is tried."""
+        left = WAKE_BUDGET
+        for head in self._view.book.heads(ROOM):
+            if left and (news is None or enough(head, news)):
+                left -= self.serve_shape(head)
+
+    def serve_shape(self, head: Entry) -> bool:
+        """Tries one job that waits for the same room as `head`, and those behind it if quota or queue hold it."""
+        names = self._view.book.group(head)[:SHAPE_TRIES]
+        return any(self.attempt(self._view.book.entries[name]) for name in names)
+
+
+def steps_aside(entry: Entry) -> bool:
+    why = entry.job.why
+    return entry.lacks == REMOVAL or (why is not None and why.code is Code.NO_CLUSTER_EVER)
+
+
+def enough(entry: Entry, freed: Freed) -> bool:
+    """Whether the freed room could hold the gang by its sums; what it takes node by node is the scheduler's to say."""
+    total, largest = entry.least
+    return _within(total, freed.free) and _within(largest, freed.largest)
+
+
+def _within(need: Resources, have: Mapping[str, int]) -> bool:
+    return all(amount <= have.get(name, 0) for name, amount in need.items() if amount)

@@ -1,0 +1,121 @@
+"""watcher as a value, with the watches beside it that tell what the member clusters show."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
+
+from fairway.domain import decision
+from fairway.domain.decision import Heard, Step
+from fairway.domain.job import Job, State
+from fairway.runtime.inbox import Inbox
+from fairway.runtime.ports import Change, Cluster, Found, Store, Wanted
+from fairway.runtime.service import Ear, Service
+from fairway.runtime.views import JobsView
+from fairway.watcher.decide import SERVICE, Late, Listed, Observed, decide
+from fairway.watcher.reflect import Mirror
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+
+_LATE_EVERY_MS = 500
+
+
+class WatcherView(JobsView):
+    """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: dict[str, set[str]] = {}
+        self.overdue: list[str] = []
+        self._deadlines: dict[str, int] = {}
+        self._version = 0
+
+    async def load(self, store: Store) -> None:
+        await super().load(store)
+        self.held.clear()
+        self._deadlines.clear()
+        self._version = 0
+
+    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+        wanted = super().wants(heard, now)
+        self.overdue = []
+        for one in heard:
+            if isinstance(one.message, Late):
+                self.overdue = [name for name, until in self._deadlines.items() if until <= now]
+                for name in self.overdue:
+                    wanted.add(decision.JOBS, name)
+            elif isinstance(one.message, Listed):
+                for name in self.held.get(one.message.cluster, ()):
+                    wanted.add(decision.JOBS, name)
+        wanted.since = self._version
+        return wanted
+
+    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+        super().refresh(found, heard, now)
+        self._version = found.version
+        for table, key, row in found.changes:
+            kind, _, cluster = table.partition("/")
+            if kind == "ledger" and row is not None:
+                self.held.setdefault(cluster, set()).add(key.partition("/")[0])
+            elif kind == "ledger":
+                self.held.get(cluster, set()).discard(key.partition("/")[0])
+        for job in self.jobs.values():
+            self._note(job)
+
+    def apply(self, step: Step) -> None:
+        super().apply(step)
+        for write in step.writes:
+            if isinstance(write, decision.Put) and write.table == decision.JOBS:
+                self._note(write.value)
+
+    def _note(self, job: Job) -> None:
+        if job.state is State.DISPATCHED and job.spec is not None:
+            self._deadlines[job.id] = job.since + job.spec.start_timeout
+        else:
+            self._deadlines.pop(job.id, None)
+
+
+class Eyes:
+    """Watches every served kind of every cluster, and puts what it sees before the service."""
+
+    def __init__(self, clusters: Mapping[str, Cluster], mirror: Mirror | None = None) -> None:
+        self._clusters, self._mirror = clusters, mirror
+
+    async def __call__(self, inbox: Inbox) -> None:
+        async with asyncio.TaskGroup() as group:
+            for cluster in self._clusters.values():
+                for kind in await cluster.served():
+                    group.create_task(self._watch(inbox, cluster, kind))
+            if self._mirror is not None:
+                group.create_task(self._mirror.run())
+
+    async def _watch(self, inbox: Inbox, cluster: Cluster, kind: str) -> None:
+        keys: set[str] = set()
+        async for change in cluster.watch(kind, JOB_LABEL):
+            if change.synced:
+                inbox.put(Listed(cluster=cluster.name, kind=kind, keys=frozenset(keys)))
+                continue
+            seen = observed(cluster.name, change)
+            if seen is None:
+                continue
+            (keys.discard if seen.gone else keys.add)(f"{seen.job}/{seen.attempt}")
+            inbox.put(seen)
+            if self._mirror is not None:
+                self._mirror.saw(kind, change)
+
+
+def observed(cluster: str, change: Change) -> Observed | None:
+    """What a change says of one of our attempts; None for an object without our labels."""
+    meta: dict[str, Any] = change.manifest.get("metadata") or {}
+    labels = meta.get("labels") or {}
+    if JOB_LABEL not in labels or not str(labels.get(ATTEMPT_LABEL, "")).isdigit():
+        return None
+    head = {"job": labels[JOB_LABEL], "tenant": change.namespace, "attempt": int(labels[ATTEMPT_LABEL]), "cluster": cluster}
+    return Observed(**head, manifest=change.manifest, gone=change.gone)
+
+
+def service(eyes: Eyes) -> Service:
+    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message))
+    return Service(SERVICE, (ear,), decide, WatcherView, ticks=((Late(), _LATE_EVERY_MS),), beside=eyes)
