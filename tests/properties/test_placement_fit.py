@@ -90,9 +90,7 @@ def test_a_gang_is_placed_whole_or_not_at_all(nodes: list[Node], workload: Workl
 def test_one_pod_set_fits_exactly_when_counting_every_node_says_so(
     nodes: list[Node], count: int, asks: dict[str, int], minimum: int
 ) -> None:
-    workload = Workload(
-        "batch/v1", "Job", "ns", "job", (PodSet("s", count, asks),), gang_minimum=min(minimum, count)
-    )
+    workload = Workload("batch/v1", "Job", "ns", "job", (PodSet("s", count, asks),), gang_minimum=min(minimum, count))
     cluster = view(nodes)
     plain = tuple((name, amount) for name, amount in asks.items() if amount)
     total = sum(room(plain, cluster.free(node.name)) for node in nodes if node.schedulable)
@@ -118,9 +116,9 @@ def possible(cluster: ClusterView, workload: Workload, empty: bool) -> bool:
         for index, asks in zip(where, pods, strict=True):
             for name, amount in (*asks.items(), *((("pods", 1),) if "pods" in left[index] else ())):
                 left[index][name] = left[index].get(name, 0) - amount
-        if all(
-            left[index][name] >= 0 for index, asks in zip(where, pods, strict=True) for name in asks
-        ) and all(left[index].get("pods", 0) >= 0 for index in where):
+        if all(left[index][name] >= 0 for index, asks in zip(where, pods, strict=True) for name in asks) and all(
+            left[index].get("pods", 0) >= 0 for index in where
+        ):
             return True
     return False
 
@@ -131,9 +129,7 @@ SMALL = st.lists(st.tuples(st.integers(1, 2), REQUESTS), min_size=2, max_size=3)
 
 
 @given(NODE_LISTS.filter(lambda nodes: len(nodes) <= 3), workloads(SMALL))
-def test_several_pod_sets_are_never_said_to_fit_or_never_to_fit_wrongly(
-    nodes: list[Node], workload: Workload
-) -> None:
+def test_several_pod_sets_are_never_said_to_fit_or_never_to_fit_wrongly(nodes: list[Node], workload: Workload) -> None:
     assume(all(pods.requests.get("cpu") for pods in workload.pod_sets))
     cluster = view(nodes)
     plan = fit(cluster, workload)
@@ -144,7 +140,7 @@ def test_several_pod_sets_are_never_said_to_fit_or_never_to_fit_wrongly(
 
 
 @given(st.lists(NODE_LISTS, min_size=1, max_size=4), workloads(), st.randoms(use_true_random=False))
-def test_the_order_in_which_things_arrived_changes_nothing(fleet, workload, shuffle) -> None:  # type: ignore[no-untyped-def]
+def test_the_order_in_which_things_arrived_changes_nothing(fleet, workload, shuffle) -> None:  # type: ignore[no-untyped-def]  # the table above has the types
     one = {f"c{index}": view(nodes, f"c{index}") for index, nodes in enumerate(fleet)}
     names = list(one)
     shuffle.shuffle(names)

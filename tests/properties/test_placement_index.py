@@ -26,9 +26,7 @@ AMOUNTS = st.fixed_dictionaries(
     {"cpu": st.integers(0, 9), "memory": st.integers(0, 9)},
     optional={"gpu.example/a": st.integers(0, 4), "pods": st.integers(0, 6)},
 )
-TAINTS = st.sampled_from(
-    [(), (Taint("own", "NoSchedule"),), (Taint("node.kubernetes.io/not-ready", "NoExecute"),)]
-)
+TAINTS = st.sampled_from([(), (Taint("own", "NoSchedule"),), (Taint("node.kubernetes.io/not-ready", "NoExecute"),)])
 NODES = st.builds(
     Node,
     name=NAMES,
@@ -39,9 +37,7 @@ NODES = st.builds(
     used=st.one_of(st.just({}), AMOUNTS),
     holds=st.dictionaries(KEYS, AMOUNTS, max_size=2),
 )
-SLOTS = st.lists(st.builds(Slot, st.just("Worker"), NAMES, st.integers(1, 3)), min_size=1, max_size=3).map(
-    tuple
-)
+SLOTS = st.lists(st.builds(Slot, st.just("Worker"), NAMES, st.integers(1, 3)), min_size=1, max_size=3).map(tuple)
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("put"), NODES),
@@ -80,9 +76,7 @@ class Model:
         node = self.nodes[name]
         takes = [node.used, *node.holds.values()]
         takes += [taken(slots, REQUESTS).get(name, {}) for slots in self.assumed.values()]
-        return {
-            one: amount - sum(take.get(one, 0) for take in takes) for one, amount in node.allocatable.items()
-        }
+        return {one: amount - sum(take.get(one, 0) for take in takes) for one, amount in node.allocatable.items()}
 
     def fresh(self) -> ClusterView:
         view = ClusterView(ClusterInfo("c"))
@@ -112,8 +106,9 @@ def known(view: ClusterView) -> list[object]:
     facts: list[object] = [view.totals, list(view.nodes.items())]
     for pods in PODS:
         row = view.row(shape(pods))
-        facts += [row.entries, row.total, row.plain, row.ever, row.tiers, row.sizes]
-        for one in (row.region.free, row.region.whole):
+        facts += [row.counts, row.fixed, row.total, row.plain, row.ever, row.tiers, row.sizes]
+        region = view.region(row.where)
+        for one in (region.free, region.whole):
             facts += [one.nodes, one.unlisted, {name: left for name, left in one.amounts.items() if left}]
     return facts
 
@@ -124,9 +119,7 @@ def test_an_index_kept_up_to_date_equals_one_built_from_nothing(steps: list[tupl
     for what, *words in steps:
         apply(view, str(what), *words)
         model.step(str(what), *words)
-    assert {name: view.free(name) for name in view.nodes} == {
-        name: model.free(name) for name in sorted(model.nodes)
-    }
+    assert {name: view.free(name) for name in view.nodes} == {name: model.free(name) for name in sorted(model.nodes)}
     assert known(view) == known(model.fresh())
 
 

@@ -170,6 +170,8 @@ class Api:
         former = {resource.version: resource for resource in of_crd(event.old.obj)} if event.old else {}
         current = [] if event.type == "DELETED" else of_crd(event.new.obj)
         for resource in former.values():
+            for stored in self.find(resource, "") if not current else ():
+                self.delete(resource, stored, meta.Deletion())
             self.registry.remove(resource)
         for resource in current:
             self.registry.add(resource)

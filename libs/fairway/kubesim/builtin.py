@@ -65,18 +65,21 @@ JOBS = (
 )  # fmt: skip
 
 
-def _policies(group: str) -> tuple[Resource, ...]:
+def _policies(group: str, *short: tuple[str, ...]) -> tuple[Resource, ...]:
+    namespaced, wide = short or ((), ())
     return (
-        Resource(group, "v1alpha1", "PropagationPolicy", "propagationpolicies", True, ("pp",), status=False),
         Resource(
-            group, "v1alpha1", "ClusterPropagationPolicy", "clusterpropagationpolicies", False, ("cpp",),
+            group, "v1alpha1", "PropagationPolicy", "propagationpolicies", True, namespaced, status=False
+        ),
+        Resource(
+            group, "v1alpha1", "ClusterPropagationPolicy", "clusterpropagationpolicies", False, wide,
             status=False,
         ),
     )  # fmt: skip
 
 
 POLICIES = (
-    *_policies("policy.karmada.io"),
+    *_policies("policy.karmada.io", ("pp",), ("cpp",)),
     *_policies("policy.one.alibabacloud.com"),
     Resource("scheduling.sigs.k8s.io", "v1beta1", "ElasticQuotaTree", "elasticquotatrees"),
     Resource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues"),

@@ -13,6 +13,13 @@ VERSION = {
 _VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 
+def content_type(document: Json) -> str:
+    """Clients tell the aggregated document from the plain one by this alone."""
+    if document.get("kind") == "APIGroupDiscoveryList":
+        return "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    return "application/json"
+
+
 class Discovery:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -53,7 +60,9 @@ class Discovery:
                 listed.append(_entry(resource))
                 if resource.status:
                     name, verbs = f"{resource.plural}/status", ["get", "patch", "update"]
-                    listed.append({**_entry(resource), "name": name, "verbs": verbs, "shortNames": []})
+                    listed.append(
+                        {**_entry(resource), "name": name, "verbs": verbs, "shortNames": [], "categories": []}
+                    )
         at = f"{group}/{version}" if group else version
         return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": at, "resources": listed}
 
@@ -83,6 +92,7 @@ class Discovery:
                 "singularResource": resource.kind.lower(),
                 "verbs": _VERBS,
                 "shortNames": list(resource.short),
+                "categories": resource.categories,
                 "subresources": _subresources(resource),
             }
             for resource in self._registry
@@ -125,6 +135,7 @@ def _entry(resource: Resource) -> Json:
         "kind": resource.kind,
         "verbs": _VERBS,
         "shortNames": list(resource.short),
+        "categories": resource.categories,
     }
 
 

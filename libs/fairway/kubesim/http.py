@@ -7,7 +7,7 @@ import msgspec
 import yaml
 from aiohttp import web
 
-from fairway.kubesim import discovery, tables
+from fairway.kubesim import discovery, protobuf, tables
 from fairway.kubesim.api import Api
 from fairway.kubesim.errors import ApiError, Json, bad_request, no_such_path
 from fairway.kubesim.faults import Faults
@@ -44,7 +44,7 @@ class Server:
         parts = [part for part in request.path.split("/") if part]
         found = self._discovery.answer(parts, request.headers.get("Accept", ""))
         if found is not None:
-            return reply(found)
+            return reply(found, content_type=discovery.content_type(found))
         if request.method == "POST" and parts[1:2] == ["authorization.k8s.io"]:
             return reply(await _allowed(request), 201)
         target = self.target(parts)
@@ -84,9 +84,9 @@ class Server:
         return Target(resource, namespace, name, sub)
 
 
-def reply(body: Any, status: int = 200) -> web.Response:
-    raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
-    return web.Response(body=raw, status=status, content_type="application/json")
+def reply(body: Json, status: int = 200, content_type: str = "application/json") -> web.Response:
+    headers = {"Content-Type": content_type}
+    return web.Response(body=msgspec.json.encode(body), status=status, headers=headers)
 
 
 async def _body(request: web.BaseRequest) -> Any:
@@ -97,8 +97,8 @@ async def _body(request: web.BaseRequest) -> Any:
         raise ApiError(413, "RequestEntityTooLarge", text) from None
     if not raw:
         return None
-    if "protobuf" in request.content_type:
-        raise ApiError(415, "UnsupportedMediaType", "this server reads JSON and YAML, not protobuf")
+    if raw.startswith(protobuf.MAGIC):
+        return protobuf.decode(raw)
     try:
         return msgspec.json.decode(raw)
     except msgspec.DecodeError:

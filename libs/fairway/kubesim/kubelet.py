@@ -144,12 +144,7 @@ class Kubelet:
         """Pods that work together end together: with their leader, or broken by the first that fails for
         good."""
         for key in group:
-            stored = self._api.store.get(key)
-            if (
-                key in self._pods
-                and stored
-                and (code == 0 or stored.obj["spec"].get("restartPolicy") == "Never")
-            ):
+            if key in self._pods and (code == 0 or self._pods[key].spec.breaks):
                 self._write(key, lambda obj, now: _over(obj, now, (code, reason), ""))
 
     def _write(self, key: Key, change: Change) -> bool:

@@ -13,6 +13,7 @@ class Column(Struct, frozen=True):
     name: str
     path: str
     type: str = "string"
+    priority: int = 0  # above 0: only with `-o wide`
 
 
 class Resource(Struct, frozen=True):
@@ -32,6 +33,12 @@ class Resource(Struct, frozen=True):
     def storage(self) -> str:
         """The same for every version of a kind: `pods`, `jobs.batch`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def categories(self) -> list[str]:
+        """`all` is what `kubectl get all` shows: pods, services and everything that runs pods."""
+        listed = self.plural.endswith(("jobs", "workflows", "sparkapplications", "rayclusters", "jobsets"))
+        return ["all"] if listed or self.storage in ("pods", "services") else []
 
     @property
     def api_version(self) -> str:
@@ -108,5 +115,5 @@ def of_crd(crd: Json) -> list[Resource]:
 
 def _columns(version: Json) -> Iterator[Column]:
     for column in version.get("additionalPrinterColumns", ()):
-        if column.get("priority", 0) == 0:
-            yield Column(column["name"], column["jsonPath"].lstrip("."), column.get("type", "string"))
+        path, type = column["jsonPath"].lstrip("."), column.get("type", "string")
+        yield Column(column["name"], path, type, column.get("priority", 0))

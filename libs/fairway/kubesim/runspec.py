@@ -13,6 +13,7 @@ EXIT_CODE = PREFIX + "exit-code"
 GROUP = PREFIX + "group"
 GROUP_SIZE = PREFIX + "group-size"
 GROUP_ROLE = PREFIX + "group-role"  # leader | member
+GROUP_BREAKS = PREFIX + "group-breaks"  # "true": ends Failed when another of the group does
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
 _UNIT = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
@@ -30,6 +31,7 @@ class RunSpec(msgspec.Struct, frozen=True):
     group: str = ""
     group_size: int = 0
     leader: bool = False
+    breaks: bool = False
 
 
 def milliseconds(text: str) -> int | None:
@@ -58,6 +60,7 @@ def of_pod(pod: Json, cluster: str, default_ms: int) -> RunSpec:
         group=found.get(GROUP, ""),
         group_size=_number(found.get(GROUP_SIZE), 0),
         leader=found.get(GROUP_ROLE) == "leader",
+        breaks=found.get(GROUP_BREAKS) == "true",
     )
 
 

@@ -146,4 +146,8 @@ class Store:
 
 
 def owners(obj: Json) -> list[str]:
-    return [owner.get("uid", "") for owner in obj["metadata"].get("ownerReferences") or ()]
+    """Uids. A Volcano Command belongs to its target, which it names in a field of its own."""
+    found = [owner.get("uid", "") for owner in obj["metadata"].get("ownerReferences") or ()]
+    if obj.get("kind") == "Command":
+        found.append((obj.get("target") or {}).get("uid", ""))
+    return found

@@ -37,7 +37,7 @@ class Table:
                 "name": one.name,
                 "type": one.type,
                 "format": "name" if one.name == "Name" else "",
-                "priority": 0,
+                "priority": one.priority,
                 "description": "",
             }
             for one in names
@@ -78,7 +78,7 @@ def _special(resource: Resource) -> tuple[tuple[Column, ...], Cells] | None:
     if not made:
         return None
     names, cells = made
-    return tuple(Column(name, "") for name in names), cells
+    return tuple(Column(name, "", priority=name in _WIDE) for name in names), cells
 
 
 def _pod(obj: Json, now: int) -> list[object]:
@@ -94,7 +94,8 @@ def _pod(obj: Json, now: int) -> list[object]:
     if shown == "Succeeded":
         shown = "Completed"
     total = len(obj.get("spec", {}).get("containers") or ())
-    return [obj["metadata"]["name"], f"{ready}/{total}", shown, str(restarts)]
+    where = [status.get("podIP", "<none>"), obj.get("spec", {}).get("nodeName", "<none>")]
+    return [obj["metadata"]["name"], f"{ready}/{total}", shown, str(restarts), *where]
 
 
 def _node(obj: Json, now: int) -> list[object]:
@@ -128,8 +129,9 @@ def _event(obj: Json, now: int) -> list[object]:
     ]
 
 
+_WIDE = ("IP", "Node")
 _SPECIAL: dict[str, tuple[tuple[str, ...], Cells]] = {
-    "pods": (("Name", "Ready", "Status", "Restarts"), _pod),
+    "pods": (("Name", "Ready", "Status", "Restarts", "IP", "Node"), _pod),
     "nodes": (("Name", "Status", "Roles", "Version"), _node),
     "jobs.batch": (("Name", "Status", "Completions", "Duration"), _job),
     "events": (("Last Seen", "Type", "Reason", "Object", "Message"), _event),

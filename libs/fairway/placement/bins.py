@@ -111,8 +111,8 @@ class _Board:
     def left(self, row: Row) -> int:
         """How many pods of this row still fit."""
         recount = self._recount(row)
-        return row.total + sum(count - row.entries.get(name, (0,))[0] for name, count in recount.items())
+        return row.total + sum(count - row.counts[name] for name, count in recount.items())
 
     def _recount(self, row: Row) -> dict[str, int]:
-        counted = ((name, row.entries.get(name, (0,))[0]) for name in self._free)
+        counted = ((name, row.counts.get(name, 0)) for name in self._free)
         return {name: min(old, room(row.requests, self._free[name])) for name, old in counted if old}

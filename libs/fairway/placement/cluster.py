@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from fairway.domain.resources import Resources, add, scale
 from fairway.placement.index import Region, Row, State, extended
+from fairway.placement.journal import Journal
 from fairway.placement.shapes import Shape, Where
 from fairway.wire.capacity import ClusterInfo, Node, Slot
 
@@ -50,8 +51,8 @@ class ClusterView:
         self._carried: dict[str, int] = {}
         self._rows: dict[Shape, Row] = {}
         self._regions: dict[Where, Region] = {}
-        self._log: list[tuple[str, bool]] = []
-        self._forgotten = 0
+        self._journal = Journal()
+        self._asked = 0
         self._totals: Totals | None = None
         self.memo: dict[Any, Any] = {}
 
@@ -73,7 +74,7 @@ class ClusterView:
     @property
     def version(self) -> int:
         """Grows with every change of what is free."""
-        return self._forgotten + len(self._log)
+        return self._journal.version
 
     @property
     def nodes(self) -> Mapping[str, Node]:
@@ -150,48 +151,54 @@ class ClusterView:
     @property
     def shapes(self) -> Sequence[Shape]:
         """The shapes that are counted, the least recently asked about first."""
-        return tuple(self._rows)
+        return tuple(sorted(self._rows, key=lambda one: self._rows[one].touched))
 
     def row(self, shape: Shape) -> Row:
         """The counts of this shape, current; built on first use."""
-        row = self._rows.pop(shape, None) or self._new_row(shape)
-        self._rows[shape] = row  # last in the dict is the most recently used
-        if row.seen != self.version:
-            changed = self._since(row.region.seen, row.region.members)
-            row.region.refresh(self._states, changed)
-            row.refresh(self._states, self._since(row.seen, row.entries))
-            row.region.seen = row.seen = self.version
+        row = self._rows.get(shape) or self._new_row(shape)
+        self._asked = row.touched = self._asked + 1
+        journal = self._journal
+        if row.seen == journal.version:
+            return row
+        deep = journal.deep(row.seen)
+        if deep is None:
+            deep = dict.fromkeys([*row.fixed, *self._states])
+        if deep:
+            region = self.region(row.where)
+            for name in deep:
+                row.renew(name, self._states.get(name), region)
+        changed = journal.changed(row.seen)
+        row.recount(self._states, self._states if changed is None else changed)
+        row.seen = journal.version
         return row
+
+    def region(self, where: Where) -> Region:
+        """The nodes such pods may be on, with their sums, current."""
+        region = self._regions.get(where)
+        if region is None:
+            region = self._regions[where] = Region(where)
+        journal = self._journal
+        if region.seen != journal.version:
+            every = dict.fromkeys([*region.members, *self._states])
+            changed, deep = journal.changed(region.seen), journal.deep(region.seen)
+            region.refresh(self._states, every if changed is None else changed, every if deep is None else deep)
+            region.seen = journal.version
+        return region
 
     def _new_row(self, shape: Shape) -> Row:
         if len(self._rows) >= MOST_SHAPES:
-            del self._rows[next(iter(self._rows))]
-            used = {row.region.where for row in self._rows.values()}
+            del self._rows[min(self._rows, key=lambda one: self._rows[one].touched)]
+            used = {row.where for row in self._rows.values()}
             self._regions = {where: one for where, one in self._regions.items() if where in used}
-        region = self._regions.get(shape.where)
-        if region is None:
-            region = self._regions[shape.where] = Region(shape.where)
-        return Row(shape, region)
-
-    def _since(self, seen: int, known: Iterable[str]) -> dict[str, bool]:
-        """The nodes changed after `seen`, with whether more than their free amounts changed."""
-        if seen == self.version:
-            return {}
-        if seen < self._forgotten:
-            return dict.fromkeys([*known, *self._states], True)
-        changed: dict[str, bool] = {}
-        for name, deep in self._log[seen - self._forgotten :]:
-            changed[name] = deep or changed.get(name, False)
-        return changed
+        row = self._rows[shape] = Row(shape)
+        return row
 
     def _changed(self, name: str, deep: bool) -> None:
-        # Beyond this a full recount is cheaper than reading the log.
-        if len(self._log) > 4 * len(self._states) + 64:
-            self._forgotten += len(self._log)
-            self._log.clear()
-        self._log.append((name, deep))
+        # Beyond this many changes a full recount is cheaper than reading them.
+        self._journal.add(name, deep, keep=4 * len(self._states) + 64)
         self._totals = None
-        self.memo.clear()
+        if self.memo:
+            self.memo.clear()
 
     def _shift(self, name: str, amount: Resources, sign: int) -> None:
         state = self._states.get(name)

@@ -10,13 +10,17 @@ from msgspec import Struct
 from fairway.placement.bins import attempt, certain
 from fairway.placement.cluster import ClusterView
 from fairway.placement.constraints import matches, untolerated
-from fairway.placement.fit import shortfall
+from fairway.placement.fit import Shortfall, shortfall
+from fairway.placement.index import Row
 from fairway.placement.scores import Score, Weights, score
 from fairway.placement.shapes import Demand
 from fairway.wire.capacity import ClusterInfo
 from fairway.wire.policy import Affinity
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Expression, Toleration
+
+# Verdicts kept per cluster and per shape; a fleet of tens of shapes and a few gang sizes needs no more.
+MOST_REMEMBERED = 256
 
 
 class Context(Struct, frozen=True):
@@ -71,7 +75,7 @@ def verdict(view: ClusterView, query: Query, context: Context) -> Verdict:
 def judge(view: ClusterView, query: Query) -> Verdict:
     """The answer without what only time changes; remembered until the cluster changes."""
     answer = _against(view.info, query) or _room(view, query)
-    if len(view.memo) >= 128:  # so much more than a fleet has shapes × gang sizes at a time only by abuse
+    if len(view.memo) >= MOST_REMEMBERED:
         view.memo.clear()
     view.memo[query] = answer
     return answer
@@ -120,22 +124,38 @@ def _differs(label: Expression, labels: Mapping[str, str]) -> str:
 
 def _room(view: ClusterView, query: Query) -> Verdict:
     demand = query.demand
+    if len(demand.parts) == 1:
+        return _one(view, view.row(demand.parts[0].shape), query)
     rows = [view.row(part.shape) for part in demand.parts]
     fitting = certain(rows, demand)
     if fitting is None:
         fitting = attempt(view, rows, [part.needed for part in demand.parts]) is not None
     if fitting:
-        by_node = rows[0].total if len(rows) == 1 else demand.needed
         grade = score(rows, demand, query.weights)
-        return Verdict(view.name, Code.FITS, "", demand.needed, by_node, score=grade)
-    short = shortfall(view, demand)
-    return Verdict(
-        view.name,
-        short.code,
-        short.lacking,
-        short.needed,
-        short.by_node,
-        short.by_sum,
-        short.at_most,
-        short.nodes,
-    )
+        return Verdict(view.name, Code.FITS, "", demand.needed, demand.needed, score=grade)
+    return _short(view.name, shortfall(view, demand))
+
+
+def _one(view: ClusterView, row: Row, query: Query) -> Verdict:
+    """For one shape, fitting or never fitting hangs on its counts alone: such an answer outlives changes of
+    the cluster that leave those as they are."""
+    answer: Verdict | None = row.memo.get(query)
+    if answer is not None:
+        return answer
+    demand = query.demand
+    if row.total >= demand.needed:
+        grade = score((row,), demand, query.weights)
+        answer = Verdict(view.name, Code.FITS, "", demand.needed, row.total, score=grade)
+    else:
+        answer = _short(view.name, shortfall(view, demand))
+        if answer.code is not Code.NEVER_FITS:
+            return answer
+    if len(row.memo) >= MOST_REMEMBERED:
+        row.memo.clear()
+    row.memo[query] = answer
+    return answer
+
+
+def _short(name: str, short: Shortfall) -> Verdict:
+    pods = short.needed, short.by_node, short.by_sum, short.at_most
+    return Verdict(name, short.code, short.lacking, *pods, short.nodes)

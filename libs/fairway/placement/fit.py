@@ -18,6 +18,8 @@ from fairway.wire.capacity import Slot
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
 
+_NOTHING: Resources = {}
+
 
 class Plan(Struct, frozen=True):
     """Where `pods` pods go. All of the workload when they fit; else the gang and whatever more fits."""
@@ -29,9 +31,9 @@ class Plan(Struct, frozen=True):
 class Shortfall(Struct, frozen=True):
     """Why a gang of `needed` pods does not fit; all numbers but `nodes` are pods.
 
-    `by_node` fit node by node, `by_sum` would fit if all free amounts were on one node, `at_most` if the
-    cluster were empty; `nodes` admit such pods. `lacking` is the resource whose sum ends first. For several
-    shapes `by_node` is what the best try placed and `at_most` an upper bound.
+    `by_node` fit node by node, `by_sum` would fit if all free amounts (for NEVER_FITS: all there are) were
+    on one node, `at_most` if the cluster were empty; `nodes` admit such pods. `lacking` is the resource whose
+    sum ends first. For several shapes `by_node` is what the best try placed and `at_most` an upper bound.
     """
 
     code: Code
@@ -58,7 +60,8 @@ class Shortfall(Struct, frozen=True):
             return f"needs {self.asks}; no node there is one that all these pods may be on"
         if not self.at_most:
             return f"needs {self.asks}; none of the {self.nodes} matching nodes is large enough for one"
-        return f"needs {self.asks}; even empty the cluster would hold {self.at_most}"
+        held = f"{self.at_most} node by node, {self.by_sum} by sum of resources"
+        return f"needs {self.asks}; even empty the cluster would hold {held}"
 
 
 def fit(cluster: ClusterView, workload: Workload) -> Plan | Shortfall:
@@ -89,23 +92,30 @@ def place(cluster: ClusterView, asked: Ask) -> Plan | Shortfall:
 def shortfall(cluster: ClusterView, demand: Demand) -> Shortfall:
     """The numbers behind a no."""
     rows = [cluster.row(part.shape) for part in demand.parts]
-    by_sum, lacking = _by_sum(rows, demand, ever=False)
     if len(rows) == 1:
         by_node, at_most = rows[0].total, rows[0].ever
+        by_sum, lacking = _sum_of_one(cluster, rows[0], ever=at_most < demand.needed)
     else:
         by_node = most(cluster, rows, demand)
+        by_sum, lacking = _by_sum(cluster, rows, demand, ever=True)
         each = sum(min(row.ever, part.needed) for row, part in zip(rows, demand.parts, strict=True))
-        at_most = max(min(each, _by_sum(rows, demand, ever=True)[0]), by_node)
+        at_most = max(min(each, by_sum), by_node)
+        if at_most >= demand.needed:
+            by_sum, lacking = _by_sum(cluster, rows, demand, ever=False)
     by_sum = max(by_sum, by_node)
+    code = Code.FRAGMENTED if by_sum >= demand.needed else Code.NOT_ENOUGH
     if at_most < demand.needed:
-        code, lacking = Code.NEVER_FITS, _by_sum(rows, demand, ever=True)[1]
-    else:
-        code = Code.FRAGMENTED if by_sum >= demand.needed else Code.NOT_ENOUGH
-    nodes = min(row.region.whole.nodes for row in rows)
+        code = Code.NEVER_FITS
+    nodes = min([cluster.region(row.where).whole.nodes for row in rows])
     return Shortfall(code, demand.needed, by_node, by_sum, at_most, nodes, lacking, words(demand))
 
 
-def _by_sum(rows: Sequence[Row], demand: Demand, ever: bool) -> tuple[int, str]:
+def _sum_of_one(cluster: ClusterView, row: Row, ever: bool) -> tuple[int, str]:
+    region = cluster.region(row.where)
+    return (region.whole if ever else region.free).pods(row.requests, _NOTHING)
+
+
+def _by_sum(cluster: ClusterView, rows: Sequence[Row], demand: Demand, ever: bool) -> tuple[int, str]:
     """The pods that fit if the nodes each part may use were one node; and what ends first.
 
     Parts share the amounts only when they may use the same nodes: so a no is certain, whatever the packing.
@@ -113,10 +123,10 @@ def _by_sum(rows: Sequence[Row], demand: Demand, ever: bool) -> tuple[int, str]:
     used: dict[Where, Resources] = {}
     total, worst = 0, (1 << 62, "")
     for row, part in zip(rows, demand.parts, strict=True):
-        region = row.region
-        gone = used.setdefault(region.where, {})
+        region = cluster.region(row.where)
+        gone = used.setdefault(row.where, {})
         count, lacking = (region.whole if ever else region.free).pods(row.requests, gone)
-        count = count if len(rows) == 1 else min(count, part.needed)
+        count = min(count, part.needed)
         worst = min(worst, (count - part.needed, lacking))
         total += count
         for name, amount in (*row.requests, ("pods", 1)):

@@ -4,9 +4,8 @@ A gang of g equal pods fits a cluster node by node exactly when the sum is g or 
 number. A changed node costs one recount per shape that is asked about again.
 """
 
-from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from typing import Any
 
 from msgspec import Struct
 
@@ -61,11 +60,14 @@ class Sum:
     def pods(self, requests: Amounts, used: Mapping[str, int]) -> tuple[int, str]:
         """How many pods fit if this, less `used`, were one big node; and the resource that ends first."""
         amounts = self.amounts
-        counts = [((amounts.get(name, 0) - used.get(name, 0)) // amount, name) for name, amount in requests]
+        count, least = _NO_LIMIT if requests else MAX_PODS * self.nodes, "pods"
         if not self.unlisted:
-            counts.append((amounts.get("pods", 0) - used.get("pods", 0), "pods"))
-        count, name = min(counts, key=lambda one: one[0], default=(MAX_PODS * self.nodes, "pods"))
-        return max(count, 0), name
+            count = amounts.get("pods", 0) - used.get("pods", 0)
+        for name, amount in requests:
+            here = (amounts.get(name, 0) - used.get(name, 0)) // amount
+            if here < count:
+                count, least = here, name
+        return max(count, 0), least
 
 
 class Region:
@@ -82,15 +84,15 @@ class Region:
         self.free = Sum()
         self.whole = Sum()
 
-    def refresh(self, states: Mapping[str, State], changed: Mapping[str, bool]) -> None:
-        """Count the changed nodes anew; the value says whether more than the free amounts changed."""
-        for name, deep in changed.items():
+    def refresh(self, states: Mapping[str, State], changed: Iterable[str], deep: Mapping[str, None]) -> None:
+        """Count the changed nodes anew, and for the deeply changed decide anew whether they are admitted."""
+        for name in changed:
             old, state = self.members.get(name), states.get(name)
-            if old and state and not deep:
+            if old and state and name not in deep:
                 if old[0]:
                     self.free.count(old[2], -1)
                     self.free.count(state.free, 1)
-                self.members[name] = (old[0], old[1], state.free, old[3])
+                    self.members[name] = (old[0], old[1], state.free, old[3])
                 continue
             if old:
                 self._account(old, -1)
@@ -115,96 +117,114 @@ class Region:
         return node.schedulable and not untolerated(node.taints, where.tolerations), True
 
 
-Entry = tuple[int, int, int]
-Buckets = dict[int, list[str]]
-
-
-@lru_cache(maxsize=8192)
-def _entry(count: int, ever: int, tier: int) -> Entry:
-    """Equal entries share one object: a large fleet has millions of them and few that differ."""
-    return count, ever, tier
+Buckets = dict[int, set[str]]
+# In place of a tier: the node is admitted but closed now (cordoned, or a passing taint).
+CLOSED = 2
 
 
 class Row:
     """One shape on one cluster, node by node.
 
     `total` pods fit now, `ever` on the empty cluster; `sizes` counts the nodes by what they hold when empty.
-    `tiers` groups node names by their count, sorted: first the nodes that have nothing this pod does not ask
+    `tiers` groups node names by their count: first the nodes that have nothing this pod does not ask
     for, then those whose GPUs (or other extended resources) it would leave unusable; `plain` is the total of
-    the first tier.
+    the first tier. `memo` belongs to `filters`: forgotten when a count changes.
     """
 
     __slots__ = (
-        "entries",
-        "ever",
-        "main",
-        "plain",
-        "region",
-        "requests",
-        "seen",
-        "sizes",
-        "tiers",
-        "total",
+        *("where", "requests", "asks"),
+        *("seen", "touched", "memo"),
+        *("counts", "fixed", "tiers", "sizes"),
+        *("total", "plain", "ever"),
     )
 
-    def __init__(self, shape: Shape, region: Region) -> None:
-        self.main = (shape.main, dict(shape.requests).get(shape.main, 1))
+    def __init__(self, shape: Shape) -> None:
+        self.where = shape.where
         self.requests = shape.requests
-        self.region = region
-        self.seen = -1
-        self.entries: dict[str, Entry] = {}
+        # Extended resources first: a node without a free GPU is done after one division.
+        self.asks = sorted(shape.requests, key=lambda one: "/" not in one[0])
+        self.seen = self.touched = -1
+        self.counts: dict[str, int] = {}
+        self.fixed: dict[str, tuple[int, int]] = {}  # admitted nodes: pods when empty, tier
         self.tiers: tuple[Buckets, Buckets] = ({}, {})
         self.total = self.plain = self.ever = 0
         self.sizes: dict[int, int] = {}
+        self.memo: dict[Any, Any] = {}
 
-    def refresh(self, states: Mapping[str, State], changed: Mapping[str, bool]) -> None:
-        for name, deep in changed.items():
-            old = self.entries.get(name)
-            new = self._count(states.get(name), None if deep else old)
-            if new is old:
-                continue
+    def open(self, name: str) -> bool:
+        """Whether such a pod may go on this node now, room aside."""
+        return self.fixed.get(name, (0, CLOSED))[1] != CLOSED
+
+    def renew(self, name: str, state: State | None, region: Region) -> None:
+        """The node came, went, or changed in more than what is free: take it out and in again."""
+        if name in self.fixed:
+            before, tier = self.fixed.pop(name)
+            self._ever(before, -1)
+            old = self.counts.pop(name)
             if old:
-                self._account(name, old, -1)
-                del self.entries[name]
-            if new:
-                self.entries[name] = new
-                self._account(name, new, 1)
-
-    def _count(self, state: State | None, old: Entry | None) -> Entry | None:
-        member = state and self.region.members.get(state.node.name)
-        if state is None or not member or not member[1]:
-            return None
-        count = room(self.requests, state.free) if member[0] else 0
-        if old:
-            return old if count == old[0] else _entry(count, old[1], old[2])
+                self._move(name, tier, old, 0)
+        if state is None or not region.members[name][1]:
+            return
         ever = room(self.requests, state.node.allocatable)
-        tier = any(name not in dict(self.requests) for name in state.extended)
-        return _entry(count, ever, int(tier))
+        asked = dict(self.requests)
+        tier = int(any(one not in asked for one in state.extended))
+        self.fixed[name] = (ever, tier if region.members[name][0] else CLOSED)
+        self.counts[name] = 0
+        self._ever(ever, 1)
+        self.memo.clear()
 
-    def _account(self, name: str, entry: Entry, sign: int) -> None:
-        count, ever, tier = entry
+    def recount(self, states: Mapping[str, State], names: Iterable[str]) -> None:
+        """Count the pods again on nodes whose free amounts changed. The hot loop of placement: `room` is
+        written out here, with an end at the first resource that has nothing left."""
+        fixed, counts, asks = self.fixed, self.counts, self.asks
+        limit = _NO_LIMIT if asks else MAX_PODS
+        for name in names:
+            known = fixed.get(name)
+            if known is None or known[1] == CLOSED:
+                continue
+            free = states[name].free
+            count = free.get("pods", limit)
+            for resource, amount in asks:
+                here = free.get(resource, 0) // amount
+                if here < count:
+                    count = here
+                    if here <= 0:
+                        break
+            if count < 0:
+                count = 0
+            old = counts[name]
+            if count != old:
+                counts[name] = count
+                self._move(name, known[1], old, count)
+
+    def _move(self, name: str, tier: int, old: int, count: int) -> None:
+        self.total += count - old
+        if not tier:
+            self.plain += count - old
+        move(self.tiers[tier], name, old, count)
+        if self.memo:
+            self.memo.clear()
+
+    def _ever(self, ever: int, sign: int) -> None:
         self.ever += sign * ever
         nodes = self.sizes[ever] = self.sizes.get(ever, 0) + sign
         if not nodes:
             del self.sizes[ever]
-        if not count:
-            return
-        self.total += sign * count
-        if not tier:
-            self.plain += sign * count
-        move(self.tiers[tier], name, count, sign)
+        self.memo.clear()
 
 
-def move(buckets: Buckets, name: str, count: int, sign: int) -> None:
-    """Put a node into (1) or take it out of (-1) the bucket of its count; empty buckets go away."""
-    if sign > 0:
-        insort(buckets.setdefault(count, []), name)
-        return
-    names = buckets[count]
-    if len(names) == 1:
-        del buckets[count]
-    else:
-        del names[bisect_left(names, name)]
+def move(buckets: Buckets, name: str, old: int, count: int) -> None:
+    """Move a node from the bucket of its old count to that of the new; nothing is kept for a count of 0."""
+    if old:
+        names = buckets[old]
+        names.remove(name)
+        if not names:
+            del buckets[old]
+    if count:
+        if count in buckets:
+            buckets[count].add(name)
+        else:
+            buckets[count] = {name}
 
 
 def extended(allocatable: Iterable[tuple[str, int]]) -> frozenset[str]:

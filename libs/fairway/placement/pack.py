@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from heapq import nsmallest
 
 from fairway.placement.index import Buckets, Row, move
 
@@ -37,13 +38,14 @@ def _fill(buckets: Buckets, amount: int) -> Placed:
         size = sizes[-1]
         names = buckets[size]
         whole = min(len(names), amount // size)
-        placed += [(name, size) for name in names[:whole]]
+        placed += [(name, size) for name in nsmallest(whole, names)]
         amount -= whole * size
         if whole == len(names):
             sizes.pop()
         elif amount:
             tightest = sizes[bisect_left(sizes, amount)]
-            return [*placed, (buckets[tightest][whole if tightest == size else 0], amount)]
+            skip = whole if tightest == size else 0
+            return [*placed, (nsmallest(skip + 1, buckets[tightest])[skip], amount)]
     return placed
 
 
@@ -74,14 +76,12 @@ def _recounted(row: Row, recount: Mapping[str, int]) -> tuple[tuple[Buckets, Buc
     plain, total = row.plain, row.total
     own: set[tuple[int, int]] = set()
     for name, count in recount.items():
-        old, _, tier = row.entries.get(name, (0, 0, 0))
-        for size, sign in ((old, -1), (count, 1)):
-            if not size:
-                continue
+        old, tier = row.counts[name], row.fixed[name][1]
+        for size in (old, count):
             if size in tiers[tier] and (tier, size) not in own:
-                tiers[tier][size] = list(tiers[tier][size])
+                tiers[tier][size] = set(tiers[tier][size])
             own.add((tier, size))
-            move(tiers[tier], name, size, sign)
-            total += sign * size
-            plain += sign * size * (1 - tier)
+        move(tiers[tier], name, old, count)
+        total += count - old
+        plain += (count - old) * (1 - tier)
     return tiers, plain, total

@@ -39,11 +39,7 @@ def _is_gang(asked: Ask, slots: Sequence[Slot]) -> bool:
 
 def _admitted(cluster: ClusterView, workload: Workload, slots: Sequence[Slot]) -> bool:
     shapes = {pods.name: shape(pods) for pods in workload.pod_sets}
-    for slot in slots:
-        member = cluster.row(shapes[slot.pods]).region.members.get(slot.node)
-        if not member or not member[0]:
-            return False
-    return True
+    return all(cluster.row(shapes[slot.pods]).open(slot.node) for slot in slots)
 
 
 def _has_room(cluster: ClusterView, workload: Workload, slots: Sequence[Slot]) -> bool:

@@ -30,7 +30,7 @@ class Score(Struct, frozen=True):
     - `scarce_gpu`: share of the pods that go on nodes without extended resources they did not ask for
     - `tightness`: share of the cluster's room for such pods that the job uses up (best fit)
     - `fewest_nodes`: least nodes that empty ones would need, by the nodes it will be on
-    - `spread_load`: share of the deciding resource that stays free
+    - `spread_load`: share of the cluster's room for such pods, when empty, that stays free
     """
 
     total: int
@@ -44,17 +44,18 @@ class Score(Struct, frozen=True):
 def score(rows: Sequence[Row], demand: Demand, weights: Weights) -> Score:
     """The scores of a cluster where the gang fits, by its leading part: the first that asks for an extended
     resource, else the one with most pods."""
-    index = lead(demand) if len(rows) > 1 else 0
-    row = rows[index]
-    pods = min(demand.parts[index].wanted, row.total)
-    if pods <= 0:
+    index = 0 if len(rows) == 1 else lead(demand)
+    row = rows[index] if rows else None
+    if row is None or not row.total:  # nothing to run, or the leading part is not in the gang and has no room
         return Score(0, 0, 0, 0, 0, 0)
-    whole = _whole(rows, demand)
+    wanted = demand.parts[index].wanted
+    pods = wanted if wanted < row.total else row.total
+    whole = 100 if len(rows) == 1 and pods == wanted else _whole(rows, demand)
     plain = 100 if row.plain >= pods else 100 * row.plain // pods
     tight = 100 * pods // row.total
     nodes = 1 if pods == 1 else spread(row, pods)
     few = 100 if nodes == 1 else 100 * -(-pods // max(row.sizes)) // nodes
-    left = _share_left(row, pods)
+    left = 100 * (row.total - pods) // max(row.ever, 1)
     total = (
         weights.whole_job * whole
         + weights.scarce_gpu * plain
@@ -68,6 +69,8 @@ def score(rows: Sequence[Row], demand: Demand, weights: Weights) -> Score:
 def lead(demand: Demand) -> int:
     """The index of the part that decides where a gang of several shapes goes."""
     parts = demand.parts
+    if not parts:
+        return 0
     gpus = [index for index, part in enumerate(parts) if "/" in part.shape.main]
     if gpus:
         return gpus[0]
@@ -81,13 +84,3 @@ def _whole(rows: Sequence[Row], demand: Demand) -> int:
         wanted += part.wanted
         fitting += min(part.wanted, row.total)
     return 100 * fitting // wanted
-
-
-def _share_left(row: Row, pods: int) -> int:
-    """Free share of the deciding resource, over the nodes such pods may use, once they are placed."""
-    name, amount = row.main
-    whole = row.region.whole.amounts.get(name, 0)
-    if not whole:
-        return 0
-    left = row.region.free.amounts.get(name, 0) - amount * pods
-    return max(0, min(100, 100 * left // whole))

@@ -161,7 +161,7 @@ class _Reader:
         for path in paths:
             here: Any = manifest
             for key in _split(path):
-                here = (here or {}).get(key)
+                here = here.get(key) if isinstance(here, dict) else None
             if here:
                 yield (*_split(path), "metadata")
 

@@ -15,6 +15,8 @@ from fairway.workloads.node_rules import read_selector, read_terms, read_tolerat
 
 # Per pod set. The largest gangs published are of some ten thousand pods; more is a typing error.
 MOST_PODS = 100_000
+# More than any node reports; every stage after this one walks over them.
+MOST_RESOURCES = 64
 
 
 def largest(left: Resources, right: Resources) -> Resources:
@@ -41,6 +43,9 @@ def pod_requests(containers: Iterable[Resources], inits: Iterable[tuple[Resource
 def read_amounts(field: Field) -> Resources:
     """A mapping of resource names to quantities, in base units."""
     amounts: Resources = {}
+    if len(field.mapping()) > MOST_RESOURCES:
+        field.wrong(f"names {len(field.mapping())} resources", f"use at most {MOST_RESOURCES}")
+        return amounts
     for name, quantity in field.pairs():
         if not is_label_key(name):
             quantity.wrong(f"{shown(name)} is not a resource name", "check its spelling")

@@ -71,7 +71,10 @@ class Templates:
     def _of(self, name: str, above: tuple[str, ...]) -> Counter[str]:
         """Pods at once of one template, by the names of the templates that run them."""
         template = self.by_name.get(name)
-        if template is None or name in above or len(above) > _DEEPEST:
+        if template is None or name in above:
+            return Counter()
+        if len(above) >= _DEEPEST:
+            template.wrong(f"is nested deeper than {_DEEPEST} templates", "flatten the workflow")
             return Counter()
         if name not in self._waves:
             self._waves[name] = self._count(name, template, (*above, name))

@@ -43,7 +43,9 @@ def load_yaml(text: str, deepest: int) -> list[Any]:
             mark.line if mark else None, f"is not YAML: {what}", "correct the indentation or quotes"
         ) from None
     except yaml.YAMLError as error:
-        raise refused(None, f"is not YAML: {str(error)[:200]}", "remove control characters") from None
+        raise refused(
+            None, f"is not YAML: {str(error).splitlines()[0][:200]}", "remove control characters"
+        ) from None
 
 
 class _Builder:

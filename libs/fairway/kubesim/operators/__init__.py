@@ -6,7 +6,7 @@ function of the job and its children; `driver.py` carries out what it says. Neve
 
 from collections.abc import Mapping
 
-from fairway.kubesim.operators import batch, kubeflow
+from fairway.kubesim.operators import argo, batch, jobset, kubeflow, ray, spark, volcano
 from fairway.kubesim.operators.base import Operator
 
 # Storage name of the kind → its operator.
@@ -15,4 +15,10 @@ OPERATORS: Mapping[str, Operator] = {
     "pytorchjobs.kubeflow.org": kubeflow.PYTORCH,
     "tfjobs.kubeflow.org": kubeflow.TENSORFLOW,
     "mpijobs.kubeflow.org": kubeflow.MPI,
+    "jobs.batch.volcano.sh": volcano.reconcile,
+    "sparkapplications.sparkoperator.k8s.io": spark.reconcile,
+    "workflows.argoproj.io": argo.reconcile,
+    "jobsets.jobset.x-k8s.io": jobset.reconcile,
+    "rayclusters.ray.io": ray.reconcile_cluster,
+    "rayjobs.ray.io": ray.reconcile_job,
 }

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from fairway.kubesim.errors import Json
-from fairway.kubesim.runspec import GROUP, GROUP_ROLE, GROUP_SIZE, PREFIX
+from fairway.kubesim.runspec import GROUP, GROUP_BREAKS, GROUP_ROLE, GROUP_SIZE, PREFIX
 
 ENDED = ("Succeeded", "Failed")
 
@@ -73,9 +73,10 @@ def pod(name: str, template: Any, labels: Json, annotations: Json | None = None)
     }
 
 
-def together(uid: str, size: int, leader: bool) -> Json:
-    """Annotations of a pod that starts to count when `size` of its group run."""
-    return {GROUP: uid, GROUP_SIZE: str(size), GROUP_ROLE: "leader" if leader else "member"}
+def together(uid: str, size: int, leader: bool, breaks: bool = True) -> Json:
+    """Annotations of a pod that starts to count when `size` of its group run; `breaks` when another fails."""
+    role = "leader" if leader else "member"
+    return {GROUP: uid, GROUP_SIZE: str(size), GROUP_ROLE: role, GROUP_BREAKS: str(breaks).lower()}
 
 
 def inherit(job: Json, child: Json) -> None:

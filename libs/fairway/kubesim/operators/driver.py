@@ -33,7 +33,8 @@ class Driver:
                 self._forget(key)
             else:
                 self._touch(key)
-        for owner in event.new.obj["metadata"].get("ownerReferences") or ():
+        target = (event.new.obj.get("target"),) if event.new.obj["kind"] == "Command" else ()
+        for owner in (*(event.new.obj["metadata"].get("ownerReferences") or ()), *target):
             resource = self._api.registry.of_kind(owner["apiVersion"], owner["kind"])
             if resource and resource.storage in self._operators:
                 self._touch(Key(resource.storage, key.namespace, owner["name"]))

@@ -79,15 +79,11 @@ class Kubeflow(msgspec.Struct, frozen=True):
                 name = f"{view.name}-{role.lower()}-{index}"
                 if role == "Launcher":
                     name = f"{view.name}-launcher"
-                made = pod(
-                    name,
-                    one.get("template"),
-                    self._labels(view, role, index),
-                    together(view.uid, size, leads),
-                )
+                restart = one.get("restartPolicy") or self.restart
+                group = together(view.uid, size, leads, breaks=restart == "Never")
+                made = pod(name, one.get("template"), self._labels(view, role, index), group)
                 if role in self.endless:
                     made["metadata"]["annotations"][RUN_FOR] = "never"
-                restart = one.get("restartPolicy") or self.restart
                 made["spec"]["restartPolicy"] = "Never" if restart == "ExitCode" else restart
                 yield name, (role, made)
 

@@ -1,0 +1,43 @@
+"""What changed since: each reader keeps a version and asks for the names that changed after it."""
+
+
+class Journal:
+    """Names of changed nodes, oldest first; `deep` ones changed in more than what is free on them.
+
+    Beyond a bound the past is forgotten; a reader who is that far behind gets None and starts from nothing.
+    """
+
+    __slots__ = ("_deep", "_deep_from", "_from", "_names", "version")
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._from = self._deep_from = 0
+        self._names: list[str] = []
+        self._deep: list[tuple[int, str]] = []
+
+    def add(self, name: str, deep: bool, keep: int) -> None:
+        """Note a change, keeping about `keep` of each sort."""
+        if len(self._names) >= keep:
+            self._from = self.version
+            self._names.clear()
+        if deep and len(self._deep) >= keep:
+            self._deep_from = self.version
+            self._deep.clear()
+        self._names.append(name)
+        self.version += 1
+        if deep:
+            self._deep.append((self.version, name))
+
+    def changed(self, version: int) -> dict[str, None] | None:
+        """The nodes that changed after this version, as ordered keys."""
+        if version < self._from:
+            return None
+        return dict.fromkeys(self._names[version - self._from :])
+
+    def deep(self, version: int) -> dict[str, None] | None:
+        """Those of them with new labels, taints, sizes, or that came or went."""
+        if version < self._deep_from:
+            return None
+        if not self._deep or self._deep[-1][0] <= version:
+            return {}
+        return {name: None for at, name in self._deep if at > version}

@@ -1,0 +1,70 @@
+"""Each kind against its table: what a manifest asks for, and what a status of it means."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fairway.workloads import registry
+
+CASES: list[dict[str, Any]] = [
+    {**case, "file": file.stem}
+    for file in sorted((Path(__file__).parent / "fixtures").glob("*.yaml"))
+    for case in yaml.safe_load(file.read_text())
+]
+STATUSES = [(case, status) for case in CASES for status in case.get("statuses", [])]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['file']}: {case['case']}")
+def test_a_manifest_asks_for(case: dict[str, Any]) -> None:
+    want = case["want"]
+    workload = registry.read(case["manifest"])
+    found = {pods.name: [pods.count, pods.requests] for pods in workload.pod_sets}
+    assert found == want["pod_sets"]
+    assert list(found) == list(want["pod_sets"])
+    assert workload.gang_minimum == want["gang"]
+    assert workload.priority_class == want["priority"]
+    assert workload.name == case["manifest"]["metadata"]["name"]
+    assert workload.namespace == want.get("namespace", case["manifest"]["metadata"].get("namespace"))
+    if "node_selector" in want:
+        selectors = [pods.node_selector for pods in workload.pod_sets]
+        assert want["node_selector"] == {key: value for one in selectors for key, value in one.items()}
+
+
+@pytest.mark.parametrize(
+    ("case", "given"), STATUSES, ids=lambda one: f"{one.get('file', '')}{one['case']}"[:90]
+)
+def test_a_status_means(case: dict[str, Any], given: dict[str, Any]) -> None:
+    workload = registry.read(case["manifest"])
+    phase = registry.status(case["manifest"], workload, given["status"])
+    assert phase.state == given["want"]
+    if "text" in given:
+        assert phase.text == given["text"]
+    if "counts" in given:
+        assert [phase.active, phase.succeeded, phase.failed] == given["counts"]
+
+
+def test_every_kind_has_a_fixture() -> None:
+    shown = {f"{case['manifest']['kind']}.{case['manifest']['apiVersion']}" for case in CASES}
+    assert set(registry.KINDS) - shown == {"MXJob.kubeflow.org/v1"}
+
+
+def test_a_jobset_without_its_spec_is_not_running_while_a_role_is_missing() -> None:
+    case = next(case for case in CASES if case["file"] == "jobset")
+    workload = registry.read(case["manifest"])
+    early = {"replicatedJobsStatus": [{"name": "leader", "ready": 1, "active": 1}]}
+    up = {
+        "replicatedJobsStatus": [
+            {"name": "leader", "ready": 1, "active": 1},
+            {"name": "workers", "ready": 2, "active": 2},
+        ]
+    }
+    key = "JobSet.jobset.x-k8s.io/v1alpha2"
+    assert registry.status(key, workload, early).state == "pending"
+    assert registry.status(key, workload, up).state == "running"
+
+
+def test_no_status_at_all_is_pending() -> None:
+    for case in CASES:
+        assert registry.status(case["manifest"], registry.read(case["manifest"]), None).state == "pending"
