@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from fairway.domain.job import Job
+from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources, add
 from fairway.wire.capacity import ClusterInfo, Node
 
@@ -147,3 +148,15 @@ def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRo
         info.name, age, age < 0 or age > STALE_AFTER_MS, len(every), sum(node.schedulable for node in every),
         info.kinds, info.kubernetes, info.labels, allocatable, used, held, free,
     )  # fmt: skip
+
+
+def quota_rows(tree: QuotaNode | None, used: Mapping[str, Resources]) -> list[QuotaRow]:
+    """The tree from its root down; then nodes that are charged though the tree has lost them."""
+    rows: list[QuotaRow] = []
+    stack = [tree] if tree else []
+    while stack:
+        node = stack.pop()
+        rows.append(QuotaRow(node.path, used.get(node.path, {}), node.min, node.max, node.namespaces))
+        stack.extend(reversed(node.children))
+    known = {row.path for row in rows}
+    return rows + [QuotaRow(path, used[path]) for path in sorted(used) if path not in known]
