@@ -1,6 +1,7 @@
--- Commits steps, each all or nothing. ARGV: prefix, epoch, request (msgpack).
+-- Commits steps, each all or nothing. ARGV: prefix, epoch, request (msgpack), blobs.
 -- request: {steps, outbox table, done keys, lease name, lease token}; step: {outbox key, payload, ops};
--- op: {1, table, key, rev, expected rev or -1, value or false} or {2, table, key, amount, most or false}.
+-- op: {1, table, key, rev, expected rev or -1, value} or {2, table, key, amount, most or false}; payload and value
+-- are numbers of blobs, 0 is none.
 -- Returns "WIPED", "FENCED", or one digit per step (1 taken, 0 refused).
 local prefix, epoch = ARGV[1], ARGV[2]
 if redis.call('GET', prefix .. ':epoch') ~= epoch then return 'WIPED' end
@@ -32,8 +33,8 @@ local function apply(op)
     redis.call('HINCRBY', hash(op[2]), op[3], string.format('%.0f', op[4]))
     return
   end
-  if op[6] then
-    redis.call('HSET', hash(op[2]), op[3], string.format('%.0f', op[4]) .. '|' .. op[6])
+  if op[6] > 0 then
+    redis.call('HSET', hash(op[2]), op[3], string.format('%.0f', op[4]) .. '|' .. ARGV[3 + op[6]])
   else
     redis.call('HDEL', hash(op[2]), op[3])
   end
@@ -52,7 +53,7 @@ for index, step in ipairs(steps) do
   end
   if ok then
     for _, op in ipairs(step[3]) do apply(op) end
-    if step[2] ~= '' then redis.call('HSET', hash(outbox), step[1], '0|' .. step[2]) end
+    if step[2] > 0 then redis.call('HSET', hash(outbox), step[1], '0|' .. ARGV[3 + step[2]]) end
   end
   taken[index] = ok and '1' or '0'
 end

@@ -123,8 +123,9 @@ class NatsSource:
     async def close(self) -> None:
         for task in list(self._tasks):
             task.cancel()
-        if self._subscription is not None and not self._nc.is_closed:
-            await self._subscription.unsubscribe()
+        subscription, self._subscription = self._subscription, None
+        if subscription is not None and not self._nc.is_closed:
+            await subscription.unsubscribe()
 
 
 def _delivery(msg: Msg) -> Delivery:

@@ -24,17 +24,23 @@ _SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "re
 _PIECE = 2_000
 
 
-def pack_step(key: str, payload: bytes, step: Step) -> list[Any]:
-    """A step as commit.lua wants it."""
+def pack_step(key: str, payload: bytes, step: Step, blobs: list[bytes]) -> list[Any]:
+    """A step as commit.lua wants it. Values go beside the request, as `blobs` that it names by number (0: none):
+    the server's msgpack knows no byte strings."""
+
+    def blob(data: bytes) -> int:
+        blobs.append(data)
+        return len(blobs)
+
     ops: list[Any] = []
     for write in step.writes:
         if isinstance(write, Put):
-            data = False if write.value is None else msgspec.json.encode(write.value)
+            data = 0 if write.value is None else blob(msgspec.json.encode(write.value))
             expect = -1 if write.expect is None else write.expect
             ops.append([1, write.table, write.key, write.rev, expect, data])
         else:
             ops.append([2, write.table, write.key, write.amount, False if write.most is None else write.most])
-    return [key, payload or "", ops]
+    return [key, blob(payload) if payload else 0, ops]
 
 
 def row(data: bytes | None) -> Row | None:
@@ -100,9 +106,10 @@ class RedisStore:
     async def commit(self, commit: Commit) -> list[bool]:
         payloads = commit.payloads or (b"",) * len(commit.steps)
         keys = commit.keys or ("",) * len(commit.steps)
-        steps = [pack_step(*parts) for parts in zip(keys, payloads, commit.steps, strict=True)]
+        blobs: list[bytes] = []
+        steps = [pack_step(*parts, blobs) for parts in zip(keys, payloads, commit.steps, strict=True)]
         request = msgspec.msgpack.encode([steps, commit.outbox, commit.done, commit.lease, commit.token])
-        answer = await self._run("commit", self._epoch, request)
+        answer = await self._run("commit", self._epoch, request, *blobs)
         if answer == b"WIPED":
             raise StoreWiped
         if answer == b"FENCED":
@@ -132,6 +139,7 @@ class RedisStore:
 
     async def close(self) -> None:
         await self._redis.aclose()
+        await self._redis.connection_pool.disconnect()
 
 
 def _found(wanted: Wanted, tables: list[tuple[str, list[str]]], answer: list[Any]) -> Found:

@@ -7,6 +7,7 @@ SIGINT and, with --until-eof, when its standard input closes, as it does when th
 
 import argparse
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -95,6 +96,8 @@ def main() -> int:
     except (OSError, msgspec.MsgspecError) as error:
         print(f"{given.config}: {error}; write a fleet as `clusters: [...]` in JSON", file=sys.stderr)
         return 2
+    # Stored objects have no cycles, and a full collection over 100,000 of them stops every watch for 0.2 s.
+    gc.set_threshold(50_000, 20, 1000)
     uvloop.run(_main(fleet, given.until_eof))
     return 0
 

@@ -137,14 +137,14 @@ class Kubelet:
             return
         if code == 0 and running.spec.leader:
             self._end_peers(group, 0, "")
-        elif code and not pod_reason:
+        elif code and not pod_reason and running.spec.breaks:
             self._end_peers(group, 1, "PeerFailed")
 
     def _end_peers(self, group: tuple[Key, ...], code: int, reason: str) -> None:
         """Pods that work together end together: with their leader, or broken by the first that fails for
         good."""
         for key in group:
-            if key in self._pods and (code == 0 or self._pods[key].spec.breaks):
+            if key in self._pods:
                 self._write(key, lambda obj, now: _over(obj, now, (code, reason), ""))
 
     def _write(self, key: Key, change: Change) -> bool:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -59,7 +60,12 @@ class Uids:
 
 
 def rfc3339(now: int) -> str:
-    return datetime.fromtimestamp(now / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _of_second(now // 1000)
+
+
+@lru_cache(maxsize=64)
+def _of_second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def checked_body(resource: Resource, namespace: str, body: Any) -> Json:

@@ -13,7 +13,7 @@ EXIT_CODE = PREFIX + "exit-code"
 GROUP = PREFIX + "group"
 GROUP_SIZE = PREFIX + "group-size"
 GROUP_ROLE = PREFIX + "group-role"  # leader | member
-GROUP_BREAKS = PREFIX + "group-breaks"  # "true": ends Failed when another of the group does
+GROUP_BREAKS = PREFIX + "group-breaks"  # "true": its failure ends the group
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
 _UNIT = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}

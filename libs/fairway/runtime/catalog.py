@@ -13,7 +13,8 @@ import structlog
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.workloads.policies import read_policy
-from fairway.workloads.quotas import read_queue, read_quota_tree
+from fairway.workloads.queues import read_queue
+from fairway.workloads.quota import read_quota_tree
 
 from fairway.runtime.ports import Bus, Clock, Unreachable
 from fairway.wire import fleet

@@ -48,13 +48,14 @@ class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):
 
 
 class Configured(FleetMessage, frozen=True, kw_only=True, tag="configured"):
-    """A policy, PriorityClass, ElasticQuotaTree or Queue as the hub has it now; `manifest` empty: deleted."""
+    """A policy, PriorityClass, ElasticQuotaTree or Queue as the hub has it now, or a cluster as its agent introduces
+    it; `manifest` null: deleted. (Raw cannot be one of several types for msgspec, so null is a manifest here.)"""
 
     verb = "configured"
     kind: str
     namespace: str = ""
     name: str
-    manifest: Raw | None = None
+    manifest: Raw = Raw(b"null")
 
 
 class ConfigRefused(FleetMessage, frozen=True, kw_only=True, tag="config_refused"):

@@ -18,7 +18,8 @@ class Settings(Struct, frozen=True):
     http_host: str = "127.0.0.1"
     http_port: int = 0
     insecure: bool = False
-    stub_clusters: int = 0
+    only_cluster: str = ""
+    stub_clusters: bool = False
     replicas: int = 1
 
     def members(self) -> dict[str, Path]:
@@ -45,5 +46,6 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         http_host=text("HTTP_HOST", plain.http_host),
         http_port=int(text("HTTP_PORT", "0")),
         insecure=text("INSECURE", "") in ("1", "true", "yes"),
+        stub_clusters=bool(text("STUB_CLUSTERS", "")),
         replicas=int(text("REPLICAS", "1")),
     )

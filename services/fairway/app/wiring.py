@@ -1,8 +1,9 @@
 """The one place that chooses adapters: from names of services to loops ready to run."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +13,8 @@ from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
+from fairway.agent.service import Settings as AgentSettings
+from fairway.agent.service import run_agent
 from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
 from fairway.domain.decision import Call, Outcome
@@ -55,6 +58,23 @@ class Parts(Struct):
         self.stores.append(store)
         return World(bus=self.bus, store=store, clock=self.clock, owner=self.ids.new())
 
+    def doors(self, process: Any) -> list[Coroutine[Any, Any, None]]:
+        """What runs beside the loops: the gateway, and an agent for every member cluster."""
+        tasks: list[Coroutine[Any, Any, None]] = []
+        if "agent" in process.names:
+            tasks += [self._agent(name, cluster) for name, cluster in self.clusters.items()]
+        return tasks
+
+    def _agent(self, name: str, cluster: Cluster) -> Coroutine[Any, Any, None]:
+        return run_agent(cluster, self.bus, self.clock, self.ids, agent_settings(self.settings, name))
+
+    async def close(self) -> None:
+        for cluster in (*self.clusters.values(), *([self.hub] if self.hub else [])):
+            await cluster.close()
+        for store in self.stores:
+            await store.close()
+        await self.bus.close()
+
 
 async def build(names: Sequence[str], settings: Settings) -> Parts:
     """Connects to the bus (waiting for it as long as it takes) and makes the loops of the named services."""
@@ -67,6 +87,12 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     for service in services(names, parts):
         parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
     return parts
+
+
+def agent_settings(settings: Settings, name: str) -> AgentSettings:
+    """The cluster's own labels and taints, from `<name>.json` beside its kubeconfig; none when there is no such file."""
+    facts = settings.members()[name].with_name(f"{name}.json")
+    return msgspec.json.decode(facts.read_bytes(), type=AgentSettings) if facts.exists() else AgentSettings()
 
 
 async def _provisioned(bus: NatsBus, replicas: int) -> None:
@@ -86,6 +112,7 @@ async def members(settings: Settings) -> dict[str, Cluster]:
     return {
         name: await KubernetesCluster.from_kubeconfig(name, Path(path), options)
         for name, path in settings.members().items()
+        if settings.only_cluster in ("", name)
     }
 
 
@@ -118,16 +145,8 @@ def _eyes(parts: Parts) -> watcher.Eyes:
     return watcher.Eyes(parts.clusters, Mirror(parts.hub) if parts.hub else None)
 
 
-async def answer_places(parts: Parts) -> None:
-    """Answers where a job stands, in the process that owns the queue."""
-
-    async def answer(data: bytes) -> bytes | None:
-        job = msgspec.json.decode(data, type=asks.QueueAsk).job
-        loop = parts.loops.get("queue")
-        if loop is None or not loop.ready or not parts.queues:
-            return None
-        found = place(parts.queues[-1], job)
-        return msgspec.json.encode(found or asks.QueuePlace(queue=""))
-
-    if "queue" in parts.loops:
-        await parts.bus.answer(asks.QUEUE, answer)
+def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:
+    """Where a job stands in the queue of this process; an empty place when it does not wait."""
+    if parts is None or not parts.queues or not parts.loops["queue"].ready:
+        return asks.QueuePlace(queue="")
+    return place(parts.queues[-1], job) or asks.QueuePlace(queue="")

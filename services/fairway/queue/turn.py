@@ -27,11 +27,16 @@ class View(Jobs, Protocol):
     """`usage` by quota key; `room` the last word on each cluster's free room; `freed` how often room was freed."""
 
     book: Book
-    usage: Mapping[str, int]
-    tree: QuotaNode | None
-    queues: Mapping[str, QueueSpec]
-    room: Mapping[str, Freed]
     freed: int
+
+    @property
+    def usage(self) -> Mapping[str, int]: ...
+    @property
+    def room(self) -> Mapping[str, Freed]: ...
+    @property
+    def tree(self) -> QuotaNode | None: ...
+    @property
+    def queues(self) -> Mapping[str, QueueSpec]: ...
 
 
 class Turn:

@@ -19,7 +19,8 @@ DEFAULT_QUEUE = "default"
 class View(Jobs, Protocol):
     """`tree` is the last good ElasticQuotaTree, or None."""
 
-    tree: QuotaNode | None
+    @property
+    def tree(self) -> QuotaNode | None: ...
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:

@@ -74,7 +74,8 @@ def pod(name: str, template: Any, labels: Json, annotations: Json | None = None)
 
 
 def together(uid: str, size: int, leader: bool, breaks: bool = True) -> Json:
-    """Annotations of a pod that starts to count when `size` of its group run; `breaks` when another fails."""
+    """Annotations of a pod that starts to count when `size` of its group run; `breaks`: its failure is
+    theirs."""
     role = "leader" if leader else "member"
     return {GROUP: uid, GROUP_SIZE: str(size), GROUP_ROLE: role, GROUP_BREAKS: str(breaks).lower()}
 

@@ -4,7 +4,7 @@ The leader decides: Master, Chief, Launcher, else worker 0. Running is set by it
 while the others are Pending: that trap is the real operator's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -26,6 +26,10 @@ from fairway.kubesim.operators.base import (
     without,
 )  # fmt: skip
 from fairway.kubesim.runspec import RUN_FOR
+
+
+# Of these two conditions the later one removes the other from the list.
+_EXCLUSIVE = {"Running": "Restarting", "Restarting": "Running"}
 
 
 class Kubeflow(msgspec.Struct, frozen=True):
@@ -51,9 +55,8 @@ class Kubeflow(msgspec.Struct, frozen=True):
         if condition_true(status, "Suspended"):
             status = without(self._say(view, status, "Suspended", False, "is resumed"), "startTime")
         status = {**status, "startTime": status.get("startTime", view.now)}
-        wanted = dict(self._pods(view))
         there = view.named("Pod")
-        create = tuple(made for name, (_, made) in wanted.items() if name not in there)
+        create = tuple(self._missing(view, there))
         retried = tuple(one for one in alive(there.values()) if self._retry(view, one))
         status = self._progress(view, status, bool(retried))
         cleaned = self._cleaned(View(view.job | {"status": status}, view.children, view.now))
@@ -69,23 +72,28 @@ class Kubeflow(msgspec.Struct, frozen=True):
         sets = self._sets(view)
         return next((role for role in self.leaders if role in sets), "Worker")
 
-    def _pods(self, view: View) -> Iterator[tuple[str, tuple[str, Json]]]:
-        """Name → (role, pod)."""
-        leader = self._leader(view)
-        size = sum(int(one.get("replicas", 1)) for one in self._sets(view).values())
-        for role, one in self._sets(view).items():
+    def _missing(self, view: View, there: Mapping[str, Json]) -> Iterator[Json]:
+        sets = self._sets(view)
+        size = sum(int(one.get("replicas", 1)) for one in sets.values())
+        for role, one in sets.items():
             for index in range(int(one.get("replicas", 1))):
-                leads = role == leader and index == 0
-                name = f"{view.name}-{role.lower()}-{index}"
-                if role == "Launcher":
-                    name = f"{view.name}-launcher"
-                restart = one.get("restartPolicy") or self.restart
-                group = together(view.uid, size, leads, breaks=restart == "Never")
-                made = pod(name, one.get("template"), self._labels(view, role, index), group)
-                if role in self.endless:
-                    made["metadata"]["annotations"][RUN_FOR] = "never"
-                made["spec"]["restartPolicy"] = "Never" if restart == "ExitCode" else restart
-                yield name, (role, made)
+                name = (
+                    f"{view.name}-{role.lower()}-{index}" if role != "Launcher" else f"{view.name}-launcher"
+                )
+                if name not in there:
+                    yield self._pod(view, name, (role, index), size)
+
+    def _pod(self, view: View, name: str, place: tuple[str, int], size: int) -> Json:
+        role, index = place
+        one = self._sets(view)[role]
+        restart = one.get("restartPolicy") or self.restart
+        leads = role == self._leader(view) and index == 0
+        group = together(view.uid, size, leads, breaks=restart == "Never")
+        made = pod(name, one.get("template"), self._labels(view, role, index), group)
+        if role in self.endless:
+            made["metadata"]["annotations"][RUN_FOR] = "never"
+        made["spec"]["restartPolicy"] = "Never" if restart == "ExitCode" else restart
+        return made
 
     def _labels(self, view: View, role: str, index: int) -> Json:
         labels = {
@@ -99,6 +107,9 @@ class Kubeflow(msgspec.Struct, frozen=True):
         return labels
 
     def _say(self, view: View, status: Json, kind: str, value: bool, text: str) -> Json:
+        if value and kind in _EXCLUSIVE:
+            others = [one for one in status.get("conditions") or () if one["type"] != _EXCLUSIVE[kind]]
+            status = {**status, "conditions": others}
         reason = f"{self.kind}{'Resumed' if text == 'is resumed' else kind}"
         return with_condition(status, view.now, kind, value, (reason, f"{self.kind} {view.name} {text}."))
 

@@ -1,0 +1,134 @@
+"""What is worth a report: nodes and pods as they are told in, node rows that changed out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from fairway.agent.observe import Use, node_of, use_of
+from fairway.domain.resources import Resources
+from fairway.wire.capacity import Node, Pods
+
+
+class _Attempt(Struct):
+    counts: dict[str, int]
+    requests: Resources
+
+
+class _Users(Struct):
+    """Who uses one node. Kept apart from the node: a pod may be told before its node is."""
+
+    used: Resources = {}
+    attempts: dict[str, _Attempt] = {}
+    pods: int = 0
+
+
+class Seen:
+    """Every node and every pod that takes something, by name; grows and shrinks with the cluster only."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._versions: dict[str, str] = {}
+        self._uses: dict[tuple[str, str], Use] = {}
+        self._users: dict[str, _Users] = {}
+        self._changed: set[str] = set()
+        self._gone: set[str] = set()
+
+    def node(self, name: str, manifest: dict[str, Any] | None) -> None:
+        """A node as it is now; None: it is gone. ValidationError when the manifest is no Node."""
+        if manifest is None:
+            self._versions.pop(name, None)
+            if self._nodes.pop(name, None) is not None:
+                self._gone.add(name)
+                self._changed.discard(name)
+            return
+        node, self._versions[name] = node_of(manifest)
+        if self._nodes.get(name) != node:
+            self._nodes[name] = node
+            self._gone.discard(name)
+            self._changed.add(name)
+
+    def pod(self, namespace: str, name: str, manifest: dict[str, Any] | None) -> None:
+        """A pod as it is now; None: it is gone. ValidationError when the manifest is no Pod."""
+        key = (namespace, name)
+        before, after = self._uses.get(key), use_of(manifest) if manifest is not None else None
+        if before == after:
+            return
+        if before is not None:
+            del self._uses[key]
+            self._count(before, -1)
+        if after is not None:
+            self._uses[key] = after
+            self._count(after, 1)
+
+    def _count(self, use: Use, sign: int) -> None:
+        users = self._users.setdefault(use.node, _Users({}, {}))
+        users.pods += sign
+        if use.attempt:
+            attempt = users.attempts.setdefault(use.attempt, _Attempt({}, {}))
+            _move(attempt.counts, {use.pod_set: 1}, sign)
+            _move(attempt.requests, use.requests, sign)
+            if not attempt.counts:
+                del users.attempts[use.attempt]
+        else:
+            _move(users.used, use.requests, sign)
+        if not users.pods:
+            del self._users[use.node]
+        if use.node in self._nodes:
+            self._changed.add(use.node)
+
+    @property
+    def anything(self) -> bool:
+        """Whether there is something to report since the last `take`."""
+        return bool(self._changed or self._gone)
+
+    def take(self, full: bool) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+        """The rows to report, all of them or those that changed, and the names of the gone; both sorted. They count
+        as reported."""
+        names = sorted(self._nodes if full else self._changed)
+        gone = () if full else tuple(sorted(self._gone))
+        self._changed, self._gone = set(), set()
+        return tuple(self._row(name) for name in names), gone
+
+    def _row(self, name: str) -> Node:
+        users = self._users.get(name)
+        if users is None:
+            return self._nodes[name]
+        attempts = {key: Pods(dict(one.counts), dict(one.requests)) for key, one in sorted(users.attempts.items())}
+        return structs.replace(self._nodes[name], used=dict(users.used), attempts=attempts)
+
+    @property
+    def kubernetes(self) -> str:
+        """The oldest kubelet's version: what a job may count on everywhere."""
+        return min((one for one in self._versions.values() if one), key=_numbers, default="")
+
+
+def _move(total: Resources, amounts: Resources, sign: int) -> None:
+    for name, amount in amounts.items():
+        moved = total.get(name, 0) + sign * amount
+        if moved:
+            total[name] = moved
+        else:
+            total.pop(name, None)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """`v1.34.4-gke.1` → (1, 34, 4)."""
+    return tuple(int(part) for part in version.lstrip("v").split("-")[0].split(".") if part.isdigit())
+
+
+def parts(rows: Sequence[Node], most_bytes: int) -> list[tuple[Node, ...]]:
+    """The rows in order, cut so that each part is at most `most_bytes` of JSON; a larger row goes alone. At least
+    one part."""
+    cut: list[tuple[Node, ...]] = []
+    part: list[Node] = []
+    size = 0
+    for row in rows:
+        length = len(msgspec.json.encode(row)) + 1
+        if part and size + length > most_bytes:
+            cut.append(tuple(part))
+            part, size = [], 0
+        part.append(row)
+        size += length
+    return [*cut, tuple(part)]

@@ -1,0 +1,153 @@
+"""What an agent reads of a Node and of a Pod, and what it makes of them. Every other field is skipped."""
+
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from fairway.domain.ledger import one_pod
+from fairway.domain.resources import Resources, add, parse_quantity
+from fairway.wire.capacity import Node, Taint
+from fairway.workloads.pods import pod_requests
+
+JOB = "fairway.io/job"
+ATTEMPT = "fairway.io/attempt"
+POD_SET = "fairway.io/pod-set"
+_ENDED = ("Succeeded", "Failed")
+
+Quantities = dict[str, str | int | float]
+
+
+class _Camel(Struct, rename="camel", gc=False):
+    """Kubernetes' spelling of field names."""
+
+
+class _Meta(_Camel):
+    name: str
+    namespace: str = ""
+    labels: dict[str, str] | None = None
+    deletion_timestamp: str | None = None
+
+
+class _Taint(_Camel):
+    key: str
+    effect: str = ""
+    value: str | None = ""
+
+
+class _Condition(_Camel):
+    type: str
+    status: str = ""
+
+
+class _NodeInfo(_Camel):
+    kubelet_version: str = ""
+
+
+class _NodeSpec(_Camel):
+    unschedulable: bool | None = False
+    taints: list[_Taint] | None = None
+
+
+class _NodeStatus(_Camel):
+    allocatable: Quantities | None = None
+    conditions: list[_Condition] | None = None
+    node_info: _NodeInfo | None = None
+
+
+class NodeObject(_Camel):
+    metadata: _Meta
+    spec: _NodeSpec = msgspec.field(default_factory=_NodeSpec)
+    status: _NodeStatus = msgspec.field(default_factory=_NodeStatus)
+
+
+class _Amounts(_Camel):
+    requests: Quantities | None = None
+    limits: Quantities | None = None
+
+
+class _Container(_Camel):
+    resources: _Amounts | None = None
+    restart_policy: str | None = None
+
+
+class _PodSpec(_Camel):
+    node_name: str | None = None
+    containers: list[_Container] | None = None
+    init_containers: list[_Container] | None = None
+    overhead: Quantities | None = None
+    resources: _Amounts | None = None
+
+
+class _PodStatus(_Camel):
+    phase: str | None = None
+
+
+class PodObject(_Camel):
+    metadata: _Meta
+    spec: _PodSpec = msgspec.field(default_factory=_PodSpec)
+    status: _PodStatus = msgspec.field(default_factory=_PodStatus)
+
+
+class Use(Struct, frozen=True):
+    """What a pod takes of its node. `attempt` is `<job>/<attempt>`, empty for pods that are not Fairway's."""
+
+    node: str
+    requests: Resources
+    attempt: str = ""
+    pod_set: str = ""
+
+
+def node_of(manifest: dict[str, Any]) -> tuple[Node, str]:
+    """The node without its users, and the version of its kubelet. ValidationError when it is no Node."""
+    found = msgspec.convert(manifest, NodeObject)
+    ready = any(one.type == "Ready" and one.status == "True" for one in found.status.conditions or ())
+    leaving = bool(found.spec.unschedulable or found.metadata.deletion_timestamp)
+    node = Node(
+        name=found.metadata.name,
+        allocatable=_amounts(found.status.allocatable),
+        labels=found.metadata.labels or {},
+        taints=tuple(Taint(one.key, one.effect, one.value or "") for one in found.spec.taints or ()),
+        schedulable=ready and not leaving,
+    )
+    return node, found.status.node_info.kubelet_version if found.status.node_info else ""
+
+
+def use_of(manifest: dict[str, Any]) -> Use | None:
+    """None when the pod takes nothing: it is on no node yet, or has ended. ValidationError when it is no Pod."""
+    found = msgspec.convert(manifest, PodObject)
+    spec, labels = found.spec, found.metadata.labels or {}
+    if not spec.node_name or found.status.phase in _ENDED:
+        return None
+    job, attempt = labels.get(JOB), labels.get(ATTEMPT)
+    key = f"{job}/{attempt}" if job and attempt else ""
+    return Use(spec.node_name, one_pod(_requests(spec)), key, labels.get(POD_SET, "") if key else "")
+
+
+def _requests(spec: _PodSpec) -> Resources:
+    inits = [(_defaulted(one.resources), one.restart_policy == "Always") for one in spec.init_containers or ()]
+    requests = pod_requests([_defaulted(one.resources) for one in spec.containers or ()], inits)
+    if spec.resources is not None:
+        requests = {**requests, **_defaulted(spec.resources)}
+    return add(requests, _amounts(spec.overhead)) if spec.overhead else requests
+
+
+def _defaulted(given: _Amounts | None) -> Resources:
+    """Requests; what is not requested is what is limited."""
+    if given is None:
+        return {}
+    return {**_amounts(given.limits), **_amounts(given.requests)}
+
+
+def _amounts(given: Quantities | None) -> Resources:
+    return {name: _quantity(name, text) for name, text in given.items()} if given else {}
+
+
+@lru_cache(maxsize=16_384)
+def _quantity(resource: str, text: str | int | float) -> int:
+    """A device plugin may publish nonsense; one such resource counts as absent, the rest of the node stands."""
+    try:
+        return parse_quantity(resource, text)
+    except ValueError:
+        return 0

@@ -1,0 +1,200 @@
+"""The agent at work: follows nodes and pods, says what changed, and that it still sees."""
+
+import asyncio
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from fairway.agent.decide import Seen, parts
+from fairway.domain.tell import message_id
+from fairway.runtime.ports import Bus, Change, Clock, Cluster, ClusterRefused, Ids, Outgoing, Unreachable
+from fairway.wire import subjects
+from fairway.wire.capacity import Taint
+from fairway.wire.fleet import Configured, Report
+
+log = structlog.get_logger()
+_encode = msgspec.json.Encoder().encode
+_NODE, _POD = "Node.v1", "Pod.v1"
+
+
+class Settings(Struct, frozen=True):
+    """`labels` and `taints` are the cluster's own. Times in seconds. `most_bytes` of node rows go into one message:
+    below the 1 MiB that a NATS server takes by default."""
+
+    labels: dict[str, str] = {}
+    taints: tuple[Taint, ...] = ()
+    heartbeat: float = 5.0
+    coalesce: float = 0.05
+    discover: float = 60.0
+    most_bytes: int = 700_000
+
+
+class Agent:
+    """One cluster's agent. `why` says what it waits for; empty while it is ready."""
+
+    def __init__(self, cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: Settings) -> None:
+        self._cluster, self._bus, self._clock, self._settings = cluster, bus, clock, settings
+        self._epoch = ids.new()
+        self._sequence = 0
+        self._seen = Seen()
+        self._kinds: tuple[str, ...] = ()
+        self._full = True
+        self._beat = False
+        self._away = ""
+        self._bus_away = ""
+        self._synced: set[str] = set()
+        self._complete = asyncio.Event()
+        self._due = asyncio.Event()
+
+    @property
+    def why(self) -> str:
+        if self._away or self._bus_away:
+            return self._away or self._bus_away
+        return "" if self._complete.is_set() else f"listing the nodes and pods of {self._cluster.name}"
+
+    @property
+    def ready(self) -> bool:
+        return not self.why
+
+    async def run(self) -> None:
+        """Until cancelled. Neither an API nor a bus that is away ends it."""
+        while not await self._discover():
+            await self._clock.sleep(1.0)
+        await self._bus.answer(subjects.resync(self._cluster.name), self._asked)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(_NODE))
+            group.create_task(self._follow(_POD))
+            group.create_task(self._probe())
+            group.create_task(self._rediscover())
+            group.create_task(self._report())
+
+    async def _asked(self, _: bytes) -> bytes:
+        self._full = True
+        self._due.set()
+        return b"{}"
+
+    async def _follow(self, kind: str) -> None:
+        async for change in self._cluster.watch(kind):
+            if change.synced:
+                self._synced.add(kind)
+                if len(self._synced) == 2:
+                    self._complete.set()
+            else:
+                self._hear(change)
+            if self._full or self._seen.anything:
+                self._due.set()
+
+    def _hear(self, change: Change) -> None:
+        manifest = None if change.gone else change.manifest
+        try:
+            self._tell(change, manifest)
+        except msgspec.ValidationError as error:
+            log.warning("passed over", cluster=self._cluster.name, kind=change.kind, name=change.name, cause=str(error))
+            self._tell(change, None)
+
+    def _tell(self, change: Change, manifest: dict[str, object] | None) -> None:
+        if change.kind == _NODE:
+            self._seen.node(change.name, manifest)
+        else:
+            self._seen.pod(change.namespace, change.name, manifest)
+
+    async def _discover(self) -> bool:
+        """Which kinds are served now; False when the API did not say."""
+        try:
+            served = await self._cluster.served()
+        except (Unreachable, ClusterRefused) as error:
+            self._lost(str(error))
+            return False
+        if served != self._kinds:
+            self._kinds, self._beat = served, True
+            self._due.set()
+        return True
+
+    async def _rediscover(self) -> None:
+        while True:
+            await self._clock.sleep(self._settings.discover)
+            await self._discover()
+
+    async def _probe(self) -> None:
+        """A heartbeat vouches for what was reported, so it is only said when the API answers. Any answer will do."""
+        while True:
+            try:
+                async with asyncio.timeout(self._settings.heartbeat):
+                    await self._cluster.get("Namespace.v1", "", "default")
+            except (Unreachable, TimeoutError) as error:
+                self._lost(str(error) or f"no answer within {self._settings.heartbeat} s")
+            except ClusterRefused:
+                self._found()
+            else:
+                self._found()
+            await self._clock.sleep(self._settings.heartbeat)
+
+    def _lost(self, cause: str) -> None:
+        if not self._away:
+            log.warning("cluster API is away: no reports until it is back", cluster=self._cluster.name, cause=cause)
+        self._away = f"the API of {self._cluster.name} does not answer: {cause}"
+
+    def _found(self) -> None:
+        if self._away:
+            log.info("cluster API answers", cluster=self._cluster.name)
+        self._away = ""
+        self._beat = True
+        self._due.set()
+
+    async def _report(self) -> None:
+        await self._complete.wait()
+        await self._insist([self._introduction()])
+        while True:
+            await self._due.wait()
+            await self._clock.sleep(self._settings.coalesce)
+            self._due.clear()
+            if not self._away and (self._full or self._beat or self._seen.anything):
+                await self._insist([])
+
+    async def _insist(self, first: list[Outgoing]) -> None:
+        """Says `first`, or what is to be reported. While the bus is away only the newest state is kept, and all of it
+        is said afterwards: nobody knows which of the last messages arrived."""
+        while True:
+            try:
+                await self._bus.publish(first or self._messages())
+                self._bus_away = ""
+                return
+            except Unreachable as error:
+                if not self._bus_away:
+                    log.warning("bus is away: keeping the newest state", cluster=self._cluster.name, cause=str(error))
+                self._bus_away, self._full = f"the bus does not answer: {error}", True
+            await self._clock.sleep(0.5)
+
+    def _introduction(self) -> Outgoing:
+        """So that the fleet knows the cluster by name, before and after its reports."""
+        name, settings = self._cluster.name, self._settings
+        manifest = msgspec.Raw(_encode({"labels": settings.labels, "taints": settings.taints}))
+        message = Configured(at=self._clock.now(), kind="Cluster", name=name, manifest=manifest)
+        return self._outgoing("configured", subjects.config("Cluster", "", name), message)
+
+    def _messages(self) -> list[Outgoing]:
+        """One report, or several when it is large: then a full one lists the first nodes and deltas add the rest."""
+        full, self._full, self._beat = self._full, False, False
+        nodes, gone = self._seen.take(full)
+        subject = subjects.cluster(Report.verb, self._cluster.name)
+        messages = []
+        for index, rows in enumerate(parts(nodes, self._settings.most_bytes)):
+            self._sequence += 1
+            report = Report(
+                at=self._clock.now(), cluster=self._cluster.name, epoch=self._epoch, sequence=self._sequence,
+                full=full and index == 0, nodes=rows, gone=() if index else gone, labels=self._settings.labels,
+                taints=self._settings.taints, kinds=self._kinds, kubernetes=self._seen.kubernetes,
+            )  # fmt: skip
+            messages.append(self._outgoing(str(self._sequence), subject, report))
+        return messages
+
+    def _outgoing(self, what: str, subject: str, message: Configured | Report) -> Outgoing:
+        name = message_id("agent", self._cluster.name, self._epoch, what)
+        kind = "fairway." + ".".join(subject.split(".")[1:3])
+        return Outgoing(name, subject, _encode(message), kind, f"/fairway/agent/{subjects.token(self._cluster.name)}")
+
+
+async def run_agent(cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: Settings) -> None:
+    """Until cancelled."""
+    await Agent(cluster, bus, clock, ids, settings).run()

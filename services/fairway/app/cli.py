@@ -1,0 +1,49 @@
+"""`fairway`: everything a person types. Each command is thin; what it does is in a module of its own."""
+
+from typing import Annotated, Any
+
+import msgspec
+import typer
+import uvloop
+
+from fairway.app import process
+from fairway.app.log import configure
+from fairway.app.pipeline import EVERYTHING
+from fairway.app.settings import from_environment
+
+app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def _program() -> None:
+    """Place AI and batch jobs on the right one of many Kubernetes clusters."""
+
+
+@app.command()
+def run(
+    services: Annotated[list[str], typer.Argument(help=f"one or more of {', '.join(EVERYTHING)}, or all")],
+    cluster: Annotated[str, typer.Option(help="for `run agent`: beside which cluster; all of them by default")] = "",
+    announce: Annotated[bool, typer.Option(help="print a line of JSON once everything works")] = False,
+) -> None:
+    """Run services in this process, against the NATS, Redis and clusters of the environment."""
+    names = EVERYTHING if "all" in services else tuple(services)
+    unknown = sorted(set(names) - set(EVERYTHING))
+    if unknown:
+        typer.echo(f"unknown service {', '.join(unknown)}; choose from {', '.join(EVERYTHING)}, all", err=True)
+        raise typer.Exit(2)
+    configure()
+    settings = msgspec.structs.replace(from_environment(), only_cluster=cluster)
+
+    def ready(facts: dict[str, Any]) -> None:
+        if announce:
+            print(msgspec.json.encode(facts).decode(), flush=True)
+
+    uvloop.run(process.run(names, settings, ready))
+
+
+def main() -> None:
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""The embedded fleet: real NATS and Valkey, simulated clusters, and the services in processes of their own."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
+from fairway.app.children import Child
+from fairway.app.pipeline import EVERYTHING
+from fairway.kubesim.__main__ import ClusterConfig
+from fairway.kubesim.__main__ import Fleet as SimFleet
+from fairway.kubesim.nodes import NodeGroup
+
+HUB = "hub"
+_GPUS = (("north", "A100", 8, 64, 512), ("south", "V100", 4, 32, 256), ("west", "T4", 2, 32, 128))
+
+
+def gpu_clusters(count: int = 3, nodes: int = 4) -> tuple[ClusterConfig, ...]:
+    """`count` member clusters of different GPU types in turn; each label and node label says which."""
+    made = []
+    for index in range(count):
+        name, gpu, gpus, cpu, memory = _GPUS[index % len(_GPUS)]
+        name = name if index < len(_GPUS) else f"{name}-{index // len(_GPUS) + 1}"
+        allocatable = {"cpu": str(cpu), "memory": f"{memory}Gi", "nvidia.com/gpu": str(gpus)}
+        group = NodeGroup(nodes, f"{name}-node", allocatable, {"nvidia.com/gpu.product": gpu})
+        made.append(ClusterConfig(name, labels={"gpu": gpu.lower(), "region": name}, nodes=(group,)))
+    return tuple(made)
+
+
+def equal_clusters(count: int, nodes: int, gpus: int) -> tuple[ClusterConfig, ...]:
+    """`count` clusters of `nodes` nodes with `gpus` GPUs each: what the replays run on."""
+    allocatable = {"cpu": "96", "memory": "1024Gi", "nvidia.com/gpu": str(gpus)}
+    return tuple(
+        ClusterConfig(f"c{index}", labels={"pool": "gpu"}, nodes=(NodeGroup(nodes, f"c{index}-node", allocatable),))
+        for index in range(count)
+    )
+
+
+class Plan(Struct, frozen=True):
+    """What to start. `groups` are the services of each process; `default_run_ms` how long a pod runs if it does not
+    say so itself."""
+
+    clusters: tuple[ClusterConfig, ...]
+    groups: tuple[tuple[str, ...], ...] = (EVERYTHING,)
+    default_run_ms: int = 1_000
+    sync_interval: str = "2m"
+    stub_clusters: bool = False
+
+
+class Fleet:
+    """A running embedded fleet. `dir` holds everything that it writes."""
+
+    def __init__(self, dir: Path, plan: Plan) -> None:
+        self.dir, self.plan = dir.resolve(), plan
+        self.nats: EmbeddedServer
+        self.valkey: EmbeddedServer
+        self.sim: Child | None = None
+        self.processes: dict[str, Child] = {}
+        self.http = ""
+
+    @property
+    def kubeconfigs(self) -> Path:
+        return self.dir / "clusters"
+
+    @property
+    def hub_kubeconfig(self) -> Path:
+        return self.dir / "hub.kubeconfig"
+
+    def environment(self) -> dict[str, str]:
+        """What tells a Fairway process where this fleet is."""
+        hub = {} if self.plan.stub_clusters else {"FAIRWAY_HUB_KUBECONFIG": str(self.hub_kubeconfig)}
+        return {
+            "FAIRWAY_NATS_URL": self.nats.url,
+            "FAIRWAY_REDIS_URL": f"{self.valkey.url}/0",
+            "FAIRWAY_CLUSTERS_DIR": str(self.kubeconfigs),
+            "FAIRWAY_STUB_CLUSTERS": "1" if self.plan.stub_clusters else "",
+            **hub,
+        }
+
+    async def start(self) -> None:
+        self.dir.mkdir(parents=True, exist_ok=True)
+        self.kubeconfigs.mkdir(exist_ok=True)
+        self.nats = await nats_server(self.dir / "nats", sync_interval=self.plan.sync_interval)
+        self.valkey = await valkey_server(self.dir / "valkey")
+        if not self.plan.stub_clusters:
+            await self._start_clusters()
+        for group in self.plan.groups:
+            await self.start_process(group)
+        self._write_address()
+
+    async def _start_clusters(self) -> None:
+        hub = ClusterConfig(HUB, controllers=False)
+        fleet = SimFleet((hub, *self.plan.clusters), str(self.kubeconfigs), self.plan.default_run_ms)
+        config = self.dir / "clusters.json"
+        config.write_bytes(msgspec.json.encode(fleet))
+        self.sim = Child("clusters", "fairway.kubesim", ["--config", str(config)], self.dir / "clusters.log", {})
+        said = await self.sim.start()
+        (self.kubeconfigs / f"{HUB}.kubeconfig").rename(self.hub_kubeconfig)
+        for name, one in said["clusters"].items():
+            if name != HUB:
+                facts = msgspec.json.encode({"labels": one["labels"]})
+                (self.kubeconfigs / f"{name}.json").write_bytes(facts)
+
+    async def start_process(self, group: Sequence[str]) -> Child:
+        """Starts a process with these services; again, if it was killed."""
+        name = group[0] if len(group) == 1 else "-".join(group) if len(group) < 4 else "services"
+        log = self.dir / f"{name}.log"
+        child = Child(name, "fairway.app.cli", ["run", *group, "--announce"], log, self.environment())
+        said = await child.start()
+        self.processes[name] = child
+        if "gateway" in group:
+            self.http = said["http"]
+        return child
+
+    def _write_address(self) -> None:
+        """So that the command line finds the fleet of this folder."""
+        facts: dict[str, Any] = {"http": self.http, **self.environment()}
+        (self.dir / "fleet.json").write_bytes(msgspec.json.format(msgspec.json.encode(facts)))
+
+    async def stop(self) -> None:
+        """Ends the services, then the clusters, then the servers under them."""
+        await asyncio.gather(*(child.stop() for child in self.processes.values()))
+        if self.sim is not None:
+            await self.sim.stop()
+        for server in ("valkey", "nats"):
+            if hasattr(self, server):
+                await getattr(self, server).stop()
+        with contextlib.suppress(FileNotFoundError):
+            (self.dir / "fleet.json").unlink()
+
+
+@contextlib.asynccontextmanager
+async def running(dir: Path, plan: Plan) -> AsyncIterator[Fleet]:
+    """A fleet that is stopped however the block ends."""
+    fleet = Fleet(dir, plan)
+    try:
+        await fleet.start()
+        yield fleet
+    finally:
+        await fleet.stop()

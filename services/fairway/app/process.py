@@ -1,0 +1,140 @@
+"""A process: some services, alive until it is told to end. FastStream keeps its life, health, metrics and control plane.
+
+The HTTP side answers from the first moment: while the bus or the store is away, /readyz says so.
+"""
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from typing import Any
+
+import msgspec
+import structlog
+import uvicorn
+from faststream.asgi import AsgiFastStream
+from faststream.nats import NatsBroker, NatsMessage
+from prometheus_client import make_asgi_app
+from starlette.responses import JSONResponse, Response
+
+from fairway.app.settings import Settings
+from fairway.app.wiring import Parts, build, place_of
+from fairway.wire import asks
+
+log = structlog.get_logger()
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Process(AsgiFastStream):
+    """`door` takes every path that is not the process's own; `waiting` says what readiness still lacks."""
+
+    def __init__(self, names: Sequence[str], settings: Settings) -> None:
+        self.names, self.settings = tuple(names), settings
+        self.parts: Parts | None = None
+        self.door: App | None = None
+        broker = NatsBroker(settings.nats_url, max_reconnect_attempts=-1, reconnect_time_wait=1, logger=None)
+        _control_plane(broker, self)
+        super().__init__(broker, asgi_routes=[("/healthz", _alive), ("/readyz", self._readiness)], logger=None)
+
+    def waiting(self) -> list[str]:
+        if self.parts is None:
+            return ["the bus does not answer yet"]
+        lacking = [f"{name} waits for the store, the bus or its lease" for name, loop in self.parts.loops.items() if not loop.ready]
+        if not self.parts.bus.connected:
+            lacking.append("the bus is away")
+        if not self.parts.catalog.known.is_set():
+            lacking.append("the fleet's settings have not been read")
+        return lacking
+
+    async def _readiness(self, scope: Scope, receive: Receive, send: Send) -> None:
+        lacking = self.waiting()
+        body = {"ready": not lacking, "services": self.names, "waiting": lacking}
+        await JSONResponse(body, status_code=503 if lacking else 200)(scope, receive, send)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if path.rstrip("/") == "/metrics" and self.parts is not None:
+            await make_asgi_app(self.parts.meter.registry)(scope, receive, send)
+        elif scope["type"] == "http" and path not in ("/healthz", "/readyz") and self.door is not None:
+            await self.door(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
+async def _alive(scope: Scope, receive: Receive, send: Send) -> None:
+    await Response("alive\n")(scope, receive, send)
+
+
+def _control_plane(broker: NatsBroker, process: Process) -> None:
+    """Questions that are answered from memory, and only by whoever has the answer."""
+    if "queue" not in process.names:
+        return
+
+    @broker.subscriber(asks.QUEUE)
+    async def where(message: NatsMessage) -> bytes:
+        job = msgspec.json.decode(message.body, type=asks.QueueAsk).job
+        return msgspec.json.encode(place_of(process.parts, job))
+
+
+class _Server(uvicorn.Server):
+    """Tells when it listens, and leaves the signals to the process."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    @property
+    def port(self) -> int:
+        return int(self.servers[0].sockets[0].getsockname()[1])
+
+
+async def run(names: Sequence[str], settings: Settings, ready: Callable[[dict[str, Any]], None] | None = None) -> None:
+    """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address."""
+    process = Process(names, settings)
+    server = _Server(uvicorn.Config(process, host=settings.http_host, port=settings.http_port, log_level=logging.ERROR))
+    end = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, end.set)
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(server.serve())
+        working = group.create_task(_work(process, server, ready))
+        ending = group.create_task(end.wait())
+        await asyncio.wait((serving, working, ending), return_when=asyncio.FIRST_COMPLETED)
+        working.cancel()
+        ending.cancel()
+        server.should_exit = True
+
+
+async def _work(process: Process, server: _Server, ready: Callable[[dict[str, Any]], None] | None) -> None:
+    await server.listening.wait()
+    parts = process.parts = await build(process.names, process.settings)
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(parts.catalog.run(parts.bus, parts.clock))
+            await parts.catalog.known.wait()
+            for loop in parts.loops.values():
+                group.create_task(loop.run())
+            for task in parts.doors(process):
+                group.create_task(task)
+            if ready is not None:
+                await _all_ready(process)
+                ready({"ready": True, "http": f"http://{process.settings.http_host}:{server.port}", "services": process.names})
+    finally:
+        await parts.close()
+
+
+async def _all_ready(process: Process) -> None:
+    while process.waiting():
+        await asyncio.sleep(0.02)
