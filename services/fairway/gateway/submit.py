@@ -43,7 +43,7 @@ _PUBLISH_S = 10.0
 _RECENT = 10_000
 
 
-class Accepted(Struct, frozen=True, omit_defaults=True):
+class Accepted(Struct, frozen=True):
     """`state` is `submitted` until more is known; `repeated`: this client had sent the same before."""
 
     job: str
