@@ -56,6 +56,10 @@ class MemoryStore:
             found.changes = [(*name, self.rows.get(name[0], {}).get(name[1])) for _, name in newer]
         return found
 
+    async def keys(self, table: str) -> list[str]:
+        self._check()
+        return sorted(self.rows.get(table, {}))
+
     async def commit(self, commit: Commit) -> list[bool]:
         self._check(commit.lease, commit.token)
         outbox = self.rows.setdefault(commit.outbox, {})

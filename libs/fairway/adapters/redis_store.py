@@ -100,6 +100,9 @@ class RedisStore:
         answer = _taken(await self._run("read", self._epoch, request))
         return _found(wanted, tables, answer)
 
+    async def keys(self, table: str) -> list[str]:
+        return sorted(key.decode() for key in await self._do("HKEYS", f"{self._prefix}:t:{table}"))
+
     async def commit(self, commit: Commit) -> list[bool]:
         payloads = commit.payloads or (b"",) * len(commit.steps)
         keys = commit.keys or ("",) * len(commit.steps)
