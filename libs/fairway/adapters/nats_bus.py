@@ -158,6 +158,7 @@ class NatsBus:
         info = await self._js.add_consumer(stream, config)
         source = NatsSource(self._nc, stream, info.name, lasting=False)
         await source.open()
+        self._sources.append(source)
         past = bool(info.num_pending)
         if not past and live:
             yield Delivery(id="", subject="", data=b"")
@@ -170,6 +171,7 @@ class NatsBus:
                         if live:
                             yield Delivery(id="", subject="", data=b"")
         finally:
+            self._sources.remove(source)
             await source.close()
 
     async def tell(self, subject: str, data: bytes = b"") -> None:
@@ -190,7 +192,7 @@ class NatsBus:
         await self._nc.subscribe(subject, cb=heard)
 
     async def close(self) -> None:
-        for source in self._sources:
+        for source in list(self._sources):
             await source.close()
         await self._nc.close()
 

@@ -43,9 +43,13 @@ def holds_of(key: str, hold: Hold | None, nodes: Mapping[str, Node]) -> dict[str
             taken[name] = dict(pods.requests)
             for pod_set, count in pods.counts.items():
                 seen.setdefault(pod_set, {})[name] = count
-    for pod_set, slots in _by_pod_set(hold.slots if hold else ()).items():
-        assert hold is not None
+    planned = _by_pod_set(hold.slots if hold else ())
+    # Pods that do not say which pod set they are of take the place of any that is still missing.
+    nameless = sum(sum(counts.values()) for name, counts in seen.items() if name not in planned)
+    for pod_set, slots in planned.items():
+        assert hold is not None, "slots are planned by a hold"
         missing = sum(slot.count for slot in slots) - sum(seen.get(pod_set, {}).values())
+        nameless, missing = max(0, nameless - max(0, missing)), missing - nameless
         for slot in slots:
             keep = min(missing, slot.count - seen.get(pod_set, {}).get(slot.node, 0))
             if keep > 0:

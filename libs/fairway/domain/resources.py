@@ -93,7 +93,4 @@ def show(resource: str, amount: int) -> str:
 
 def describe(amounts: Mapping[str, int]) -> str:
     """`1.5 cpu, 8Gi memory, 2 nvidia.com/gpu`, in a fixed order; `nothing` when empty."""
-    return (
-        ", ".join(f"{show(name, amounts[name])} {name}" for name in sorted(amounts) if amounts[name])
-        or "nothing"
-    )
+    return ", ".join(f"{show(name, amounts[name])} {name}" for name in sorted(amounts) if amounts[name]) or "nothing"

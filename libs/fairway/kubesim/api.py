@@ -80,11 +80,7 @@ class Api:
             return Stored(old.key, obj, old.version)
         new = self.store.put(old.key, obj)
         metadata = obj["metadata"]
-        if (
-            metadata.get("deletionTimestamp")
-            and not metadata.get("finalizers")
-            and old.key not in self.graceful
-        ):
+        if metadata.get("deletionTimestamp") and not metadata.get("finalizers") and old.key not in self.graceful:
             self._remove(new)
         return new
 
@@ -115,11 +111,7 @@ class Api:
         marked = {
             **metadata,
             "deletionTimestamp": meta.rfc3339(self.clock.now()),
-            "deletionGracePeriodSeconds": grace
-            if grace is not None
-            else 30
-            if old.key in self.graceful
-            else 0,
+            "deletionGracePeriodSeconds": grace if grace is not None else 30 if old.key in self.graceful else 0,
         }
         if finalizers:
             marked["finalizers"] = list(dict.fromkeys(finalizers))
@@ -150,7 +142,10 @@ class Api:
     def _orphan(self, owner: Stored) -> None:
         uid = owner.obj["metadata"]["uid"]
         for key in self.store.owned_by(uid):
-            obj = self.store.get(key).copy()  # type: ignore[union-attr]
+            stored = self.store.get(key)
+            if not stored:
+                continue
+            obj = stored.copy()
             references = [one for one in obj["metadata"]["ownerReferences"] if one.get("uid") != uid]
             obj["metadata"]["ownerReferences"] = references
             self.store.put(key, obj)

@@ -49,9 +49,7 @@ class Control:
     # ---- jobs and pods
     def fail_job(self, namespace: str, name: str, reason: str = "Error", code: int = 1) -> int:
         """Every running pod below a job of this name (any kind) exits with `code`; how many."""
-        jobs = [
-            stored for stored in self._jobs() if (stored.key.namespace, stored.key.name) == (namespace, name)
-        ]
+        jobs = [stored for stored in self._jobs() if (stored.key.namespace, stored.key.name) == (namespace, name)]
         if not jobs:
             raise not_found("jobs", f"{namespace}/{name}")
         pods = [key for job in jobs for key in self._pods_below(job)]

@@ -104,8 +104,7 @@ class Discovery:
         rest."""
         if parts == ["v3"]:
             paths = {
-                _root(resource): {"serverRelativeURL": f"/openapi/v3/{_root(resource)}"}
-                for resource in self._registry
+                _root(resource): {"serverRelativeURL": f"/openapi/v3/{_root(resource)}"} for resource in self._registry
             }
             return {"paths": paths}
         if parts[:1] != ["v3"]:
@@ -151,9 +150,7 @@ def _root(resource: Resource) -> str:
 
 def _pattern(resource: Resource) -> str:
     return (
-        f"namespaces/{{namespace}}/{resource.plural}/{{name}}"
-        if resource.namespaced
-        else f"{resource.plural}/{{name}}"
+        f"namespaces/{{namespace}}/{resource.plural}/{{name}}" if resource.namespaced else f"{resource.plural}/{{name}}"
     )
 
 

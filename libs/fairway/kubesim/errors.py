@@ -67,9 +67,7 @@ def bad_request(message: str) -> ApiError:
 def invalid(kind: str, name: str, causes: Sequence[tuple[str, str]]) -> ApiError:
     """422 with one cause per (field, message)."""
     text = ", ".join(f"{field}: {message}" for field, message in causes)
-    listed = [
-        {"reason": "FieldValueInvalid", "message": message, "field": field} for field, message in causes
-    ]
+    listed = [{"reason": "FieldValueInvalid", "message": message, "field": field} for field, message in causes]
     group_kind, _, group = kind.partition(".")
     details: Json = {"name": name, "kind": group_kind, "causes": listed}
     if group:

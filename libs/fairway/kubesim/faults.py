@@ -55,7 +55,5 @@ class Faults:
                 request.transport.abort()
             raise ConnectionResetError("the connection was dropped on demand")
         if self.mode == "429":
-            raise ApiError(
-                429, "TooManyRequests", "the server has received too many requests; try again later"
-            )
+            raise ApiError(429, "TooManyRequests", "the server has received too many requests; try again later")
         raise ApiError(503, "ServiceUnavailable", "the server is currently unable to handle the request")

@@ -91,9 +91,7 @@ def want_of(pod: Json) -> Want:
 
 
 def space_of(node: Json) -> Space:
-    ready = any(
-        one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", ())
-    )
+    ready = any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", ()))
     spec = node.get("spec") or {}
     return Space(
         name=node["metadata"]["name"],

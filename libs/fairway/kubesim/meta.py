@@ -75,15 +75,11 @@ def checked_body(resource: Resource, namespace: str, body: Any) -> Json:
     for field, want in (("apiVersion", resource.api_version), ("kind", resource.kind)):
         if body.setdefault(field, want) != want:
             what = "API version" if field == "apiVersion" else "kind"
-            raise bad_request(
-                f"the {what} in the data ({body[field]}) does not match the expected {what} ({want})"
-            )
+            raise bad_request(f"the {what} in the data ({body[field]}) does not match the expected {what} ({want})")
     if not isinstance(body.setdefault("metadata", {}), dict):
         raise bad_request("metadata is not an object")
     if resource.namespaced and body["metadata"].setdefault("namespace", namespace) != namespace:
-        raise bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     if not resource.namespaced:
         body["metadata"].pop("namespace", None)
     return body
@@ -107,12 +103,8 @@ def renewed(resource: Resource, old: Stored, metadata: Json) -> Json:
         why = _uid_differs(metadata["uid"], former["uid"])
         raise conflict(resource.storage, name, why)
     if metadata.get("name", name) != name:
-        raise bad_request(
-            f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})"
-        )
-    kept = {
-        key: former[key] for key in (*_SERVER_SET, "name", "namespace", "resourceVersion") if key in former
-    }
+        raise bad_request(f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})")
+    kept = {key: former[key] for key in (*_SERVER_SET, "name", "namespace", "resourceVersion") if key in former}
     return {**{key: value for key, value in metadata.items() if key not in _SERVER_SET}, **kept}
 
 
@@ -123,8 +115,20 @@ def check(resource: Resource, obj: Json) -> None:
     causes = list(_name_faults(name))
     for field in ("labels", "annotations"):
         causes += _map_faults(f"metadata.{field}", metadata.get(field), is_label=field == "labels")
+    causes += _owner_faults(metadata.get("ownerReferences"))
     if causes:
         raise invalid(resource.group_kind, name, causes)
+
+
+def _owner_faults(found: Any) -> list[tuple[str, str]]:
+    if found is None:
+        return []
+    fields = ("apiVersion", "kind", "name", "uid")
+    if isinstance(found, list) and all(
+        isinstance(one, dict) and all(one.get(field) for field in fields) for one in found
+    ):
+        return []
+    return [("metadata.ownerReferences", "Required value: each needs apiVersion, kind, name and uid")]
 
 
 def _name_faults(name: str) -> list[tuple[str, str]]:

@@ -8,7 +8,8 @@ import msgspec
 from aiohttp import web
 
 from fairway.kubesim.api import Api
-from fairway.kubesim.errors import bad_request, expired
+from fairway.kubesim.errors import expired
+from fairway.kubesim.query import number
 from fairway.kubesim.registry import Resource, Target
 from fairway.kubesim.selectors import both
 from fairway.kubesim.store import Stored
@@ -37,7 +38,7 @@ def serve_list(api: Api, request: web.BaseRequest, target: Target, table: "Table
         version, after = _token(query["continue"])
         api.store.since(target.resource.storage, version)
         found = [stored for stored in found if (stored.key.namespace, stored.key.name) > after]
-    limit = _number(query.get("limit", ""))
+    limit = number(query, "limit")
     metadata: dict[str, object] = {"resourceVersion": str(version)}
     if limit and len(found) > limit:
         metadata["continue"] = _continue(version, found[limit - 1])
@@ -55,12 +56,6 @@ def _list(resource: Resource, found: list[Stored], metadata: dict[str, object]) 
     return msgspec.json.encode(head)[:-1] + b',"items":[' + items + b"]}"
 
 
-def _number(text: str) -> int:
-    if text and not text.isdigit():
-        raise bad_request(f"limit {text!r} is not a number")
-    return int(text or 0)
-
-
 def _continue(version: int, last: Stored) -> str:
     raw = msgspec.json.encode([version, last.key.namespace, last.key.name])
     return base64.urlsafe_b64encode(raw).decode()
@@ -69,9 +64,7 @@ def _continue(version: int, last: Stored) -> str:
 def _token(text: str) -> tuple[int, tuple[str, str]]:
     """The version of the first page, and the last object that was sent."""
     try:
-        version, namespace, name = msgspec.json.decode(
-            base64.urlsafe_b64decode(text), type=tuple[int, str, str]
-        )
+        version, namespace, name = msgspec.json.decode(base64.urlsafe_b64decode(text), type=tuple[int, str, str])
     except (binascii.Error, msgspec.MsgspecError, ValueError):
         raise expired("The provided continue parameter is not valid; list again without it") from None
     return version, (namespace, name)

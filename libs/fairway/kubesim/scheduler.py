@@ -113,9 +113,7 @@ class Scheduler:
                 self._bind(key, want, space.name)
         for key in keys:
             if key in self._pending:
-                text = (
-                    f"{there + len(chosen)}/{least} pods of the gang fit: {self._explain(self._pending[key])}"
-                )
+                text = f"{there + len(chosen)}/{least} pods of the gang fit: {self._explain(self._pending[key])}"
                 self._say_unschedulable(key, text)
 
     def _room(self, want: Want) -> Space | None:

@@ -98,9 +98,7 @@ def _apply_list(name: str, live: list[Any], before: list[Any], now: list[Any]) -
     wanted = {item.get(merge_key) for item in now}
     former = {item.get(merge_key): item for item in before}
     merged = {
-        item.get(merge_key): item
-        for item in live
-        if item.get(merge_key) in wanted or item.get(merge_key) not in former
+        item.get(merge_key): item for item in live if item.get(merge_key) in wanted or item.get(merge_key) not in former
     }
     for item in now:
         at = item.get(merge_key)
@@ -112,10 +110,7 @@ def disagreements(mine: Any, theirs: Any, path: str = "") -> list[str]:
     """Paths that both managers set, to different values."""
     if isinstance(mine, dict) and isinstance(theirs, dict):
         return [
-            found
-            for key in mine
-            if key in theirs
-            for found in disagreements(mine[key], theirs[key], f"{path}.{key}")
+            found for key in mine if key in theirs for found in disagreements(mine[key], theirs[key], f"{path}.{key}")
         ]
     return [] if mine == theirs else [path]
 

@@ -78,7 +78,7 @@ def _special(resource: Resource) -> tuple[tuple[Column, ...], Cells] | None:
     if not made:
         return None
     names, cells = made
-    return tuple(Column(name, "", priority=name in _WIDE) for name in names), cells
+    return tuple(Column(name, "", priority=int(name in _WIDE)) for name in names), cells
 
 
 def _pod(obj: Json, now: int) -> list[object]:
@@ -86,11 +86,7 @@ def _pod(obj: Json, now: int) -> list[object]:
     containers = status.get("containerStatuses") or ()
     ready = sum(1 for one in containers if one.get("ready"))
     restarts = sum(one.get("restartCount", 0) for one in containers)
-    shown = (
-        "Terminating"
-        if obj["metadata"].get("deletionTimestamp")
-        else status.get("reason") or status.get("phase")
-    )
+    shown = "Terminating" if obj["metadata"].get("deletionTimestamp") else status.get("reason") or status.get("phase")
     if shown == "Succeeded":
         shown = "Completed"
     total = len(obj.get("spec", {}).get("containers") or ())

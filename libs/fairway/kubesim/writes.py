@@ -22,9 +22,7 @@ async def serve_write(api: Api, request: web.BaseRequest, target: Target, body: 
     if request.method == "DELETE":
         return _delete(api, request, target, body)
     if not target.name:
-        raise ApiError(
-            405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
-        )
+        raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
     part = "status" if target.sub == "status" else ""
     if request.method == "PUT":
         old = api.get(target.resource, target.namespace, target.name)
@@ -48,9 +46,7 @@ def _applied(outcome: tuple[Stored, bool], resource: Resource) -> web.Response:
 def _post(api: Api, target: Target, body: Any, dry: bool) -> web.Response:
     if target.sub == "eviction":
         old = api.get(target.resource, target.namespace, target.name)
-        api.delete(
-            target.resource, old, _options(body.get("deleteOptions") if isinstance(body, dict) else None)
-        )
+        api.delete(target.resource, old, _options(body.get("deleteOptions") if isinstance(body, dict) else None))
         return _success(old)
     if target.name:
         raise no_such_path()

@@ -10,16 +10,16 @@ from typing import Any
 
 import msgspec
 import structlog
+
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
-from fairway.workloads.policies import read_policy
-from fairway.workloads.queues import read_queue
-from fairway.workloads.quota import read_quota_tree
-
 from fairway.runtime.ports import Bus, Clock, Unreachable
 from fairway.wire import fleet
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Refused
+from fairway.workloads.policies import read_policy
+from fairway.workloads.queues import read_queue
+from fairway.workloads.quota import read_quota_tree
 
 log = structlog.get_logger()
 _decode = msgspec.json.Decoder(fleet.Message).decode

@@ -42,9 +42,7 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise refused(
-            data[: error.start].count(b"\n"), "is not UTF-8 text", "save the file as UTF-8"
-        ) from None
+        raise refused(data[: error.start].count(b"\n"), "is not UTF-8 text", "save the file as UTF-8") from None
 
 
 def _json(data: bytes) -> Any:
@@ -83,9 +81,7 @@ def _shallow(value: Any, left: int) -> bool:
 def _opened(document: Any) -> list[dict[str, Any]]:
     """A document as objects: itself, or the items of a v1 List."""
     if not isinstance(document, dict):
-        raise refused(
-            None, f"holds {shown(document)} where an object should be", "write apiVersion, kind, metadata"
-        )
+        raise refused(None, f"holds {shown(document)} where an object should be", "write apiVersion, kind, metadata")
     if document.get("kind") != "List" or document.get("apiVersion") != "v1":
         return [document]
     items = document.get("items") or []
@@ -110,11 +106,7 @@ def with_name(manifest: dict[str, Any], suffix: str) -> dict[str, Any]:
     The same manifest when it has a name. `suffix` is the caller's, so that a repeat names the same object.
     """
     metadata = manifest.get("metadata")
-    if (
-        not isinstance(metadata, dict)
-        or metadata.get("name")
-        or not isinstance(metadata.get("generateName"), str)
-    ):
+    if not isinstance(metadata, dict) or metadata.get("name") or not isinstance(metadata.get("generateName"), str):
         return manifest
     rest = {key: value for key, value in metadata.items() if key != "generateName"}
     return {**manifest, "metadata": {**rest, "name": f"{metadata['generateName'][:58]}{suffix}"}}

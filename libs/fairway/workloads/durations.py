@@ -30,8 +30,6 @@ def read_number(field: Field, default: int, least: int, most: int) -> int:
     if not text:
         return default
     if not re.fullmatch(r"\d{1,9}", text) or not least <= int(text) <= most:
-        field.wrong(
-            f"is {shown(text)}", f'write a number from {least} to {most} in quotes, such as "{default}"'
-        )
+        field.wrong(f"is {shown(text)}", f'write a number from {least} to {most} in quotes, such as "{default}"')
         return default
     return int(text)

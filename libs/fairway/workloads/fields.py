@@ -41,9 +41,7 @@ class Field:
 
     __slots__ = ("key", "problems", "up", "value")
 
-    def __init__(
-        self, value: Any, problems: Problems, up: "Field | None" = None, key: str | int = ""
-    ) -> None:
+    def __init__(self, value: Any, problems: Problems, up: "Field | None" = None, key: str | int = "") -> None:
         self.value = value
         self.problems = problems
         self.up = up

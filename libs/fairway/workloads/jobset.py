@@ -50,14 +50,10 @@ def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
 def phase(workload: Workload, manifest: Field) -> Phase:
     status = manifest["status"]
     counts = {
-        str(entry["name"].value): {
-            key: count(entry[key]) for key in ("ready", "succeeded", "failed", "active")
-        }
+        str(entry["name"].value): {key: count(entry[key]) for key in ("ready", "succeeded", "failed", "active")}
         for entry in status["replicatedJobsStatus"].items()
     }
-    ready, succeeded, failed = (
-        sum(one[key] for one in counts.values()) for key in ("ready", "succeeded", "failed")
-    )
+    ready, succeeded, failed = (sum(one[key] for one in counts.values()) for key in ("ready", "succeeded", "failed"))
 
     def at(state: str, text: str) -> Phase:
         return Phase(state, text, ready, succeeded, failed)
@@ -85,9 +81,7 @@ def _jobs(workload: Workload, manifest: Field, counts: Mapping[str, Mapping[str,
 
 def priority(manifest: Field) -> str:
     jobs = manifest["spec"]["replicatedJobs"].items()
-    return first_text(
-        *(job.at("template", "spec", "template", "spec", "priorityClassName") for job in jobs[:1])
-    )
+    return first_text(*(job.at("template", "spec", "template", "spec", "priorityClassName") for job in jobs[:1]))
 
 
 def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:

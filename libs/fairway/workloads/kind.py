@@ -105,9 +105,7 @@ def condition(status: Field, kind: str) -> Field | None:
 
 def said(entry: Field, fallback: str) -> str:
     """A condition's own words: `reason: message`."""
-    words = [
-        text for text in (entry["reason"].value, entry["message"].value) if isinstance(text, str) and text
-    ]
+    words = [text for text in (entry["reason"].value, entry["message"].value) if isinstance(text, str) and text]
     return ": ".join(words)[:500] or fallback
 
 

@@ -75,8 +75,7 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         if not found:
             manifest["spec"][specs].wrong("has no replicas", f"add one of {', '.join(roles)}")
         return tuple(
-            read_pod_set(role, read_replicas(field["replicas"]), field["template"])
-            for role, field in found.items()
+            read_pod_set(role, read_replicas(field["replicas"]), field["template"]) for role, field in found.items()
         )
 
     def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
@@ -87,10 +86,7 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
     def priority(manifest: Field) -> str:
         return first_text(
             manifest.at(*_POLICY, "schedulingPolicy", "priorityClass"),
-            *(
-                field.at("template", "spec", "priorityClassName")
-                for field in replicas(manifest, specs, roles).values()
-            ),
+            *(field.at("template", "spec", "priorityClassName") for field in replicas(manifest, specs, roles).values()),
         )
 
     def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:

@@ -70,9 +70,7 @@ def check_labels(field: Field) -> None:
         if key.startswith(OURS):
             value.wrong("only Fairway sets labels under fairway.io/", "remove this label")
         elif not is_label_key(key):
-            value.wrong(
-                f"{shown(key)} is not a label key", "use [prefix/]name, the name at most 63 characters"
-            )
+            value.wrong(f"{shown(key)} is not a label key", "use [prefix/]name, the name at most 63 characters")
         if not is_label_value(value.text()):
             value.wrong(
                 f"{shown(value.value)} is not a label value",

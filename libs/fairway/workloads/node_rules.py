@@ -28,13 +28,9 @@ def read_selector(field: Field) -> dict[str, str]:
     selector = field.strings()
     for key, value in selector.items():
         if "{{" in key + value:
-            field[key].wrong(
-                "is filled in only at run time, too late to choose a cluster", "write the label out"
-            )
+            field[key].wrong("is filled in only at run time, too late to choose a cluster", "write the label out")
         elif not is_label_key(key) or not is_label_value(value):
-            field[key].wrong(
-                f"{shown(key)}: {shown(value)} is no label a node can carry", "check its spelling"
-            )
+            field[key].wrong(f"{shown(key)}: {shown(value)} is no label a node can carry", "check its spelling")
     return selector
 
 
@@ -48,9 +44,7 @@ def read_terms(affinity: Field, node_name: Field) -> Terms:
         if labels or fields:  # an empty term matches no node: core/v1 NodeSelectorTerm
             terms.append(labels + fields)
     if required.given and not terms:
-        required["nodeSelectorTerms"].wrong(
-            "has no term with an expression, so it matches no node", "add one"
-        )
+        required["nodeSelectorTerms"].wrong("has no term with an expression, so it matches no node", "add one")
     if name := node_name.text():
         pinned = Expression(key="metadata.name", operator="In", values=(name,), field=True)
         return tuple((*term, pinned) for term in terms) or ((pinned,),)

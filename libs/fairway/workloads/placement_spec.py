@@ -42,9 +42,7 @@ def read_labels(selector: Field) -> tuple[Expression, ...]:
     )
     for entry in selector["matchExpressions"].items():
         if entry["operator"].value in ("Gt", "Lt"):
-            entry["operator"].wrong(
-                "compares numbers, which a label selector cannot", "use In with the values"
-            )
+            entry["operator"].wrong("compares numbers, which a label selector cannot", "use In with the values")
     return equal + tuple(read_expression(entry) for entry in selector["matchExpressions"].items())
 
 

@@ -83,7 +83,7 @@ def read_requests(resources: Field) -> Resources:
 def read_containers(containers: Field, required: bool = True) -> list[Resources]:
     """Requests of every container of a list that must not be empty."""
     found = containers.items()
-    if required and not found:
+    if required and containers.value in (None, []):
         containers.wrong("has no container", "a pod needs at least one container")
     return [read_requests(container["resources"]) for container in found]
 
@@ -98,9 +98,7 @@ def read_inits(inits: Field) -> list[tuple[Resources, bool]]:
 
 def read_pod(spec: Field, extra: Sequence[Resources] = ()) -> Resources:
     """Requests of one pod of a pod spec; `extra` are containers that an operator adds to it."""
-    requests = pod_requests(
-        [*read_containers(spec["containers"]), *extra], read_inits(spec["initContainers"])
-    )
+    requests = pod_requests([*read_containers(spec["containers"]), *extra], read_inits(spec["initContainers"]))
     whole = spec["resources"]
     if whole.given:
         limits = read_amounts(whole["limits"])

@@ -89,9 +89,7 @@ def _selector(field: Field, namespace: str) -> Selector:
     name = field["name"].text()
     # Karmada ignores the label selector of an entry that gives a name.
     labels = () if name else read_labels(field["labelSelector"])
-    return Selector(
-        field["apiVersion"].text(), field["kind"].text(), own or namespace, name=name, labels=labels
-    )
+    return Selector(field["apiVersion"].text(), field["kind"].text(), own or namespace, name=name, labels=labels)
 
 
 def _queued(field: Field) -> bool:

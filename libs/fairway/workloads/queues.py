@@ -49,9 +49,7 @@ def _policy(label: Field, field: Field) -> tuple[QueuePolicy, bool]:
     place = label if label.given else field
     found = _POLICIES.get(place.text())
     if found is None:
-        place.wrong(
-            f"is {shown(place.value)}", "use Priority (skip what does not fit) or Block (the head waits)"
-        )
+        place.wrong(f"is {shown(place.value)}", "use Priority (skip what does not fit) or Block (the head waits)")
         return QueuePolicy.PRIORITY, False
     return found
 

@@ -34,9 +34,7 @@ def read_quota_tree(manifest: dict[str, Any]) -> QuotaNode:
     tree = reader.node(root, (), ROOT)
     for name in sorted(set(tree.min) & set(tree.max)):
         if tree.min[name] != tree.max[name]:
-            _bad(
-                root, ROOT, f"min {show(name, tree.min[name])} {name} is not max {show(name, tree.max[name])}"
-            )
+            _bad(root, ROOT, f"min {show(name, tree.min[name])} {name} is not max {show(name, tree.max[name])}")
     problems.stop()
     return tree
 
@@ -126,9 +124,7 @@ def _no_limit(name: str) -> int:
 def _within_itself(field: Field, node: QuotaNode) -> None:
     for name, amount in sorted(node.min.items()):
         if amount > node.max.get(name, amount):
-            _bad(
-                field, node.path, f"min {show(name, amount)} {name} is above max {show(name, node.max[name])}"
-            )
+            _bad(field, node.path, f"min {show(name, amount)} {name} is above max {show(name, node.max[name])}")
 
 
 def _children_within(field: Field, node: QuotaNode) -> None:

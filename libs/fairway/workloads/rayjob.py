@@ -97,9 +97,7 @@ def phase(workload: Workload, manifest: Field) -> Phase:
     active = count(cluster["readyWorkerReplicas"])
     message = status["message"].value
     text = (
-        message[:500]
-        if isinstance(message, str) and message
-        else f"{deployment or 'new'}, job {job or 'not started'}"
+        message[:500] if isinstance(message, str) and message else f"{deployment or 'new'}, job {job or 'not started'}"
     )
     state = UNKNOWN
     if deployment in _WAITING:

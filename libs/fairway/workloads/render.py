@@ -5,12 +5,14 @@ from typing import Any
 
 import msgspec
 
-from fairway.workloads.kind import Kind
+from fairway.workloads.fields import Field, Problems
+from fairway.workloads.kind import Kind, Path, reach
 from fairway.workloads.registry import KINDS
 
 JOB_LABEL = "fairway.io/job"
 ATTEMPT_LABEL = "fairway.io/attempt"
 MANAGED_LABEL = "fairway.io/managed"
+POD_SET_LABEL = "fairway.io/pod-set"
 
 # What an API server or a controller of the hub wrote; in a member it is wrong or harmful.
 _HUB_ONLY = (
@@ -57,7 +59,36 @@ def member_copy(
     if kind.prepare:
         kind.prepare(copy)
     kind.set_labels(copy, job_labels(job, attempt))
+    _name_pod_sets(kind, copy)
     return copy
+
+
+def _name_pod_sets(kind: Kind, copy: dict[str, Any]) -> None:
+    """Every pod says which pod set it is of, so that an agent can tell what of a reservation it takes up."""
+    names = [pods.name for pods in kind.pod_sets(Field(copy, Problems()))]
+    for path in kind.label_paths(copy):
+        name = names[0] if len(names) == 1 else _pod_set_at(copy, path, names)
+        if name:
+            reach(copy, path).setdefault("labels", {})[POD_SET_LABEL] = name
+
+
+def _pod_set_at(copy: dict[str, Any], path: Path, names: list[str]) -> str:
+    """The pod set that a place in the manifest belongs to: a role, the name of a list's element, or a field such as
+    `headGroupSpec`; empty when it is of no single one."""
+    here: Any = copy
+    for key in path:
+        here = here[key]
+        called = [key] if isinstance(key, str) else [here.get("name"), here.get("groupName")]
+        # A Kubeflow operator takes a role's name in any case.
+        found = [
+            name
+            for name in names
+            if name in called or name.lower() == str(called[0]).lower() or str(called[0]).startswith(f"{name}Group")
+        ]
+        found += [name for name in names if called[0] == f"{name}PodTemplate"]
+        if found:
+            return found[0]
+    return ""
 
 
 def _without(holder: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:

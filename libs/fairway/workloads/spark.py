@@ -40,9 +40,10 @@ _STATES = {
 def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
     spec = manifest["spec"]
     if spec["mode"].choice("cluster", "client", "in-cluster-client") != "cluster":
-        spec["mode"].wrong(
-            "runs the driver outside the job's own pods, where it cannot be sized", "use cluster"
-        )
+        spec["mode"].wrong("runs the driver outside the job's own pods, where it cannot be sized", "use cluster")
+    for role in ("driver", "executor"):
+        if not spec[role].given:
+            spec[role].wrong("is missing", f"describe the {role}, if only as {{}}")
     for key, entry in spec["sparkConf"].pairs():
         if f"label.{OURS}" in key:
             entry.wrong("only Fairway sets labels under fairway.io/", "remove this label")

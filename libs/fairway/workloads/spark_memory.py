@@ -44,9 +44,7 @@ def _factor(spec: Field, role: str) -> Decimal:
     except InvalidOperation:
         factor = Decimal("NaN")
     if not factor.is_finite() or not 0 <= factor <= 100:
-        field.wrong(
-            f"is {shown(field.value)}, not a factor", 'write a number from 0 to 100 in quotes, such as "0.1"'
-        )
+        field.wrong(f"is {shown(field.value)}, not a factor", 'write a number from 0 to 100 in quotes, such as "0.1"')
         return JVM_FACTOR
     return factor
 

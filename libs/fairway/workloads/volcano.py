@@ -73,9 +73,7 @@ def phase(workload: Workload, manifest: Field) -> Phase:
     running, succeeded, failed = (count(status[key]) for key in ("running", "succeeded", "failed"))
     # Aborting and Terminating pass: they say neither that the job runs nor that it ended.
     meaning = _STATES.get(name, UNKNOWN)
-    words = [
-        text for text in (state["reason"].value, state["message"].value) if isinstance(text, str) and text
-    ]
+    words = [text for text in (state["reason"].value, state["message"].value) if isinstance(text, str) and text]
     text = ": ".join([name or "new", *words])[:500]
     return Phase(meaning, text, running, succeeded, failed)
 
@@ -93,6 +91,12 @@ def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
         yield ("spec", "tasks", index, "template", "metadata")
 
 
+def name_tasks(copy: dict[str, Any]) -> None:
+    """Write out the name that Volcano would give a task without one."""
+    for index, task in enumerate(copy["spec"]["tasks"]):
+        task["name"] = task.get("name") or f"default{index}"
+
+
 VOLCANO = Kind(
     name="Job",
     api_version="batch.volcano.sh/v1alpha1",
@@ -103,4 +107,5 @@ VOLCANO = Kind(
     priority=priority,
     label_paths=label_paths,
     drop=(("spec", "ttlSecondsAfterFinished"),),
+    prepare=name_tasks,
 )

@@ -68,26 +68,20 @@ def phase(workload: Workload, manifest: Field) -> Phase:
     name = str(status["phase"].value or "")
     pods = [str(node["phase"].value) for _, node in status["nodes"].pairs() if node["type"].value in _AT_WORK]
     counts = pods.count("Running"), pods.count("Succeeded"), pods.count("Failed") + pods.count("Error")
-    state = {"": PENDING, "Pending": PENDING, "Succeeded": SUCCEEDED, "Failed": FAILED, "Error": FAILED}.get(
-        name
-    )
+    state = {"": PENDING, "Pending": PENDING, "Succeeded": SUCCEEDED, "Failed": FAILED, "Error": FAILED}.get(name)
     if state is None:
         # The nodes of a large workflow are compressed or kept in a database: then its phase is all there is.
         hidden = status["compressedNodes"].value or status["offloadNodeStatusVersion"].value
         started = any(counts) or (bool(hidden) and name == "Running")
         state = UNKNOWN if name != "Running" else RUNNING if started else PENDING
     message = status["message"].value
-    text = (
-        message[:500] if isinstance(message, str) and message else f"{name or 'new'}, {len(pods)} pods so far"
-    )
+    text = message[:500] if isinstance(message, str) and message else f"{name or 'new'}, {len(pods)} pods so far"
     return Phase(state, text, *counts)
 
 
 def priority(manifest: Field) -> str:
     spec = manifest["spec"]
-    return first_text(
-        spec["podPriorityClassName"], *(one["priorityClassName"] for one in spec["templates"].items())
-    )
+    return first_text(spec["podPriorityClassName"], *(one["priorityClassName"] for one in spec["templates"].items()))
 
 
 def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:

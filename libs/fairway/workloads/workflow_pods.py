@@ -31,12 +31,11 @@ class Templates:
 
     def __init__(self, spec: Field, sized: bool) -> None:
         self.spec = spec
-        self.sized = (
-            sized  # the size stands in an annotation, so a template that lies elsewhere is no problem
-        )
+        self.sized = sized  # the size stands in an annotation, so a template that lies elsewhere is no problem
         self.by_name = {one["name"].text(): one for one in spec["templates"].items()}
         self._waves: dict[str, Counter[str]] = {}
         self._sets: dict[str, PodSet] = {}
+        self._inline: dict[str, str] = {}  # by path
         if spec["workflowTemplateRef"].given and not sized:
             _elsewhere(spec["workflowTemplateRef"])
 
@@ -100,22 +99,22 @@ class Templates:
         return total
 
     def _target(self, step: Field) -> str:
-        """The template a step runs; one written inline gets its path as its name."""
+        """The template a step runs; one written inline gets a name of its own."""
         if step["templateRef"].given:
             if not self.sized:
                 _elsewhere(step["templateRef"])
             return ""
         if step["inline"].given:
-            self.by_name[step["inline"].path] = step["inline"]
-            return step["inline"].path
+            path = step["inline"].path
+            name = self._inline.setdefault(path, f"inline-{len(self._inline)}")
+            self.by_name[name] = step["inline"]
+            return name
         self._named(step["template"])
         return step["template"].text()
 
     def _named(self, field: Field) -> None:
         if field.text() not in self.by_name and "{{" not in field.text():
-            field.wrong(
-                f"{shown(field.value)} is not a template of this workflow", "correct the name or add it"
-            )
+            field.wrong(f"{shown(field.value)} is not a template of this workflow", "correct the name or add it")
 
     def _ordered(self, wave: Counter[str]) -> list[tuple[str, int]]:
         return sorted(
@@ -197,9 +196,7 @@ def _group(group: Field) -> list[Field]:
 def _requests(template: Field) -> Resources:
     """Requests of a template's pod: its container, script or container set, with sidecars and init
     containers."""
-    own = [
-        read_requests(template[name]["resources"]) for name in ("container", "script") if template[name].given
-    ]
+    own = [read_requests(template[name]["resources"]) for name in ("container", "script") if template[name].given]
     own += read_containers(template["containerSet"]["containers"], required=False)
     own += read_containers(template["sidecars"], required=False)
     return pod_requests(own, read_inits(template["initContainers"]))

@@ -20,9 +20,7 @@ _WORDS: dict[str, bool | None] = {
 }  # fmt: skip
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,39})")
 _BASED = re.compile(r"[-+]?(?:0x[0-9a-fA-F]{1,32}|0o?[0-7]{1,40}|0b[01]{1,64})")
-_FLOAT = re.compile(
-    r"[-+]?(?:[0-9]{1,40}\.[0-9]{0,40}|\.[0-9]{1,40}|[0-9]{1,40}(?=[eE]))(?:[eE][-+]?[0-9]{1,3})?"
-)
+_FLOAT = re.compile(r"[-+]?(?:[0-9]{1,40}\.[0-9]{0,40}|\.[0-9]{1,40}|[0-9]{1,40}(?=[eE]))(?:[eE][-+]?[0-9]{1,3})?")
 _MAY_BE_NUMBER = frozenset("+-.0123456789")
 
 
@@ -43,9 +41,7 @@ def load_yaml(text: str, deepest: int) -> list[Any]:
             mark.line if mark else None, f"is not YAML: {what}", "correct the indentation or quotes"
         ) from None
     except yaml.YAMLError as error:
-        raise refused(
-            None, f"is not YAML: {str(error).splitlines()[0][:200]}", "remove control characters"
-        ) from None
+        raise refused(None, f"is not YAML: {str(error).splitlines()[0][:200]}", "remove control characters") from None
 
 
 class _Builder:
@@ -92,24 +88,18 @@ class _Builder:
 
     def plain(self, event: Any) -> None:
         if event.anchor is not None:
-            raise refused(
-                _line(event), f"sets the anchor &{event.anchor}", "write the value out where it is used"
-            )
+            raise refused(_line(event), f"sets the anchor &{event.anchor}", "write the value out where it is used")
         if event.tag not in (None, "!"):
             raise refused(_line(event), f"uses the tag {shown(event.tag)}", "remove the tag")
 
     def key(self, event: yaml.ScalarEvent) -> str:
         mapping = self.open[-1]
         if not isinstance(scalar(event), str):
-            raise refused(
-                _line(event), f"has the key {shown(event.value)}, which is not a string", "put it in quotes"
-            )
+            raise refused(_line(event), f"has the key {shown(event.value)}, which is not a string", "put it in quotes")
         if event.value == "<<" and event.implicit[0]:
             raise refused(_line(event), "uses a merge key", "write the keys out")
         if event.value in mapping:
-            raise refused(
-                _line(event), f"holds the key {shown(event.value)} a second time", "keep one of them"
-            )
+            raise refused(_line(event), f"holds the key {shown(event.value)} a second time", "keep one of them")
         return str(event.value)
 
     def put(self, value: Any) -> None:

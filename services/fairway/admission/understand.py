@@ -5,17 +5,17 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 import msgspec
-from fairway.domain.queues import QueueSpec
-from fairway.workloads.door import LARGEST_TEXT
-from fairway.workloads.policies import read_policy, select
-from fairway.workloads.registry import read
 from msgspec import Raw, Struct
 
 from fairway.domain.names import job_id
+from fairway.domain.queues import QueueSpec
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
+from fairway.workloads.door import LARGEST_TEXT
+from fairway.workloads.policies import read_policy, select
+from fairway.workloads.registry import read
 
 QUEUE_ANNOTATION = "kube-queue/queue-name"
 

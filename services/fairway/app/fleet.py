@@ -89,8 +89,7 @@ class Fleet:
         self.valkey = await valkey_server(self.dir / "valkey")
         if not self.plan.stub_clusters:
             await self._start_clusters()
-        for group in self.plan.groups:
-            await self.start_process(group)
+        await asyncio.gather(*(self.start_process(group) for group in self.plan.groups))
         self._write_address()
 
     async def _start_clusters(self) -> None:

@@ -1,4 +1,4 @@
-"""A process: some services, alive until it is told to end. FastStream keeps its life, health, metrics and control plane.
+"""A process: some services, alive until it is told to end. FastStream keeps its life, health and control plane.
 
 The HTTP side answers from the first moment: while the bus or the store is away, /readyz says so.
 """
@@ -43,7 +43,11 @@ class Process(AsgiFastStream):
     def waiting(self) -> list[str]:
         if self.parts is None:
             return ["the bus does not answer yet"]
-        lacking = [f"{name} waits for the store, the bus or its lease" for name, loop in self.parts.loops.items() if not loop.ready]
+        lacking = [
+            f"{name} waits for the store, the bus or its lease"
+            for name, loop in self.parts.loops.items()
+            if not loop.ready
+        ]
         if not self.parts.bus.connected:
             lacking.append("the bus is away")
         if not self.parts.catalog.known.is_set():
@@ -130,11 +134,17 @@ async def _work(process: Process, server: _Server, ready: Callable[[dict[str, An
                 group.create_task(task)
             if ready is not None:
                 await _all_ready(process)
-                ready({"ready": True, "http": f"http://{process.settings.http_host}:{server.port}", "services": process.names})
+                ready(
+                    {
+                        "ready": True,
+                        "http": f"http://{process.settings.http_host}:{server.port}",
+                        "services": process.names,
+                    }
+                )
     finally:
         await parts.close()
 
 
 async def _all_ready(process: Process) -> None:
-    while process.waiting():
+    while process.waiting():  # noqa: ASYNC110 - what it waits for is other processes' doing, too
         await asyncio.sleep(0.02)

@@ -1,6 +1,7 @@
 """The one place that chooses adapters: from names of services to loops ready to run."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
+from fairway.agent import SHAPES
 from fairway.agent.service import Settings as AgentSettings
 from fairway.agent.service import run_agent
 from fairway.app.settings import Settings
@@ -90,7 +92,7 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
 
 
 def agent_settings(settings: Settings, name: str) -> AgentSettings:
-    """The cluster's own labels and taints, from `<name>.json` beside its kubeconfig; none when there is no such file."""
+    """The cluster's own labels and taints, from `<name>.json` beside its kubeconfig, if there is such a file."""
     facts = settings.members()[name].with_name(f"{name}.json")
     return msgspec.json.decode(facts.read_bytes(), type=AgentSettings) if facts.exists() else AgentSettings()
 
@@ -101,14 +103,14 @@ async def _provisioned(bus: NatsBus, replicas: int) -> None:
             return await bus.provision(replicas=replicas)
         except (TimeoutError, OSError):
             await asyncio.sleep(0.2)
-        except Exception as error:  # noqa: BLE001 - the client raises its own family while the server starts
+        except Exception as error:
             if "unavailable" not in str(error).lower() and "timeout" not in type(error).__name__.lower():
                 raise
             await asyncio.sleep(0.2)
 
 
 async def members(settings: Settings) -> dict[str, Cluster]:
-    options = Options(kinds=tuple(sorted(KINDS)))
+    options = Options(kinds=tuple(sorted(KINDS)), shapes=SHAPES, seed=os.getpid())
     return {
         name: await KubernetesCluster.from_kubeconfig(name, Path(path), options)
         for name, path in settings.members().items()
@@ -119,7 +121,7 @@ async def members(settings: Settings) -> dict[str, Cluster]:
 async def _hub(settings: Settings) -> Cluster | None:
     if not settings.hub_kubeconfig:
         return None
-    options = Options(kinds=tuple(sorted(KINDS)))
+    options = Options(kinds=tuple(sorted(KINDS)), seed=os.getpid())
     return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), options)
 
 
@@ -130,7 +132,7 @@ def services(names: Sequence[str], parts: Parts) -> list[Service]:
         "quota": lambda: [quota.service(parts.catalog)],
         "queue": lambda: [queue.service(parts.catalog, parts.meter, parts.queues)],
         "global-scheduler": lambda: [global_scheduler.service()],
-        "reserver": lambda: [reserver.service(parts.bus)],
+        "reserver": lambda: [reserver.service(parts.bus, parts.catalog)],
         "propagator": lambda: propagator.services(_hands(parts)),
         "watcher": lambda: [watcher.service(_eyes(parts))],
     }

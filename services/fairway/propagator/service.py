@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy
 
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.names import HUB_UID
@@ -13,6 +12,7 @@ from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy
 
 # One look at a deletion; the message comes again for the next one.
 _DELETE_WAIT_S = 5.0

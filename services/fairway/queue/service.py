@@ -2,17 +2,19 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode
 
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Step
 from fairway.domain.job import Job
+from fairway.domain.queues import QueueSpec
+from fairway.domain.quota import request
+from fairway.domain.quota_tree import QuotaNode
 from fairway.queue.book import Book
 from fairway.queue.decide import Begin, Sweep, decide
-from fairway.queue.turn import SERVICE
+from fairway.queue.turn import SERVICE, taken_of
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.ports import Found, Store, Wanted
@@ -34,7 +36,7 @@ class QueueView(JobsView):
     def __init__(self, catalog: Catalog, meter: Meter) -> None:
         super().__init__()
         self._catalog, self._meter = catalog, meter
-        self.book = Book()
+        self.book = Book(self._by_time)
         self.usage: dict[str, int] = {}
         self.room: dict[str, fleet.Freed] = {}
         self.freed = 0
@@ -43,13 +45,17 @@ class QueueView(JobsView):
     async def load(self, store: Store) -> None:
         """Reads every live job: those that wait or are on their way make the book."""
         await super().load(store)
-        self.book, self.room, self._doubtful = Book(), {}, set()
+        self.book, self.room, self._doubtful = Book(self._by_time), {}, set()
         live = await store.read(Wanted(whole=(decision.LIVE,)))
         names = sorted(live.whole.get(decision.LIVE, {}))
         for start in range(0, len(names), _PIECE):
             found = await store.read(Wanted(rows={decision.JOBS: names[start : start + _PIECE]}))
             for row in found.rows.values():
                 self.book.put(_job(row.data))
+
+    def _by_time(self, queue: str) -> bool:
+        spec = self.queues.get(queue)
+        return spec is not None and spec.by_time
 
     @property
     def tree(self) -> QuotaNode | None:
@@ -76,8 +82,16 @@ class QueueView(JobsView):
         for job in self.jobs.values():
             self.book.put(job)
         for one in heard:
-            if isinstance(one.message, fleet.Freed):
-                self.room[one.message.cluster] = one.message
+            self._note_room(one.message)
+
+    def _note_room(self, message: Any) -> None:
+        """Room as last heard of, less what was reserved since."""
+        if isinstance(message, fleet.Freed):
+            self.room[message.cluster] = message
+        elif isinstance(message, wire.Reserved) and message.cluster in self.room:
+            job = self.jobs.get(message.job)
+            if job is not None:
+                self.room[message.cluster] = taken_of(self.room[message.cluster], request(job))
 
     def apply(self, step: Step) -> None:
         super().apply(step)

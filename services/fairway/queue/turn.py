@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode
+import msgspec
 
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job
+from fairway.domain.queues import QueueSpec
 from fairway.domain.quota import charge, lacking, path_nodes
+from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.domain.tell import Jobs, Teller, quota_key
 from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry
@@ -136,8 +137,9 @@ class Turn:
         its queue let go is tried."""
         left = WAKE_BUDGET
         for head in self._view.book.heads(ROOM):
-            if left and (news is None or enough(head, news)):
-                left -= self.serve_shape(head)
+            if left and (news is None or enough(head, news)) and self.serve_shape(head):
+                left -= 1
+                news = news and taken_of(news, head.least[0])
 
     def serve_shape(self, head: Entry) -> bool:
         """Tries one job that waits for the same room as `head`, and those behind it if quota or queue hold it."""
@@ -154,6 +156,12 @@ def enough(entry: Entry, freed: Freed) -> bool:
     """Whether the freed room could hold the gang by its sums; what it takes node by node is the scheduler's to say."""
     total, largest = entry.least
     return _within(total, freed.free) and _within(largest, freed.largest)
+
+
+def taken_of(freed: Freed, amounts: Resources) -> Freed:
+    """What is left of freed room once somebody is on the way to it: the next in line is not woken for the same."""
+    left = {name: amount - amounts.get(name, 0) for name, amount in freed.free.items()}
+    return msgspec.structs.replace(freed, free=left)
 
 
 def _within(need: Resources, have: Mapping[str, int]) -> bool:

@@ -2,11 +2,10 @@
 
 from typing import Protocol
 
-from fairway.domain.quota_tree import QuotaNode, ever_fits, leaf_of
-
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import Job, State
 from fairway.domain.quota import request
+from fairway.domain.quota_tree import QuotaNode, ever_fits, leaf_of
 from fairway.domain.tell import Jobs, Teller, current
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

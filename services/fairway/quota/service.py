@@ -1,8 +1,8 @@
 """quota as a value."""
 
 import msgspec
-from fairway.domain.quota_tree import QuotaNode
 
+from fairway.domain.quota_tree import QuotaNode
 from fairway.quota.decide import SERVICE, decide
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.service import Ear, Service

@@ -1,9 +1,10 @@
 """Is the room still there? Held all or nothing, node by node, checked with the scheduler's own fit on fresh rows."""
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from fairway.domain import decision
-from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step
+from fairway.domain.decision import NOTHING, Call, Decision, Heard, Put, Step
 from fairway.domain.job import Job, State
 from fairway.domain.ledger import Hold
 from fairway.domain.retry import go_back
@@ -24,11 +25,18 @@ class Expire(fleet.FleetMessage, frozen=True, kw_only=True, tag="expire"):
     """Local: look for reservations that nobody dispatched."""
 
 
+class Begin(fleet.FleetMessage, frozen=True, kw_only=True, tag="reserver_begin"):
+    """Local: the reserver starts on a working set, which may know nothing of the clusters yet."""
+
+
 class View(Capacity, Protocol):
-    """The capacity cache, and the jobs that the messages speak of."""
+    """The capacity cache, and the jobs that the messages speak of; `members` are the clusters by name."""
 
     jobs: dict[str, Job]
     revs: dict[str, int]
+
+    @property
+    def members(self) -> Iterable[str]: ...
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
@@ -46,6 +54,9 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
             return release(view, heard, message.cluster, f"{message.job}/{message.attempt}", now)
         case Expire():
             return _expire(view, heard, now)
+        case Begin() if not heard.outcomes:
+            silent = [name for name in sorted(view.members) if name not in view.clusters]
+            return Decision(calls=tuple(Call("resync", name, "", 0) for name in silent))
     return NOTHING
 
 

@@ -1,6 +1,6 @@
 """reserver as a value: the followed cache as its view, and the one thing it asks for outside, a full report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -9,7 +9,8 @@ from fairway.domain.decision import Call, Heard, Outcome, Put
 from fairway.domain.job import State
 from fairway.domain.ledger import Hold
 from fairway.reserver.capacity import node_writes
-from fairway.reserver.decide import SERVICE, Expire, decide
+from fairway.reserver.decide import SERVICE, Begin, Expire, decide
+from fairway.runtime.catalog import Catalog
 from fairway.runtime.ports import Bus, Found, Row, Store, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import FleetView
@@ -22,9 +23,14 @@ _EXPIRE_EVERY_MS = 2_000
 class ReserverView(FleetView):
     """The cache, with the reservations that may have to end by themselves; those dispatched are looked at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, catalog: Catalog) -> None:
         super().__init__()
+        self._catalog = catalog
         self._expiring: dict[str, int] = {}
+
+    @property
+    def members(self) -> Iterable[str]:
+        return self._catalog.clusters
 
     async def load(self, store: Store) -> None:
         await super().load(store)
@@ -61,7 +67,7 @@ class ReserverView(FleetView):
         return node_writes(self, cluster, nodes, changed)
 
 
-def service(bus: Bus) -> Service:
+def service(bus: Bus, catalog: Catalog) -> Service:
     jobs = msgspec.json.Decoder(wire.Message)
     ends = tuple(f"fairway.job.{verb}.>" for verb in ("placed", "succeeded", "failed", "lost", "cancelled", "removed"))
     ears = (
@@ -73,4 +79,5 @@ def service(bus: Bus) -> Service:
         await bus.tell(subjects.resync(call.cluster))
         return Outcome(call, True)
 
-    return Service(SERVICE, ears, decide, ReserverView, act=act, ticks=((Expire(), _EXPIRE_EVERY_MS),))
+    ticks = ((Expire(), _EXPIRE_EVERY_MS),)
+    return Service(SERVICE, ears, decide, lambda: ReserverView(catalog), act=act, ticks=ticks, begin=Begin())

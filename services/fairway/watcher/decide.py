@@ -25,7 +25,7 @@ class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
     """Local: an object of ours as a member cluster shows it; `gone`: it was deleted."""
 
     cluster: str
-    manifest: dict[str, Any] = {}
+    manifest: dict[str, Any]
     gone: bool = False
 
 

@@ -10,6 +10,7 @@ from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable
 
 log = structlog.get_logger()
 
+
 class Mirror:
     """Keeps one status per hub object; an object that the hub no longer has, or has anew, is passed over."""
 

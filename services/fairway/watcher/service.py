@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
@@ -18,6 +17,7 @@ from fairway.watcher.decide import SERVICE, Late, Listed, Observed, decide
 from fairway.watcher.reflect import Mirror
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
 _LATE_EVERY_MS = 500
 
@@ -112,7 +112,12 @@ def observed(cluster: str, change: Change) -> Observed | None:
     labels = meta.get("labels") or {}
     if JOB_LABEL not in labels or not str(labels.get(ATTEMPT_LABEL, "")).isdigit():
         return None
-    head = {"job": labels[JOB_LABEL], "tenant": change.namespace, "attempt": int(labels[ATTEMPT_LABEL]), "cluster": cluster}
+    head = {
+        "job": labels[JOB_LABEL],
+        "tenant": change.namespace,
+        "attempt": int(labels[ATTEMPT_LABEL]),
+        "cluster": cluster,
+    }
     return Observed(**head, manifest=change.manifest, gone=change.gone)
 
 

@@ -30,8 +30,7 @@ def reconcile(view: View) -> Outcome:
         return Outcome()
     steps = list(plan(view.spec, view.name))
     made = {
-        one["metadata"]["annotations"]["workflows.argoproj.io/node-name"]: one
-        for one in view.named("Pod").values()
+        one["metadata"]["annotations"]["workflows.argoproj.io/node-name"]: one for one in view.named("Pod").values()
     }
     phases = {name: phase(one) for name, one in made.items()}
     failed = [step.name for step in steps if phases.get(step.name) == "Failed"]
@@ -39,11 +38,7 @@ def reconcile(view: View) -> Outcome:
     create: list[Json] = []
     if not failed and not view.spec.get("suspend"):
         room = int(view.spec.get("parallelism") or len(steps)) - active
-        ready = [
-            one
-            for one in steps
-            if one.name not in made and all(phases.get(x) == "Succeeded" for x in one.after)
-        ]
+        ready = [one for one in steps if one.name not in made and all(phases.get(x) == "Succeeded" for x in one.after)]
         create = [_pod(view, step) for step in ready[: max(0, room)]]
     return Outcome(create=tuple(create), status=_status(view, steps, made, bool(create or active)))
 
@@ -54,9 +49,7 @@ def plan(spec: Json, workflow: str) -> Iterator[Step]:
     yield from _expand(templates, spec.get("entrypoint", ""), workflow, (), 0)
 
 
-def _expand(
-    templates: dict[str, Json], name: str, node: str, after: tuple[str, ...], depth: int
-) -> Iterator[Step]:
+def _expand(templates: dict[str, Json], name: str, node: str, after: tuple[str, ...], depth: int) -> Iterator[Step]:
     template = templates.get(name)
     if template is None or depth > _DEEPEST:
         raise ValueError(f"template {name!r} is not there, or calls itself more than {_DEEPEST} times")
@@ -76,9 +69,7 @@ def _expand(
         yield Step(node, template, after)
 
 
-def _dag(
-    templates: dict[str, Json], tasks: list[Json], at: tuple[str, tuple[str, ...], int]
-) -> Iterator[Step]:
+def _dag(templates: dict[str, Json], tasks: list[Json], at: tuple[str, tuple[str, ...], int]) -> Iterator[Step]:
     node, before, depth = at
     ends: dict[str, tuple[str, ...]] = {}
     left = list(tasks)

@@ -92,10 +92,7 @@ def _succeeded(view: View, jobs: dict[str, Json]) -> bool:
     targets = policy.get("targetReplicatedJobs") or [one["name"] for one in _sets(view)]
     wanted = sum(int(one.get("replicas", 1)) for one in _sets(view) if one["name"] in targets)
     done = sum(
-        1
-        for name in targets
-        for job in _of_set(jobs, name)
-        if condition_true(job.get("status") or {}, "Complete")
+        1 for name in targets for job in _of_set(jobs, name) if condition_true(job.get("status") or {}, "Complete")
     )
     return done > 0 if policy.get("operator") == "Any" else 0 < wanted <= done
 

@@ -25,8 +25,7 @@ from fairway.kubesim.operators.base import (
     with_condition,
     without,
 )  # fmt: skip
-from fairway.kubesim.runspec import RUN_FOR
-
+from fairway.kubesim.runspec import GROUP_ROLE, RUN_FOR
 
 # Of these two conditions the later one removes the other from the list.
 _EXCLUSIVE = {"Running": "Restarting", "Restarting": "Running"}
@@ -77,9 +76,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
         size = sum(int(one.get("replicas", 1)) for one in sets.values())
         for role, one in sets.items():
             for index in range(int(one.get("replicas", 1))):
-                name = (
-                    f"{view.name}-{role.lower()}-{index}" if role != "Launcher" else f"{view.name}-launcher"
-                )
+                name = f"{view.name}-{role.lower()}-{index}" if role != "Launcher" else f"{view.name}-launcher"
                 if name not in there:
                     yield self._pod(view, name, (role, index), size)
 
@@ -91,7 +88,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
         group = together(view.uid, size, leads, breaks=restart == "Never")
         made = pod(name, one.get("template"), self._labels(view, role, index), group)
         if role in self.endless:
-            made["metadata"]["annotations"][RUN_FOR] = "never"
+            made["metadata"]["annotations"] |= {RUN_FOR: "never", GROUP_ROLE: "server"}
         made["spec"]["restartPolicy"] = "Never" if restart == "ExitCode" else restart
         return made
 
@@ -118,9 +115,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
         if condition_true(status, "Running"):
             status = self._say(view, status, "Running", False, "is suspended")
         gone = tuple(alive(view.named("Pod").values()))
-        return Outcome(
-            delete=gone, status={**status, "replicaStatuses": {role: {} for role in self._sets(view)}}
-        )
+        return Outcome(delete=gone, status={**status, "replicaStatuses": {role: {} for role in self._sets(view)}})
 
     def _role(self, child: Json) -> str:
         return str(child["metadata"]["labels"].get("training.kubeflow.org/replica-type", ""))
@@ -140,10 +135,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
 
     def _progress(self, view: View, status: Json, retrying: bool) -> Json:
         pods = alive(view.named("Pod").values())
-        counted = {
-            role: _counts([one for one in pods if self._role(one) == role.lower()])
-            for role in self._sets(view)
-        }
+        counted = {role: _counts([one for one in pods if self._role(one) == role.lower()]) for role in self._sets(view)}
         status = {**status, "replicaStatuses": counted}
         if self._succeeded(view, pods):
             return self._end(view, status, "Succeeded", "successfully completed")
@@ -151,13 +143,9 @@ class Kubeflow(msgspec.Struct, frozen=True):
         limit = (view.spec.get("runPolicy") or {}).get("backoffLimit")
         if failed:
             first = failed[0]["metadata"]["name"]
-            return self._end(
-                view, status, "Failed", f"has failed because pod {first} failed: {why_failed(failed[0])}"
-            )
+            return self._end(view, status, "Failed", f"has failed because pod {first} failed: {why_failed(failed[0])}")
         if limit is not None and restarts(pods) >= max(1, int(limit)):
-            return self._end(
-                view, status, "Failed", "has failed because it has reached the specified backoff limit"
-            )
+            return self._end(view, status, "Failed", "has failed because it has reached the specified backoff limit")
         if retrying:
             return self._say(view, status, "Restarting", True, "is restarting")
         if count(pods, "Running"):
@@ -170,9 +158,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
         if leader == "Worker" and self.kind == "PyTorchJob":
             wanted = int(self._sets(view).get("Worker", {}).get("replicas", 1))
             return wanted > 0 and count(led, "Succeeded") >= wanted
-        first = [
-            one for one in led if one["metadata"]["labels"]["training.kubeflow.org/replica-index"] == "0"
-        ]
+        first = [one for one in led if one["metadata"]["labels"]["training.kubeflow.org/replica-index"] == "0"]
         return count(first, "Succeeded") > 0
 
     def _end(self, view: View, status: Json, kind: str, text: str) -> Json:
@@ -198,7 +184,5 @@ def _counts(pods: list[Json]) -> Json:
 
 
 PYTORCH = Kubeflow("PyTorchJob", "pytorchReplicaSpecs", ("Master",), restart="OnFailure")
-TENSORFLOW = Kubeflow(
-    "TFJob", "tfReplicaSpecs", ("Chief", "Master"), endless=("PS", "Evaluator"), clean="Running"
-)
+TENSORFLOW = Kubeflow("TFJob", "tfReplicaSpecs", ("Chief", "Master"), endless=("PS", "Evaluator"), clean="Running")
 MPI = Kubeflow("MPIJob", "mpiReplicaSpecs", ("Launcher",), endless=("Worker",))

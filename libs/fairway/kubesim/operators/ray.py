@@ -49,9 +49,7 @@ def _pods(view: View) -> list[Json]:
         number = int(group.get("replicas", group.get("minReplicas", 1))) * int(group.get("numOfHosts", 1))
         name = group.get("groupName", "workers")
         for index in range(number):
-            made.append(
-                _pod(view, f"{view.name}-{name}-worker-{view.uid[:4]}{index}", group, ("worker", name))
-            )
+            made.append(_pod(view, f"{view.name}-{name}-worker-{view.uid[:4]}{index}", group, ("worker", name)))
     return made
 
 
@@ -112,9 +110,7 @@ def _initializing(view: View, cluster: str) -> Json:
 
 
 def _suspended(view: View) -> Json:
-    kept = without(
-        view.status, "rayClusterName", "rayClusterStatus", "jobId", "startTime", "kubesimRunningMs"
-    )
+    kept = without(view.status, "rayClusterName", "rayClusterStatus", "jobId", "startTime", "kubesimRunningMs")
     return {**kept, "jobDeploymentStatus": "Suspended", "jobStatus": ""}
 
 

@@ -37,9 +37,7 @@ def reconcile(view: View) -> Outcome:
 
 
 def _tasks(spec: Json) -> list[Json]:
-    return [
-        {**one, "name": one.get("name") or f"default{i}"} for i, one in enumerate(spec.get("tasks") or ())
-    ]
+    return [{**one, "name": one.get("name") or f"default{i}"} for i, one in enumerate(spec.get("tasks") or ())]
 
 
 def _replicas(spec: Json) -> int:

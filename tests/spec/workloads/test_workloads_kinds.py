@@ -32,9 +32,7 @@ def test_a_manifest_asks_for(case: dict[str, Any]) -> None:
         assert want["node_selector"] == {key: value for one in selectors for key, value in one.items()}
 
 
-@pytest.mark.parametrize(
-    ("case", "given"), STATUSES, ids=lambda one: f"{one.get('file', '')}{one['case']}"[:90]
-)
+@pytest.mark.parametrize(("case", "given"), STATUSES, ids=lambda one: f"{one.get('file', '')}{one['case']}"[:90])
 def test_a_status_means(case: dict[str, Any], given: dict[str, Any]) -> None:
     workload = registry.read(case["manifest"])
     phase = registry.status(case["manifest"], workload, given["status"])

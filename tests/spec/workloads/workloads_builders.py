@@ -1,0 +1,40 @@
+"""Small manifests that say only what matters."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fairway.wire.reasons import Refused
+
+
+def pod(**spec: Any) -> dict[str, Any]:
+    """A pod template with one container, and `spec` beside it."""
+    return {"spec": {"containers": [{"name": "main"}], **spec}}
+
+
+def batch_job(name: str = "one", **metadata: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "team-data", **metadata},
+        "spec": {"template": pod()},
+    }
+
+
+def with_at(manifest: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """The manifest with `value` written at a dotted path."""
+    *way, last = path.split(".")
+    here = manifest
+    for key in way:
+        here = here.setdefault(key, {})
+    here[last] = value
+    return manifest
+
+
+def refusal(of: Callable[[], Any]) -> dict[str, str]:
+    """The reasons with which something is refused: field -> text."""
+    with pytest.raises(Refused) as caught:
+        of()
+    assert all(reason.text and reason.remedy for reason in caught.value.reasons)
+    return {reason.field: reason.text for reason in caught.value.reasons}
