@@ -10,7 +10,7 @@ from fairway.domain.resources import Resources, add
 from fairway.wire.capacity import ClusterInfo, Node
 
 
-class JobRow(Struct, frozen=True, omit_defaults=True):
+class JobRow(Struct, frozen=True):
     """A job in a list. Times are in milliseconds since 1970; `text` is the last reason that was recorded."""
 
     id: str
@@ -31,7 +31,7 @@ class JobRow(Struct, frozen=True, omit_defaults=True):
     hub: bool = False
 
 
-class QueueRow(Struct, frozen=True, omit_defaults=True):
+class QueueRow(Struct, frozen=True):
     """`waiting` jobs stand in it, `starting` were let go and are not up yet; `first` waits longest, since `oldest`."""
 
     name: str
@@ -43,7 +43,7 @@ class QueueRow(Struct, frozen=True, omit_defaults=True):
     oldest: int = 0
 
 
-class QuotaRow(Struct, frozen=True, omit_defaults=True):
+class QuotaRow(Struct, frozen=True):
     """One node of the tree. A resource that `max` does not list is not limited here."""
 
     path: str
@@ -53,7 +53,7 @@ class QuotaRow(Struct, frozen=True, omit_defaults=True):
     namespaces: tuple[str, ...] = ()
 
 
-class ClusterRow(Struct, frozen=True, omit_defaults=True):
+class ClusterRow(Struct, frozen=True):
     """`used` is what others' pods request, `held` what Fairway's jobs hold or run. `age` in ms since its last report
     (-1: there was none), `stale` when that is too long for new work."""
 

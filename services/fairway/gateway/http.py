@@ -107,27 +107,27 @@ def _table(jobs: Jobs, fleet: Fleet, streams: Streams, door: Door) -> list[tuple
         (
             Operation(
                 "POST", "/v1/jobs", "Submit a job, with its policies beside it if the hub does not have them.",
-                {200: Accepted | Preview, 202: Accepted}, posting, (400, 409, 413, 415, 422, 503), Envelope,
+                {200: (Accepted, Preview), 202: (Accepted,)}, posting, (400, 409, 413, 415, 422, 503), Envelope,
             ),
             door.post,
         ),
-        (Operation("GET", "/v1/jobs", "Jobs, in pages, by id.", {200: JobPage}, listing, (400, 503)), jobs.list),
-        (Operation("GET", one, "A job as its events have made it.", {200: Job}, (), (404, 503)), jobs.one),
+        (Operation("GET", "/v1/jobs", "Jobs, in pages, by id.", {200: (JobPage,)}, listing, (400, 503)), jobs.list),
+        (Operation("GET", one, "A job as its events have made it.", {200: (Job,)}, (), (404, 503)), jobs.one),
         (
-            Operation("DELETE", one, "Cancel it.", {200: Cancelling, 202: Cancelling}, (), (404, 503)),
+            Operation("DELETE", one, "Cancel it.", {200: (Cancelling,), 202: (Cancelling,)}, (), (404, 503)),
             jobs.cancel,
         ),
-        (Operation("GET", f"{one}/why", "Where it stands, and why.", {200: Why}, (), (404, 503)), jobs.why),
+        (Operation("GET", f"{one}/why", "Where it stands, and why.", {200: (Why,)}, (), (404, 503)), jobs.why),
         (
-            Operation("GET", f"{one}/story", "What happened to it, from the record.", {200: Story}, (), (404, 503)),
+            Operation("GET", f"{one}/story", "What happened to it, from the record.", {200: (Story,)}, (), (404, 503)),
             jobs.story,
         ),
-        (Operation("GET", "/v1/queues", "Queues, and who waits.", {200: QueueList}, (), (503,)), fleet.queues),
-        (Operation("GET", "/v1/quota", "The quota tree with its usage.", {200: QuotaList}, (), (503,)), fleet.quota),
-        (Operation("GET", "/v1/clusters", "Clusters and their room.", {200: ClusterList}, (), (503,)), fleet.clusters),
+        (Operation("GET", "/v1/queues", "Queues, and who waits.", {200: (QueueList,)}, (), (503,)), fleet.queues),
+        (Operation("GET", "/v1/quota", "The quota tree with its usage.", {200: (QuotaList,)}, (), (503,)), fleet.quota),
+        (Operation("GET", "/v1/clusters", "Clusters, their room.", {200: (ClusterList,)}, (), (503,)), fleet.clusters),
         (
             Operation(
-                "GET", "/v1/events", "What happens to a tenant's jobs, as it happens.", {200: None}, (namespace, last),
+                "GET", "/v1/events", "What happens to a tenant's jobs, as it happens.", {200: ()}, (namespace, last),
                 (400, 503),
             ),
             streams.events,

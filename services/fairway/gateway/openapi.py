@@ -16,12 +16,12 @@ class Parameter(Struct, frozen=True):
 
 
 class Operation(Struct, frozen=True):
-    """`gives` maps a status to the Struct of its body; None: not JSON. `problems` are the other statuses."""
+    """`gives` maps a status to the Structs its body may be (none: not JSON). `problems` are the other statuses."""
 
     method: str
     path: str
     text: str
-    gives: dict[int, Any]
+    gives: dict[int, tuple[Any, ...]]
     parameters: tuple[Parameter, ...] = ()
     problems: tuple[int, ...] = ()
     body: Any = None
@@ -34,7 +34,7 @@ _TITLES = {
 
 
 def document(operations: Sequence[Operation], version: str) -> dict[str, Any]:
-    bodies = [one for op in operations for one in (*op.gives.values(), op.body) if one is not None]
+    bodies = [one for op in operations for some in (*op.gives.values(), (op.body,)) for one in some if one]
     types = list(dict.fromkeys([*bodies, ProblemBody]))
     refs, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     schemas = dict(zip(types, refs, strict=True))
@@ -64,8 +64,10 @@ def _operation(op: Operation, schemas: dict[Any, dict[str, Any]]) -> dict[str, A
     if op.body is not None:
         content = {"application/json": {"schema": schemas[op.body]}, "application/yaml": {"schema": {"type": "string"}}}
         said["requestBody"] = {"required": True, "content": content}
-    for status, body in op.gives.items():
-        content = {"application/json": {"schema": schemas[body]}} if body else {"text/event-stream": {}}
+    for status, some in op.gives.items():
+        any_of = [schemas[one] for one in some]
+        schema = any_of[0] if len(any_of) == 1 else {"anyOf": any_of}
+        content = {"application/json": {"schema": schema}} if some else {"text/event-stream": {}}
         said["responses"][str(status)] = {"description": _TITLES[status], "content": content}
     for status in op.problems:
         content = {"application/problem+json": {"schema": schemas[ProblemBody]}}

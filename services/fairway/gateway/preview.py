@@ -22,7 +22,7 @@ class PodSetAnswer(Struct, frozen=True):
     requests: dict[str, int]
 
 
-class Preview(Struct, frozen=True, omit_defaults=True):
+class Preview(Struct, frozen=True):
     """What admission and the quota would say, with nothing submitted."""
 
     accepted: bool

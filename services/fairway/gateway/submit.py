@@ -15,16 +15,8 @@ from fairway.domain.decision import Say
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.tell import message_id
 from fairway.gateway import problem
-from fairway.gateway.decide import (
-    Asked,
-    Submission,
-    check_client,
-    from_envelope,
-    names_of,
-    one_job,
-    outgoing_kind,
-    submission,
-)  # fmt: skip
+from fairway.gateway.body import check_client, from_envelope, one_job
+from fairway.gateway.decide import Asked, Submission, names_of, outgoing_kind, submission
 from fairway.gateway.preview import Understand, preview
 from fairway.gateway.reader import Reader
 from fairway.gateway.settle import Settled
@@ -43,7 +35,7 @@ _PUBLISH_S = 10.0
 _RECENT = 10_000
 
 
-class Accepted(Struct, frozen=True, omit_defaults=True):
+class Accepted(Struct, frozen=True):
     """`state` is `submitted` until more is known; `repeated`: this client had sent the same before."""
 
     job: str
