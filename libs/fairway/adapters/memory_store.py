@@ -57,7 +57,7 @@ class MemoryStore:
         return found
 
     async def keys(self, table: str) -> list[str]:
-        self._check()
+        self._check("", 0)
         return sorted(self.rows.get(table, {}))
 
     async def commit(self, commit: Commit) -> list[bool]:

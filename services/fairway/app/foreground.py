@@ -36,8 +36,8 @@ def own(folder: Path) -> Iterator[None]:
         lock.flush()
         for left in ("nats", "valkey", "clusters"):
             shutil.rmtree(folder / left, ignore_errors=True)
-        for left in (*folder.glob("*.log"), folder / "fleet.json"):
-            left.unlink(missing_ok=True)
+        for file in (*folder.glob("*.log"), folder / "fleet.json"):
+            file.unlink(missing_ok=True)
         yield
 
 
