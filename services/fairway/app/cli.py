@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.app import ask, submit, up
+from fairway.app import ask, replay, submit, up
 from fairway.app.pipeline import EVERYTHING
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -45,7 +45,7 @@ def run(
     uvloop.run(process.run(names, settings, ready))
 
 
-for _part in (up, submit, ask):
+for _part in (up, submit, ask, replay):
     _part.register(app)
 
 
