@@ -64,7 +64,7 @@ def check_address(host: str, insecure: bool) -> None:
 
 def create_app(world: World, settings: HttpSettings) -> Starlette:
     door = Door(world, settings.ids, settings.understand, lambda: settings.configuration.tree)
-    table = _table(Jobs(world, door), Fleet(world, settings.configuration), Streams(world), door)
+    table = _of_jobs(Jobs(world, door), door) + _of_fleet(Fleet(world, settings.configuration), Streams(world))
     spec = document([operation for operation, _ in table], VERSION)
 
     async def openapi(request: Request) -> Response:
@@ -88,51 +88,49 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
     return app
 
 
-def _table(jobs: Jobs, fleet: Fleet, streams: Streams, door: Door) -> list[tuple[Operation, Handler]]:
-    namespace = Parameter("namespace", "only those of this namespace")
-    listing = (
-        namespace,
-        Parameter("state", "only those in these states, separated by commas; live: those that have not ended"),
-        Parameter("limit", "how many, 1 to 500 (100)"),
-        Parameter("continue", "what the page before said"),
-    )
-    posting = (
-        Parameter("Idempotency-Key", "the client's own id; the same id with the same body is the same job", "header"),
-        Parameter("wait", "admitted: answer when it was queued or refused, or after 5 s"),
-        Parameter("dryRun", "true: only say what would be said"),
-    )
-    last = Parameter("Last-Event-ID", "go on after this event; absent: from now on", "header")
-    one = "/v1/jobs/{id}"
+_NAMESPACE = Parameter("namespace", "only those of this namespace")
+_LISTING = (
+    _NAMESPACE,
+    Parameter("state", "only those in these states, separated by commas; live: those that have not ended"),
+    Parameter("limit", "how many, 1 to 500 (100)"),
+    Parameter("continue", "what the page before said"),
+)
+_POSTING = (
+    Parameter("Idempotency-Key", "the client's own id; the same id with the same body is the same job", "header"),
+    Parameter("wait", "admitted: answer when it was queued or refused, or after 5 s"),
+    Parameter("dryRun", "true: only say what would be said"),
+)
+_LAST = Parameter("Last-Event-ID", "go on after this event; absent: from now on", "header")
+_ONE = "/v1/jobs/{id}"
+Table = list[tuple[Operation, Handler]]
+
+
+def _of_jobs(jobs: Jobs, door: Door) -> Table:
+    post = Operation(
+        "POST", "/v1/jobs", "Submit a job, with its policies beside it if the hub does not have them.",
+        {200: (Accepted, Preview), 202: (Accepted,)}, _POSTING, (400, 409, 413, 415, 422, 503), Envelope,
+    )  # fmt: skip
+    cancelled = {200: (Cancelling,), 202: (Cancelling,)}
+    lacking = (404, 503)
     return [
-        (
-            Operation(
-                "POST", "/v1/jobs", "Submit a job, with its policies beside it if the hub does not have them.",
-                {200: (Accepted, Preview), 202: (Accepted,)}, posting, (400, 409, 413, 415, 422, 503), Envelope,
-            ),
-            door.post,
-        ),
-        (Operation("GET", "/v1/jobs", "Jobs, in pages, by id.", {200: (JobPage,)}, listing, (400, 503)), jobs.list),
-        (Operation("GET", one, "A job as its events have made it.", {200: (Job,)}, (), (404, 503)), jobs.one),
-        (
-            Operation("DELETE", one, "Cancel it.", {200: (Cancelling,), 202: (Cancelling,)}, (), (404, 503)),
-            jobs.cancel,
-        ),
-        (Operation("GET", f"{one}/why", "Where it stands, and why.", {200: (Why,)}, (), (404, 503)), jobs.why),
-        (
-            Operation("GET", f"{one}/story", "What happened to it, from the record.", {200: (Story,)}, (), (404, 503)),
-            jobs.story,
-        ),
+        (post, door.post),
+        (Operation("GET", "/v1/jobs", "Jobs, in pages, by id.", {200: (JobPage,)}, _LISTING, (400, 503)), jobs.list),
+        (Operation("GET", _ONE, "A job as its events have made it.", {200: (Job,)}, (), lacking), jobs.one),
+        (Operation("DELETE", _ONE, "Cancel it.", cancelled, (), lacking), jobs.cancel),
+        (Operation("GET", f"{_ONE}/why", "Where it stands, and why.", {200: (Why,)}, (), lacking), jobs.why),
+        (Operation("GET", f"{_ONE}/story", "What happened to it.", {200: (Story,)}, (), lacking), jobs.story),
+    ]
+
+
+def _of_fleet(fleet: Fleet, streams: Streams) -> Table:
+    text, named = "What happens to a tenant's jobs, as it happens.", (_NAMESPACE, _LAST)
+    events = Operation("GET", "/v1/events", text, {200: ()}, named, (400, 503))
+    return [
         (Operation("GET", "/v1/queues", "Queues, and who waits.", {200: (QueueList,)}, (), (503,)), fleet.queues),
-        (Operation("GET", "/v1/quota", "The quota tree with its usage.", {200: (QuotaList,)}, (), (503,)), fleet.quota),
+        (Operation("GET", "/v1/quota", "The quota tree and its use.", {200: (QuotaList,)}, (), (503,)), fleet.quota),
         (Operation("GET", "/v1/clusters", "Clusters, their room.", {200: (ClusterList,)}, (), (503,)), fleet.clusters),
-        (
-            Operation(
-                "GET", "/v1/events", "What happens to a tenant's jobs, as it happens.", {200: ()}, (namespace, last),
-                (400, 503),
-            ),
-            streams.events,
-        ),
-    ]  # fmt: skip
+        (events, streams.events),
+    ]
 
 
 async def _away(request: Request, error: Exception) -> Response:
