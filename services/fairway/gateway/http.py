@@ -22,11 +22,12 @@ from fairway.gateway.fleet import ClusterList, Configuration, Fleet, QueueList, 
 from fairway.gateway.jobs import Cancelling, JobPage, Jobs
 from fairway.gateway.openapi import Operation, Parameter, document
 from fairway.gateway.preview import Preview, Understand
-from fairway.gateway.problem import Problem, answer, away, on_problem, on_refused, on_status
+from fairway.gateway.problem import Problem, answer, away, on_failure, on_problem, on_refused, on_status
+from fairway.gateway.setting import SettingsDoor, Taken
 from fairway.gateway.stream import Streams
 from fairway.gateway.submit import Accepted, Door
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Ids, StoreWiped, Unreachable
+from fairway.runtime.ports import Cluster, Ids, StoreWiped, Unreachable
 from fairway.runtime.story import Story, Why
 from fairway.wire.reasons import Refused
 
@@ -37,12 +38,14 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class HttpSettings(Struct, frozen=True):
-    """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set."""
+    """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set;
+    `hub`, where there is one, keeps the settings that come over HTTP."""
 
     ids: Ids
     understand: Understand
     configuration: Configuration
     insecure: bool = False
+    hub: Cluster | None = None
 
 
 class Envelope(Struct, frozen=True):
@@ -51,6 +54,15 @@ class Envelope(Struct, frozen=True):
     manifest: dict[str, Any]
     policies: list[dict[str, Any]] = []
     client: str = ""
+
+
+class Setting(Struct, frozen=True):
+    """A Kubernetes object of one of these kinds."""
+
+    apiVersion: str
+    kind: str
+    metadata: dict[str, Any]
+    spec: dict[str, Any] = {}
 
 
 def check_address(host: str, insecure: bool) -> None:
@@ -65,6 +77,7 @@ def check_address(host: str, insecure: bool) -> None:
 def create_app(world: World, settings: HttpSettings) -> Starlette:
     door = Door(world, settings.ids, settings.understand, lambda: settings.configuration.tree)
     table = _of_jobs(Jobs(world, door), door) + _of_fleet(Fleet(world, settings.configuration), Streams(world))
+    table.append((_SETTING, SettingsDoor(door, settings.hub).post))
     spec = document([operation for operation, _ in table], VERSION)
 
     async def openapi(request: Request) -> Response:
@@ -80,6 +93,7 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
         routes=[*routes, Route("/openapi.json", openapi)],
         exception_handlers={
             Problem: on_problem, Refused: on_refused, HTTPException: on_status, Unreachable: _away, StoreWiped: _away,
+            TimeoutError: _away, OSError: _away, Exception: on_failure,
         },
         lifespan=lifespan,
     )  # fmt: skip
@@ -102,6 +116,10 @@ _POSTING = (
 )
 _LAST = Parameter("Last-Event-ID", "go on after this event; absent: from now on", "header")
 _ONE = "/v1/jobs/{id}"
+_SETTING = Operation(
+    "POST", "/v1/settings", "Set a policy, ElasticQuotaTree, Queue or PriorityClass.", {200: (Taken,)}, (),
+    (409, 413, 415, 422, 503), Setting,
+)  # fmt: skip
 Table = list[tuple[Operation, Handler]]
 
 
