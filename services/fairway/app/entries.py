@@ -78,7 +78,8 @@ def _lines(one: Entry, width: int) -> list[str]:
 
 def _reason(one: ReasonEntry) -> str:
     place = f"{one.field}: " if one.field else ""
-    return f"           {place}{one.text}; {one.remedy} [{one.code}]" if one.remedy else f"           {place}{one.text} [{one.code}]"
+    remedy = f"; {one.remedy}" if one.remedy else ""
+    return f"           {place}{one.text}{remedy} [{one.code}]"
 
 
 def _facts(one: Entry) -> str:
