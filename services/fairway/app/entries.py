@@ -65,7 +65,7 @@ def render(entries: Sequence[Entry], output: str) -> str:
 def _title(one: Entry) -> str:
     if not one.kind:
         return one.source
-    return f"{one.kind} {one.namespace}/{one.name}"
+    return f"{one.kind} {one.namespace}/{one.name}" if one.namespace else f"{one.kind} {one.name}"
 
 
 def _lines(one: Entry, width: int) -> list[str]:

@@ -69,7 +69,7 @@ def _refused(one: Document, refusal: Refusal) -> Entry:
 def _idle(documents: Sequence[Document], policies: Sequence[Document]) -> None:
     for policy in policies:
         if not any(dry_run.policies_for(one, [policy]) for one in documents if one.role == JOB and not one.reasons):
-            say(f"fairway: {policy.kind} {policy.namespace}/{policy.name} selects none of these jobs and went nowhere; "
+            say(f"fairway: {policy.kind} {policy.name} selects none of these jobs and went nowhere; "
                 "apply it to the hub to keep it for others")  # fmt: skip
 
 
@@ -103,7 +103,8 @@ def _look(api: Api, name: str, rows: dict[str, dict[str, Any]]) -> None:
     rows[name] = row
     if before is None or before["state"] != row["state"]:
         where = f" in {row['cluster']}" if row.get("cluster") else ""
-        say(f"{row['tenant']}/{name}: {row['state']}{where} (attempt {row['attempt']})")
+        title = row["spec"]["workload"]["name"] if row.get("spec") else name
+        say(f"{title}: {row['state']}{where} (attempt {row['attempt']})")
 
 
 def _ended(one: Entry, row: dict[str, Any] | None) -> Entry:

@@ -22,6 +22,7 @@ from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
 from fairway.domain.decision import Call, Outcome
 from fairway.gateway.http import HttpSettings, create_app
+from fairway.gateway.service import run_gateway
 from fairway.global_scheduler import service as global_scheduler
 from fairway.propagator import service as propagator
 from fairway.queue import service as queue
@@ -68,6 +69,7 @@ class Parts(Struct):
         tasks: list[Coroutine[Any, Any, None]] = []
         if "gateway" in process.names:
             process.door = create_app(self.world(), http_settings(self))
+            tasks.append(run_gateway(self.world(), self.hub))
         if "agent" in process.names:
             tasks += [self._agent(name, cluster) for name, cluster in self.clusters.items()]
         return tasks
@@ -102,7 +104,7 @@ def http_settings(parts: Parts) -> HttpSettings:
     def read(message: wire.Submitted) -> Understood:
         return understand(message, "dry-run", 0, parts.catalog)
 
-    return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure)
+    return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub)
 
 
 def agent_settings(settings: Settings, name: str) -> AgentSettings:

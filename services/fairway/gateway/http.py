@@ -23,10 +23,11 @@ from fairway.gateway.jobs import Cancelling, JobPage, Jobs
 from fairway.gateway.openapi import Operation, Parameter, document
 from fairway.gateway.preview import Preview, Understand
 from fairway.gateway.problem import Problem, answer, away, on_problem, on_refused, on_status
+from fairway.gateway.settings import InForce, SettingsDoor
 from fairway.gateway.stream import Streams
 from fairway.gateway.submit import Accepted, Door
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Ids, StoreWiped, Unreachable
+from fairway.runtime.ports import Cluster, Ids, StoreWiped, Unreachable
 from fairway.runtime.story import Story, Why
 from fairway.wire.reasons import Refused
 
@@ -37,12 +38,14 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class HttpSettings(Struct, frozen=True):
-    """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set."""
+    """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set; settings
+    that come in over HTTP are written to `hub`."""
 
     ids: Ids
     understand: Understand
     configuration: Configuration
     insecure: bool = False
+    hub: Cluster | None = None
 
 
 class Envelope(Struct, frozen=True):
@@ -65,6 +68,7 @@ def check_address(host: str, insecure: bool) -> None:
 def create_app(world: World, settings: HttpSettings) -> Starlette:
     door = Door(world, settings.ids, settings.understand, lambda: settings.configuration.tree)
     table = _table(Jobs(world, door), Fleet(world, settings.configuration), Streams(world), door)
+    table.append(_setting(SettingsDoor(world, door, settings.configuration, settings.hub)))
     spec = document([operation for operation, _ in table], VERSION)
 
     async def openapi(request: Request) -> Response:
@@ -133,6 +137,12 @@ def _table(jobs: Jobs, fleet: Fleet, streams: Streams, door: Door) -> list[tuple
             streams.events,
         ),
     ]  # fmt: skip
+
+
+def _setting(settings: SettingsDoor) -> tuple[Operation, Handler]:
+    about = "Set a quota tree, queue, priority class or policy for the whole fleet."
+    said: dict[int, tuple[Any, ...]] = {200: (InForce,), 202: (InForce,)}
+    return Operation("POST", "/v1/settings", about, said, (), (400, 413, 422, 503), dict[str, Any]), settings.post
 
 
 async def _away(request: Request, error: Exception) -> Response:
