@@ -7,6 +7,8 @@ QUEUE = "fairway.ask.queue"
 
 
 class QueueAsk(Struct, frozen=True):
+    """Where does this job stand?"""
+
     job: str
 
 

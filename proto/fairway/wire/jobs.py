@@ -32,6 +32,8 @@ class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
 
 
 class Admitted(JobMessage, frozen=True, kw_only=True, tag="admitted"):
+    """The kind is understood, the gang sized, the one policy found; `spec` does not change any more."""
+
     verb = "admitted"
     spec: JobSpec
 
@@ -101,6 +103,8 @@ class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
 
 
 class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
+    """The object is applied in the member cluster; `adopted`: it was there already, and ours."""
+
     verb = "dispatched"
     cluster: str
     uid: str = ""

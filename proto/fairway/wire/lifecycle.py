@@ -13,6 +13,8 @@ class Running(JobMessage, frozen=True, kw_only=True, tag="running"):
 
 
 class Succeeded(JobMessage, frozen=True, kw_only=True, tag="succeeded"):
+    """An end state: the member's object says that it is done."""
+
     verb = "succeeded"
     cluster: str
     text: str = ""
@@ -52,6 +54,8 @@ class Removed(JobMessage, frozen=True, kw_only=True, tag="removed"):
 
 
 class Cancel(JobMessage, frozen=True, kw_only=True, tag="cancel"):
+    """End the job wherever it is; of one that has ended, remove what is left in its cluster."""
+
     verb = "cancel"
     who: str = ""
 
