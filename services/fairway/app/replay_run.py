@@ -124,8 +124,8 @@ class Run:
     async def prepare(self, fleet: Fleet) -> None:
         """Settings before services: a service reads the settings that are there before it hears its first job."""
         await self._bus.provision()
-        configured = [configured(one) for one in (*self._policies, self._tree)]
-        await self._bus.publish(configured)
+        settings = [configured(one) for one in (*self._policies, self._tree)]
+        await self._bus.publish(settings)
         await asyncio.gather(*(fleet.start_process(group) for group in self._plan.groups))
         waiting = {cluster.name for cluster in self._plan.clusters}
         async for delivery in self._bus.history(subjects.CLUSTERS, ("fairway.cluster.report.>",), live=True):
