@@ -84,7 +84,7 @@ def more(record: list[Spoken], kind: type[wire.JobMessage], **fields: object) ->
     """The record with one more message on the job of its last one."""
     last = record[-1].message
     head = {"job": last.job, "tenant": last.tenant, "attempt": last.attempt, "rev": last.rev + 1, "at": last.at + S}
-    message = kind(**{**head, **fields})  # type: ignore[arg-type]  # the case gives the fields of its kind
+    message = kind(**{**head, **fields})
     return [*record, Spoken(record[-1].sequence + 1, "extra", subjects.job(kind.verb, message.tenant), message)]
 
 

@@ -91,6 +91,8 @@ class Narrator:
         note = note_on(job, message, one.id)
         if note is None:
             return
+        # The object itself, while it is there: a rejection does not name its API group.
+        note = msgspec.structs.replace(note, about=self._intake.present.get(note.about.uid, note.about))
         if self._news(message.job, note):
             await write(self._hub, note, message.at or self._world.clock.now())
             self._remember(message.job, note.reason)
