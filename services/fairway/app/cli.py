@@ -6,7 +6,7 @@ import msgspec
 import typer
 import uvloop
 
-from fairway.app import process
+from fairway.app import bench, process
 from fairway.app.log import configure
 from fairway.app.pipeline import EVERYTHING
 from fairway.app.settings import from_environment
@@ -39,6 +39,9 @@ def run(
             print(msgspec.json.encode(facts).decode(), flush=True)
 
     uvloop.run(process.run(names, settings, ready))
+
+
+bench.register(app)
 
 
 def main() -> None:
