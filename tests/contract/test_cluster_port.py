@@ -1,79 +1,34 @@
 """The cluster port against an API server: whatever its docstrings promise, over real HTTP."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
 import pytest
+from simulated import JOB, OURS, POD, config_map, job, simulated, until
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_watch import Pace
-from fairway.adapters.system import SystemClock
-from fairway.kubesim import Cluster, KubeSim, NodeGroup
-from fairway.kubesim.registry import Resource
-from fairway.kubesim.store import HISTORY
-from fairway.runtime.ports import Applied, Change, ClusterRefused, Unreachable
+from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.kubesim import Cluster
+from fairway.runtime.ports import Applied, ClusterRefused, Unreachable
 
 Json = dict[str, Any]
-JOB = "Job.batch/v1"
-POD = "Pod.v1"
-OURS = {"fairway.io/job": "j1", "fairway.io/attempt": "1"}
-QUICK = Pace(first=0.01, most=0.05, absent=0.02, page=2)
-
-
-def job(name: str = "train", labels: Json | None = None, **annotations: str) -> Json:
-    labels = OURS if labels is None else labels
-    notes = {"fairway.test/" + key.replace("_", "-"): value for key, value in annotations.items()}
-    pod = {
-        "metadata": {"labels": labels, "annotations": notes},
-        "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]},
-    }
-    return {"metadata": {"name": name, "namespace": "team", "labels": labels}, "spec": {"template": pod}}
-
-
-def config_map(name: str, labels: Json | None = None) -> Json:
-    return {"metadata": {"name": name, "namespace": "team", "labels": labels or {}}}
 
 
 @pytest.fixture
-async def sim() -> AsyncIterator[KubeSim]:
-    sim = KubeSim(SystemClock(), default_run_ms=60_000)
-    await sim.start_cluster("m1", nodes=[NodeGroup(1, "node", {"cpu": "4", "memory": "8Gi"})])
-    yield sim
-    await sim.stop()
+async def both() -> AsyncIterator[tuple[KubernetesCluster, Cluster]]:
+    async with simulated() as both:
+        yield both
 
 
 @pytest.fixture
-def inside(sim: KubeSim) -> Cluster:
-    return sim.clusters["m1"]
+def cluster(both: tuple[KubernetesCluster, Cluster]) -> KubernetesCluster:
+    return both[0]
 
 
 @pytest.fixture
-async def cluster(sim: KubeSim) -> AsyncIterator[KubernetesCluster]:
-    kinds = (JOB, "PyTorchJob.kubeflow.org/v1", "Absent.example.org/v1", "Workflow.argoproj.io/v1alpha9")
-    cluster = await KubernetesCluster.from_kubeconfig("m1", sim.kubeconfig("m1"), Options(kinds, pace=QUICK))
-    yield cluster
-    await cluster.close()
-
-
-async def until(changes: AsyncIterator[Change], want: Callable[[Change], bool]) -> list[Change]:
-    """What is told up to and with the first change that is wanted."""
-    told: list[Change] = []
-    async with asyncio.timeout(5):
-        async for change in changes:
-            told.append(change)
-            if want(change):
-                return told
-    raise AssertionError("a watch never ends")
-
-
-def synced(change: Change) -> bool:
-    return change.synced
-
-
-def names(changes: list[Change]) -> list[str]:
-    return [("-" if change.gone else "+") + change.name for change in changes if not change.synced]
+def inside(both: tuple[KubernetesCluster, Cluster]) -> Cluster:
+    return both[1]
 
 
 async def test_an_object_is_applied_once_and_found_as_its_own_the_second_time(cluster: KubernetesCluster) -> None:
@@ -157,85 +112,6 @@ async def test_a_deletion_without_labels_is_refused(cluster: KubernetesCluster) 
         await cluster.delete(JOB, "team", "train", {}, wait_s=1)
 
 
-async def test_a_watch_tells_what_is_there_page_by_page_and_then_each_change(cluster: KubernetesCluster) -> None:
-    for number in range(5):
-        await cluster.create("ConfigMap.v1", config_map(f"c{number}", {"keep": "yes"}))
-    await cluster.create("ConfigMap.v1", config_map("other"))
-    async with aclosing(cluster.watch("ConfigMap.v1", "keep=yes")) as changes:
-        told = await until(changes, synced)
-        assert names(told) == ["+c0", "+c1", "+c2", "+c3", "+c4"]
-        assert told[0].manifest["kind"] == "ConfigMap" and told[0].namespace == "team"
-        await cluster.patch("ConfigMap.v1", "team", "c3", {"data": {"a": "b"}})
-        changed = await until(changes, lambda one: not one.synced)
-        assert changed[-1].manifest["data"] == {"a": "b"}
-        await cluster.patch("ConfigMap.v1", "team", "c3", {"metadata": {"labels": {"keep": None}}})
-        assert names(await until(changes, lambda one: one.gone)) == ["-c3"]
-
-
-async def test_after_a_gap_that_is_too_long_a_watch_lists_anew_and_tells_who_vanished(
-    cluster: KubernetesCluster, inside: Cluster
-) -> None:
-    for name in ("a", "b"):
-        await cluster.create("ConfigMap.v1", config_map(name, OURS))
-    async with aclosing(cluster.watch("ConfigMap.v1")) as changes:
-        await until(changes, synced)
-        store = inside.api.store
-        inside.control.refuse("503")
-        there = {stored.key.name: stored for stored in store.all("configmaps")}
-        store.remove(there["a"].key)
-        for _ in range(HISTORY + 1):
-            store.put(there["b"].key, there["b"].obj)
-        inside.control.restore()
-        told = await until(changes, synced)
-        assert names(told) == ["+b", "-a"]
-        assert told[1].manifest["metadata"]["labels"] == OURS
-
-
-async def test_an_object_that_was_replaced_in_a_gap_is_told_as_gone_first(
-    cluster: KubernetesCluster, inside: Cluster
-) -> None:
-    await cluster.create("ConfigMap.v1", config_map("a"))
-    async with aclosing(cluster.watch("ConfigMap.v1")) as changes:
-        first = (await until(changes, synced))[0]
-        inside.control.refuse("reset")
-        store = inside.api.store
-        stored = next(iter(store.all("configmaps")))
-        store.remove(stored.key)
-        renewed = {**stored.obj, "metadata": {**stored.obj["metadata"], "uid": "another"}}
-        for _ in range(HISTORY + 1):
-            store.put(stored.key, renewed)
-        inside.control.restore()
-        told = await until(changes, synced)
-        assert names(told) == ["-a", "+a"]
-        assert told[0].manifest["metadata"]["uid"] == first.manifest["metadata"]["uid"]
-
-
-@pytest.mark.parametrize("mode", ["503", "429", "reset"])
-async def test_a_watch_survives_an_api_that_is_away_for_a_while(
-    cluster: KubernetesCluster, inside: Cluster, mode: str
-) -> None:
-    async with aclosing(cluster.watch("ConfigMap.v1")) as changes:
-        await until(changes, synced)
-        inside.control.refuse(mode, for_ms=60)
-        inside.api.create(_core(inside, "configmaps"), "team", config_map("late"))
-        assert names(await until(changes, lambda one: one.name == "late")) == ["+late"]
-
-
-async def test_a_watch_of_a_kind_that_is_not_installed_is_empty_until_it_is(
-    cluster: KubernetesCluster, inside: Cluster
-) -> None:
-    resource = Resource("example.org", "v1", "Absent", "absents")
-    async with aclosing(cluster.watch("Absent.example.org/v1")) as changes:
-        assert (await until(changes, synced))[-1].synced
-        inside.api.registry.add(resource)
-        manifest = {"apiVersion": "example.org/v1", "kind": "Absent", "metadata": {"name": "first"}}
-        inside.api.create(resource, "team", manifest)
-        assert names(await until(changes, lambda one: one.name == "first"))[-1] == "+first"
-        inside.api.registry.remove(resource)
-        inside.faults.refuse("503", for_ms=1)
-        assert names(await until(changes, lambda one: one.gone)) == ["-first"]
-
-
 @pytest.mark.parametrize("mode", ["503", "reset"])
 async def test_an_api_that_is_away_leaves_the_outcome_unknown(
     cluster: KubernetesCluster, inside: Cluster, mode: str
@@ -261,9 +137,3 @@ async def test_an_object_that_is_there_cannot_be_created_again(cluster: Kubernet
     with pytest.raises(ClusterRefused) as refused:
         await cluster.create("ConfigMap.v1", config_map("a"))
     assert refused.value.code == "AlreadyExists"
-
-
-def _core(inside: Cluster, plural: str) -> Resource:
-    found = inside.api.registry.find("", "v1", plural)
-    assert found
-    return found

@@ -22,9 +22,7 @@ BOTH = pytest.mark.parametrize("start", [nats_server, valkey_server], ids=["NATS
 
 
 @BOTH
-async def test_a_server_answers_when_start_returns_and_is_gone_when_stop_returns(
-    start: Start, tmp_path: Path
-) -> None:
+async def test_a_server_answers_when_start_returns_and_is_gone_when_stop_returns(start: Start, tmp_path: Path) -> None:
     server = await start(tmp_path)
     with socket.create_connection(("127.0.0.1", server.port), timeout=1):
         assert server.alive

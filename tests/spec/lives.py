@@ -83,7 +83,7 @@ def placed(cluster: str = "c1", **more: Any) -> Life:
 
 
 def place(life: Life, cluster: str) -> Life:
-    scores = {cluster: {"packing": 500, "headroom": 312, "total": 812}, "c5": {"packing": 200, "total": 200}}
+    scores = {cluster: {"total": 812, "tightness": 40, "spread_load": 12}, "c5": {"total": 200, "tightness": 9}}
     verdicts = (msgspec.structs.replace(FITS, cluster=cluster), FULL)
     return life.then(wire.Placed, cluster=cluster, slots=SLOTS, verdicts=verdicts, scores=scores)
 

@@ -40,8 +40,8 @@ def test_durations_are_those_between_the_steps() -> None:
 PLACED = (
     "Placed in c1: 4 pods on 2 nodes, score 812.",
     "nodes: n1: 2 Worker; n2: 2 Worker",
-    "score of c1: 812 = packing 500 + headroom 312",
-    "score of c5: 200 = packing 200",
+    "score of c1: 812 (tightness 40, spread_load 12)",
+    "score of c5: 200 (tightness 9)",
     "c2: needs 4 pods of 8 nvidia.com/gpu; node by node 1 fit",
 )
 

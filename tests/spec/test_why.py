@@ -80,7 +80,7 @@ CASES = {
         QueuePlace("gold", "Priority", 3, ("a", "b")), "dequeued",
     ),
     "far back in the queue, only the next to go are named": Case(
-        queued(), "Queued", ("behind 40 jobs: next to go a, b", "40 jobs of its queue come first"),
+        queued(), "Queued", ("behind 40 jobs: the last of them a, b", "40 jobs of its queue come first"),
         QueuePlace("gold", "Priority", 41, ("a", "b")), "dequeued",
     ),
     "when the queue does not answer, the row still says which queue": Case(

@@ -25,11 +25,7 @@ SETTINGS = {
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 DOCKERFILE = re.sub(r"\\\n\s*", " ", (ROOT / "deploy/Dockerfile").read_text())
 STAGES = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
-COPIED = {
-    word
-    for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE)
-    for word in line.split()
-}
+COPIED = {word for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE) for word in line.split()}
 
 
 def _ours() -> dict[str, dict[str, Any]]:

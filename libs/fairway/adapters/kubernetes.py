@@ -15,7 +15,7 @@ from fairway.adapters import kubernetes_config as config
 from fairway.adapters.kubernetes_http import APPLY, MERGE, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.adapters.kubernetes_remove import Removal, Remover
-from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope
+from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope, Shape
 from fairway.runtime.ports import Applied, Change, ClusterRefused
 from fairway.wire.reasons import Code
 
@@ -27,11 +27,13 @@ _MANAGER = "fairway"
 
 
 class Options(Struct, frozen=True):
-    """`kinds` are those `served` asks for, as `Kind.group/version`; `seed` spreads the waits of many processes."""
+    """`kinds` are those `served` asks for, as `Kind.group/version`; `seed` spreads the waits of many processes.
+    `shapes`: for a kind, the fields that its watches tell, in place of whole manifests (`kubernetes_watch.Shape`)."""
 
     kinds: tuple[str, ...] = ()
     seed: int = 0
     pace: Pace = Pace()
+    shapes: dict[str, type[Struct]] = {}
 
 
 _DEFAULT = Options()
@@ -43,8 +45,7 @@ class KubernetesCluster:
     def __init__(self, name: str, client: ApiClient, options: Options) -> None:
         self.name = name
         self._options = options
-        self._rng = random.Random(f"{name}/{options.seed}")
-        self._http = Http(name, client, self._rng)
+        self._http = Http(name, client, random.Random(f"{name}/{options.seed}"))
         self._kinds = Kinds(self._http)
         self._remover = Remover(self._http, self._kinds, self._reflector)
 
@@ -146,7 +147,8 @@ class KubernetesCluster:
                 yield change
 
     def _reflector(self, scope: Scope) -> Reflector:
-        return Reflector(self._http, self._kinds, scope, self._options.pace, self._rng)
+        shape = Shape(self._options.shapes.get(scope.kind))
+        return Reflector(self._http, self._kinds, scope, self._options.pace, shape)
 
     async def served(self) -> tuple[str, ...]:
         return await self._kinds.served(self._options.kinds)

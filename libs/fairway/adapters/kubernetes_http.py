@@ -66,7 +66,7 @@ class Request(Struct, frozen=True):
 
 class Http:
     def __init__(self, name: str, client: ApiClient, rng: random.Random) -> None:
-        self._name, self._client, self._rng = name, client, rng
+        self._name, self._client, self.rng = name, client, rng
 
     async def call(self, request: Request) -> bytes:
         """The body of a 2xx answer. 429 is waited out a few times, as long as the server asks, with jitter."""
@@ -78,7 +78,7 @@ class Http:
                 if response.status != 429:
                     raise _failure(f"{self._name} {request.method} {request.path}", response.status, data)
                 wait = _seconds(response.headers.get("Retry-After", ""))
-            await asyncio.sleep(wait * self._rng.uniform(1.0, 1.5))
+            await asyncio.sleep(wait * self.rng.uniform(1.0, 1.5))
         raise Unreachable(f"{self._name} answers {request.path} with 429, too many requests; trying again later")
 
     async def lines(self, request: Request, idle_s: float) -> AsyncGenerator[bytes, None]:

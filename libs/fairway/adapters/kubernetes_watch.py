@@ -5,10 +5,9 @@ connections, and leaves it to the caller to notice what vanished in a gap.
 """
 
 import asyncio
-import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 import structlog
@@ -53,27 +52,58 @@ class _ListMeta(Struct, rename={"resume": "continue", "version": "resourceVersio
     resume: str = ""
 
 
-class _Page(Struct):
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class _Page(Struct, Generic[T]):
     metadata: _ListMeta
-    items: list[dict[str, Any]] | None = None
+    items: list[T] | None = None
 
 
-class _Line(Struct):
+class _Line(Struct, Generic[T]):
     type: str
-    object: dict[str, Any]
+    object: T
+
+
+class Shape:
+    """How objects are read: whole, or only the fields of a Struct, which must have `metadata` with name, namespace,
+    uid, labels and resourceVersion. A pod costs 4 µs so instead of 14, and a fifth of the memory."""
+
+    def __init__(self, fields: type[Struct] | None = None) -> None:
+        shape: Any = fields or dict[str, Any]
+        self._page = msgspec.json.Decoder(_Page[shape])
+        self._line = msgspec.json.Decoder(_Line[shape])
+        self._plain = msgspec.json.Decoder(_Line[dict[str, Any]])
+        self._plain_page = msgspec.json.Decoder(_Page[dict[str, Any]])
+
+    def page(self, data: bytes) -> _Page[dict[str, Any]]:
+        """One odd object must not hide the others: it is left to the reader to refuse."""
+        try:
+            page = self._page.decode(data)
+        except msgspec.ValidationError:
+            return self._plain_page.decode(data)
+        return _Page(page.metadata, [msgspec.to_builtins(item) for item in page.items or ()])
+
+    def line(self, data: bytes) -> _Line[dict[str, Any]]:
+        """Bookmarks and errors carry no object of the kind: they are read whole."""
+        try:
+            line = self._line.decode(data)
+        except msgspec.ValidationError:
+            return self._plain.decode(data)
+        return _Line(line.type, msgspec.to_builtins(line.object))
 
 
 class Reflector:
     """Remembers of every object told only its uid and Fairway's labels, to tell it as gone after a gap."""
 
-    def __init__(self, http: Http, kinds: Kinds, scope: Scope, pace: Pace, rng: random.Random) -> None:
-        self._http, self._kinds, self._scope, self._pace, self._rng = http, kinds, scope, pace, rng
+    def __init__(self, http: Http, kinds: Kinds, scope: Scope, pace: Pace, shape: Shape) -> None:
+        self._http, self._kinds, self._scope, self._pace, self._shape = http, kinds, scope, pace, shape
+        self._rng = http.rng
         self._told: dict[tuple[str, str], tuple[str, dict[str, str]]] = {}
         self._version = ""
         self._synced = False
         self._failures = 0
-        self._page = msgspec.json.Decoder(_Page)
-        self._line = msgspec.json.Decoder(_Line)
 
     async def changes(self) -> AsyncGenerator[Change, None]:
         while True:
@@ -92,6 +122,10 @@ class Reflector:
                 await asyncio.sleep(self._pace.absent * self._rng.uniform(0.8, 1.2))
             except (Unreachable, ClusterRefused) as error:
                 self._failed(error)
+            except (KeyError, TypeError, AttributeError) as error:
+                # An object without the fields that every object has: whatever answers is no Kubernetes API.
+                self._version = ""
+                self._failed(Unreachable(f"{self._scope.kind}: an answer that makes no sense: {error!r}"))
             await self._back_off()
 
     async def _round(self) -> AsyncGenerator[Change, None]:
@@ -110,7 +144,7 @@ class Reflector:
         query = self._scope.query | {"limit": str(self._pace.page)}
         left = set(self._told)
         while True:
-            page = self._decoded(self._page, await self._http.call(Request("GET", path, query)))
+            page = self._decoded(self._shape.page, await self._http.call(Request("GET", path, query)))
             for manifest in page.items or ():
                 # Items of a list do not say what they are.
                 manifest.setdefault("apiVersion", resource.api_version)
@@ -135,7 +169,7 @@ class Reflector:
         request = Request("GET", resource.path(self._scope.namespace), query)
         async with aclosing(self._http.lines(request, self._pace.idle)) as lines:
             async for raw in lines:
-                line = self._decoded(self._line, raw)
+                line = self._decoded(self._shape.line, raw)
                 if line.type == "ERROR":
                     said = msgspec.convert(line.object, Status, strict=False)
                     raise Refusal(said.code or 410, said)
@@ -143,7 +177,7 @@ class Reflector:
                     yield change
                 self._version = line.object["metadata"]["resourceVersion"]
 
-    def _heard(self, line: _Line) -> list[Change]:
+    def _heard(self, line: _Line[dict[str, Any]]) -> list[Change]:
         if line.type != "DELETED":
             return self._seen(line.object)
         key = _key(line.object)
@@ -175,9 +209,9 @@ class Reflector:
         self._synced, self._version = True, ""
         return changes
 
-    def _decoded(self, decoder: Any, data: bytes) -> Any:
+    def _decoded(self, read: Callable[[bytes], R], data: bytes) -> R:
         try:
-            return decoder.decode(data)
+            return read(data)
         except msgspec.DecodeError as error:
             self._version = ""
             raise Unreachable(f"{self._scope.kind}: the API's answer cannot be read, listing again: {error}") from error

@@ -33,12 +33,14 @@ class MemoryStore:
         self._epoch = self.epoch
         return bool(self.epoch)
 
-    def _check(self) -> None:
+    def _check(self, lease: str, token: int) -> None:
         if not self.epoch or self.epoch != self._epoch:
             raise StoreWiped
+        if lease and self._leases.get(lease, ("", 0))[1] != token:
+            raise Fenced
 
     async def read(self, wanted: Wanted) -> Found:
-        self._check()
+        self._check(wanted.lease, wanted.token)
         found = Found(version=self._last)
         for table, keys in wanted.rows.items():
             for key in keys:
@@ -54,10 +56,12 @@ class MemoryStore:
             found.changes = [(*name, self.rows.get(name[0], {}).get(name[1])) for _, name in newer]
         return found
 
+    async def keys(self, table: str) -> list[str]:
+        self._check("", 0)
+        return sorted(self.rows.get(table, {}))
+
     async def commit(self, commit: Commit) -> list[bool]:
-        self._check()
-        if commit.lease and self._leases.get(commit.lease, ("", 0))[1] != commit.token:
-            raise Fenced
+        self._check(commit.lease, commit.token)
         outbox = self.rows.setdefault(commit.outbox, {})
         for key in commit.done:
             outbox.pop(key, None)
@@ -88,20 +92,28 @@ class MemoryStore:
             table = self.counters.setdefault(write.table, {})
             table[write.key] = table.get(write.key, 0) + write.amount
             return
-        rows = self.rows.setdefault(write.table, {})
-        if write.value is None:
-            rows.pop(write.key, None)
+        row = None if write.value is None else Row(write.rev, msgspec.json.encode(write.value))
+        self._set(write.table, write.key, row)
+
+    def _set(self, table: str, key: str, row: Row | None) -> None:
+        rows = self.rows.setdefault(table, {})
+        if row is None:
+            rows.pop(key, None)
         else:
-            rows[write.key] = Row(write.rev, msgspec.json.encode(write.value))
-        if followed(write.table):
+            rows[key] = row
+        if followed(table):
             self._last = next(self._version)
-            self._changes[write.table, write.key] = self._last
+            self._changes[table, key] = self._last
 
     async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
+        return not self.epoch
+
+    async def renew_rebuild(self, ttl_ms: int) -> bool:
         return True
 
     async def load(self, table: str, rows: Mapping[str, tuple[int, bytes]]) -> None:
-        self.rows.setdefault(table, {}).update({key: Row(rev, data) for key, (rev, data) in rows.items()})
+        for key, (rev, data) in rows.items():
+            self._set(table, key, Row(rev, data))
 
     async def load_counters(self, table: str, counters: Mapping[str, int]) -> None:
         self.counters.setdefault(table, {}).update(counters)

@@ -142,7 +142,10 @@ class Api:
     def _orphan(self, owner: Stored) -> None:
         uid = owner.obj["metadata"]["uid"]
         for key in self.store.owned_by(uid):
-            obj = self.store.get(key).copy()  # type: ignore[union-attr]
+            stored = self.store.get(key)
+            if not stored:
+                continue
+            obj = stored.copy()
             references = [one for one in obj["metadata"]["ownerReferences"] if one.get("uid") != uid]
             obj["metadata"]["ownerReferences"] = references
             self.store.put(key, obj)

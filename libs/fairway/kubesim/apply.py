@@ -12,6 +12,7 @@ from aiohttp import web
 from fairway.kubesim import meta
 from fairway.kubesim.api import Api
 from fairway.kubesim.errors import ApiError, Json, about, bad_request, invalid
+from fairway.kubesim.query import flag
 from fairway.kubesim.registry import Target
 from fairway.kubesim.store import Key, Stored
 from fairway.kubesim.strategic import applied_config, apply, disagreements
@@ -26,13 +27,18 @@ class Applied(msgspec.Struct, frozen=True):
     part: str = ""
     dry: bool = False
 
+    @property
+    def slot(self) -> str:
+        """The claim this request renews."""
+        return f"{self.manager}/{self.part}"
+
     @classmethod
     def of(cls, request: web.BaseRequest, body: Any, part: str, dry: bool) -> "Applied":
         manager = request.query.get("fieldManager", "")
         if not manager:
             causes = [("fieldManager", "Required value: is required for apply patch")]
             raise invalid("PatchOptions.meta.k8s.io", "", causes)
-        return cls(manager, body, request.query.get("force", "") in ("true", "1"), part, dry)
+        return cls(manager, body, flag(request.query, "force"), part, dry)
 
 
 def serve_apply(api: Api, target: Target, wish: Applied) -> tuple[Stored, bool]:
@@ -44,14 +50,9 @@ def serve_apply(api: Api, target: Target, wish: Applied) -> tuple[Stored, bool]:
             f"the name of the object ({body['metadata']['name']}) does not match the name on the URL ({target.name})"
         )
     key = Key(resource.storage, target.namespace, target.name)
-    config = applied_config(body)
-    if wish.part == "status":
-        config = {"status": config.get("status") or {}}
-    elif resource.status:
-        config.pop("status", None)
+    config = _config(target, wish)
     claims = _copy(api.claims.get(key, {}))
-    slot = f"{wish.manager}/{wish.part}"
-    _refuse_conflicts(key, claims, slot, config, wish)
+    _refuse_conflicts(key, claims, config, wish)
     old = api.store.get(key)
     if not old:
         if body["metadata"].get("uid"):
@@ -60,13 +61,24 @@ def serve_apply(api: Api, target: Target, wish: Applied) -> tuple[Stored, bool]:
             )
         stored = api.create(resource, target.namespace, _fresh(api, wish, body), wish.dry)
     else:
-        stored = _update(api, target, old, wish, claims.get(slot), config)
+        stored = _update(api, target, old, wish, claims.get(wish.slot))
     if not wish.dry:
-        api.claims[key] = {**claims, slot: _copy(config)}
+        api.claims[key] = {**claims, wish.slot: _copy(config)}
     return stored, old is None
 
 
-def _update(api: Api, target: Target, old: Stored, wish: Applied, before: Any, config: Json) -> Stored:
+def _config(target: Target, wish: Applied) -> Json:
+    """What the manager claims by this request: the status alone, or everything but it."""
+    config = applied_config(wish.body)
+    if wish.part == "status":
+        return {"status": config.get("status") or {}}
+    if target.resource.status:
+        config.pop("status", None)
+    return config
+
+
+def _update(api: Api, target: Target, old: Stored, wish: Applied, before: Any) -> Stored:
+    config = _config(target, wish)
     merged = apply(old.copy(), before, _copy(config), target.resource.builtin)
     asked = wish.body["metadata"]
     for field in ("uid", "resourceVersion"):
@@ -100,11 +112,11 @@ def _managers(api: Api, metadata: Json, wish: Applied, body: Json | None = None)
     return [*others, entry]
 
 
-def _refuse_conflicts(key: Key, claims: dict[str, Json], slot: str, config: Json, wish: Applied) -> None:
+def _refuse_conflicts(key: Key, claims: dict[str, Json], config: Json, wish: Applied) -> None:
     """409 with every field that another manager applied differently, unless forced: then the claim moves."""
     causes = []
     for other, theirs in claims.items():
-        if other == slot:
+        if other == wish.slot:
             continue
         for path in disagreements(config, theirs):
             if wish.force:

@@ -11,6 +11,7 @@ from fairway.kubesim import discovery, protobuf, tables
 from fairway.kubesim.api import Api
 from fairway.kubesim.errors import ApiError, Json, bad_request, no_such_path
 from fairway.kubesim.faults import Faults
+from fairway.kubesim.query import flag
 from fairway.kubesim.reads import serve_get, serve_list
 from fairway.kubesim.registry import Target
 from fairway.kubesim.watch import serve_watch
@@ -39,9 +40,15 @@ class Server:
             return await self._route(request)
         except ApiError as error:
             return reply(error.body(), error.code)
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            # A shape that a schema would have refused; a real API server has one for every kind.
+            text = f"an error on the server: {type(error).__name__}: {error}"
+            return reply(ApiError(500, "InternalError", text).body(), 500)
 
     async def _route(self, request: web.BaseRequest) -> web.StreamResponse:
         parts = [part for part in request.path.split("/") if part]
+        if parts == ["openapi", "v2"]:
+            return web.Response(body=b"", headers={"Content-Type": discovery.OPENAPI_V2})
         found = self._discovery.answer(parts, request.headers.get("Accept", ""))
         if found is not None:
             return reply(found, content_type=discovery.content_type(found))
@@ -56,7 +63,7 @@ class Server:
         if target.sub == "log":
             return web.Response(text=f"kubesim runs no containers, so {target.name} has no log\n")
         table = tables.wanted(request, self.api, target.resource)
-        if request.query.get("watch", "") in ("true", "1"):
+        if flag(request.query, "watch"):
             return await serve_watch(self.api, request, target, table, self.faults)
         if target.name:
             return serve_get(self.api, target, table)

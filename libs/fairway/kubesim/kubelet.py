@@ -144,7 +144,7 @@ class Kubelet:
         """Pods that work together end together: with their leader, or broken by the first that fails for
         good."""
         for key in group:
-            if key in self._pods:
+            if key in self._pods and not self._pods[key].spec.server:
                 self._write(key, lambda obj, now: _over(obj, now, (code, reason), ""))
 
     def _write(self, key: Key, change: Change) -> bool:
@@ -167,6 +167,7 @@ def _containers(obj: Json, state: Json, ready: bool, restarts: int = 0) -> list[
         {
             "name": container.get("name", ""),
             "image": container.get("image", ""),
+            "imageID": "",
             "ready": ready,
             "started": ready,
             "restartCount": restarts or former.get(container.get("name", ""), 0),

@@ -115,8 +115,20 @@ def check(resource: Resource, obj: Json) -> None:
     causes = list(_name_faults(name))
     for field in ("labels", "annotations"):
         causes += _map_faults(f"metadata.{field}", metadata.get(field), is_label=field == "labels")
+    causes += _owner_faults(metadata.get("ownerReferences"))
     if causes:
         raise invalid(resource.group_kind, name, causes)
+
+
+def _owner_faults(found: Any) -> list[tuple[str, str]]:
+    if found is None:
+        return []
+    fields = ("apiVersion", "kind", "name", "uid")
+    if isinstance(found, list) and all(
+        isinstance(one, dict) and all(one.get(field) for field in fields) for one in found
+    ):
+        return []
+    return [("metadata.ownerReferences", "Required value: each needs apiVersion, kind, name and uid")]
 
 
 def _name_faults(name: str) -> list[tuple[str, str]]:

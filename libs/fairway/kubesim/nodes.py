@@ -8,6 +8,16 @@ from fairway.kubesim.errors import Json
 
 # A kubelet's default for maxPods.
 MOST_PODS = "110"
+# Typed clients refuse a node without every one of these.
+_MACHINE = {
+    "architecture": "amd64",
+    "operatingSystem": "linux",
+    "kernelVersion": "6.1.0",
+    "osImage": "kubesim",
+    "containerRuntimeVersion": "kubesim://1",
+    "kubeletVersion": "v1.34.4",
+    "kubeProxyVersion": "v1.34.4",
+}
 UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
 
 
@@ -41,11 +51,7 @@ class NodeGroup(msgspec.Struct, frozen=True, omit_defaults=True):
                 "capacity": amounts,
                 "allocatable": dict(amounts),
                 "conditions": [ready_condition(True)],
-                "nodeInfo": {
-                    "kubeletVersion": "v1.34.4",
-                    "operatingSystem": "linux",
-                    "architecture": "amd64",
-                },
+                "nodeInfo": {**_MACHINE, "machineID": name, "systemUUID": name, "bootID": name},
                 "addresses": [{"type": "Hostname", "address": name}],
             },
         }

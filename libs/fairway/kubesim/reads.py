@@ -8,7 +8,8 @@ import msgspec
 from aiohttp import web
 
 from fairway.kubesim.api import Api
-from fairway.kubesim.errors import bad_request, expired
+from fairway.kubesim.errors import expired
+from fairway.kubesim.query import number
 from fairway.kubesim.registry import Resource, Target
 from fairway.kubesim.selectors import both
 from fairway.kubesim.store import Stored
@@ -37,7 +38,7 @@ def serve_list(api: Api, request: web.BaseRequest, target: Target, table: "Table
         version, after = _token(query["continue"])
         api.store.since(target.resource.storage, version)
         found = [stored for stored in found if (stored.key.namespace, stored.key.name) > after]
-    limit = _number(query.get("limit", ""))
+    limit = number(query, "limit")
     metadata: dict[str, object] = {"resourceVersion": str(version)}
     if limit and len(found) > limit:
         metadata["continue"] = _continue(version, found[limit - 1])
@@ -53,12 +54,6 @@ def _list(resource: Resource, found: list[Stored], metadata: dict[str, object]) 
     head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata}
     items = b",".join(stored.encoded(resource.api_version) for stored in found)
     return msgspec.json.encode(head)[:-1] + b',"items":[' + items + b"]}"
-
-
-def _number(text: str) -> int:
-    if text and not text.isdigit():
-        raise bad_request(f"limit {text!r} is not a number")
-    return int(text or 0)
 
 
 def _continue(version: int, last: Stored) -> str:

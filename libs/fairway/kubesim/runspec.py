@@ -12,7 +12,7 @@ EXIT_CODE = PREFIX + "exit-code"
 # Set by the operators: pods of one group start to count together, when `size` of them run.
 GROUP = PREFIX + "group"
 GROUP_SIZE = PREFIX + "group-size"
-GROUP_ROLE = PREFIX + "group-role"  # leader | member
+GROUP_ROLE = PREFIX + "group-role"  # leader | member | server: the last ends only when deleted
 GROUP_BREAKS = PREFIX + "group-breaks"  # "true": its failure ends the group
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
@@ -31,6 +31,7 @@ class RunSpec(msgspec.Struct, frozen=True):
     group: str = ""
     group_size: int = 0
     leader: bool = False
+    server: bool = False
     breaks: bool = False
 
 
@@ -60,6 +61,7 @@ def of_pod(pod: Json, cluster: str, default_ms: int) -> RunSpec:
         group=found.get(GROUP, ""),
         group_size=_number(found.get(GROUP_SIZE), 0),
         leader=found.get(GROUP_ROLE) == "leader",
+        server=found.get(GROUP_ROLE) == "server",
         breaks=found.get(GROUP_BREAKS) == "true",
     )
 

@@ -9,6 +9,7 @@ from fairway.kubesim.errors import Json, bad_request
 Match = Callable[[Json], bool]
 
 _SET = re.compile(r"^(!?)\s*([A-Za-z0-9._/-]+)(?:\s+(in|notin)\s+\(([^)]*)\))?$")
+_FIELD = re.compile(r"^\s*([^=!]+?)\s*(==|=|!=)\s*(.*)$")
 _EQUAL = re.compile(r"^([A-Za-z0-9._/-]+)\s*(==|=|!=)\s*([A-Za-z0-9._-]*)$")
 
 # Field labels of the built-in kinds that clients select by; every kind has the two of metadata.
@@ -67,7 +68,8 @@ def fields(storage: str, text: str) -> Match:
     for part in text.split(","):
         if not part.strip():
             continue
-        path, sign, value = re.match(r"^\s*([^=!]+?)\s*(==|=|!=|$)\s*(.*)$", part).groups()  # type: ignore[union-attr]
+        found = _FIELD.match(part)
+        path, sign, value = found.groups() if found else (part, "", "")
         if not sign or path not in known:
             raise bad_request(f'field label not supported: "{path}"')
         tests.append((path.split("."), value.strip(), sign != "!="))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from aiohttp import web
 
@@ -69,7 +70,7 @@ class Cluster:
             await self._runner.cleanup()
 
 
-def _request(message, payload, protocol, writer, task):  # type: ignore[no-untyped-def]
+def _request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
     # aiohttp's own factory, with the body limit of a real API server in place of 1 MiB.
     return web.BaseRequest(
         message, payload, protocol, writer, task, asyncio.get_running_loop(), client_max_size=MOST_BYTES

@@ -78,7 +78,7 @@ def _special(resource: Resource) -> tuple[tuple[Column, ...], Cells] | None:
     if not made:
         return None
     names, cells = made
-    return tuple(Column(name, "", priority=name in _WIDE) for name in names), cells
+    return tuple(Column(name, "", priority=int(name in _WIDE)) for name in names), cells
 
 
 def _pod(obj: Json, now: int) -> list[object]:

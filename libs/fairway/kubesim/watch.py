@@ -9,6 +9,7 @@ from aiohttp import web
 from fairway.kubesim.api import Api
 from fairway.kubesim.errors import ApiError, bad_request
 from fairway.kubesim.faults import Faults
+from fairway.kubesim.query import flag, seconds
 from fairway.kubesim.registry import Resource, Target
 from fairway.kubesim.selectors import Match, both
 from fairway.kubesim.store import Event, Stored
@@ -100,8 +101,9 @@ async def serve_watch(
     match = both(target.resource.storage, query.get("labelSelector", ""), query.get("fieldSelector", ""))
     stream = Stream(api, target, match, lines(target.resource, table))
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
-    bookmarks = query.get("allowWatchBookmarks", "") in ("true", "1")
-    initial = query.get("sendInitialEvents", "") in ("true", "1")
+    bookmarks = flag(query, "allowWatchBookmarks")
+    initial = flag(query, "sendInitialEvents")
+    timeout = seconds(query, "timeoutSeconds")
     try:
         stream.begin(query.get("resourceVersion", ""), initial)
     except ApiError as error:
@@ -115,7 +117,7 @@ async def serve_watch(
     faults.streams.add(stream)
     try:
         await response.prepare(request)
-        await _pump(stream, response, bookmarks, float(query.get("timeoutSeconds") or 0))
+        await _pump(stream, response, bookmarks, timeout)
     except (ConnectionResetError, asyncio.CancelledError):
         pass
     finally:

@@ -94,9 +94,9 @@ def _ranked(message: wire.Placed) -> list[tuple[str, dict[str, int]]]:
 
 
 def _scored(parts: dict[str, int]) -> str:
-    """`812 = spread 400 + room 412`."""
-    each = " + ".join(f"{name} {value}" for name, value in parts.items() if name != "total")
-    return f"{parts['total']} = {each}" if each and "total" in parts else each or str(parts.get("total", 0))
+    """`812 (tightness 40, spread_load 12)`: the total is their weighted sum."""
+    each = ", ".join(f"{name} {value}" for name, value in parts.items() if name != "total")
+    return f"{parts.get('total', 0)} ({each})" if each else str(parts.get("total", 0))
 
 
 def _reserved(job: Job, message: wire.Reserved) -> Told:

@@ -1,7 +1,7 @@
 """What happened to a job, from the record: attempt by attempt, with the decision behind each step."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -9,7 +9,7 @@ from msgspec import Struct
 from fairway.domain import decision
 from fairway.domain.job import Job
 from fairway.runtime.narrate import narrate
-from fairway.runtime.ports import Bus, Delivery, Store, Wanted
+from fairway.runtime.ports import Bus, Delivery, Found, Wanted
 from fairway.runtime.why import Why, why
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -49,7 +49,13 @@ class Story(Struct, frozen=True, omit_defaults=True):
 Recorded = tuple[int, wire.JobMessage]
 
 
-async def story_of(bus: Bus, store: Store, job_id: str) -> Story | None:
+class Reads(Protocol):
+    """The part of a store that a story needs."""
+
+    async def read(self, wanted: Wanted) -> Found: ...
+
+
+async def story_of(bus: Bus, store: Reads, job_id: str) -> Story | None:
     """None: no such job. Reads the tenant's messages from the job's submission on, until its last revision."""
     found = await store.read(Wanted(rows={decision.JOBS: [job_id]}))
     row = found.rows.get((decision.JOBS, job_id))

@@ -46,7 +46,7 @@ def _where(job: Job, place: QueuePlace | None, now: int) -> str:
     if place.position == 1:
         return f"waits first in line in {queue} {waited}"
     count = place.position - 1
-    names = ", ".join(place.ahead) if count <= len(place.ahead) else f"next to go {', '.join(place.ahead)}"
+    names = ", ".join(place.ahead) if count <= len(place.ahead) else f"the last of them {', '.join(place.ahead)}"
     behind = f"behind {prose.many(count, 'job')}" + (f": {names}" if place.ahead else "")
     return f"waits at position {place.position} in {queue} {waited}, {behind}"
 
@@ -57,11 +57,14 @@ def _explained(job: Job, place: QueuePlace | None, code: Code, text: str) -> Fou
     if code is Code.WAITING_FOR_REMOVAL:
         return _removal(job)
     if code is Code.WAITING_FOR_QUOTA:
-        leaf = f"quota {job.leaf[-1]}" if job.leaf else "its quota"
-        ends, raised = "a job charged to that quota ends or goes back to its queue", "the max of that quota is raised"
-        return text or f"{leaf} has no room for it now", (ends, raised), "dequeued"
+        # Its reason names the node of the tree that is full, which may be above the job's own leaf.
+        named = job.why.field if job.why and job.why.code is code and job.why.field else ""
+        node = f"quota {named}" if named and (not place or not place.text or named in place.text) else "that quota"
+        moves = (f"a job charged to {node} ends or goes back to its queue", f"the max of {node} is raised")
+        return text or f"{node} has no room for it now", moves, "dequeued"
     if code is Code.BEHIND_HEAD:
-        head = place.ahead[0] if place and place.ahead else "the head of the queue"
+        known = place is not None and place.ahead and place.position == len(place.ahead) + 1
+        head = place.ahead[0] if known and place else "the head of the queue"
         moves = (f"{head} is let go, or is cancelled", f"{head} turns out to be impossible: then it no longer blocks")
         return text or f"{head} stands first, and this queue lets nobody pass", moves, "dequeued"
     if code in (Code.ROOM_TAKEN, Code.RESERVATION_EXPIRED):

@@ -25,7 +25,7 @@ class ClusterAnswer(Struct, frozen=True, omit_defaults=True):
     chosen: bool = False
 
 
-class Why(Struct, frozen=True, omit_defaults=True):
+class Why(Struct, frozen=True):
     """`where` and `because` are sentences; `moves` each name one thing that would change it; `timer` is what happens
     at `timer_at` (ms since 1970, 0: nothing does) if nothing happens before. `before` tells of earlier attempts."""
 

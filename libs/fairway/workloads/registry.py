@@ -11,7 +11,7 @@ from fairway.workloads.job import JOB
 from fairway.workloads.jobset import JOBSET
 from fairway.workloads.kind import Kind, Phase
 from fairway.workloads.kubeflow import KUBEFLOW
-from fairway.workloads.names import check_annotations, check_labels, read_name, read_namespace
+from fairway.workloads.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
 from fairway.workloads.rayjob import RAYJOB
 from fairway.workloads.spark import SPARK
 from fairway.workloads.volcano import VOLCANO
@@ -90,6 +90,8 @@ def _check_totals(spec: Field, workload: Workload) -> None:
         spec.wrong(f"makes {len(workload.pod_sets)} pod sets", f"use at most {MOST_POD_SETS}")
     total: dict[str, int] = {}
     for pods in workload.pod_sets:
+        if not pods.name or not is_label_value(pods.name):
+            spec.wrong(f"names a pod set {shown(pods.name)}, which no label can hold", "use letters, digits and -")
         for name, amount in pods.requests.items():
             total[name] = total.get(name, 0) + amount * pods.count
     for name, amount in total.items():

@@ -79,7 +79,12 @@ def _pod_set_at(copy: dict[str, Any], path: Path, names: list[str]) -> str:
     for key in path:
         here = here[key]
         called = [key] if isinstance(key, str) else [here.get("name"), here.get("groupName")]
-        found = [name for name in names if name in called or str(called[0]).startswith(f"{name}Group")]
+        # A Kubeflow operator takes a role's name in any case.
+        found = [
+            name
+            for name in names
+            if name in called or name.lower() == str(called[0]).lower() or str(called[0]).startswith(f"{name}Group")
+        ]
         found += [name for name in names if called[0] == f"{name}PodTemplate"]
         if found:
             return found[0]

@@ -91,6 +91,12 @@ def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
         yield ("spec", "tasks", index, "template", "metadata")
 
 
+def name_tasks(copy: dict[str, Any]) -> None:
+    """Write out the name that Volcano would give a task without one."""
+    for index, task in enumerate(copy["spec"]["tasks"]):
+        task["name"] = task.get("name") or f"default{index}"
+
+
 VOLCANO = Kind(
     name="Job",
     api_version="batch.volcano.sh/v1alpha1",
@@ -101,4 +107,5 @@ VOLCANO = Kind(
     priority=priority,
     label_paths=label_paths,
     drop=(("spec", "ttlSecondsAfterFinished"),),
+    prepare=name_tasks,
 )

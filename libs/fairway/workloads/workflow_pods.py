@@ -35,6 +35,7 @@ class Templates:
         self.by_name = {one["name"].text(): one for one in spec["templates"].items()}
         self._waves: dict[str, Counter[str]] = {}
         self._sets: dict[str, PodSet] = {}
+        self._inline: dict[str, str] = {}  # by path
         if spec["workflowTemplateRef"].given and not sized:
             _elsewhere(spec["workflowTemplateRef"])
 
@@ -98,14 +99,16 @@ class Templates:
         return total
 
     def _target(self, step: Field) -> str:
-        """The template a step runs; one written inline gets its path as its name."""
+        """The template a step runs; one written inline gets a name of its own."""
         if step["templateRef"].given:
             if not self.sized:
                 _elsewhere(step["templateRef"])
             return ""
         if step["inline"].given:
-            self.by_name[step["inline"].path] = step["inline"]
-            return step["inline"].path
+            path = step["inline"].path
+            name = self._inline.setdefault(path, f"inline-{len(self._inline)}")
+            self.by_name[name] = step["inline"]
+            return name
         self._named(step["template"])
         return step["template"].text()
 

@@ -11,8 +11,8 @@ class QueueAsk(Struct, frozen=True):
 
 
 class QueuePlace(Struct, frozen=True, omit_defaults=True):
-    """Where a job stands in its queue. `position` counts from 1 (0: it is not waiting); `ahead` are the ids of at most
-    five jobs before it, the next to go first; `lacks` is the reason code of what it waits for, `text` its sentence
+    """Where a job stands in its queue. `position` counts from 1 (0: it is not waiting); `ahead` are the ids of the jobs
+    right before it, five at most, in the order in which they stand; `lacks` is the reason code of what it waits for, `text` its sentence
     with numbers; `running_ahead` is how many jobs of the queue have been let go and have not ended."""
 
     queue: str

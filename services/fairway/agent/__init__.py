@@ -5,6 +5,7 @@ Says: cluster reports, a full one first, then what changed, then that nothing di
 reports what it cannot see: an agent that has lost its API is silent.
 """
 
+from fairway.agent.observe import SHAPES
 from fairway.agent.service import Agent, Settings, run_agent
 
-__all__ = ["Agent", "Settings", "run_agent"]
+__all__ = ["SHAPES", "Agent", "Settings", "run_agent"]

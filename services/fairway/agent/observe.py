@@ -19,13 +19,15 @@ _ENDED = ("Succeeded", "Failed")
 Quantities = dict[str, str | int | float]
 
 
-class _Camel(Struct, rename="camel", gc=False):
+class _Camel(Struct, rename="camel", omit_defaults=True, gc=False):
     """Kubernetes' spelling of field names."""
 
 
 class _Meta(_Camel):
     name: str
     namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
     labels: dict[str, str] | None = None
     deletion_timestamp: str | None = None
 
@@ -88,6 +90,10 @@ class PodObject(_Camel):
     metadata: _Meta
     spec: _PodSpec = msgspec.field(default_factory=_PodSpec)
     status: _PodStatus = msgspec.field(default_factory=_PodStatus)
+
+
+# For the watches of an agent's cluster: what it does not read is not even decoded.
+SHAPES: dict[str, type[Struct]] = {"Node.v1": NodeObject, "Pod.v1": PodObject}
 
 
 class Use(Struct, frozen=True):

@@ -16,6 +16,7 @@ from fairway.wire.fleet import Configured, Report
 log = structlog.get_logger()
 _encode = msgspec.json.Encoder().encode
 _NODE, _POD = "Node.v1", "Pod.v1"
+_RETRY_S = 0.5
 
 
 class Settings(Struct, frozen=True):
@@ -144,27 +145,31 @@ class Agent:
 
     async def _report(self) -> None:
         await self._complete.wait()
-        await self._insist([self._introduction()])
+        while not await self._said([self._introduction()]):
+            await self._clock.sleep(_RETRY_S)
         while True:
             await self._due.wait()
             await self._clock.sleep(self._settings.coalesce)
             self._due.clear()
-            if not self._away and (self._full or self._beat or self._seen.anything):
-                await self._insist([])
+            if self._away or not (self._full or self._beat or self._seen.anything):
+                continue
+            if not await self._said(self._messages()):
+                # Nobody knows which of them arrived. Only the newest state is kept, and all of it is said next.
+                self._full = True
+                await self._clock.sleep(_RETRY_S)
+                self._due.set()
 
-    async def _insist(self, first: list[Outgoing]) -> None:
-        """Says `first`, or what is to be reported. While the bus is away only the newest state is kept, and all of it
-        is said afterwards: nobody knows which of the last messages arrived."""
-        while True:
-            try:
-                await self._bus.publish(first or self._messages())
-                self._bus_away = ""
-                return
-            except Unreachable as error:
-                if not self._bus_away:
-                    log.warning("bus is away: keeping the newest state", cluster=self._cluster.name, cause=str(error))
-                self._bus_away, self._full = f"the bus does not answer: {error}", True
-            await self._clock.sleep(0.5)
+    async def _said(self, messages: list[Outgoing]) -> bool:
+        """Whether the bus has them all."""
+        try:
+            await self._bus.publish(messages)
+        except Unreachable as error:
+            if not self._bus_away:
+                log.warning("bus is away: keeping the newest state", cluster=self._cluster.name, cause=str(error))
+            self._bus_away = f"the bus does not answer: {error}"
+            return False
+        self._bus_away = ""
+        return True
 
     def _introduction(self) -> Outgoing:
         """So that the fleet knows the cluster by name, before and after its reports."""

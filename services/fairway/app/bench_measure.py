@@ -8,6 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import aiohttp
+from prometheus_client.parser import text_string_to_metric_families
+
 from fairway.adapters.nats_bus import NatsBus
 from fairway.runtime.ports import Delivery, Outgoing
 
@@ -131,6 +134,27 @@ def rss_mib(pids: Mapping[str, int]) -> dict[str, float]:
 def per_job(before: Mapping[str, float], after: Mapping[str, float], jobs: int) -> dict[str, float]:
     """Processor time in microseconds a job."""
     return {name: round((after[name] - before[name]) / jobs * 1e6, 1) for name in before}
+
+
+async def batch_facts(addresses: Iterable[str]) -> dict[str, dict[str, float]]:
+    """By service, from the metrics of its process since its start: messages in a batch on average, milliseconds from
+    a batch's read to its publish."""
+    facts: dict[str, dict[str, float]] = {}
+    async with aiohttp.ClientSession() as session:
+        for address in addresses:
+            async with session.get(f"{address}/metrics/") as answer:
+                found = {
+                    (sample.name, sample.labels["service"]): sample.value
+                    for family in text_string_to_metric_families(await answer.text())
+                    for sample in family.samples
+                    if "le" not in sample.labels
+                }
+            for service in sorted({service for _, service in found}):
+                count = max(found.get(("fairway_batch_duration_seconds_count", service), 0), 1)
+                spent = found.get(("fairway_batch_duration_seconds_sum", service), 0)
+                handled = found.get(("fairway_messages_handled_total", service), 0)
+                facts[service] = {"messages": round(handled / count, 1), "ms": round(spent / count * 1000, 1)}
+    return facts
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:

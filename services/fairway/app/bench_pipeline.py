@@ -3,6 +3,7 @@ and then the bare loop over the same bus."""
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from msgspec import Struct
 from fairway.adapters.nats_bus import NatsBus
 from fairway.app import bench_bare as bare
 from fairway.app import bench_load as load
-from fairway.app.bench_measure import Journeys, cpu, machine, per_job, percentile, rss_mib, versions
+from fairway.app.bench_measure import Journeys, batch_facts, cpu, machine, per_job, percentile, rss_mib, versions
 from fairway.app.children import Child
 from fairway.app.fleet import Fleet
 from fairway.app.fleet import Plan as FleetPlan
@@ -84,7 +85,8 @@ async def measure(run: Run, dir: Path, tell: Callable[[str, int], None]) -> dict
             sizes = [await _size(bus, verb) for verb in VERBS]
             for child in fleet.processes.values():
                 await child.stop()
-            report["figures"] |= await _bare(run, fleet, bus, sizes, tell)
+            bare_figures, report["bare_cpu_us_per_job"] = await _bare(run, fleet, bus, sizes, tell)
+            report["figures"] |= bare_figures
             report["versions"] = versions(_PACKAGES)
         finally:
             await bus.close()
@@ -108,9 +110,10 @@ async def _pipeline(run: Run, fleet: Fleet, bus: NatsBus, tell: Callable[[str, i
             tell("warming up", run.warmup)
             await journeys.saturate(run.warmup, run.window)
             pids = {name: child.pid for name, child in fleet.processes.items()}
-            pids |= {"nats": fleet.nats.pid, "valkey": fleet.valkey.pid}
+            pids |= {"nats": fleet.nats.pid, "valkey": fleet.valkey.pid, "bench": os.getpid()}
             tell("saturated", run.jobs)
             figures, spent = await _saturated(run, journeys, pids)
+            batches = await batch_facts([str(child.said["http"]) for child in fleet.processes.values()])
             tell("at half the rate", run.calm)
             await journeys.steady(run.calm, figures["jobs_per_second"] / 2)
             calm = journeys.latencies(run.warmup + run.jobs)
@@ -119,7 +122,8 @@ async def _pipeline(run: Run, fleet: Fleet, bus: NatsBus, tell: Callable[[str, i
                 "submitted": len(journeys.sent), "dispatched": len(journeys.arrived), "not_once": journeys.strange
             }  # fmt: skip
         return {
-            "name": "pipeline", "figures": figures, "jobs": counted, "cpu_us_per_job": spent, "rss_mib": rss_mib(pids)
+            "name": "pipeline", "figures": figures, "jobs": counted, "cpu_us_per_job": spent, "rss_mib": rss_mib(pids),
+            "batches": batches,
         }  # fmt: skip
 
 
@@ -130,7 +134,7 @@ async def _saturated(run: Run, journeys: Journeys, pids: dict[str, int]) -> tupl
     rate = run.jobs / (loop.time() - start)
     spent = per_job(before, cpu(pids), run.jobs)
     ascending = journeys.latencies(run.warmup)
-    spent["all"] = round(sum(spent.values()), 1)
+    spent["all"] = round(sum(spent.values()) - spent["bench"], 1)
     return {
         "jobs_per_second": round(rate, 1), "p50_ms": percentile(ascending, 0.5), "p99_ms": percentile(ascending, 0.99),
         "cpu_us_per_job": spent["all"],
@@ -139,7 +143,7 @@ async def _saturated(run: Run, journeys: Journeys, pids: dict[str, int]) -> tupl
 
 async def _bare(
     run: Run, fleet: Fleet, bus: NatsBus, sizes: Sequence[int], tell: Callable[[str, int], None]
-) -> dict[str, float]:
+) -> tuple[dict[str, float], dict[str, float]]:
     """The same number of journeys, with the same sizes, hops and processes."""
     await bus.provision((bare.BARE,))
     flat = ",".join(map(str, sizes))
@@ -158,11 +162,12 @@ async def _bare(
         async with _listening(journeys, bare.BARE.name, last, lambda one: one.id.rpartition(".")[0]):
             tell("bare bus", run.warmup + run.jobs)
             await journeys.saturate(run.warmup, run.window)
-            pids = {name: child.pid for name, child in children.items()} | {"nats": fleet.nats.pid}
+            pids = {name: child.pid for name, child in children.items()}
+            pids |= {"nats": fleet.nats.pid, "bench": os.getpid()}
             figures, spent = await _saturated(run, journeys, pids)
     finally:
         await asyncio.gather(*(child.stop() for child in children.values()))
-    return {"bare_jobs_per_second": figures["jobs_per_second"], "bare_cpu_us_per_job": spent["all"]}
+    return {"bare_jobs_per_second": figures["jobs_per_second"], "bare_cpu_us_per_job": spent["all"]}, spent
 
 
 @contextlib.asynccontextmanager

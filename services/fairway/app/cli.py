@@ -1,17 +1,14 @@
-"""`fairway`: everything a person types. Each command is thin; what it does is in a module of its own."""
+"""`fairway`: everything a person types. Each command is thin; what it does is in a module of its own, and is imported
+only when it is asked for, so that a question is answered at once."""
 
 from typing import Annotated, Any
 
-import msgspec
 import typer
-import uvloop
 
-from fairway.app import bench, process
-from fairway.app.log import configure
+from fairway.app import ask, bench, replay, submit, up
 from fairway.app.pipeline import EVERYTHING
-from fairway.app.settings import from_environment
 
-app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @app.callback()
@@ -26,6 +23,13 @@ def run(
     announce: Annotated[bool, typer.Option(help="print a line of JSON once everything works")] = False,
 ) -> None:
     """Run services in this process, against the NATS, Redis and clusters of the environment."""
+    import msgspec
+    import uvloop
+
+    from fairway.app import process
+    from fairway.app.log import configure
+    from fairway.app.settings import from_environment
+
     names = EVERYTHING if "all" in services else tuple(services)
     unknown = sorted(set(names) - set(EVERYTHING))
     if unknown:
@@ -41,7 +45,8 @@ def run(
     uvloop.run(process.run(names, settings, ready))
 
 
-bench.register(app)
+for _part in (up, submit, ask, replay, bench):
+    _part.register(app)
 
 
 def main() -> None:

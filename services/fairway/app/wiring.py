@@ -1,6 +1,7 @@
 """The one place that chooses adapters: from names of services to loops ready to run."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
+from fairway.agent import SHAPES
 from fairway.agent.service import Settings as AgentSettings
 from fairway.agent.service import run_agent
 from fairway.app.settings import Settings
@@ -108,7 +110,7 @@ async def _provisioned(bus: NatsBus, replicas: int) -> None:
 
 
 async def members(settings: Settings) -> dict[str, Cluster]:
-    options = Options(kinds=tuple(sorted(KINDS)))
+    options = Options(kinds=tuple(sorted(KINDS)), shapes=SHAPES, seed=os.getpid())
     return {
         name: await KubernetesCluster.from_kubeconfig(name, Path(path), options)
         for name, path in settings.members().items()
@@ -119,7 +121,7 @@ async def members(settings: Settings) -> dict[str, Cluster]:
 async def _hub(settings: Settings) -> Cluster | None:
     if not settings.hub_kubeconfig:
         return None
-    options = Options(kinds=tuple(sorted(KINDS)))
+    options = Options(kinds=tuple(sorted(KINDS)), seed=os.getpid())
     return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), options)
 
 

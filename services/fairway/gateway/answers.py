@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from fairway.domain.job import Job
+from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources, add
 from fairway.wire.capacity import ClusterInfo, Node
 
 
-class JobRow(Struct, frozen=True, omit_defaults=True):
+class JobRow(Struct, frozen=True):
     """A job in a list. Times are in milliseconds since 1970; `text` is the last reason that was recorded."""
 
     id: str
@@ -30,7 +31,7 @@ class JobRow(Struct, frozen=True, omit_defaults=True):
     hub: bool = False
 
 
-class QueueRow(Struct, frozen=True, omit_defaults=True):
+class QueueRow(Struct, frozen=True):
     """`waiting` jobs stand in it, `starting` were let go and are not up yet; `first` waits longest, since `oldest`."""
 
     name: str
@@ -42,7 +43,7 @@ class QueueRow(Struct, frozen=True, omit_defaults=True):
     oldest: int = 0
 
 
-class QuotaRow(Struct, frozen=True, omit_defaults=True):
+class QuotaRow(Struct, frozen=True):
     """One node of the tree. A resource that `max` does not list is not limited here."""
 
     path: str
@@ -52,7 +53,7 @@ class QuotaRow(Struct, frozen=True, omit_defaults=True):
     namespaces: tuple[str, ...] = ()
 
 
-class ClusterRow(Struct, frozen=True, omit_defaults=True):
+class ClusterRow(Struct, frozen=True):
     """`used` is what others' pods request, `held` what Fairway's jobs hold or run. `age` in ms since its last report
     (-1: there was none), `stale` when that is too long for new work."""
 
@@ -147,3 +148,15 @@ def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRo
         info.name, age, age < 0 or age > STALE_AFTER_MS, len(every), sum(node.schedulable for node in every),
         info.kinds, info.kubernetes, info.labels, allocatable, used, held, free,
     )  # fmt: skip
+
+
+def quota_rows(tree: QuotaNode | None, used: Mapping[str, Resources]) -> list[QuotaRow]:
+    """The tree from its root down; then nodes that are charged though the tree has lost them."""
+    rows: list[QuotaRow] = []
+    stack = [tree] if tree else []
+    while stack:
+        node = stack.pop()
+        rows.append(QuotaRow(node.path, used.get(node.path, {}), node.min, node.max, node.namespaces))
+        stack.extend(reversed(node.children))
+    known = {row.path for row in rows}
+    return rows + [QuotaRow(path, used[path]) for path in sorted(used) if path not in known]

@@ -15,6 +15,8 @@ SERVICE = "propagator"
 APPLY, DELETE = "apply", "delete"
 # A cluster that does not answer, or whose pods take their time, is asked again after this long (ms).
 _AGAIN_MS = 1_000
+# No code: nobody knows whether it was applied. An object of ours that is on its way out makes room in a moment.
+_PASSING = ("", "StaleObject")
 
 
 class Copy(Struct, frozen=True):
@@ -45,7 +47,7 @@ def _dispatch(view: Jobs, heard: Heard, now: int) -> Decision:
     if outcome.ok:
         said = teller.say(wire.Dispatched, cluster=job.cluster, uid=outcome.body.uid, adopted=outcome.body.adopted)
         return Decision((said.step(),))
-    if not outcome.code:
+    if outcome.code in _PASSING:
         return Decision(again_in=_AGAIN_MS)
     code = Code.NAME_CONFLICT if outcome.code == "NameConflict" else Code.APPLY_REFUSED
     text = f"{job.cluster} refused the object: {outcome.text}"

@@ -1,5 +1,7 @@
 """The waiting jobs in memory, in order, by queue and by what they lack. Made from rows alone, so never the truth."""
 
+from collections.abc import Callable
+
 import msgspec
 from msgspec import Struct
 from sortedcontainers import SortedList
@@ -41,7 +43,9 @@ class Book:
     """`lines` has every waiting job of a queue in its order; `groups` the blocked ones by what would serve them;
     `flying` those dequeued and not yet reserved, by queue."""
 
-    def __init__(self) -> None:
+    def __init__(self, by_time: Callable[[str], bool] = lambda queue: False) -> None:
+        """`by_time` says of which queues enqueue time alone is the order."""
+        self._by_time = by_time
         self.entries: dict[str, Entry] = {}
         self.lines: dict[str, SortedList[Place]] = {}
         self.groups: dict[tuple[str, str, str], SortedList[Place]] = {}
@@ -54,11 +58,14 @@ class Book:
         if job.state is State.QUEUED:
             self._add(job)
         elif job.state in (State.DEQUEUED, State.PLACED):
-            self.flying.setdefault(job.queue, {})[job.id] = place_of(job)
+            self.flying.setdefault(job.queue, {})[job.id] = self._place(job)
             self._flying_in[job.id] = job.queue
 
+    def _place(self, job: Job) -> Place:
+        return place_of(job, self._by_time(job.queue))
+
     def _add(self, job: Job) -> None:
-        entry = entry_of(job)
+        entry = entry_of(job, self._place(job))
         self.entries[job.id] = entry
         self.lines.setdefault(job.queue, SortedList()).add(entry.place)
         if entry.lacks:
@@ -103,12 +110,13 @@ class Book:
         return self.entries[places[0][2]] if places else None
 
 
-def place_of(job: Job) -> Place:
+def place_of(job: Job, by_time: bool = False) -> Place:
     """Priority first, then the first enqueue time, which attempts do not change, then the id."""
-    return (-(job.spec.priority if job.spec else 0), job.enqueued_at, job.id)
+    priority = job.spec.priority if job.spec and not by_time else 0
+    return (-priority, job.enqueued_at, job.id)
 
 
-def entry_of(job: Job) -> Entry:
+def entry_of(job: Job, place: Place) -> Entry:
     lacks = lacks_of(job)
     asks = request(job)
     key = ("", "")
@@ -116,7 +124,7 @@ def entry_of(job: Job) -> Entry:
         key = (job.why.field if job.why else "", message_id(sorted(asks.items()), job.leaf))
     elif lacks == ROOM:
         key = ("", shape_of(job))
-    return Entry(job, place_of(job), asks, lacks, key, least(job) if lacks == ROOM else ({}, {}))
+    return Entry(job, place, asks, lacks, key, least(job) if lacks == ROOM else ({}, {}))
 
 
 def lacks_of(job: Job) -> str:

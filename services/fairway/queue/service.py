@@ -36,7 +36,7 @@ class QueueView(JobsView):
     def __init__(self, catalog: Catalog, meter: Meter) -> None:
         super().__init__()
         self._catalog, self._meter = catalog, meter
-        self.book = Book()
+        self.book = Book(self._by_time)
         self.usage: dict[str, int] = {}
         self.room: dict[str, fleet.Freed] = {}
         self.freed = 0
@@ -45,13 +45,17 @@ class QueueView(JobsView):
     async def load(self, store: Store) -> None:
         """Reads every live job: those that wait or are on their way make the book."""
         await super().load(store)
-        self.book, self.room, self._doubtful = Book(), {}, set()
+        self.book, self.room, self._doubtful = Book(self._by_time), {}, set()
         live = await store.read(Wanted(whole=(decision.LIVE,)))
         names = sorted(live.whole.get(decision.LIVE, {}))
         for start in range(0, len(names), _PIECE):
             found = await store.read(Wanted(rows={decision.JOBS: names[start : start + _PIECE]}))
             for row in found.rows.values():
                 self.book.put(_job(row.data))
+
+    def _by_time(self, queue: str) -> bool:
+        spec = self.queues.get(queue)
+        return spec is not None and spec.by_time
 
     @property
     def tree(self) -> QuotaNode | None:

@@ -155,13 +155,26 @@ async def test_an_agent_that_sees_nothing_new_says_so_every_heartbeat(running: S
 
 async def test_an_agent_that_lost_its_cluster_is_silent_until_it_is_back(running: Scene) -> None:
     running.cluster.away = True
+    assert await running.after(5.1) == []
+    running.cluster.pod("p", "n1")
+    await running.bus.tell(subjects.resync("m1"))
     assert await running.after(30) == []
     assert not running.agent.ready and "m1 is away" in running.agent.why
     running.cluster.away = False
-    running.cluster.pod("p", "n1")
     report, *_ = await running.after(5.1)
-    assert shape(report) == (2, False, ["n1"], [])
+    assert shape(report) == (2, True, ["n1", "n2"], [])
     assert running.agent.ready
+
+
+async def test_a_cluster_that_goes_while_the_bus_is_away_is_not_vouched_for_when_the_bus_returns(
+    running: Scene,
+) -> None:
+    running.bus.connected = False
+    await running.clock.advance(6)
+    running.cluster.away = True
+    await running.clock.advance(6)
+    running.bus.connected = True
+    assert await running.after(30) == []
 
 
 async def test_whoever_missed_something_gets_a_full_report_in_sequence(running: Scene) -> None:

@@ -16,6 +16,7 @@ CASES = [
     for file in sorted((Path(__file__).parent / "fixtures").glob("*.yaml"))
     for case in yaml.safe_load(file.read_text())
 ]
+POD_SET = "fairway.io/pod-set"
 LABELS = {"fairway.io/job": "j-1", "fairway.io/attempt": "2", "fairway.io/managed": "true"}
 
 
@@ -57,9 +58,30 @@ def test_spark_and_workflow_carry_the_labels_where_their_operators_look() -> Non
         copied(next(case["manifest"] for case in CASES if case["manifest"]["kind"] == kind))["spec"]
         for kind in ("SparkApplication", "Workflow")
     )
-    assert spark["driver"]["labels"] == spark["executor"]["labels"] == LABELS
+    for role in ("driver", "executor"):
+        assert spark[role]["labels"] == {**LABELS, POD_SET: role}
     assert workflow["podMetadata"]["labels"] == LABELS
-    assert all(template["metadata"]["labels"] == LABELS for template in workflow["templates"])
+    assert [template["metadata"]["labels"].get(POD_SET) for template in workflow["templates"]] == [None, "small", "big"]
+    assert all(LABELS.items() <= template["metadata"]["labels"].items() for template in workflow["templates"])
+
+
+def pod_sets_named(value: Any) -> set[str]:
+    """The pod sets that labels anywhere in a copy name."""
+    if isinstance(value, list):
+        return {name for one in value for name in pod_sets_named(one)}
+    if not isinstance(value, dict):
+        return set()
+    own = {value[POD_SET]} if POD_SET in value else set()
+    return own | {name for one in value.values() for name in pod_sets_named(one)}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['manifest']['kind']}: {case['case']}")
+def test_every_pod_set_is_named_on_its_pods(case: dict[str, Any]) -> None:
+    """Only roles of no replicas may be named beyond what the workload holds."""
+    named = pod_sets_named(copied(case["manifest"]))
+    asked = {pods.name for pods in registry.read(case["manifest"]).pod_sets}
+    assert asked <= named
+    assert named - asked <= {"Evaluator", "executor"}
 
 
 def test_nothing_of_the_hub_reaches_the_member() -> None:
@@ -118,7 +140,7 @@ def test_a_job_stored_by_the_hub_is_not_refused_by_the_member() -> None:
     manifest["spec"]["template"]["metadata"] = {"labels": {"controller-uid": "u", "job-name": "one", "app": "x"}}
     spec = copied(manifest)["spec"]
     assert "selector" not in spec
-    assert spec["template"]["metadata"]["labels"] == {"app": "x", **LABELS}
+    assert spec["template"]["metadata"]["labels"] == {"app": "x", POD_SET: "pod", **LABELS}
     manifest["spec"]["manualSelector"] = True
     assert copied(manifest)["spec"]["selector"] == manifest["spec"]["selector"]
 
@@ -126,7 +148,7 @@ def test_a_job_stored_by_the_hub_is_not_refused_by_the_member() -> None:
 def test_the_default_submitter_of_ray_is_written_out_to_carry_labels() -> None:
     manifest = next(case["manifest"] for case in CASES if case["manifest"]["kind"] == "RayJob")
     submitter = copied(manifest)["spec"]["submitterPodTemplate"]
-    assert submitter["metadata"]["labels"] == LABELS
+    assert submitter["metadata"]["labels"] == {**LABELS, POD_SET: "submitter"}
     assert submitter["spec"]["containers"][0]["image"] == "ray"
     again = registry.read(
         {**manifest, "spec": {**manifest["spec"], "submitterPodTemplate": submitter | {"metadata": {}}}}

@@ -12,8 +12,8 @@ ENDED = ("Succeeded", "Failed")
 
 
 class View(msgspec.Struct, frozen=True):
-    """A job, the objects it owns (any kind, those being deleted too), and the time as RFC 3339 and in
-    milliseconds."""
+    """A job and the objects it owns (any kind, those being deleted too). `now` is RFC 3339, for timestamps;
+    `now_ms` the loop's time in milliseconds, for durations."""
 
     job: Json
     children: tuple[Json, ...]

@@ -63,9 +63,10 @@ class Driver:
                 self._reconcile(resource, stored)
 
     def _reconcile(self, resource: Resource, stored: Stored) -> None:
-        now = self._api.clock.now()
+        now = rfc3339(self._api.clock.now())
+        loop_ms = int(asyncio.get_running_loop().time() * 1000)
         owned = (self._api.store.get(key) for key in self._api.store.owned_by(stored.obj["metadata"]["uid"]))
-        view = View(stored.obj, tuple(one.obj for one in owned if one), rfc3339(now), now)
+        view = View(stored.obj, tuple(one.obj for one in owned if one), now, loop_ms)
         try:
             outcome = self._operators[stored.key.storage](view)
         except (TypeError, ValueError, KeyError, AttributeError) as error:

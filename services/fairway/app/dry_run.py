@@ -1,0 +1,112 @@
+"""What admission would make of objects, told without a fleet. What only a fleet knows is not judged: the policies and
+classes its hub has, the names of its clusters, what room there is. Pure."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from fairway.app.entries import Entry, PodSetEntry, entry
+from fairway.app.manifests import JOB, POLICY, SETTING, Document
+from fairway.domain.quota_tree import QuotaNode, ever_fits, leaf_of
+from fairway.domain.resources import Resources, add
+from fairway.wire.policy import Policy
+from fairway.wire.reasons import Code, Reason, Refused
+from fairway.wire.workload import Workload
+from fairway.workloads.door import LARGEST_TEXT, with_name
+from fairway.workloads.policies import read_policy, select
+from fairway.workloads.queues import KIND as QUEUE
+from fairway.workloads.queues import read_queue
+from fairway.workloads.quota import KIND as TREE
+from fairway.workloads.quota import read_quota_tree
+from fairway.workloads.registry import read
+
+# Stands for the random end of a generateName, which the API server or the gateway will choose.
+_SUFFIX = "xxxxx"
+# The API server's own bounds for classes that people make (scheduling.k8s.io, HighestUserDefinablePriority).
+_HIGHEST = 1_000_000_000
+
+
+def check(documents: Sequence[Document]) -> list[Entry]:
+    """One entry for each document, in their order."""
+    policies = [policy for one in documents if one.role == POLICY and (policy := _tried(read_policy, one))]
+    trees = [tree for one in documents if one.kind == TREE and one.role == SETTING and (tree := _tried(read_quota_tree, one))]
+    return [_check(one, policies, trees[-1] if trees else None) for one in documents]
+
+
+def _tried(reader: Callable[[dict[str, Any]], Any], document: Document) -> Any:
+    try:
+        return reader(document.manifest)
+    except Refused:
+        return None  # it gets an entry of its own, with the reasons
+
+
+def _check(document: Document, policies: Sequence[Policy], tree: QuotaNode | None) -> Entry:
+    if document.reasons:
+        return entry(document, document.reasons)
+    try:
+        if document.role == JOB:
+            return _job(document, policies, tree)
+        _setting(document)
+    except Refused as error:
+        return entry(document, error.reasons)
+    return entry(document)
+
+
+def _setting(document: Document) -> None:
+    """Reads a policy or a setting; raises Refused."""
+    if document.role == POLICY:
+        read_policy(document.manifest)
+    elif document.kind == TREE:
+        read_quota_tree(document.manifest)
+    elif document.kind == QUEUE:
+        read_queue(document.manifest)
+    else:
+        read_priority_class(document.manifest)
+
+
+def read_priority_class(manifest: dict[str, Any]) -> int:
+    """The value of a PriorityClass. Raises Refused."""
+    value = manifest.get("value", 0)
+    if not isinstance(value, int) or isinstance(value, bool) or not -(2**31) <= value <= _HIGHEST:
+        remedy = f"write a whole number from {-(2**31)} to {_HIGHEST}"
+        raise Refused(Reason(Code.INVALID, f"is {str(value)[:40]!r}", "value", remedy))
+    return value
+
+
+def _job(document: Document, policies: Sequence[Policy], tree: QuotaNode | None) -> Entry:
+    manifest = with_name(document.manifest, _SUFFIX)
+    size = len(msgspec.json.encode(manifest))
+    if size > LARGEST_TEXT:
+        text = f"the manifest has {size} bytes as JSON, more than {LARGEST_TEXT} (1 MiB)"
+        raise Refused(Reason(Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image"))
+    work = read(manifest)
+    reasons: list[Reason] = []
+    policy = select(policies, manifest) if policies else None
+    if isinstance(policy, Refused):
+        reasons += policy.reasons
+    reasons += _quota(document, work, tree) if tree else ()
+    sets = tuple(PodSetEntry(one.name, one.count, one.requests) for one in work.pod_sets)
+    return entry(
+        document, reasons, pod_sets=sets, gang_minimum=work.gang_minimum, priority_class=work.priority_class,
+        policy=policy.title if isinstance(policy, Policy) else "",
+    )  # fmt: skip
+
+
+def _quota(document: Document, work: Workload, tree: QuotaNode) -> list[Reason]:
+    path = leaf_of(tree, work.namespace, document.manifest["metadata"].get("labels") or {})
+    if path is None:
+        text = f"namespace {work.namespace} belongs to no leaf of the ElasticQuotaTree"
+        return [Reason(Code.UNKNOWN_QUOTA, text, "metadata.namespace", "add it to a leaf's `namespaces`")]
+    total: Resources = {}
+    for pods in work.pod_sets:
+        total = add(total, pods.requests, pods.count)
+    never = ever_fits(path, total)
+    return [never] if never else []
+
+
+def policies_for(job: Document, policies: Sequence[Document]) -> list[dict[str, Any]]:
+    """Those of `policies` that select the job: they travel with it. Broken ones do not travel."""
+    manifest = with_name(job.manifest, _SUFFIX)
+    read_ones = ((one.manifest, _tried(read_policy, one)) for one in policies)
+    return [manifest_ for manifest_, policy in read_ones if policy and isinstance(select([policy], manifest), Policy)]

@@ -1,0 +1,87 @@
+"""Files that a person names, as documents: where each came from, and what it is to Fairway."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from fairway.wire.reasons import Code, Reason, Refused
+from fairway.workloads import queues, quota
+from fairway.workloads.door import parse_documents
+from fairway.workloads.policies import is_policy
+
+POLICY, SETTING, JOB = "policy", "setting", "job"
+PRIORITY_CLASS = ("scheduling.k8s.io/v1", "PriorityClass")
+# What the hub is set up with; all the rest that is no policy has to be a job.
+SETTINGS = frozenset({(quota.API_VERSION, quota.KIND), (queues.API_VERSION, queues.KIND), PRIORITY_CLASS})
+_SUFFIXES = (".yaml", ".yml", ".json")
+_STDIN = "standard input"
+
+
+class Document(Struct, frozen=True):
+    """One object of one file. `reasons` instead of a manifest: the file could not be read at all."""
+
+    source: str
+    manifest: dict[str, Any] = {}
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def role(self) -> str:
+        kind = (self.manifest.get("apiVersion"), self.manifest.get("kind"))
+        return POLICY if is_policy(self.manifest) else SETTING if kind in SETTINGS else JOB
+
+    @property
+    def kind(self) -> str:
+        return str(self.manifest.get("kind") or "")[:80]
+
+    @property
+    def namespace(self) -> str:
+        return str(self._metadata.get("namespace") or "default")[:80]
+
+    @property
+    def name(self) -> str:
+        return str(self._metadata.get("name") or self._metadata.get("generateName") or "")[:253]
+
+    @property
+    def _metadata(self) -> dict[str, Any]:
+        metadata = self.manifest.get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
+
+
+def read_all(names: Iterable[str]) -> list[Document]:
+    """Every document of the files and folders (with all that is below them) named; `-` is standard input."""
+    return [document for name in names for document in _read(name)]
+
+
+def _read(name: str) -> list[Document]:
+    if name == "-":
+        return _parsed(_STDIN, sys.stdin.buffer.read())
+    path = Path(name)
+    try:
+        files = _below(path) if path.is_dir() else [path]
+        return [document for file in files for document in _parsed(str(file), file.read_bytes())]
+    except OSError as error:
+        return [Document(name, reasons=(_unread(error.strerror or str(error)),))]
+
+
+def _below(folder: Path) -> list[Path]:
+    found = sorted(path for path in folder.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+    if not found:
+        raise OSError(0, f"the folder holds no {', '.join(_SUFFIXES)} file")
+    return found
+
+
+def _unread(cause: str) -> Reason:
+    return Reason(Code.INVALID, f"could not be read: {cause}", remedy="name a file, a folder, or - for standard input")
+
+
+def _parsed(source: str, text: bytes) -> list[Document]:
+    try:
+        found: Sequence[dict[str, Any]] = parse_documents(text)
+    except Refused as error:
+        return [Document(source, reasons=error.reasons)]
+    if not found:
+        return [Document(source, reasons=(_unread("it holds no object"),))]
+    return [Document(source, manifest) for manifest in found]

@@ -1,0 +1,55 @@
+"""`fairway submit`: files go in, jobs come out; or, with --dry-run, what would be said of them."""
+
+from typing import Annotated
+
+import typer
+
+from fairway.app.failure import DENIED, USAGE, Failure, end, say
+
+Files = Annotated[list[str], typer.Option("-f", "--filename", help="a file, a folder, or - for standard input; repeat it")]
+Output = Annotated[str, typer.Option("-o", "--output", help="json or name; lines for a person by default")]
+Url = Annotated[str, typer.Option(help="the fleet's HTTP address; else FAIRWAY_URL, else the fleet of ./.fairway")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(submit)
+
+
+def submit(
+    files: Files,
+    wait: Annotated[bool, typer.Option("--wait", help="wait for the end of every job")] = False,
+    timeout: Annotated[str, typer.Option(help="with --wait: for how long, such as 60s or 10m")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would be accepted; needs no fleet")] = False,
+    output: Output = "",
+    url: Url = "",
+) -> None:
+    """Submit jobs. Policies in the same files travel with the jobs that they select; an ElasticQuotaTree, Queues and
+    PriorityClasses are set on the fleet first.
+
+    Ends with 0 when all was accepted (with --wait: succeeded), 4 when something was refused, 5 when the time was up,
+    6 when the fleet cannot be reached, 10 when a job failed, 11 when one was cancelled.
+    """
+    from fairway.app import dry_run as offline
+    from fairway.app.entries import render
+    from fairway.app.manifests import read_all
+    from fairway.app.sending import send
+
+    if output not in ("", "json", "name"):
+        end(Failure(USAGE, f"-o {output} is not known", "use json or name"))
+    try:
+        documents = read_all(files)
+        if dry_run:
+            entries, code = offline.check(documents), 0
+        else:
+            entries, code = send(documents, url, wait, timeout)
+    except Failure as failure:
+        end(failure)
+    text = render(entries, output)
+    if text:
+        typer.echo(text)
+    refused = sum(not one.accepted for one in entries)
+    if refused and output:
+        say(f"fairway: {refused} of {len(entries)} objects refused")
+    code = DENIED if refused else code
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,34 @@
+"""`fairway up`: a fleet on this machine, in the foreground, until Ctrl-C."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairway.app.failure import ERROR, USAGE, Failure, end
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(up)
+
+
+def up(
+    clusters: Annotated[int, typer.Option(help="how many member clusters, 1 to 50")] = 3,
+    dir: Annotated[Path, typer.Option(help="where it writes what it needs")] = Path(".fairway"),
+) -> None:
+    """Start an embedded fleet: NATS, Valkey, a hub, simulated member clusters, all services. Ctrl-C ends it.
+
+    Simulated clusters keep nothing, so every start begins with an empty record.
+    """
+    if not 1 <= clusters <= 50:
+        end(Failure(USAGE, f"--clusters {clusters} is out of range", "use 1 to 50"))
+    import uvloop
+
+    from fairway.app.foreground import stay_up
+
+    try:
+        uvloop.run(stay_up(dir, clusters))
+    except Failure as failure:
+        end(failure)
+    except (OSError, RuntimeError) as error:
+        end(Failure(ERROR, f"the fleet did not start: {error}"))

@@ -1,0 +1,78 @@
+"""Questions about queues, quota and clusters."""
+
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fairway.domain import decision
+from fairway.domain.queues import QueueSpec
+from fairway.domain.quota_tree import QuotaNode
+from fairway.gateway.answers import ClusterRow, QueueRow, QuotaRow, cluster_row, queue_rows, quota_rows, used_by_node
+from fairway.gateway.problem import answer
+from fairway.gateway.reader import Reader
+from fairway.runtime.loop import World
+from fairway.runtime.ports import Wanted
+from fairway.wire.capacity import ClusterInfo, Node
+
+# Counting every live job costs about 10 µs each; several askers in one second share one count.
+_FRESH_MS = 1_000
+_info = msgspec.json.Decoder(ClusterInfo).decode
+_node = msgspec.json.Decoder(Node).decode
+
+
+class Configuration(Protocol):
+    """What the hub has set, as far as it is shown; runtime.catalog.Catalog is one."""
+
+    tree: QuotaNode | None
+    queues: dict[str, QueueSpec]
+    clusters: dict[str, dict[str, str]]
+
+
+class QueueList(Struct, frozen=True):
+    items: tuple[QueueRow, ...]
+
+
+class QuotaList(Struct, frozen=True):
+    items: tuple[QuotaRow, ...]
+
+
+class ClusterList(Struct, frozen=True):
+    items: tuple[ClusterRow, ...]
+
+
+class Fleet:
+    def __init__(self, world: World, configuration: Configuration) -> None:
+        self._world, self._set = world, configuration
+        self._rows = Reader(world.store)
+        self._counted: tuple[int, QueueList] | None = None
+
+    async def queues(self, request: Request) -> Response:
+        now = self._world.clock.now()
+        if self._counted is None or now - self._counted[0] >= _FRESH_MS:
+            policies = {name: spec.policy.value for name, spec in self._set.queues.items()}
+            jobs = [job async for job in self._rows.live()]
+            self._counted = (now, QueueList(tuple(queue_rows(jobs, policies))))
+        return answer(self._counted[1])
+
+    async def quota(self, request: Request) -> Response:
+        found = await self._rows.read(Wanted(whole=(decision.QUOTA,)))
+        used = used_by_node(found.counters.get(decision.QUOTA, {}))
+        return answer(QuotaList(tuple(quota_rows(self._set.tree, used))))
+
+    async def clusters(self, request: Request) -> Response:
+        """Those that reported, and those that the fleet was told of and that have not."""
+        found = await self._rows.read(Wanted(whole=(decision.CLUSTERS,)))
+        known = {name: _info(row.data) for name, row in found.whole.get(decision.CLUSTERS, {}).items()}
+        for name, labels in self._set.clusters.items():
+            known.setdefault(name, ClusterInfo(name, labels=labels))
+        now = self._world.clock.now()
+        rows = [cluster_row(known[name], await self._nodes(name), now) for name in sorted(known)]
+        return answer(ClusterList(tuple(rows)))
+
+    async def _nodes(self, cluster: str) -> list[Node]:
+        table = decision.nodes(cluster)
+        found = await self._rows.read(Wanted(whole=(table,)))
+        return [_node(row.data) for row in found.whole.get(table, {}).values()]

@@ -1,0 +1,86 @@
+"""Reading the rows: over a store that may have been wiped and rebuilt meanwhile, and in pages that stay small."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from fairway.domain import decision
+from fairway.domain.job import Job
+from fairway.gateway.answers import Slim
+from fairway.runtime.ports import Found, Store, StoreWiped, Unreachable, Wanted
+
+_PIECE = 500
+# A page of a list looks at most at so many rows, however few of them pass the filter.
+MOST_ROWS = 5_000
+_job = msgspec.json.Decoder(Job).decode
+_slim = msgspec.json.Decoder(Slim).decode
+
+
+class Reader:
+    """A store for reading. Raises Unreachable while the working set is not there."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def read(self, wanted: Wanted) -> Found:
+        try:
+            return await self._store.read(wanted)
+        except StoreWiped:
+            await self._reopen()
+        try:
+            return await self._store.read(wanted)
+        except StoreWiped as error:
+            raise Unreachable("the working set is being rebuilt from the record") from error
+
+    async def keys(self, table: str) -> list[str]:
+        try:
+            return await self._store.keys(table)
+        except StoreWiped:
+            await self._reopen()
+            return await self._store.keys(table)
+
+    async def _reopen(self) -> None:
+        if not await self._store.open():
+            raise Unreachable("the working set is being rebuilt from the record")
+
+    async def job(self, name: str) -> Job | None:
+        found = await self.read(Wanted(rows={decision.JOBS: [name]}))
+        row = found.rows.get((decision.JOBS, name))
+        return _job(row.data) if row else None
+
+    async def page(self, keys: Sequence[str], most: int, passes: Callable[[Job], bool]) -> tuple[list[Job], str]:
+        """The first `most` jobs of `keys` that pass, and the key after which to go on (empty: that was all)."""
+        jobs: list[Job] = []
+        looked = 0
+        for start in range(0, len(keys), _PIECE):
+            piece = keys[start : start + _PIECE]
+            found = await self.read(Wanted(rows={decision.JOBS: list(piece)}))
+            for key in piece:
+                row = found.rows.get((decision.JOBS, key))
+                looked += 1
+                if row is not None and passes(job := _job(row.data)):
+                    jobs.append(job)
+                if len(jobs) == most or looked == MOST_ROWS:
+                    return jobs, key if looked < len(keys) else ""
+        return jobs, ""
+
+    async def live(self) -> AsyncIterator[Slim]:
+        """The counted part of every live job."""
+        async for data in self._live_rows():
+            yield _slim(data)
+
+    async def live_jobs(self) -> AsyncIterator[Job]:
+        async for data in self._live_rows():
+            yield _job(data)
+
+    async def _live_rows(self) -> AsyncIterator[bytes]:
+        names = await self.keys(decision.LIVE)
+        for start in range(0, len(names), _PIECE):
+            found = await self.read(Wanted(rows={decision.JOBS: names[start : start + _PIECE]}))
+            for row in found.rows.values():
+                yield row.data
+
+
+def decoded(data: bytes, kind: type[Any]) -> Any:
+    return msgspec.json.decode(data, type=kind)

@@ -1,0 +1,19 @@
+"""gateway, beside its HTTP door: the hub's intake and its narrator, until cancelled."""
+
+import asyncio
+
+from fairway.gateway.intake import Intake
+from fairway.gateway.narrator import Narrator
+from fairway.runtime.loop import World
+from fairway.runtime.ports import Cluster
+
+
+async def run_gateway(world: World, hub: Cluster | None) -> None:
+    """Without a hub there is nothing to do but to be there."""
+    if hub is None:
+        await asyncio.Event().wait()
+        return
+    intake = Intake(world, hub)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(intake.run())
+        group.create_task(Narrator(world, hub, intake).run())

@@ -1,0 +1,91 @@
+"""Server-sent events of one tenant's jobs, live from the record. The id of an event is its place in the stream."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from fairway.gateway.problem import RETRY_AFTER_S, Problem
+from fairway.runtime.loop import World
+from fairway.runtime.ports import Delivery, Unreachable
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.workloads.names import is_namespace
+
+_decode = msgspec.json.Decoder(wire.Message).decode
+_encode = msgspec.json.Encoder().encode
+# Each open stream holds a consumer of its own.
+_STREAMS = 64
+# A comment this often, so that a reader who left is noticed and no proxy thinks the line is dead.
+_KEEP_ALIVE_S = 15.0
+
+
+class Streams:
+    def __init__(self, world: World, keep_alive_s: float = _KEEP_ALIVE_S) -> None:
+        self._world, self._keep_alive_s = world, keep_alive_s
+        self.open = 0
+
+    async def events(self, request: Request) -> Response:
+        namespace = request.query_params.get("namespace", "")
+        if not is_namespace(namespace):
+            raise Problem(400, "namespace is missing or not a name", "add ?namespace=NAME: events are of one tenant")
+        after = request.headers.get("last-event-id", "")
+        if after and not (after.isdecimal() and len(after) < 19):
+            raise Problem(400, f"Last-Event-ID {after[:20]!r} is not a number", "send the id of the last event heard")
+        if self.open >= _STREAMS:
+            headers = {"Retry-After": str(RETRY_AFTER_S)}
+            raise Problem(503, f"{_STREAMS} event streams are open, which is the most", "try again", headers=headers)
+        body = self.lines(namespace, int(after) if after else 0)
+        return StreamingResponse(body, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+    async def lines(self, namespace: str, after: int) -> AsyncIterator[bytes]:
+        """Ends when the bus is away: the reader comes back with the last id, and nothing is lost."""
+        self.open += 1
+        told = self._told(namespace, after)
+        waiting: asyncio.Task[Delivery] | None = None
+        try:
+            yield b": open\n\n"
+            while True:
+                waiting = waiting or asyncio.ensure_future(anext(told))
+                done, _ = await asyncio.wait([waiting], timeout=self._keep_alive_s)
+                if not done:
+                    yield b": still here\n\n"
+                    continue
+                one, waiting = waiting.result(), None
+                if text := event(one):
+                    yield text
+        except (Unreachable, OSError, TimeoutError, StopAsyncIteration):
+            yield b": the bus is away; come back with Last-Event-ID\n\n"
+        finally:
+            self.open -= 1
+            if waiting is not None:
+                waiting.cancel()
+                await asyncio.wait([waiting])
+            await told.aclose()
+
+    async def _told(self, namespace: str, after: int) -> AsyncGenerator[Delivery, None]:
+        wanted = [subjects.job("*", namespace)]
+        if after:
+            async for one in self._world.bus.history(subjects.JOBS, wanted, start=after + 1, live=True):
+                if one.subject:
+                    yield one
+            return
+        now = False
+        async for one in self._world.bus.history(subjects.JOBS, wanted, live=True, last=True):
+            if now and one.subject:
+                yield one
+            now = now or not one.subject
+
+
+def event(one: Delivery) -> bytes:
+    """Empty for what does not decode. A manifest is not repeated: it may hold what is nobody else's business."""
+    try:
+        message = _decode(one.data)
+    except msgspec.DecodeError:
+        return b""
+    if isinstance(message, wire.Submitted):
+        size = msgspec.Raw(_encode({"size": len(bytes(message.manifest))}))
+        message = msgspec.structs.replace(message, manifest=size, policies=())
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (one.sequence, message.verb.encode(), _encode(message))

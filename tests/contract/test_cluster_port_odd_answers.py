@@ -1,0 +1,150 @@
+"""The cluster port against the answers that are rare: busy, expired, half-open, nonsense."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+from aiohttp import web
+from scripted_api import Answer, ScriptedApi, json, status
+
+from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.kubernetes_watch import Pace
+from fairway.runtime.ports import ClusterRefused, Unreachable
+
+KIND = "ConfigMap.v1"
+QUICK = Pace(first=0.01, most=0.05, absent=0.02, idle=0.1)
+
+
+@asynccontextmanager
+async def api(*answers: web.Response | Answer) -> AsyncIterator[tuple[ScriptedApi, KubernetesCluster]]:
+    async with ScriptedApi(*answers) as scripted:
+        cluster = await KubernetesCluster.from_kubeconfig("m1", scripted.kubeconfig, Options(pace=QUICK))
+        try:
+            yield scripted, cluster
+        finally:
+            await cluster.close()
+
+
+def config_map(name: str = "a", uid: str = "1", version: str = "7") -> dict[str, Any]:
+    labels = {"fairway.io/job": "j1", "fairway.io/attempt": "1"}
+    metadata = {"name": name, "namespace": "team", "uid": uid, "resourceVersion": version, "labels": labels}
+    return {"metadata": metadata}
+
+
+def page(*items: dict[str, Any], version: str = "7") -> web.Response:
+    return json({"metadata": {"resourceVersion": version}, "items": list(items)})
+
+
+def lines(*events: Any, hang: bool = False) -> Answer:
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for event in events:
+            await response.write((event if isinstance(event, bytes) else msgspec.json.encode(event)) + b"\n")
+        if hang:
+            await asyncio.Event().wait()
+        return response
+
+    return answer
+
+
+async def told(cluster: KubernetesCluster, syncs: int) -> list[str]:
+    """What a watch tells until it has synced `syncs` times."""
+    found: list[str] = []
+    async with aclosing(cluster.watch(KIND)) as changes, asyncio.timeout(5):
+        async for change in changes:
+            found.append("synced" if change.synced else ("-" if change.gone else "+") + change.name)
+            if found.count("synced") == syncs:
+                break
+    return found
+
+
+async def test_a_busy_server_is_asked_again_when_it_said() -> None:
+    busy = json({"message": "busy"}, 429, Retry_After="0")
+    async with api(busy, busy, json(config_map())) as (scripted, cluster):
+        assert await cluster.get(KIND, "team", "a") == config_map()
+        assert len(scripted.asked) == 3
+
+
+async def test_a_server_that_stays_busy_leaves_the_outcome_open() -> None:
+    async with api(json({}, 429, Retry_After="0")) as (scripted, cluster):
+        with pytest.raises(Unreachable, match="too many requests"):
+            await cluster.get(KIND, "team", "a")
+        assert len(scripted.asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "want"),
+    [
+        pytest.param(status(401, "Unauthorized"), Unreachable, id="credentials that expired may be renewed"),
+        pytest.param(status(500, "InternalError"), Unreachable, id="an internal error says nothing of the outcome"),
+        pytest.param(status(504, "Timeout"), Unreachable, id="nor does a gateway's time-out"),
+        pytest.param(json({}, 302, Location="/api/v1"), Unreachable, id="a redirect is not followed"),
+        pytest.param(status(403, "Forbidden"), ClusterRefused, id="what is forbidden is refused"),
+        pytest.param(status(409, "Conflict"), ClusterRefused, id="so is a conflict"),
+        pytest.param(web.Response(text="too large", status=413), ClusterRefused, id="also in plain text"),
+    ],
+)  # fmt: skip
+async def test_what_an_answer_means(answer: web.Response, want: type[Exception]) -> None:
+    async with api(answer) as (_, cluster):
+        with pytest.raises(want):
+            await cluster.create(KIND, config_map())
+
+
+async def test_a_namespace_that_is_missing_is_made_once() -> None:
+    absent = status(404, "NotFound", kind="configmaps", name="a")
+    no_namespace = status(404, "NotFound", kind="namespaces", name="team")
+    async with api(absent, no_namespace, json({}), json(config_map())) as (scripted, cluster):
+        assert (await cluster.apply(KIND, config_map())).uid == "1"
+        assert [one.split("?")[0] for one in scripted.asked] == [
+            "GET /api/v1/namespaces/team/configmaps/a", "PATCH /api/v1/namespaces/team/configmaps/a",
+            "POST /api/v1/namespaces", "PATCH /api/v1/namespaces/team/configmaps/a",
+        ]  # fmt: skip
+
+
+async def test_an_object_that_appears_in_between_is_looked_at_before_it_is_adopted() -> None:
+    absent = status(404, "NotFound", kind="configmaps", name="a")
+    async with api(absent, status(409, "Conflict"), json(config_map())) as (_, cluster):
+        assert (await cluster.apply(KIND, config_map())).adopted
+
+
+async def test_an_object_that_is_being_deleted_is_not_adopted() -> None:
+    leaving = config_map()
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    async with api(json(leaving)) as (_, cluster):
+        with pytest.raises(ClusterRefused, match="apply again when it is gone"):
+            await cluster.apply(KIND, config_map())
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param({"type": "ERROR", "object": {"code": 410, "reason": "Expired"}}, id="an event says expired"),
+        pytest.param(b'{"type": "ADDED", "obj', id="a line is broken"),
+        pytest.param({"type": "ADDED", "object": {"metadata": {}}}, id="an object has no name"),
+    ],
+)
+async def test_a_watch_that_cannot_go_on_lists_anew(end: Any) -> None:
+    script = (page(config_map("a"), config_map("b")), lines(end), page(config_map("b", version="9"), version="9"))
+    async with api(*script) as (scripted, cluster):
+        assert await told(cluster, syncs=2) == ["+a", "+b", "synced", "+b", "-a", "synced"]
+        assert "resourceVersion=7" in scripted.asked[1] and "allowWatchBookmarks=true" in scripted.asked[1]
+
+
+async def test_a_watch_that_ends_goes_on_where_its_last_bookmark_was() -> None:
+    bookmark = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "42"}}}
+    added = {"type": "ADDED", "object": config_map("b", "2", "43")}
+    expired = {"type": "ERROR", "object": {"code": 410}}
+    async with api(page(), lines(bookmark), lines(added, expired), page()) as (scripted, cluster):
+        assert await told(cluster, syncs=2) == ["synced", "+b", "-b", "synced"]
+        assert "resourceVersion=42" in scripted.asked[2]
+
+
+async def test_a_watch_that_falls_silent_is_opened_again_from_where_it_was() -> None:
+    silent = lines({"type": "ADDED", "object": config_map("a", version="8")}, hang=True)
+    async with api(page(), silent, lines({"type": "ERROR", "object": {"code": 410}}), page()) as (scripted, cluster):
+        assert await told(cluster, syncs=2) == ["synced", "+a", "-a", "synced"]
+        assert "resourceVersion=8" in scripted.asked[2]
