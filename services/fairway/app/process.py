@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, Response
 
 from fairway.app.settings import Settings
 from fairway.app.wiring import Parts, build, place_of
+from fairway.gateway.http import check_address
 from fairway.wire import asks
 
 log = structlog.get_logger()
@@ -106,7 +107,10 @@ class _Server(uvicorn.Server):
 
 
 async def run(names: Sequence[str], settings: Settings, ready: Callable[[dict[str, Any]], None] | None = None) -> None:
-    """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address."""
+    """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address. ValueError
+    when the gateway would be open to others."""
+    if "gateway" in names:
+        check_address(settings.http_host, settings.insecure)
     process = Process(names, settings)
     server = _Server(uvicorn.Config(process, host=settings.http_host, port=settings.http_port, log_level=logging.ERROR))
     end = asyncio.Event()

@@ -1,7 +1,7 @@
 """A trace, replayed through the real bus, cache and services onto simulated clusters, and judged from the record."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ class Progress(Struct, frozen=True):
 
 
 OnProgress = Callable[[Progress], None]
-WhileRunning = Callable[[Fleet], Awaitable[None]]
+WhileRunning = Callable[[Fleet], Coroutine[Any, Any, None]]
 
 
 def speedup_for(jobs: Sequence[TraceJob]) -> float:
