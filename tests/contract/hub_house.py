@@ -83,6 +83,18 @@ class House:
                     return found
         raise AssertionError("history ended")
 
+    async def until(self, name: str) -> list[fleet.Configured]:
+        """Every setting that was said up to and with the one of that name."""
+        found: list[fleet.Configured] = []
+        async with asyncio.timeout(5):
+            async for one in self.bus.history("CONFIG", live=True):
+                message = msgspec.json.decode(one.data, type=fleet.Message) if one.data else None
+                if isinstance(message, fleet.Configured):
+                    found.append(message)
+                    if message.name == name:
+                        return found
+        raise AssertionError("history ended")
+
     def count(self, want: type[Any]) -> int:
         return sum(one.subject.split(".")[2] == want.verb for one in self.bus._log["JOBS"])
 

@@ -12,7 +12,7 @@ from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
 from fairway.domain.decision import Add, Put, Step
-from fairway.runtime.ports import Bus, Commit, Fenced, Outgoing, Store, StoreWiped, Wanted
+from fairway.runtime.ports import Bus, Commit, Fenced, Outgoing, Store, StoreWiped, Unreachable, Wanted
 
 _fresh = count()
 
@@ -172,3 +172,48 @@ async def test_a_wiped_store_answers_nobody_who_knew_it_before(nats_url: str, va
     with pytest.raises(StoreWiped):
         await store.commit(Commit((Step((Put("jobs", "a", 1),)),)))
     await store.close()
+
+
+async def test_what_a_rebuild_loads_is_told_as_a_change(store: Store) -> None:
+    if isinstance(store, MemoryStore):
+        store.wipe()
+    else:
+        await store._do("DEL", f"{store._prefix}:epoch")  # type: ignore[attr-defined]  # as a wipe leaves it
+    assert await store.begin_rebuild("test", 1_000)
+    await store.load("ledger/c", {"job/1": (3, b"{}")})
+    await store.load_counters("quota", {"root|gpu": 4})
+    await store.finish_rebuild("epoch-2")
+    found = await store.read(Wanted(whole=("quota",), since=0))
+    assert [(table, key, row and row.rev) for table, key, row in found.changes] == [("ledger/c", "job/1", 3)]
+    assert found.counters["quota"] == {"root|gpu": 4}
+
+
+async def test_only_one_rebuilds_and_a_filled_store_is_not_rebuilt(valkey_url: str) -> None:
+    first, second = (RedisStore(valkey_url, prefix="{rebuilt}") for _ in range(2))
+    assert await first.begin_rebuild("first", 60_000)
+    assert not await second.begin_rebuild("second", 60_000)
+    await first.finish_rebuild("epoch-1")
+    assert not await second.begin_rebuild("second", 60_000)
+    assert await second.open()
+    await first.close()
+    await second.close()
+
+
+async def test_whoever_lost_the_rebuild_can_no_longer_load(valkey_url: str) -> None:
+    slow, quick = (RedisStore(valkey_url, prefix="{taken over}") for _ in range(2))
+    assert await slow.begin_rebuild("slow", 60_000)
+    await slow._do("DEL", "{taken over}:rebuilding")
+    assert await quick.begin_rebuild("quick", 60_000)
+    with pytest.raises(Unreachable):
+        await slow.load("jobs", {"a": (1, b"{}")})
+    with pytest.raises(Unreachable):
+        await slow.finish_rebuild("epoch-slow")
+    await slow.close()
+    await quick.close()
+
+
+async def test_an_owner_without_its_lease_is_not_even_answered(store: Store) -> None:
+    token = await store.lease("queue", "me", 60_000)
+    assert (await store.read(Wanted(lease="queue", token=token))).version == 0
+    with pytest.raises(Fenced):
+        await store.read(Wanted(lease="queue", token=token + 1))

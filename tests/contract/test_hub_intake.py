@@ -2,10 +2,15 @@
 
 from collections.abc import AsyncIterator
 
+import httpx
 import msgspec
 import pytest_asyncio
 from hub_house import JOB, PP, TREE, House, admitted, opened
 
+from fairway.adapters.memory_clock import CountingIds
+from fairway.admission.understand import understand
+from fairway.gateway.http import HttpSettings, create_app
+from fairway.runtime.catalog import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -145,3 +150,22 @@ async def test_the_object_is_told_what_becomes_of_its_job_and_one_reason_once(ho
             break
         told.append(change.manifest["reason"])
     assert sorted(told) == ["Placed", "Queued", "WaitingForRoom"]
+
+
+async def test_a_setting_that_came_over_http_is_kept_on_the_hub_and_outlives_a_restart(house: House) -> None:
+    catalog = Catalog()
+    reading = lambda said: understand(said, "dry-run", 0, catalog)  # noqa: E731 - it has no other name here
+    settings = HttpSettings(CountingIds(), reading, catalog, hub=house.hub)
+    app = create_app(house.world, settings)
+    queue = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "metadata": {"name": "gold"}, "spec": {}}
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as http:
+        for policy in ("Priority", "Block"):
+            assert (await http.post("/v1/settings", json={**queue, "spec": {"queuePolicy": policy}})).status_code == 200
+    kept = await house.hub.get("Queue.scheduling.x-k8s.io/v1alpha1", "default", "gold")
+    assert kept is not None
+    assert kept["spec"] == {"queuePolicy": "Block"}
+    await house.stop()
+    house.start()
+    await house.policy("later")
+    said = [one for one in await house.until("later") if one.kind == "Queue"]
+    assert {bytes(one.manifest) == b"null" for one in said} == {False}

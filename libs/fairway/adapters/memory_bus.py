@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from itertools import count
 
-from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
+from fairway.runtime.ports import Clock, Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS
 
 
@@ -20,9 +20,12 @@ def matches(pattern: str, subject: str) -> bool:
 
 
 class MemoryBus:
-    """`redeliver` puts back what was taken and not acknowledged, as the server does after the ack wait."""
+    """`refusals` is how many of the next publishes fail half-way, as when the connection breaks. With a clock, what is
+    put off waits for it; without one it comes again at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock
+        self.refusals = 0
         self._log: dict[str, list[Delivery]] = {stream.name: [] for stream in STREAMS}
         self._ids: dict[str, set[str]] = {stream.name: set() for stream in STREAMS}
         self._sources: dict[tuple[str, str], MemorySource] = {}
@@ -33,10 +36,14 @@ class MemoryBus:
     async def publish(self, messages: Sequence[Outgoing]) -> None:
         if not self.connected:
             raise Unreachable("the bus is away")
-        for message in messages:
+        broken = self.refusals > 0
+        self.refusals -= broken
+        for message in messages[: len(messages) // 2] if broken else messages:
             self._store(message)
         self._changed.set()
         self._changed = asyncio.Event()
+        if broken:
+            raise Unreachable("the connection broke; nobody knows which messages were stored")
 
     def _store(self, message: Outgoing) -> None:
         stream = next((one for one in STREAMS if any(matches(s, message.subject) for s in one.subjects)), None)
@@ -51,10 +58,30 @@ class MemoryBus:
         for source in self._sources.values():
             source.offer(stream.name, stored)
 
+    def stored(self, stream: str) -> Sequence[Delivery]:
+        """Everything that was said, in order."""
+        return tuple(self._log[stream])
+
+    def again(self, stream: str, sequence: int) -> None:
+        """Delivers a stored message once more to every consumer of it, as when its acknowledgement was lost."""
+        for source in self._sources.values():
+            source.offer(stream, self._log[stream][sequence - 1])
+
+    def crashed(self, durable: str) -> None:
+        """Who had taken messages of this consumer is gone: they are delivered again."""
+        for (_, name), source in self._sources.items():
+            if name == durable:
+                source.redeliver()
+
+    @property
+    def waiting(self) -> int:
+        """Messages that some consumer has not acknowledged."""
+        return sum(source.waiting for source in self._sources.values())
+
     async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
         key = (stream, durable)
         if key not in self._sources:
-            self._sources[key] = MemorySource(stream, subjects)
+            self._sources[key] = MemorySource(stream, subjects, self._clock)
             for stored in self._log[stream]:
                 self._sources[key].offer(stream, stored)
         return self._sources[key]
@@ -101,10 +128,13 @@ class MemoryBus:
 
 
 class MemorySource:
-    """A durable consumer of a MemoryBus."""
+    """A durable consumer of a MemoryBus. `redeliver` puts back what was taken and not acknowledged, as the server
+    does after the ack wait."""
 
-    def __init__(self, stream: str, subjects: Sequence[str]) -> None:
+    def __init__(self, stream: str, subjects: Sequence[str], clock: Clock | None = None) -> None:
         self.stream = stream
+        self._clock = clock
+        self._waits: set[asyncio.Task[None]] = set()
         self._subjects = tuple(subjects)
         self._ready: list[Delivery] = []
         self._taken: dict[int, Delivery] = {}
@@ -115,6 +145,10 @@ class MemorySource:
         if stream == self.stream and any(matches(subject, stored.subject) for subject in self._subjects):
             self._ready.append(Delivery(stored.id, stored.subject, stored.data, stored.sequence, delivered=0))
             self._arrived.set()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._ready) + len(self._taken)
 
     async def batch(self, most: int) -> list[Delivery]:
         while not self._ready:
@@ -132,9 +166,22 @@ class MemorySource:
             self._taken.pop(delivery.handle, None)
 
     def later(self, delivery: Delivery, delay_ms: int) -> None:
-        if self._taken.pop(delivery.handle, None) is not None:
-            self._ready.append(delivery)
-            self._arrived.set()
+        if self._taken.pop(delivery.handle, None) is None:
+            return
+        if self._clock is None:
+            self._again(delivery)
+            return
+        wait = asyncio.create_task(self._wait(self._clock.sleep(delay_ms / 1000), delivery))
+        self._waits.add(wait)
+        wait.add_done_callback(self._waits.discard)
+
+    async def _wait(self, delay: Awaitable[None], delivery: Delivery) -> None:
+        await delay
+        self._again(delivery)
+
+    def _again(self, delivery: Delivery) -> None:
+        self._ready.append(delivery)
+        self._arrived.set()
 
     def redeliver(self) -> None:
         self._ready = list(self._taken.values()) + self._ready
@@ -142,4 +189,6 @@ class MemorySource:
         self._arrived.set()
 
     async def close(self) -> None:
+        for wait in self._waits:
+            wait.cancel()
         self.redeliver()

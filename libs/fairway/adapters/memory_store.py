@@ -6,40 +6,73 @@ from itertools import count
 import msgspec
 
 from fairway.domain.decision import Put, Step, Write
-from fairway.runtime.ports import Commit, Fenced, Found, Row, StoreWiped, Wanted
+from fairway.runtime.ports import Commit, Fenced, Found, Row, StoreWiped, Unreachable, Wanted
 
 
 def followed(table: str) -> bool:
     return table == "clusters" or table.startswith(("nodes/", "ledger/"))
 
 
-class MemoryStore:
-    """`wipe` forgets everything, as a restart of a cache without persistence does."""
+class Memory:
+    """What every client of one store shares."""
 
     def __init__(self) -> None:
-        self.wipe()
-        self._epoch = ""
-
-    def wipe(self) -> None:
         self.epoch = ""
+        self.rebuilding = ""
         self.rows: dict[str, dict[str, Row]] = {}
         self.counters: dict[str, dict[str, int]] = {}
-        self._changes: dict[tuple[str, str], int] = {}
-        self._version = count(1)
-        self._last = 0
-        self._leases: dict[str, tuple[str, int]] = {}
+        self.changes: dict[tuple[str, str], int] = {}
+        self.version = count(1)
+        self.last = 0
+        self.leases: dict[str, tuple[str, int]] = {}
+
+
+class MemoryStore:
+    """One client of a store; `beside` gives another one of the same. `wipe` forgets everything, as a restart of a
+    cache without persistence does; each client notices by itself. Leases do not expire by time: `expire` one."""
+
+    def __init__(self, memory: Memory | None = None) -> None:
+        self._memory = memory or Memory()
+        self._epoch = ""
+        self._rebuilds = ""
+
+    def beside(self) -> "MemoryStore":
+        return MemoryStore(self._memory)
+
+    def wipe(self) -> None:
+        # In place: the other clients hold the same memory.
+        vars(self._memory).update(vars(Memory()))
+
+    def expire(self, lease: str) -> None:
+        """As when its owner died: whoever asks next has it."""
+        _, token = self._memory.leases.get(lease, ("", 0))
+        self._memory.leases[lease] = ("", token)
+
+    @property
+    def epoch(self) -> str:
+        return self._memory.epoch
+
+    @property
+    def rows(self) -> dict[str, dict[str, Row]]:
+        return self._memory.rows
+
+    @property
+    def counters(self) -> dict[str, dict[str, int]]:
+        return self._memory.counters
 
     async def open(self) -> bool:
         self._epoch = self.epoch
         return bool(self.epoch)
 
-    def _check(self) -> None:
+    def _check(self, lease: str, token: int) -> None:
         if not self.epoch or self.epoch != self._epoch:
             raise StoreWiped
+        if lease and self._memory.leases.get(lease, ("", 0))[1] != token:
+            raise Fenced
 
     async def read(self, wanted: Wanted) -> Found:
-        self._check()
-        found = Found(version=self._last)
+        self._check(wanted.lease, wanted.token)
+        found = Found(version=self._memory.last)
         for table, keys in wanted.rows.items():
             for key in keys:
                 if (one := self.rows.get(table, {}).get(key)) is not None:
@@ -50,18 +83,16 @@ class MemoryStore:
             else:
                 found.whole[table] = dict(self.rows.get(table, {}))
         if wanted.since is not None:
-            newer = sorted((version, name) for name, version in self._changes.items() if version > wanted.since)
+            newer = sorted((version, name) for name, version in self._memory.changes.items() if version > wanted.since)
             found.changes = [(*name, self.rows.get(name[0], {}).get(name[1])) for _, name in newer]
         return found
 
     async def keys(self, table: str) -> list[str]:
-        self._check()
+        self._check("", 0)
         return sorted(self.rows.get(table, {}))
 
     async def commit(self, commit: Commit) -> list[bool]:
-        self._check()
-        if commit.lease and self._leases.get(commit.lease, ("", 0))[1] != commit.token:
-            raise Fenced
+        self._check(commit.lease, commit.token)
         outbox = self.rows.setdefault(commit.outbox, {})
         for key in commit.done:
             outbox.pop(key, None)
@@ -92,33 +123,54 @@ class MemoryStore:
             table = self.counters.setdefault(write.table, {})
             table[write.key] = table.get(write.key, 0) + write.amount
             return
-        rows = self.rows.setdefault(write.table, {})
-        if write.value is None:
-            rows.pop(write.key, None)
+        row = None if write.value is None else Row(write.rev, msgspec.json.encode(write.value))
+        self._set(write.table, write.key, row)
+
+    def _set(self, table: str, key: str, row: Row | None) -> None:
+        rows = self.rows.setdefault(table, {})
+        if row is None:
+            rows.pop(key, None)
         else:
-            rows[write.key] = Row(write.rev, msgspec.json.encode(write.value))
-        if followed(write.table):
-            self._last = next(self._version)
-            self._changes[write.table, write.key] = self._last
+            rows[key] = row
+        if followed(table):
+            self._memory.last = next(self._memory.version)
+            self._memory.changes[table, key] = self._memory.last
 
     async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
+        if self.epoch or self._memory.rebuilding not in ("", owner):
+            return False
+        self.wipe()
+        self._memory.rebuilding = self._rebuilds = owner
         return True
 
+    async def renew_rebuild(self, ttl_ms: int) -> bool:
+        return self._memory.rebuilding == self._rebuilds != ""
+
+    def _check_rebuild(self) -> None:
+        if self._memory.rebuilding != self._rebuilds:
+            raise Unreachable("another process took over the rebuild; waiting for it to finish")
+
     async def load(self, table: str, rows: Mapping[str, tuple[int, bytes]]) -> None:
-        self.rows.setdefault(table, {}).update({key: Row(rev, data) for key, (rev, data) in rows.items()})
+        self._check_rebuild()
+        for key, (rev, data) in rows.items():
+            self._set(table, key, Row(rev, data))
 
     async def load_counters(self, table: str, counters: Mapping[str, int]) -> None:
+        self._check_rebuild()
         self.counters.setdefault(table, {}).update(counters)
 
     async def finish_rebuild(self, epoch: str) -> None:
-        self.epoch = self._epoch = epoch
+        self._check_rebuild()
+        self._memory.epoch = self._epoch = epoch
+        self._memory.rebuilding = self._rebuilds = ""
 
     async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
-        holder, token = self._leases.get(name, (owner, 0))
-        if holder != owner:
+        holder, token = self._memory.leases.get(name, ("", 0))
+        if holder not in ("", owner):
             return 0
-        self._leases[name] = (owner, token or 1)
-        return token or 1
+        token += holder != owner
+        self._memory.leases[name] = (owner, token)
+        return token
 
     async def close(self) -> None:
         return None

@@ -1,8 +1,12 @@
 -- Reads rows, whole tables and changes of one moment. ARGV: prefix, epoch, request (msgpack).
--- request: {{table, {keys}}..., {whole tables}, since or -1}. Returns "WIPED" or {rows, whole, version, changes}.
+-- request: {{{table, {keys}}...}, {whole tables}, since or -1, lease name, lease token}.
+-- Returns "WIPED", "FENCED" or {rows, whole, version, changes}.
 local prefix, epoch = ARGV[1], ARGV[2]
 if redis.call('GET', prefix .. ':epoch') ~= epoch then return 'WIPED' end
 local request = cmsgpack.unpack(ARGV[3])
+if request[4] ~= '' and redis.call('GET', prefix .. ':fence:' .. request[4]) ~= tostring(request[5]) then
+  return 'FENCED'
+end
 
 local function hash(table) return prefix .. ':t:' .. table end
 

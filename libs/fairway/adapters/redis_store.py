@@ -19,7 +19,7 @@ from fairway.runtime.ports import Commit, Found, Row, StoreWiped, Unreachable, W
 from fairway.runtime.ports import Fenced as FencedOut
 
 _HERE = Path(__file__).parent
-_SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "read", "lease")}
+_SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "read", "lease", "load", "rebuild")}
 # HSET of a rebuild in pieces that keep the server answering others in between.
 _PIECE = 2_000
 
@@ -62,6 +62,7 @@ class RedisStore:
         self._redis = Redis(connection_pool=pool)
         self._prefix = prefix
         self._epoch = ""
+        self._owner = ""
         self._shas: dict[str, str] = {}
 
     async def _run(self, name: str, *args: Any) -> Any:
@@ -94,10 +95,9 @@ class RedisStore:
 
     async def read(self, wanted: Wanted) -> Found:
         tables = [(table, keys) for table, keys in wanted.rows.items() if keys]
-        request = msgspec.msgpack.encode([tables, wanted.whole, -1 if wanted.since is None else wanted.since])
-        answer = await self._run("read", self._epoch, request)
-        if answer == b"WIPED":
-            raise StoreWiped
+        since = -1 if wanted.since is None else wanted.since
+        request = msgspec.msgpack.encode([tables, wanted.whole, since, wanted.lease, wanted.token])
+        answer = _taken(await self._run("read", self._epoch, request))
         return _found(wanted, tables, answer)
 
     async def keys(self, table: str) -> list[str]:
@@ -109,29 +109,40 @@ class RedisStore:
         blobs: list[bytes] = []
         steps = [pack_step(*parts, blobs) for parts in zip(keys, payloads, commit.steps, strict=True)]
         request = msgspec.msgpack.encode([steps, commit.outbox, commit.done, commit.lease, commit.token])
-        answer = await self._run("commit", self._epoch, request, *blobs)
-        if answer == b"WIPED":
-            raise StoreWiped
-        if answer == b"FENCED":
-            raise FencedOut
+        answer = _taken(await self._run("commit", self._epoch, request, *blobs))
         return [digit == ord("1") for digit in answer]
 
     async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
-        return bool(await self._do("SET", f"{self._prefix}:rebuilding", owner, "NX", "PX", ttl_ms))
+        """Takes the lock and clears what an unfinished rebuild left."""
+        self._owner = owner
+        if not await self._run("rebuild", owner, "begin", ttl_ms):
+            return False
+        keys = [key async for key in self._redis.scan_iter(match=f"{self._prefix}:*", count=1_000)]
+        keep = {f"{self._prefix}:{name}".encode() for name in ("rebuilding", "epoch")}
+        for key in keys:
+            if key not in keep:
+                await self._do("UNLINK", key)
+        return True
+
+    async def renew_rebuild(self, ttl_ms: int) -> bool:
+        return bool(await self._run("rebuild", self._owner, "renew", ttl_ms))
 
     async def load(self, table: str, rows: Mapping[str, tuple[int, bytes]]) -> None:
-        flat = [part for key, (rev, data) in rows.items() for part in (key, b"%d|%b" % (rev, data))]
-        for start in range(0, len(flat), 2 * _PIECE):
-            await self._do("HSET", f"{self._prefix}:t:{table}", *flat[start : start + 2 * _PIECE])
+        await self._load(table, "rows", {key: b"%d|%b" % (rev, data) for key, (rev, data) in rows.items()})
 
     async def load_counters(self, table: str, counters: Mapping[str, int]) -> None:
-        if counters:
-            flat = [part for key, amount in counters.items() for part in (key, amount)]
-            await self._do("HSET", f"{self._prefix}:t:{table}", *flat)
+        await self._load(table, "counters", counters)
+
+    async def _load(self, table: str, kind: str, values: Mapping[str, Any]) -> None:
+        flat = [part for pair in values.items() for part in pair]
+        for start in range(0, len(flat), 2 * _PIECE):
+            piece = flat[start : start + 2 * _PIECE]
+            if not await self._run("load", self._owner, table, kind, *piece):
+                raise Unreachable("another process took over the rebuild; waiting for it to finish")
 
     async def finish_rebuild(self, epoch: str) -> None:
-        await self._do("SET", f"{self._prefix}:epoch", epoch)
-        await self._do("DEL", f"{self._prefix}:rebuilding")
+        if not await self._run("rebuild", self._owner, "finish", epoch):
+            raise Unreachable("another process took over the rebuild; waiting for it to finish")
         self._epoch = epoch
 
     async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
@@ -140,6 +151,15 @@ class RedisStore:
     async def close(self) -> None:
         await self._redis.aclose()
         await self._redis.connection_pool.disconnect()
+
+
+def _taken(answer: Any) -> Any:
+    """The answer of a script that keeps out whoever knows another working set, or owns nothing any more."""
+    if answer == b"WIPED":
+        raise StoreWiped
+    if answer == b"FENCED":
+        raise FencedOut
+    return answer
 
 
 def _found(wanted: Wanted, tables: list[tuple[str, list[str]]], answer: list[Any]) -> Found:

@@ -13,6 +13,10 @@ VERSION = {
 _VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 
+# kubectl before 1.28 reads version 2, in protobuf only: no bytes are a document without paths and schemas.
+OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+
+
 def content_type(document: Json) -> str:
     """Clients tell the aggregated document from the plain one by this alone."""
     if document.get("kind") == "APIGroupDiscoveryList":

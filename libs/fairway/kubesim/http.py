@@ -47,6 +47,8 @@ class Server:
 
     async def _route(self, request: web.BaseRequest) -> web.StreamResponse:
         parts = [part for part in request.path.split("/") if part]
+        if parts == ["openapi", "v2"]:
+            return web.Response(body=b"", headers={"Content-Type": discovery.OPENAPI_V2})
         found = self._discovery.answer(parts, request.headers.get("Accept", ""))
         if found is not None:
             return reply(found, content_type=discovery.content_type(found))

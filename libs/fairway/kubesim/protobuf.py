@@ -27,7 +27,9 @@ def decode(raw: bytes) -> Json:
     except (IndexError, KeyError, UnicodeDecodeError, ValueError):
         body, metadata, labels, annotations = {"kind": ""}, {}, {}, {}
     if body["kind"] not in _KINDS:
-        raise ApiError(415, "UnsupportedMediaType", "this server reads JSON and YAML, not protobuf")
+        raise ApiError(
+            415, "UnsupportedMediaType", "this server reads no protobuf; send JSON or YAML (kubectl apply -f)"
+        )
     found: Json = {"labels": labels, "annotations": annotations}
     if _NAME in metadata:
         found["name"] = metadata[_NAME].decode()

@@ -73,13 +73,14 @@ class Scheduler:
         self._kicked = False
         refused: dict[bytes, str] = {}
         gangs: dict[tuple[str, str], list[Key]] = {}
-        for key, want in tuple(self._pending.items()):
-            if want.gang:
-                gangs.setdefault((key.namespace, want.gang), []).append(key)
-            else:
-                self._place_one(key, want, refused)
+        for key, want in self._pending.items():
+            gangs.setdefault((key.namespace, want.gang or f"/{key.name}"), []).append(key)
         for keys in gangs.values():
-            self._place_gang(keys, refused)
+            want = self._pending[keys[0]]
+            if want.gang:
+                self._place_gang(keys, refused)
+            else:
+                self._place_one(keys[0], want, refused)
 
     def _place_one(self, key: Key, want: Want, refused: dict[bytes, str]) -> None:
         why = refused.get(want.shape)

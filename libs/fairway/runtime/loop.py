@@ -107,7 +107,9 @@ class Loop:
         started = self.meter.start()
         heard = [plan.heard for plan in plans]
         now = self.world.clock.now()
-        found = await self.world.store.read(self.view.wants(heard, now))
+        wanted = self.view.wants(heard, now)
+        wanted.lease, wanted.token = (self.service.name, self.opening.token) if self.service.single else ("", 0)
+        found = await self.world.store.read(wanted)
         self.view.refresh(found, heard, now)
         plans = await self._decide(plans)
         acting = [plan for plan in plans if plan.decision.calls]

@@ -1,5 +1,6 @@
 """Before a service works: the store holds a working set (else it is rebuilt), and a single owner has its lease."""
 
+import asyncio
 from typing import Any
 
 import structlog
@@ -11,7 +12,8 @@ from fairway.runtime.service import Service
 log = structlog.get_logger()
 # A dead owner is replaced after this long; renewed three times in it.
 LEASE_MS = 3_000
-_REBUILD_MS = 60_000
+# A rebuilder that died is replaced after this long; renewed three times in it.
+_REBUILD_MS = 6_000
 
 
 class Opening:
@@ -34,11 +36,17 @@ class Opening:
         store = self._world.store
         if not await store.begin_rebuild(self._world.owner, _REBUILD_MS):
             return False
-        if await store.open():  # somebody else finished in the meantime
-            return True
-        count = await rebuild(self._world.bus, store, self._world.owner)
+        renewing = asyncio.create_task(self._renew())
+        try:
+            count = await rebuild(self._world.bus, store, self._world.owner)
+        finally:
+            renewing.cancel()
         log.info("rebuilt the working set from the record", service=self._service.name, jobs=count)
         return True
+
+    async def _renew(self) -> None:
+        while await self._world.store.renew_rebuild(_REBUILD_MS):
+            await self._world.clock.sleep(_REBUILD_MS / 3000)
 
     async def _take_lease(self) -> bool:
         self.token = await self._world.store.lease(self._service.name, self._world.owner, LEASE_MS)

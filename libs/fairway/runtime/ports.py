@@ -88,11 +88,14 @@ class Bus(Protocol):
 
 
 class Wanted(Struct):
-    """One read: rows by table and key, whole tables, and what changed in the followed tables after `since`."""
+    """One read: rows by table and key, whole tables, and what changed in the followed tables after `since`. With a
+    lease, only its present owner is answered."""
 
     rows: dict[str, list[str]] = {}
     whole: tuple[str, ...] = ()
     since: int | None = None
+    lease: str = ""
+    token: int = 0
 
     def add(self, table: str, key: str) -> None:
         keys = self.rows.setdefault(table, [])
@@ -141,7 +144,11 @@ class Store(Protocol):
         """For each step, whether it was taken. StoreWiped or Fenced: none was."""
         ...
 
-    async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool: ...
+    async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
+        """Takes the lock of the rebuild and clears the store; False while another has it, or the store is filled."""
+        ...
+
+    async def renew_rebuild(self, ttl_ms: int) -> bool: ...
     async def load(self, table: str, rows: Mapping[str, tuple[int, bytes]]) -> None:
         """Writes rows without guards; only between `begin_rebuild` and `finish_rebuild`."""
         ...

@@ -4,6 +4,8 @@ Rows, live jobs, taken names, client ids, quota usage and the reservation ledger
 not: it is unknown until each agent has reported, and nothing is placed on the unknown.
 """
 
+import contextlib
+
 import msgspec
 
 from fairway.domain import decision
@@ -13,6 +15,8 @@ from fairway.domain.tell import name_key, quota_key
 from fairway.runtime.ports import Bus, Store
 from fairway.wire import jobs as wire
 
+# By job and rev: what was stored before an older event of the same job.
+Early = dict[str, dict[int, wire.JobMessage]]
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(wire.Message).decode
 
@@ -30,6 +34,7 @@ class Working(msgspec.Struct):
 async def rebuild(bus: Bus, store: Store, owner: str) -> int:
     """Fills an empty store and gives it an epoch; returns how many jobs it now knows."""
     jobs: dict[str, Job] = {}
+    early: Early = {}
     last = 0
     async for delivery in bus.history("JOBS"):
         last = delivery.sequence
@@ -38,7 +43,8 @@ async def rebuild(bus: Bus, store: Store, owner: str) -> int:
         except msgspec.DecodeError:
             continue  # its consumer has put it among the dead letters
         if message.rev:
-            advance(jobs, message)
+            advance(jobs, early, message)
+    settle(jobs, early)
     working = working_set(jobs)
     for table, rows in working.rows.items():
         await store.load(table, rows)
@@ -47,15 +53,35 @@ async def rebuild(bus: Bus, store: Store, owner: str) -> int:
     return len(jobs)
 
 
-def advance(jobs: dict[str, Job], message: wire.JobMessage) -> None:
-    """Folds one recorded message; one that is older than the job, or may not follow, changes nothing."""
+def advance(jobs: dict[str, Job], early: Early, message: wire.JobMessage) -> None:
+    """Folds one recorded message; one that is older than the job, or may not follow, changes nothing.
+
+    Services publish after they commit, so an event can be stored before an older one of its job: it waits in
+    `early` until that one was read."""
+    job = jobs.get(message.job)
+    if message.rev > (job.rev if job else 0) + 1:
+        early.setdefault(message.job, {})[message.rev] = message
+        return
+    following: wire.JobMessage | None = message
+    while following is not None:
+        _take(jobs, following)
+        after = jobs[message.job].rev + 1 if message.job in jobs else 0
+        following = early.get(message.job, {}).pop(after, None)
+
+
+def settle(jobs: dict[str, Job], early: Early) -> None:
+    """At the end of the record: what still waits for an event that was never stored is folded as far as it goes."""
+    for waiting in early.values():
+        for rev in sorted(waiting):
+            _take(jobs, waiting[rev])
+
+
+def _take(jobs: dict[str, Job], message: wire.JobMessage) -> None:
     job = jobs.get(message.job)
     if job is not None and message.rev <= job.rev:
         return
-    try:
+    with contextlib.suppress(IllegalMove):
         jobs[message.job] = fold(job, message)
-    except IllegalMove:
-        return
 
 
 def working_set(jobs: dict[str, Job]) -> Working:

@@ -34,8 +34,8 @@ def own(folder: Path) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"process {os.getpid()}")
         lock.flush()
-        for name in ("nats", "valkey", "clusters"):
-            shutil.rmtree(folder / name, ignore_errors=True)
+        for left in ("nats", "valkey", "clusters"):
+            shutil.rmtree(folder / left, ignore_errors=True)
         for file in (*folder.glob("*.log"), folder / "fleet.json"):
             file.unlink(missing_ok=True)
         yield

@@ -22,7 +22,7 @@ DURABLE = "gateway-narrator"
 _VERBS = (
     "rejected", "queue", "blocked", "placed", "dispatched", "running", "failed", "lost", "cancelled", "succeeded",
 )  # fmt: skip
-_SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in _VERBS)
+SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in _VERBS)
 _decode = msgspec.json.Decoder(wire.Message).decode
 _MOST, _AT_ONCE = 256, 16
 _LATER_MS = 1_000
@@ -53,7 +53,7 @@ class Narrator:
     async def _source(self) -> Source:
         while True:
             try:
-                return await self._world.bus.consume(subjects.JOBS, DURABLE, _SUBJECTS)
+                return await self._world.bus.consume(subjects.JOBS, DURABLE, SUBJECTS)
             except (Unreachable, OSError, TimeoutError) as error:
                 log.warning("waiting", service="gateway", cause=str(error))
                 await self._world.clock.sleep(0.5)

@@ -1,24 +1,19 @@
 """From what a cluster shows to what is true of the job: attempt by attempt, and the end only once."""
 
-from typing import Any, Protocol
+from typing import Any
 
 from fairway.domain.decision import NOTHING, Decision, Heard, Step
 from fairway.domain.job import Job, State
-from fairway.domain.quota import request
-from fairway.domain.resources import describe
 from fairway.domain.retry import attempt_over
-from fairway.domain.tell import Jobs, Teller
-from fairway.wire import fleet
+from fairway.domain.tell import Teller
+from fairway.watcher.missing import SERVICE, Late, Listed, View, late, listed
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kind import FAILED, RUNNING, SUCCEEDED
 from fairway.workloads.registry import status
 
-SERVICE = "watcher"
 # An object can be seen before its dispatch is committed; looked at again this soon (ms).
 _SOON_MS = 100
-# Objects dispatched this shortly before a list may be missing from it (ms).
-_LIST_MARGIN_MS = 5_000
 
 
 class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
@@ -29,34 +24,15 @@ class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
     gone: bool = False
 
 
-class Listed(fleet.FleetMessage, frozen=True, kw_only=True, tag="listed"):
-    """Local: these attempts (`<job>/<attempt>`) are all that a cluster has of a kind."""
-
-    cluster: str
-    kind: str
-    keys: frozenset[str]
-
-
-class Late(fleet.FleetMessage, frozen=True, kw_only=True, tag="late"):
-    """Local: look for jobs that should have started by now."""
-
-
-class View(Jobs, Protocol):
-    """`overdue` are the jobs whose start deadline has passed; `held` the ids of jobs by cluster as the ledger knows."""
-
-    overdue: list[str]
-    held: dict[str, set[str]]
-
-
 def decide(view: View, heard: Heard, now: int) -> Decision:
     message: Any = heard.message
     match message:
         case Observed():
             return _observed(view, heard, now)
         case Listed():
-            return _listed(view, heard, now)
+            return listed(view, heard, now)
         case Late():
-            return _late(view, heard, now)
+            return late(view, heard, now)
     return NOTHING  # dispatched: the view has taken its deadline
 
 
@@ -102,40 +78,3 @@ def _stray(view: View, heard: Heard, job: Job, now: int) -> Decision:
     why = Reason(Code.VANISHED, f"attempt {seen.attempt} is over, but its object is in {seen.cluster}")
     teller = Teller(view, SERVICE, heard, now)
     return Decision((teller.say(wire.Recall, attempt=seen.attempt, cluster=seen.cluster, why=why).step(),))
-
-
-def _listed(view: View, heard: Heard, now: int) -> Decision:
-    """After a gap: what should be there and is not was deleted while nobody looked."""
-    listed: Listed = heard.message
-    steps = []
-    for name in sorted(view.held.get(listed.cluster, ())):
-        job = view.jobs.get(name)
-        if job is None or job.spec is None or job.key in listed.keys or not _started_in(job, listed):
-            continue
-        if job.since > now - _LIST_MARGIN_MS:
-            continue
-        why = Reason(Code.VANISHED, f"the object is no longer in {listed.cluster}; it was not deleted by Fairway")
-        steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
-    return Decision(tuple(steps))
-
-
-def _started_in(job: Job, listed: Listed) -> bool:
-    assert job.spec is not None, "a held job was admitted"
-    kind = f"{job.spec.workload.kind}.{job.spec.workload.api_version}"
-    started = job.state in (State.DISPATCHED, State.RUNNING)
-    return started and job.cluster == listed.cluster and kind == listed.kind and not job.removing
-
-
-def _late(view: View, heard: Heard, now: int) -> Decision:
-    steps = []
-    for name in view.overdue:
-        job = view.jobs.get(name)
-        if job is None or job.spec is None or job.state is not State.DISPATCHED or job.removing:
-            continue
-        waited = now - job.since
-        if waited < job.spec.start_timeout:
-            continue
-        text = f"not running in {job.cluster} after {waited // 1000} s; its gang needs {describe(request(job))}"
-        why = Reason(Code.START_TIMEOUT, text, remedy="see the pods' events there; the policy sets the start timeout")
-        steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
-    return Decision(tuple(steps))

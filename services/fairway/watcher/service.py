@@ -13,7 +13,8 @@ from fairway.runtime.inbox import Inbox
 from fairway.runtime.ports import Change, Cluster, Found, Store, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
-from fairway.watcher.decide import SERVICE, Late, Listed, Observed, decide
+from fairway.watcher.decide import Observed, decide
+from fairway.watcher.missing import SERVICE, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

@@ -1,7 +1,7 @@
 """PyTorchJob, TFJob and MPIJob, as training-operator v1.8 (and mpi-operator for v2beta1) runs them.
 
-The leader decides: Master, Chief, Launcher, else worker 0. Running is set by its first running pod, also
-while the others are Pending: that trap is the real operator's.
+The leader decides: Master, Chief, Launcher, else worker 0. One running pod of that role makes the
+job Running, also while the others are Pending: that trap is the real operator's.
 """
 
 from collections.abc import Iterator, Mapping
@@ -148,9 +148,15 @@ class Kubeflow(msgspec.Struct, frozen=True):
             return self._end(view, status, "Failed", "has failed because it has reached the specified backoff limit")
         if retrying:
             return self._say(view, status, "Restarting", True, "is restarting")
-        if count(pods, "Running"):
+        if self._running(view, pods):
             status = self._say(view, status, "Running", True, "is running")
         return status
+
+    def _running(self, view: View, pods: list[Json]) -> bool:
+        """One pod of the leading role is enough, except for MPIJob v2beta1, which wants them all."""
+        if view.job["apiVersion"] == "kubeflow.org/v2beta1":
+            return count(pods, "Running") == sum(int(one.get("replicas", 1)) for one in self._sets(view).values())
+        return count((one for one in pods if self._role(one) == self._leader(view).lower()), "Running") > 0
 
     def _succeeded(self, view: View, pods: list[Json]) -> bool:
         leader = self._leader(view)

@@ -1,0 +1,168 @@
+"""A cluster in memory: the same promises as a Kubernetes API, and objects that act out what they are told to.
+
+What becomes of an object is scripted: `play` gives, for a manifest as it is applied, the statuses to show and when.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+
+from fairway.runtime.ports import Applied, Change, Clock, ClusterRefused, Unreachable
+from fairway.wire.reasons import Code
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
+
+Json = dict[str, Any]
+Key = tuple[str, str, str]  # kind, namespace, name
+
+
+class Scene(Struct, frozen=True):
+    """`after_ms` the one before (or the object was applied), `status` is shown; None: the object vanishes."""
+
+    after_ms: int
+    status: Json | None = None
+
+
+Play = Callable[[Json], Sequence[Scene]]
+
+
+class MemoryCluster:
+    """`away`: nothing is answered. `lost_answers` is how many of the next calls take effect without saying so.
+    `refuses` maps an object's name to the code that refuses it. `slow_s` is how long pods take to go."""
+
+    def __init__(self, name: str, clock: Clock, kinds: Sequence[str], play: Play = lambda manifest: ()) -> None:
+        self.name, self._clock, self._kinds, self._play = name, clock, tuple(kinds), play
+        self.away, self.lost_answers, self.refuses, self.slow_s = False, 0, dict[str, str](), 0.0
+        self.objects: dict[Key, Json] = {}
+        self.applied: list[str] = []
+        self._uids = 0
+        self._acting: dict[str, asyncio.Task[None]] = {}
+        self._watches: list[tuple[str, str, asyncio.Queue[Change]]] = []
+
+    async def apply(self, kind: str, manifest: Json) -> Applied:
+        self._reached()
+        meta = manifest["metadata"]
+        key = (kind, meta.get("namespace") or "default", meta["name"])
+        if meta["name"] in self.refuses:
+            raise ClusterRefused(self.refuses[meta["name"]], f"{self.name} does not take {meta['name']}")
+        found = self.objects.get(key)
+        if found is not None:
+            _check_ours(found, manifest)
+        else:
+            self._create(key, manifest)
+        self._answered()
+        return Applied(self.objects[key]["metadata"]["uid"], adopted=found is not None)
+
+    async def create(self, kind: str, manifest: Json) -> None:
+        self._reached()
+        self._create((kind, manifest["metadata"].get("namespace") or "default", manifest["metadata"]["name"]), manifest)
+
+    def _create(self, key: Key, manifest: Json) -> None:
+        copy: Json = msgspec.json.decode(msgspec.json.encode(manifest))
+        self._uids += 1
+        copy["metadata"]["uid"] = f"{self.name}-{self._uids}"
+        self.objects[key] = copy
+        labels = copy["metadata"].get("labels") or {}
+        self.applied.append(f"{labels.get(JOB_LABEL)}/{labels.get(ATTEMPT_LABEL)}")
+        self._tell(key, copy)
+        self._acting[copy["metadata"]["uid"]] = asyncio.create_task(self._act(key, copy["metadata"]["uid"], copy))
+
+    async def _act(self, key: Key, uid: str, manifest: Json) -> None:
+        for scene in self._play(manifest):
+            await self._clock.sleep(scene.after_ms / 1000)
+            found = self.objects.get(key)
+            if found is None or found["metadata"]["uid"] != uid:
+                return
+            if scene.status is None:
+                self._remove(key)
+            else:
+                self.show(key, scene.status)
+
+    def show(self, key: Key, status: Json) -> None:
+        """The object's operator says this from now on."""
+        self.objects[key] = {**self.objects[key], "status": status}
+        self._tell(key, self.objects[key])
+
+    def _remove(self, key: Key) -> None:
+        self._tell(key, self.objects.pop(key), gone=True)
+
+    async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
+        self._reached()
+        key = (kind, namespace, name)
+        found = self.objects.get(key)
+        if found is None or not _carries(found, labels):
+            return True
+        if self.slow_s > wait_s:
+            self.slow_s -= wait_s
+            await self._clock.sleep(wait_s)
+            return False
+        await self._clock.sleep(self.slow_s)
+        if self.objects.get(key) is found:
+            self._remove(key)
+        self._answered()
+        return True
+
+    async def watch(self, kind: str, selector: str = "") -> AsyncGenerator[Change, None]:
+        line: asyncio.Queue[Change] = asyncio.Queue()
+        for (what, namespace, name), manifest in list(self.objects.items()):
+            if what == kind and selector in (manifest["metadata"].get("labels") or {}):
+                line.put_nowait(Change(kind, namespace, name, manifest))
+        line.put_nowait(Change(kind, synced=True))
+        self._watches.append((kind, selector, line))
+        while True:
+            yield await line.get()
+
+    def _tell(self, key: Key, manifest: Json, gone: bool = False) -> None:
+        for kind, selector, line in self._watches:
+            if kind == key[0] and (not selector or selector in (manifest["metadata"].get("labels") or {})):
+                line.put_nowait(Change(*key, manifest, gone=gone))
+
+    async def get(self, kind: str, namespace: str, name: str) -> Json | None:
+        self._reached()
+        return self.objects.get((kind, namespace, name))
+
+    async def patch(self, kind: str, namespace: str, name: str, body: Json, subresource: str = "") -> Json | None:
+        """Only what Fairway itself patches: the status of an object whose uid is known."""
+        self._reached()
+        found = self.objects.get((kind, namespace, name))
+        if found is None:
+            return None
+        if (body.get("metadata") or {}).get("uid", found["metadata"]["uid"]) != found["metadata"]["uid"]:
+            raise ClusterRefused("Conflict", f"{namespace}/{name} is another object by now")
+        self.show((kind, namespace, name), body.get("status") or {})
+        return self.objects[kind, namespace, name]
+
+    async def served(self) -> tuple[str, ...]:
+        self._reached()
+        return self._kinds
+
+    async def close(self) -> None:
+        for task in self._acting.values():
+            task.cancel()
+
+    def _reached(self) -> None:
+        if self.away:
+            raise Unreachable(f"{self.name} does not answer")
+
+    def _answered(self) -> None:
+        if self.lost_answers > 0:
+            self.lost_answers -= 1
+            raise Unreachable(f"{self.name} took the call and its answer was lost")
+
+
+def _carries(manifest: Json, labels: dict[str, str]) -> bool:
+    found = manifest["metadata"].get("labels") or {}
+    return all(found.get(name) == value for name, value in labels.items())
+
+
+def _check_ours(found: Json, wanted: Json) -> None:
+    """Only the same attempt of the same job may be taken for ours."""
+    ours = wanted["metadata"].get("labels") or {}
+    name = wanted["metadata"]["name"]
+    if not ours.get(JOB_LABEL) or not _carries(found, {JOB_LABEL: ours[JOB_LABEL]}):
+        raise ClusterRefused(Code.NAME_CONFLICT, f"{name} is there and belongs to somebody else; rename one of them")
+    if not _carries(found, {ATTEMPT_LABEL: ours.get(ATTEMPT_LABEL, "")}):
+        raise ClusterRefused("StaleObject", f"{name} is there of another attempt; it has to be deleted first")

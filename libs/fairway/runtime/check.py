@@ -1,0 +1,131 @@
+"""What must always hold, checked from the record alone: an auditor that shares no code with those who decide.
+
+It reads the events with its own small idea of a job (check_job.py), lays reservations over nodes and charges over
+the quota tree (check_room.py), and says every breach with the job, the place in the record and a sentence.
+"""
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+
+from msgspec import Struct
+
+from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.resources import Resources
+from fairway.runtime.check_job import Life, Spoken, Violation
+from fairway.runtime.check_room import Charges, Rooms
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+
+
+class Findings(Struct, frozen=True):
+    """`ends` counts jobs by how they ended, `early` the messages that were stored before an older one of their job;
+    `unfinished` are the accepted jobs without an end."""
+
+    messages: int
+    submitted: int
+    accepted: int
+    ends: dict[str, int]
+    attempts: int
+    early: int
+    unfinished: tuple[str, ...]
+    violations: tuple[Violation, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.violations
+
+
+class Checker:
+    """Takes the record message by message, in the order of the stream; `findings` may be asked at any time.
+
+    `nodes` is what each node of each cluster can take (base units, `pods` too where it is limited); `tree` the quota
+    tree that was in force all the while, or None.
+    """
+
+    def __init__(self, nodes: Mapping[str, Mapping[str, Resources]], tree: QuotaNode | None = None) -> None:
+        self._rooms, self._charges = Rooms(nodes), Charges(tree)
+        self._lives: dict[str, Life] = {}
+        self._submitted: dict[str, tuple[int, str]] = {}
+        self._answered: dict[str, str] = {}
+        self._violations: list[Violation] = []
+        self._messages = 0
+
+    def hear(self, spoken: Spoken) -> None:
+        message = spoken.message
+        self._messages += 1
+        if spoken.subject != subjects.job(message.verb, message.tenant):
+            self._breach(spoken, "tenant", f"a message of tenant {message.tenant} was said on {spoken.subject}")
+        if isinstance(message, wire.Submitted):
+            self._submitted[spoken.id] = (spoken.sequence, _same(message, spoken.id))
+        elif not isinstance(message, wire.Cancel):
+            self._event(spoken)
+
+    def _event(self, spoken: Spoken) -> None:
+        message = spoken.message
+        life = self._lives.get(message.job)
+        if life is None:
+            life = self._lives[message.job] = Life(message.job, message.tenant)
+            self._born(spoken)
+        elif life.tenant != message.tenant:
+            self._breach(spoken, "tenant", f"its tenant is {life.tenant}, but this was said for {message.tenant}")
+        for ready in life.in_order(spoken):
+            self._violations += life.read(ready)
+            self._violations += self._rooms.follow(life, ready)
+            self._charges.follow(life, ready)
+
+    def _born(self, spoken: Spoken) -> None:
+        """The first word on a job answers one submitted message, and no message is answered twice."""
+        message = spoken.message
+        if not isinstance(message, wire.Admitted | wire.Rejected):
+            return  # out of order, or without a beginning: the missing rev is said in the end
+        if message.cause not in self._submitted:
+            self._breach(spoken, "origin", f"{message.verb} without a submitted message; its cause is {message.cause}")
+        elif message.cause in self._answered:
+            other = self._answered[message.cause]
+            self._breach(spoken, "origin", f"the submitted message that caused it was answered before, by job {other}")
+        self._answered[message.cause] = message.job
+
+    def _breach(self, spoken: Spoken, rule: str, text: str) -> None:
+        self._violations.append(Violation(spoken.message.job, spoken.sequence, rule, text))
+
+    def findings(self) -> Findings:
+        """What was found so far, with what only the end of the record shows: gaps, lost messages, silent jobs."""
+        lives = self._lives.values()
+        ends: dict[str, int] = {}
+        for life in lives:
+            if life.end:
+                ends[life.end] = ends.get(life.end, 0) + 1
+        late = [*self._lost(), *(breach for life in lives for breach in life.left()), *self._charges.breaches()]
+        return Findings(
+            messages=self._messages, submitted=len(self._submitted),
+            accepted=sum(life.accepted for life in lives), ends=ends,
+            attempts=sum(life.reservations for life in lives), early=sum(life.early for life in lives),
+            unfinished=tuple(sorted(life.job for life in lives if life.accepted and not life.end)),
+            violations=(*self._violations, *late),
+        )  # fmt: skip
+
+    def _lost(self) -> list[Violation]:
+        """Submitted messages that nobody answered. One that repeats another needs no answer of its own."""
+        answered = {self._submitted[name][1] for name in self._answered if name in self._submitted}
+        return [
+            Violation("", sequence, "lost", f"submitted message {name} was neither admitted nor rejected")
+            for name, (sequence, same) in self._submitted.items()
+            if name not in self._answered and same not in answered
+        ]
+
+
+def _same(message: wire.Submitted, name: str) -> str:
+    """Equal for messages that stand for one job: same tenant and client id, same words."""
+    client = f"client {message.client}" if message.client else f"message {name}"
+    words = sha256(bytes(message.manifest) + b"".join(map(bytes, message.policies))).hexdigest()
+    return f"{message.tenant}\x1f{client}\x1f{words}"
+
+
+def check(
+    record: Iterable[Spoken], nodes: Mapping[str, Mapping[str, Resources]], tree: QuotaNode | None = None
+) -> Findings:
+    """The findings over a whole record."""
+    checker = Checker(nodes, tree)
+    for spoken in record:
+        checker.hear(spoken)
+    return checker.findings()

@@ -1,0 +1,1 @@
+"""Here so that the fleet in memory beside it can be imported."""

@@ -1,0 +1,112 @@
+"""An agent in memory: nodes, and the pods of applied objects as its cluster really placed them."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.domain.resources import add
+from fairway.runtime.ports import Outgoing
+from fairway.wire import fleet, subjects
+from fairway.wire.capacity import Node, Pods
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
+
+GPU = "nvidia.com/gpu"
+KIND = "Job.batch/v1"
+
+
+class MemoryAgent:
+    """Pods go to the last node that has room: seldom where they were planned, as a cluster's own scheduler does."""
+
+    def __init__(self, cluster: MemoryCluster, bus: MemoryBus, clock: ManualClock, sizes: tuple[int, ...]) -> None:
+        self.cluster, self._bus, self._clock = cluster, bus, clock
+        self.silent = False
+        self.homeless: list[str] = []
+        self.nodes = {
+            f"n{index}": Node(f"n{index}", {GPU: size, "pods": 110, "cpu": 64_000}) for index, size in enumerate(sizes)
+        }
+        self._pods: dict[str, dict[str, int]] = {}
+        self._epoch, self._sequence = "e1", 0
+        self._told: dict[str, Node] = {}
+
+    async def run(self) -> None:
+        await self._bus.answer(subjects.resync(self.cluster.name), self._asked)
+        await self.report(full=True)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._beat())
+            group.create_task(self._follow())
+
+    async def _asked(self, data: bytes) -> None:
+        await self.report(full=True)
+
+    async def _beat(self) -> None:
+        while True:
+            await self._clock.sleep(5)
+            await self.report(full=False)
+
+    async def _follow(self) -> None:
+        async for change in self.cluster.watch(KIND):
+            if change.synced:
+                continue
+            labels = change.manifest["metadata"].get("labels") or {}
+            key = f"{labels.get(JOB_LABEL)}/{labels.get(ATTEMPT_LABEL)}"
+            ended = any(
+                one["type"] in ("Complete", "Failed") for one in change.manifest.get("status", {}).get("conditions", ())
+            )
+            if change.gone or ended:
+                self._pods.pop(key, None)
+            elif key not in self._pods:
+                self._pods[key] = self._placed(key, change.manifest["spec"])
+            await self.report(full=False)
+
+    def _placed(self, key: str, spec: dict[str, Any]) -> dict[str, int]:
+        each = int(spec["template"]["spec"]["containers"][0]["resources"]["limits"][GPU])
+        free = {name: self._free(node) for name, node in self.nodes.items()}
+        placed: dict[str, int] = {}
+        for _ in range(spec["parallelism"]):
+            for name in sorted(free, reverse=True):
+                if free[name] >= each:
+                    free[name] -= each
+                    placed[name] = placed.get(name, 0) + each
+                    break
+            else:
+                self.homeless.append(key)
+        return placed
+
+    def _free(self, node: Node) -> int:
+        return node.allocatable[GPU] - sum(pods.get(node.name, 0) for pods in self._pods.values())
+
+    def _seen(self, name: str) -> Node:
+        attempts = {}
+        for key, placed in sorted(self._pods.items()):
+            if name in placed:
+                count = placed[name] // self._each(key)
+                attempts[key] = Pods({"pod": count}, {GPU: placed[name], "pods": count})
+        return msgspec.structs.replace(self.nodes[name], attempts=attempts)
+
+    def _each(self, key: str) -> int:
+        for manifest in self.cluster.objects.values():
+            labels = manifest["metadata"].get("labels") or {}
+            if key == f"{labels.get(JOB_LABEL)}/{labels.get(ATTEMPT_LABEL)}":
+                return int(manifest["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"][GPU])
+        return 1
+
+    async def report(self, full: bool) -> None:
+        if self.silent:
+            return
+        nodes = {name: self._seen(name) for name in self.nodes}
+        changed = tuple(node for name, node in nodes.items() if full or self._told.get(name) != node)
+        gone = tuple(name for name in self._told if name not in nodes)
+        self._told = nodes
+        self._sequence += 1
+        said = fleet.Report(
+            at=self._clock.now(), cluster=self.cluster.name, epoch=self._epoch, sequence=self._sequence, full=full,
+            nodes=changed, gone=() if full else gone, kinds=(KIND,),
+        )  # fmt: skip
+        name = f"{self.cluster.name}-{self._epoch}-{self._sequence}"
+        await self._bus.publish(
+            [Outgoing(name, subjects.cluster("report", self.cluster.name), msgspec.json.encode(said))]
+        )

@@ -1,0 +1,202 @@
+"""The whole pipeline in one process without servers: every loop over one bus and one store in memory."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from memory_agents import GPU, KIND, MemoryAgent
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory_clock import ManualClock, settle
+from fairway.adapters.memory_cluster import MemoryCluster, Scene
+from fairway.adapters.memory_store import MemoryStore
+from fairway.admission import service as admission
+from fairway.domain.job import Job
+from fairway.domain.names import job_id
+from fairway.global_scheduler import service as global_scheduler
+from fairway.propagator import service as propagator
+from fairway.queue import service as queue
+from fairway.quota import service as quota
+from fairway.reserver import service as reserver
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.check import Findings, Spoken, check
+from fairway.runtime.loop import Loop, World
+from fairway.runtime.ports import Cluster, Outgoing
+from fairway.runtime.rebuild import Working, advance, working_set
+from fairway.runtime.service import Service
+from fairway.runtime.telemetry import Meter
+from fairway.watcher import service as watcher
+from fairway.wire import fleet as fleet_wire
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+
+Json = dict[str, Any]
+T0 = 1_700_000_000_000
+_message = msgspec.json.Decoder(wire.Message).decode
+_job = msgspec.json.Decoder(Job).decode
+
+
+def done(how: str, message: str = "") -> Json:
+    return {"conditions": [{"type": how, "status": "True", "message": message}]}
+
+
+def runs(for_ms: int = 1_000, ends: str = "Complete") -> tuple[Scene, ...]:
+    """The gang is up after 100 ms and ends after `for_ms`; an empty end runs for ever."""
+    up = Scene(100, {"active": 99, "ready": 99})
+    return (up, Scene(for_ms, done(ends, "exit code 1"))) if ends else (up,)
+
+
+def policy(**spec: Any) -> Json:
+    body = {"resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job"}], "placement": {}, **spec}
+    meta = {"name": "all", "annotations": spec.pop("annotations", {})}
+    return {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterPropagationPolicy", "metadata": meta, "spec": body}
+
+
+def manifest(name: str, pods: int, gpus: int, **more: Any) -> Json:
+    """A batch Job of `pods` pods of `gpus` GPUs; `labels`, `annotations`, `namespace`, `priority` if they matter."""
+    meta = {"name": name, "namespace": more.pop("namespace", "team-a")}
+    pod: Json = {"containers": [{"name": "main", "image": "x", "resources": {"limits": {GPU: gpus}}}]}
+    if "priority" in more:
+        pod["priorityClassName"] = more.pop("priority")
+    spec = {"parallelism": pods, "completions": pods, "template": {"spec": {**pod, "restartPolicy": "Never"}}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {**meta, **more}, "spec": spec}
+
+
+class Fleet:
+    """`plays` scripts objects by name, attempt by attempt; what is not scripted runs for a second and succeeds."""
+
+    def __init__(self, **sizes: tuple[int, ...]) -> None:
+        self.clock = ManualClock(T0)
+        self.bus = MemoryBus(self.clock)
+        self.store = MemoryStore()
+        self.catalog, self.meter = Catalog(), Meter()
+        self.catalog.known.set()
+        self.plays: dict[str, list[Sequence[Scene]]] = {}
+        self.clusters = {name: MemoryCluster(name, self.clock, (KIND,), self._play) for name in sizes}
+        self.agents = {
+            name: MemoryAgent(cluster, self.bus, self.clock, sizes[name]) for name, cluster in self.clusters.items()
+        }
+        self.queues: list[queue.QueueView] = []
+        self._group: asyncio.TaskGroup | None = None
+        self.loops: dict[str, asyncio.Task[None]] = {}
+        self._owners = 0
+        self._submissions = 0
+        self.configure("ClusterPropagationPolicy", "all", policy())
+        for name in sizes:
+            self.configure("Cluster", name, {"labels": {}})
+
+    def _play(self, applied: Json) -> Sequence[Scene]:
+        attempt = int(applied["metadata"]["labels"]["fairway.io/attempt"])
+        scripted = self.plays.get(applied["metadata"]["name"], [])
+        return scripted[attempt - 1] if attempt <= len(scripted) else runs()
+
+    def configure(self, kind: str, name: str, body: Json | None) -> None:
+        self.catalog.take(fleet_wire.Configured(kind=kind, name=name, manifest=msgspec.Raw(msgspec.json.encode(body))))
+
+    def services(self) -> dict[str, Callable[[], Service]]:
+        clusters: dict[str, Cluster] = dict(self.clusters)
+        hands = propagator.Hands(self.bus, clusters)
+        dispatch, recall = propagator.services(hands)
+        return {
+            "admission": lambda: admission.service(self.catalog),
+            "quota": lambda: quota.service(self.catalog),
+            "queue": lambda: queue.service(self.catalog, self.meter, self.queues),
+            "global-scheduler": global_scheduler.service,
+            "reserver": lambda: reserver.service(self.bus, self.catalog),
+            "propagator": lambda: dispatch,
+            "propagator-recall": lambda: recall,
+            "watcher": lambda: watcher.service(watcher.Eyes(clusters)),
+        }
+
+    def start(self, name: str) -> None:
+        self._owners += 1
+        service = self.services()[name]()
+        world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=f"o{self._owners}")
+        self.loops[name] = asyncio.create_task(Loop(service, world, self.meter).run())
+
+    async def crash(self, name: str) -> None:
+        """As kill -9: whatever is in hand is forgotten, what was taken from the bus comes again, another one starts."""
+        self.loops[name].cancel()
+        await asyncio.gather(self.loops[name], return_exceptions=True)
+        for ear in self.services()[name]().ears:
+            self.bus.crashed(ear.durable)
+        self.store.expire(name)
+        self.start(name)
+
+    async def say(self, name: str, message: wire.JobMessage) -> None:
+        subject = subjects.job(message.verb, message.tenant)
+        await self.bus.publish([Outgoing(name, subject, msgspec.json.encode(message))])
+
+    async def submit(self, name: str, pods: int = 1, gpus: int = 1, **more: Any) -> str:
+        """The id of the job that it makes."""
+        body = manifest(name, pods, gpus, **more)
+        tenant = body["metadata"]["namespace"]
+        self._submissions += 1
+        raw = msgspec.Raw(msgspec.json.encode(body))
+        client = f"c{self._submissions}"
+        await self.say(client, wire.Submitted(tenant=tenant, manifest=raw, client=client, at=self.clock.now()))
+        return job_id(tenant, client, name)
+
+    async def cancel(self, job: str, who: str = "ann", name: str = "") -> None:
+        await self.say(name or f"cancel-{job}", wire.Cancel(job=job, tenant="team-a", who=who))
+
+    async def quiet(self, seconds: float = 0) -> None:
+        """Lets time pass, and everything run until nothing more happens by itself."""
+        await self.clock.advance(seconds)
+        for _ in range(40):
+            before = self._activity()
+            await settle(30)
+            if before == self._activity():
+                return
+
+    def _activity(self) -> tuple[int, int]:
+        return len(self.bus.stored("JOBS")) + len(self.bus.stored("CLUSTERS")), self.bus.waiting
+
+    def record(self) -> list[wire.JobMessage]:
+        return [_message(one.data) for one in self.bus.stored("JOBS")]
+
+    def jobs(self) -> dict[str, Job]:
+        return {key: _job(row.data) for key, row in self.store.rows.get("jobs", {}).items()}
+
+    def states(self) -> dict[str, str]:
+        """By the object's name."""
+        return {key.rsplit("-", 1)[0]: job.state.value for key, job in sorted(self.jobs().items())}
+
+    def said(self, job: str) -> list[str]:
+        return [message.verb for message in self.record() if message.job == job]
+
+    def folded(self) -> Working:
+        jobs: dict[str, Job] = {}
+        for message in self.record():
+            if message.rev:
+                advance(jobs, message)
+        return working_set(jobs)
+
+    def findings(self) -> Findings:
+        spoken = [
+            Spoken(one.sequence, one.id, one.subject, _message(one.data)) for one in self.bus.stored("JOBS")
+        ]
+        nodes = {name: {n: node.allocatable for n, node in agent.nodes.items()} for name, agent in self.agents.items()}
+        return check(spoken, nodes, self.catalog.tree)
+
+
+@asynccontextmanager
+async def running(**sizes: tuple[int, ...]) -> AsyncIterator[Fleet]:
+    """A fleet with these clusters, each given by the GPUs of its nodes; everything is up when it is handed over."""
+    fleet = Fleet(**sizes)
+    agents = [asyncio.create_task(agent.run()) for agent in fleet.agents.values()]
+    try:
+        for name in fleet.services():
+            fleet.start(name)
+        await fleet.quiet()
+        yield fleet
+    finally:
+        tasks = [*agents, *fleet.loops.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for cluster in fleet.clusters.values():
+            await cluster.close()
+        await fleet.bus.close()

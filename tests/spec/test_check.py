@@ -1,0 +1,257 @@
+"""The auditor of the record: a good one passes, and each way to break one is found and named."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+import pytest
+from lives import GPU, Life, S, back, dequeued, failing, queued, reserved, running, spec, submitted
+
+from fairway.domain.quota_tree import QuotaNode
+from fairway.runtime.check import Checker, Findings, check
+from fairway.runtime.check_job import Spoken
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.wire.capacity import Slot
+from fairway.wire.reasons import Code, Reason
+
+NODES = {name: {node: {GPU: 16, "pods": 110} for node in ("n1", "n2")} for name in ("c1", "c2")}
+TREE = QuotaNode("root", "root", children=(QuotaNode("a", "root/a", max={GPU: 40}),))
+ROOM, DONE = Reason(Code.NO_CLUSTER_EVER, "no cluster is that large"), "8 of 8 ended well"
+
+
+def heard(*lives: Life) -> list[Spoken]:
+    """The messages of these lives in the order of their times, as the stream would have them."""
+    said = [(message.at, life.name, number, message) for life in lives for number, message in life.said]
+    record: list[Spoken] = []
+    for sequence, (_, name, number, plain) in enumerate(sorted(said, key=lambda one: one[:3]), 1):
+        message = plain
+        if isinstance(plain, wire.Admitted | wire.Rejected) and plain.rev == 1:
+            message = msgspec.structs.replace(plain, cause=f"{name}.1")
+        elif isinstance(plain, wire.Submitted):
+            message = msgspec.structs.replace(plain, client=name)
+        subject = subjects.job(message.verb, message.tenant)
+        record.append(Spoken(sequence, f"{name}.{number}", subject, message))
+    return record
+
+
+def audit(record: Sequence[Spoken]) -> Findings:
+    return check(record, NODES, TREE)
+
+
+def succeeded(life: Life, cluster: str = "c1") -> Life:
+    return life.then(wire.Succeeded, cluster=cluster, text=DONE)
+
+
+def again(life: Life, cluster: str = "c1") -> Life:
+    """The next attempt up to its reservation, once nothing is left of the one before."""
+    life.then(wire.Removed, cluster=cluster, attempt=life.now.attempt - 1)
+    return reserve(life, cluster)
+
+
+def reserve(life: Life, cluster: str = "c1", pods: int = 2) -> Life:
+    slots = (Slot("Worker", "n1", pods), Slot("Worker", "n2", 2))
+    life.then(wire.Dequeued, path=("root", "root/a"), charge={GPU: 32})
+    life.then(wire.Placed, cluster=cluster, slots=slots)
+    return life.then(wire.Reserved, cluster=cluster, slots=slots, expires_at=life.at + 60 * S)
+
+
+def dispatched(life: Life, cluster: str = "c1") -> Life:
+    return life.then(wire.Dispatched, cluster=cluster, uid="u-10")
+
+
+def named(life: Life, name: str) -> Life:
+    """The same life under another name, a millisecond later at every step."""
+    other = Life(name)
+    for number, message in life.said:
+        job = name if message.job else ""
+        other.said.append((number, msgspec.structs.replace(message, job=job, at=message.at + 1)))
+    return other
+
+
+def changed(record: list[Spoken], verb: str, **fields: object) -> list[Spoken]:
+    """The record with the last message of this verb said differently."""
+    last = max(index for index, spoken in enumerate(record) if spoken.message.verb == verb)
+    message = msgspec.structs.replace(record[last].message, **fields)
+    spoken = msgspec.structs.replace(record[last], message=message, subject=subjects.job(verb, message.tenant))
+    return [*record[:last], spoken, *record[last + 1 :]]
+
+
+def without(record: list[Spoken], verb: str) -> list[Spoken]:
+    return [spoken for spoken in record if spoken.message.verb != verb]
+
+
+def more(record: list[Spoken], kind: type[wire.JobMessage], **fields: object) -> list[Spoken]:
+    """The record with one more message on the job of its last one."""
+    last = record[-1].message
+    head = {"job": last.job, "tenant": last.tenant, "attempt": last.attempt, "rev": last.rev + 1, "at": last.at + S}
+    message = kind(**{**head, **fields})
+    return [*record, Spoken(record[-1].sequence + 1, "extra", subjects.job(kind.verb, message.tenant), message)]
+
+
+def good() -> list[Spoken]:
+    return heard(succeeded(dispatched(again(failing(running()))).then(wire.Running, cluster="c1")))
+
+
+def waiting_for_ever() -> Life:
+    return back(dequeued(), Code.NO_CLUSTER_EVER, ROOM.text)
+
+
+def cancelled() -> Life:
+    life = running().then(wire.Recall, cluster="c1", why=Reason(Code.CANCELLED, "asked"))
+    return life.then(wire.Removed, cluster="c1").then(wire.Cancelled)
+
+
+def answered_twice() -> list[Spoken]:
+    record = heard(submitted())
+    first = more(record, wire.Admitted, job="a", spec=spec(), cause="llm-1.1")
+    return [*first, *more(record, wire.Rejected, job="b", rev=1, reasons=(ROOM,), cause="llm-1.1")[1:]]
+
+
+def on_subject_of(tenant: str, record: list[Spoken]) -> list[Spoken]:
+    return [msgspec.structs.replace(one, subject=subjects.job(one.message.verb, tenant)) for one in record]
+
+
+HALF = (Slot("Worker", "n1", 2),)
+BROKEN: dict[str, tuple[Callable[[], list[Spoken]], str, str]] = {
+    "the next attempt is reserved before the former is gone": (
+        lambda: heard(reserve(failing(running()))),
+        "one attempt",
+        "attempt 2 was reserved while attempt 1 in c1",
+    ),
+    "two jobs are promised the same node": (
+        lambda: heard(reserved(), named(reserved(), "other")),
+        "room",
+        "n1 of c1 has 16 nvidia.com/gpu, but 32",
+    ),
+    "a node that the cluster does not have is promised": (
+        lambda: changed(heard(reserved()), "reserved", slots=(Slot("Worker", "n9", 4),)),
+        "room",
+        "c1 has no node n9",
+    ),
+    "two jobs in different clusters use more than their leaf's max": (
+        lambda: heard(reserved(), named(reserved("c2"), "other")),
+        "quota",
+        "root/a uses 64 nvidia.com/gpu of at most 40",
+    ),
+    "a job is charged less than it asks for": (
+        lambda: changed(heard(reserved()), "dequeued", charge={GPU: 1}),
+        "quota",
+        "was charged 1",
+    ),
+    "a job is charged to a node that is not in the tree": (
+        lambda: changed(heard(reserved()), "dequeued", path=("root", "root/b")),
+        "quota",
+        "has no node root/b",
+    ),
+    "a job that ended well fails afterwards": (
+        lambda: more(good(), wire.Failed, cluster="c1", why=ROOM, final=True),
+        "end",
+        "it had succeeded and was then failed",
+    ),
+    "an end is said twice": (
+        lambda: more(good(), wire.Succeeded, cluster="c1"),
+        "end",
+        "it had succeeded and was then succeeded",
+    ),
+    "a job comes back after its end": (lambda: more(good(), wire.Queue, queue="gold"), "end", "queue after its end"),
+    "an accepted job waits and nobody says why": (
+        lambda: heard(queued()),
+        "reason",
+        "no end and no reason for waiting",
+    ),
+    "a job disappears between two services": (lambda: heard(dequeued()), "reason", "is dequeued"),
+    "an attempt's number is passed over": (
+        lambda: changed(heard(failing(running())), "queue", attempt=3),
+        "attempt",
+        "attempt 3 follows attempt 1",
+    ),
+    "a message speaks of an attempt that is not the present one": (
+        lambda: changed(heard(running()), "running", attempt=2),
+        "attempt",
+        "while attempt 1 is the present one",
+    ),
+    "a job is dispatched where nothing is reserved": (
+        lambda: changed(heard(dispatched(reserved())), "dispatched", cluster="c2"),
+        "place",
+        "attempt 1 is in c1",
+    ),
+    "a job runs where it was not dispatched": (
+        lambda: changed(heard(running()), "running", cluster="c2"),
+        "place",
+        "in c2, where it was not dispatched",
+    ),
+    "half a gang is reserved": (
+        lambda: changed(heard(reserved()), "reserved", slots=HALF),
+        "gang",
+        "2 pods were reserved of a gang of 4",
+    ),
+    "a rev is missing": (lambda: without(good(), "recall"), "rev", "is missing"),
+    "a rev is said twice": (lambda: more(good(), wire.Removed, cluster="c1", rev=3), "rev", "rev 3 was said twice"),
+    "a submitted message is lost": (lambda: heard(submitted()), "lost", "neither admitted nor rejected"),
+    "a job appears that nobody submitted": (
+        lambda: without(good(), "submitted"),
+        "origin",
+        "without a submitted message",
+    ),
+    "one submitted message makes two jobs": (answered_twice, "origin", "was answered before, by job a"),
+    "a message is said on the subject of another tenant": (
+        lambda: on_subject_of("team-b", good()),
+        "tenant",
+        "of tenant team-a was said on",
+    ),
+    "a job's tenant changes": (lambda: changed(good(), "succeeded", tenant="team-b"), "tenant", "its tenant is team-a"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_record_is_found_out(case: str) -> None:
+    record, rule, words = BROKEN[case]
+    found = audit(record()).violations
+    assert [one for one in found if one.rule == rule and words in one.text], found
+
+
+def test_a_job_that_fails_once_and_then_succeeds_breaks_nothing() -> None:
+    found = audit(good())
+    assert (found.violations, found.ends, found.accepted, found.attempts) == ((), {"succeeded": 1}, 1, 2)
+
+
+GOOD: dict[str, Callable[[], list[Spoken]]] = {
+    "a rejected manifest": lambda: heard(submitted().then(wire.Rejected, reasons=(ROOM,))),
+    "a job that waits with a reason": lambda: heard(waiting_for_ever()),
+    "two jobs one after the other on the same nodes": lambda: heard(succeeded(running()), later(succeeded(running()))),
+    "the same submission twice": lambda: twice(good()),
+    "a job whose attempts run out": lambda: heard(running().then(wire.Failed, cluster="c1", why=ROOM, final=True)),
+    "a job cancelled while it runs": lambda: heard(cancelled()),
+}
+
+
+def later(life: Life) -> Life:
+    moved = named(life, "later")
+    moved.said = [(number, msgspec.structs.replace(one, at=one.at + 3_600 * S)) for number, one in moved.said]
+    return moved
+
+
+def twice(record: list[Spoken]) -> list[Spoken]:
+    return [*record, msgspec.structs.replace(record[0], sequence=99, id="said again")]
+
+
+@pytest.mark.parametrize("case", GOOD)
+def test_a_record_in_order_passes(case: str) -> None:
+    assert audit(GOOD[case]()).violations == ()
+
+
+def test_an_event_stored_before_an_older_one_is_read_in_its_place_and_counted() -> None:
+    record = good()
+    at = next(index for index, spoken in enumerate(record) if spoken.message.verb == "dispatched")
+    record[at], record[at + 1] = record[at + 1], record[at]
+    found = audit(record)
+    assert (found.violations, found.early) == ((), 1)
+
+
+def test_the_findings_may_be_asked_for_while_the_record_grows() -> None:
+    checker, record = Checker(NODES, TREE), good()
+    seen = []
+    for spoken in record:
+        checker.hear(spoken)
+        seen.append(len(checker.findings().unfinished))
+    assert (seen[0], seen[1], seen[-1]) == (0, 1, 0)

@@ -1,0 +1,193 @@
+"""The simulated operators: from a job and its pods to the pods that are missing and the status, kind by kind."""
+
+from typing import Any
+
+import pytest
+
+from fairway.kubesim.operators import OPERATORS
+from fairway.kubesim.operators.base import Outcome, View
+
+Json = dict[str, Any]
+NOW = "2025-01-01T00:00:00Z"
+TEMPLATE: Json = {"spec": {"containers": [{"name": "c"}]}}
+
+
+def job(storage: str, spec: Json, status: Json | None = None, version: str = "v1") -> tuple[str, Json]:
+    metadata = {"name": "j", "namespace": "n", "uid": "0123abcd-0000-4000-8000-000000000000"}
+    return storage, {"apiVersion": version, "kind": "x", "metadata": metadata, "spec": spec, "status": status or {}}
+
+
+def reconcile(made: tuple[str, Json], **phases: str) -> Outcome:
+    """The outcome once the pods that the operator first asks for are in these phases, by the end of their names."""
+    storage, obj = made
+    first = OPERATORS[storage](View(obj, (), NOW))
+    children = []
+    for child in first.create:
+        child["metadata"]["creationTimestamp"] = NOW
+        for ending, phase in phases.items():
+            if ending.replace("_", "-") in child["metadata"]["name"]:
+                child["status"] = ended(phase)
+                children.append(child)
+    return OPERATORS[storage](View({**obj, "status": first.status or {}}, tuple(children), NOW))
+
+
+def ended(phase: str) -> Json:
+    """`Failed:137` is a phase with an exit code."""
+    name, _, code = phase.partition(":")
+    terminated = {"exitCode": int(code or (1 if name == "Failed" else 0)), "reason": "Error"}
+    return {"phase": name, "containerStatuses": [{"name": "c", "state": {"terminated": terminated}}]}
+
+
+def told(outcome: Outcome) -> set[str]:
+    status = outcome.status or {}
+    return {one["type"] for one in status.get("conditions", ()) if one["status"] == "True"}
+
+
+def torch(master: bool = True, restart: str = "Never", **policy: Any) -> tuple[str, Json]:
+    roles = {"Worker": {"replicas": 2, "restartPolicy": restart, "template": TEMPLATE}}
+    if master:
+        roles = {"Master": {"restartPolicy": "Never", "template": TEMPLATE}, **roles}
+    return job("pytorchjobs.kubeflow.org", {"pytorchReplicaSpecs": roles, "runPolicy": policy})
+
+
+def mpi(version: str) -> tuple[str, Json]:
+    roles = {"Launcher": {"template": TEMPLATE}, "Worker": {"replicas": 1, "template": TEMPLATE}}
+    return job("mpijobs.kubeflow.org", {"mpiReplicaSpecs": roles}, version=f"kubeflow.org/{version}")
+
+
+@pytest.mark.parametrize(
+    ("given", "phases", "want"),
+    [
+        pytest.param(torch(), {}, {"Created"}, id="no pod yet: created"),
+        pytest.param(torch(), {"master": "Running"}, {"Created", "Running"}, id="the master alone is running"),
+        pytest.param(torch(), {"worker": "Running"}, {"Created"}, id="workers without their master are not"),
+        pytest.param(torch(), {"master": "Succeeded"}, {"Created", "Succeeded"}, id="the master decides success"),
+        pytest.param(torch(), {"worker_1": "Failed"}, {"Created", "Failed"}, id="one failed worker fails the job"),
+        pytest.param(
+            torch(restart="ExitCode"), {"worker_0": "Failed:137"}, {"Created", "Restarting"},
+            id="a retryable exit code restarts the worker",
+        ),
+        pytest.param(
+            torch(restart="ExitCode"), {"worker_0": "Failed:1"}, {"Created", "Failed"},
+            id="a permanent exit code does not",
+        ),
+        pytest.param(
+            torch(master=False), {"worker_0": "Succeeded"}, {"Created"}, id="without master one worker is not enough"
+        ),
+        pytest.param(
+            torch(master=False), {"worker": "Succeeded"}, {"Created", "Succeeded"}, id="without master all workers are"
+        ),
+        pytest.param(torch(suspend=True), {}, {"Created", "Suspended"}, id="suspended"),
+        pytest.param(mpi("v1"), {"launcher": "Running"}, {"Created", "Running"}, id="MPIJob v1 runs with its launcher"),
+        pytest.param(mpi("v2beta1"), {"launcher": "Running"}, {"Created"}, id="MPIJob v2beta1 wants its workers too"),
+    ],
+)  # fmt: skip
+def test_kubeflow_conditions(given: tuple[str, Json], phases: dict[str, str], want: set[str]) -> None:
+    assert told(reconcile(given, **phases)) == want
+
+
+@pytest.mark.parametrize(
+    ("policy", "left"),
+    [
+        pytest.param("None", ["j-master-0", "j-worker-0", "j-worker-1"], id="None keeps all"),
+        pytest.param("Running", ["j-master-0", "j-worker-1"], id="Running deletes what still runs"),
+        pytest.param("All", [], id="All keeps none"),
+    ],
+)
+def test_clean_pod_policy(policy: str, left: list[str]) -> None:
+    given = torch(cleanPodPolicy=policy)
+    outcome = reconcile(given, master="Succeeded", worker_0="Running", worker_1="Succeeded")
+    gone = {one["metadata"]["name"] for one in outcome.delete}
+    assert [name for name in ("j-master-0", "j-worker-0", "j-worker-1") if name not in gone] == left
+
+
+def batch(**spec: Any) -> tuple[str, Json]:
+    return job("jobs.batch", {"template": TEMPLATE, **spec})
+
+
+@pytest.mark.parametrize(
+    ("given", "phases", "conditions", "made"),
+    [
+        pytest.param(batch(parallelism=2, completions=3), {}, set(), 2, id="parallelism bounds what runs"),
+        pytest.param(batch(parallelism=2, completions=3), {"j_0": "Succeeded", "j_1": "Running"}, set(), 1,
+                     id="the next one comes when one is done"),
+        pytest.param(batch(), {"j_0": "Succeeded"}, {"SuccessCriteriaMet", "Complete"}, 0, id="complete"),
+        pytest.param(batch(backoffLimit=0), {"j_0": "Failed"}, {"FailureTarget", "Failed"}, 0,
+                     id="failed at the first with backoffLimit 0"),
+        pytest.param(batch(backoffLimit=1), {"j_0": "Failed"}, set(), 1, id="replaced within the backoffLimit"),
+        pytest.param(batch(suspend=True), {}, {"Suspended"}, 0, id="suspended"),
+        pytest.param(batch(managedBy="fairway.io/x"), {}, set(), 0, id="managed by somebody else"),
+    ],
+)  # fmt: skip
+def test_batch_job(given: tuple[str, Json], phases: dict[str, str], conditions: set[str], made: int) -> None:
+    outcome = reconcile(given, **phases)
+    assert (told(outcome), len(outcome.create)) == (conditions, made)
+
+
+def volcano(**spec: Any) -> tuple[str, Json]:
+    return job("jobs.batch.volcano.sh", {"tasks": [{"name": "t", "replicas": 2, "template": TEMPLATE}], **spec})
+
+
+RESTART = [{"event": "PodFailed", "action": "RestartJob"}]
+
+
+@pytest.mark.parametrize(
+    ("given", "phases", "want"),
+    [
+        pytest.param(volcano(), {"t_0": "Running", "t_1": "Pending"}, "Pending", id="less than the gang runs"),
+        pytest.param(volcano(), {"t": "Running"}, "Running", id="the gang runs"),
+        pytest.param(volcano(minAvailable=1), {"t_0": "Running", "t_1": "Pending"}, "Running", id="its minimum runs"),
+        pytest.param(volcano(), {"t": "Succeeded"}, "Completed", id="all have succeeded"),
+        pytest.param(volcano(), {"t_0": "Failed", "t_1": "Running"}, "Pending", id="a failure without a policy waits"),
+        pytest.param(volcano(), {"t_0": "Failed", "t_1": "Succeeded"}, "Failed", id="and fails at the end"),
+        pytest.param(
+            volcano(policies=[{"event": "PodFailed", "action": "AbortJob"}]), {"t_0": "Failed", "t_1": "Running"},
+            "Aborted", id="a policy aborts",
+        ),
+        pytest.param(volcano(policies=RESTART), {"t_0": "Failed", "t_1": "Running"}, "Pending", id="a policy restarts"),
+        pytest.param(
+            volcano(policies=[{"event": "TaskCompleted", "action": "CompleteJob"}]), {"t": "Succeeded"}, "Completed",
+            id="a completed task completes the job",
+        ),
+    ],
+)  # fmt: skip
+def test_volcano_phase(given: tuple[str, Json], phases: dict[str, str], want: str) -> None:
+    status = reconcile(given, **phases).status
+    assert status
+    assert status["state"]["phase"] == want
+
+
+def spark(**spec: Any) -> tuple[str, Json]:
+    return job("sparkapplications.sparkoperator.k8s.io", {"driver": {}, "executor": {"instances": 2}, **spec})
+
+
+@pytest.mark.parametrize(
+    ("given", "phases", "want"),
+    [
+        pytest.param(spark(), {"driver": "Pending"}, ("SUBMITTED", 0), id="the driver waits"),
+        pytest.param(spark(), {"driver": "Running"}, ("RUNNING", 2), id="the driver runs and asks for executors"),
+        pytest.param(spark(), {"driver": "Succeeded"}, ("COMPLETED", 0), id="the driver decides success"),
+        pytest.param(spark(), {"driver": "Failed"}, ("FAILED", 0), id="and failure"),
+        pytest.param(
+            spark(restartPolicy={"type": "OnFailure", "onFailureRetries": 1}), {"driver": "Failed"},
+            ("PENDING_RERUN", 0), id="which may be tried again",
+        ),
+        pytest.param(
+            spark(dynamicAllocation={"enabled": True, "minExecutors": 5}), {"driver": "Running"}, ("RUNNING", 5),
+            id="dynamic allocation starts with its minimum",
+        ),
+    ],
+)  # fmt: skip
+def test_spark_state(given: tuple[str, Json], phases: dict[str, str], want: tuple[str, int]) -> None:
+    outcome = reconcile(given, **phases)
+    assert outcome.status
+    assert (outcome.status["applicationState"]["state"], len(outcome.create)) == want
+
+
+def test_spark_memory_has_its_overhead() -> None:
+    _, made = spark(
+        type="Python", driver={"memory": "2g", "cores": 2, "gpu": {"name": "nvidia.com/gpu", "quantity": 1}}
+    )
+    driver = OPERATORS["sparkapplications.sparkoperator.k8s.io"](View(made, (), NOW)).create[0]
+    requests = driver["spec"]["containers"][0]["resources"]["requests"]
+    assert requests == {"cpu": "2", "memory": "2867Mi", "nvidia.com/gpu": "1"}
