@@ -139,6 +139,8 @@ class FleetView(JobsView):
             view.remove(name)
 
     def _set_hold(self, cluster: str, key: str, hold: Hold | None) -> None:
+        """A hold that came, or came and went between two looks: either way the placement is no longer in flight."""
+        self._release(key)
         holds = self.ledger.setdefault(cluster, {})
         if hold is None:
             holds.pop(key, None)
