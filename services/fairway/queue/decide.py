@@ -7,7 +7,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller, current
 from fairway.queue.book import ROOM
-from fairway.queue.turn import SERVICE, Turn, View, enough
+from fairway.queue.turn import SERVICE, SWEEP, Turn, View, retry_at
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -15,6 +15,8 @@ from fairway.wire.reasons import Code, Reason
 # A cancel may overtake the admission of its job; looked at this often (ms) and given up after about half a minute.
 _CANCEL_WAIT_MS = 250
 _CANCEL_TRIES = 120
+# Sent back from a place in a cluster that the scheduler had counted as taken.
+_GIVES_UP_ROOM = (Code.ROOM_TAKEN, Code.CAPACITY_UNKNOWN, Code.CANCELLED)
 
 
 class Begin(fleet.FleetMessage, frozen=True, kw_only=True, tag="begin"):
@@ -46,52 +48,47 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
 
 
 def _everyone(view: View, heard: Heard, now: int) -> Decision:
-    by = {Begin: "begin", Sweep: "sweep"}.get(type(heard.message), "settings")
+    by = {Begin: "begin", Sweep: SWEEP}.get(type(heard.message), "settings")
     turn = Turn(view, heard, now, by)
     turn.serve_everyone()
-    if by != "sweep":  # the sweep cannot tell forgotten room from room that does not fit
-        turn.serve_room()
+    if by != SWEEP:  # the sweep cannot tell forgotten room from room that does not fit
+        turn.serve_anywhere()
     return Decision(tuple(turn.steps))
 
 
 def _waiting(view: View, heard: Heard, now: int) -> Decision:
-    """A job that came, or came back. What it had been charged is free again for others."""
+    """A job that came, or came back. What it had been charged, and the room it was let go for, are free for others."""
     job = current(view, heard, State.QUEUED)
     if job is None:
         return NOTHING
-    if job.cancelling and not job.removing:
-        return _cancelled(view, heard, job, now)
     turn = Turn(view, heard, now, "enqueue")
     entry = view.book.entries[job.id]
-    if entry.lacks != ROOM:
+    if job.cancelling and not job.removing:
+        turn.end(Teller(view, SERVICE, heard, now).say(wire.Cancelled))
+    elif entry.lacks != ROOM or turn.worth(entry):
         turn.attempt(entry)
-    elif heard.message.freed != view.freed and any(enough(entry, freed) for freed in view.room.values()):
-        # Room was freed while the scheduler looked: nobody will say so again.
-        turn.attempt(entry)
-    elif heard.delivered > 1 and _retry_at(job) and _retry_at(job) <= now:
-        turn.attempt(entry)
-    if heard.message.why is not None:
+    why = heard.message.why
+    if why is not None:
+        turn.by = "quota"
         turn.serve_quota(job.leaf)
+        turn.by = "room"
+        if why.code in _GIVES_UP_ROOM or job.id in view.book.woken:
+            turn.serve_room()
     turn.advance(job.queue)
-    wait = _retry_at(job) - now
+    wait = retry_at(job) - now
     return Decision(tuple(turn.steps), again_in=wait if wait > 0 and job.id not in turn.gone else None)
 
 
-def _retry_at(job: Job) -> int:
-    """When the first cluster that is only avoided for a while may be tried again; 0 when there is none."""
-    times = [one.numbers.get("until", 0) for one in job.verdicts if one.code is Code.RECENTLY_FAILED]
-    return min(times, default=0)
-
-
 def _reserved(view: View, heard: Heard, now: int) -> Decision:
-    """One of a shape found room: perhaps the next one does too. In a blocking queue the next may try."""
+    """Who was let go for freed room has its place: what is left is for those it was preferred to. In a blocking queue
+    the next may try."""
     job = view.jobs.get(heard.message.job)
     if job is None:
         return NOTHING
-    turn = Turn(view, heard, now, "reserved")
-    head = view.book.same_shape(job)
-    if head is not None and any(enough(head, freed) for freed in view.room.values()):
-        turn.serve_shape(head)
+    turn = Turn(view, heard, now, "room")
+    if job.id in view.book.woken:
+        turn.serve_room()
+    turn.by = "reserved"
     turn.advance(job.queue)
     return Decision(tuple(turn.steps))
 
@@ -134,6 +131,8 @@ def _cancel(view: View, heard: Heard, now: int) -> Decision:
     job = view.jobs.get(heard.message.job)
     if job is None or job.state is State.ADMITTED:
         return Decision(again_in=_CANCEL_WAIT_MS) if heard.delivered < _CANCEL_TRIES else NOTHING
+    if job.cancelling and not job.ended:
+        return NOTHING  # asked before: it ends when it is back, and nothing of it is left
     teller = Teller(view, SERVICE, heard, now)
     if job.ended:
         left = job.attempts[-1] if job.attempts and job.state is not State.CANCELLED else None
