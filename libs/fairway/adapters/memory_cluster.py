@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-
 from fairway.runtime.ports import Applied, Change, Clock, ClusterRefused, Unreachable
 from fairway.wire.reasons import Code
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL

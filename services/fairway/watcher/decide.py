@@ -17,6 +17,8 @@ from fairway.workloads.registry import status
 SERVICE = "watcher"
 # An object can be seen before its dispatch is committed; looked at again this soon (ms).
 _SOON_MS = 100
+# An object that should not be there waits for another one's removal, looked at this often (ms).
+_STRAY_MS = 1_000
 # Objects dispatched this shortly before a list may be missing from it (ms).
 _LIST_MARGIN_MS = 5_000
 
@@ -96,12 +98,22 @@ def _said(teller: Teller, job: Job, seen: Observed) -> Step | None:
 def _stray(view: View, heard: Heard, job: Job, now: int) -> Decision:
     """An object of an attempt that is over: one that nobody is removing yet is recalled."""
     seen: Observed = heard.message
-    over = seen.attempt < job.attempt or job.state is State.CANCELLED
-    if seen.gone or not over or job.removing:
+    if seen.gone or not _over(seen, job) or job.recalled == seen.attempt:
         return NOTHING
+    if job.removing:
+        return Decision(again_in=_STRAY_MS)  # one at a time
     why = Reason(Code.VANISHED, f"attempt {seen.attempt} is over, but its object is in {seen.cluster}")
     teller = Teller(view, SERVICE, heard, now)
     return Decision((teller.say(wire.Recall, attempt=seen.attempt, cluster=seen.cluster, why=why).step(),))
+
+
+def _over(seen: Observed, job: Job) -> bool:
+    """Whether this attempt may no longer run. Of a job that ended by itself, what is finished stays to be looked at."""
+    if seen.attempt < job.attempt or job.state is State.CANCELLED:
+        return True
+    if job.state is not State.FAILED or job.spec is None:
+        return False
+    return status(seen.manifest, job.spec.workload, seen.manifest.get("status")).state not in (FAILED, SUCCEEDED)
 
 
 def _listed(view: View, heard: Heard, now: int) -> Decision:
@@ -112,7 +124,7 @@ def _listed(view: View, heard: Heard, now: int) -> Decision:
         job = view.jobs.get(name)
         if job is None or job.spec is None or job.key in listed.keys or not _started_in(job, listed):
             continue
-        if job.since > now - _LIST_MARGIN_MS:
+        if _begun(job) > now - _LIST_MARGIN_MS:
             continue
         why = Reason(Code.VANISHED, f"the object is no longer in {listed.cluster}; it was not deleted by Fairway")
         steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
@@ -124,6 +136,11 @@ def _started_in(job: Job, listed: Listed) -> bool:
     kind = f"{job.spec.workload.kind}.{job.spec.workload.api_version}"
     started = job.state in (State.DISPATCHED, State.RUNNING)
     return started and job.cluster == listed.cluster and kind == listed.kind and not job.removing
+
+
+def _begun(job: Job) -> int:
+    """When the object was applied, or a little earlier."""
+    return job.attempts[-1].started_at if job.state is State.RUNNING else job.since
 
 
 def _late(view: View, heard: Heard, now: int) -> Decision:
