@@ -21,6 +21,8 @@ _hold = msgspec.json.Decoder(Hold).decode
 _info = msgspec.json.Decoder(ClusterInfo).decode
 # A placement that no reserver has taken up after this long is not coming; its room is counted as free again.
 ASSUMED_MS = 10_000
+# By then the reserver has usually answered. What it sent back, no change of the cache tells: the job is looked at.
+_TAKEN_UP_MS = 100
 
 
 class JobsView:
@@ -100,10 +102,17 @@ class FleetView(JobsView):
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)
+        for key, (_, until) in self._assumed.items():
+            if until > now + ASSUMED_MS - _TAKEN_UP_MS:
+                break
+            wanted.add(decision.JOBS, key.rpartition("/")[0])
         return wanted
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
+        for job in self.jobs.values():
+            if job.state is not State.PLACED:
+                self._release(job.key)
         self.freed = found.counters.get(decision.FREED, {})
         self.version = found.version
         for table, key in self._doubtful:
@@ -122,6 +131,9 @@ class FleetView(JobsView):
         if kind == "nodes":
             self.set_node(cluster, key, _node(row.data) if row else None)
         elif kind == "ledger":
+            # The reserver has spoken. A reservation that came and went between two looks was never seen on the nodes:
+            # without this its assumption would keep room that is free, and nobody is woken when it is forgotten.
+            self._release(key)
             self._set_hold(cluster, key, _hold(row.data) if row else None)
         elif kind == decision.CLUSTERS:
             self._set_info(key, _info(row.data) if row else None)
