@@ -8,7 +8,6 @@ import msgspec
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.domain.resources import add
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import Node, Pods

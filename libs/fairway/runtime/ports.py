@@ -223,9 +223,9 @@ class Cluster(Protocol):
 
     async def get(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None: ...
     async def patch(
-        self, kind: str, namespace: str, name: str, body: dict[str, Any], subresource: str = ""
+        self, kind: str, namespace: str, name: str, body: dict[str, Any] | list[dict[str, Any]], subresource: str = ""
     ) -> dict[str, Any] | None:
-        """Merge patch; None when the object is not there."""
+        """Merge patch, or the steps of a JSON patch for a list; None when the object is not there."""
         ...
 
     async def create(self, kind: str, manifest: dict[str, Any]) -> None: ...
