@@ -110,8 +110,8 @@ class Fleet:
         name = "-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}"
         log = self.dir / f"{name}.log"
         child = Child(name, "fairway.app.cli", ["run", *group, "--announce"], log, self.environment())
+        self.processes[name] = child  # before it starts, so that whoever gives up meanwhile ends it too
         said = await child.start()
-        self.processes[name] = child
         if "gateway" in group:
             self.http = said["http"]
         return child
