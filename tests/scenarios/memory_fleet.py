@@ -24,7 +24,7 @@ from fairway.runtime.catalog import Catalog
 from fairway.runtime.check import Findings, Spoken, check
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.ports import Cluster, Outgoing
-from fairway.runtime.rebuild import Working, advance, working_set
+from fairway.runtime.rebuild import Folding, Working, working_set
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
@@ -185,11 +185,10 @@ class Fleet:
         return [message.verb for message in self.record() if message.job == job]
 
     def folded(self) -> Working:
-        jobs: dict[str, Job] = {}
+        folding = Folding()
         for message in self.record():
-            if message.rev:
-                advance(jobs, message)
-        return working_set(jobs)
+            folding.hear(message)
+        return working_set(folding.jobs())
 
     def findings(self) -> Findings:
         spoken = [Spoken(one.sequence, one.id, one.subject, _message(one.data)) for one in self.bus.stored("JOBS")]

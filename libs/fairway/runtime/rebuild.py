@@ -27,18 +27,57 @@ class Working(msgspec.Struct):
         self.rows.setdefault(table, {})[key] = (rev, _encode(value))
 
 
+class Folding:
+    """Jobs from a record in which a later event may stand before an earlier one: services publish after they commit,
+    and one that crashed in between is made up for later. Events are folded in the order of their revs."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, Job] = {}
+        self._early: dict[str, dict[int, wire.JobMessage]] = {}
+
+    def hear(self, message: wire.JobMessage) -> None:
+        if message.rev <= self._rev(message.job):
+            return  # a command, or said before
+        early = self._early.setdefault(message.job, {})
+        early.setdefault(message.rev, message)
+        while (ready := early.pop(self._rev(message.job) + 1, None)) is not None:
+            self._fold(ready)
+        if not early:
+            del self._early[message.job]
+
+    def _rev(self, job: str) -> int:
+        return self._jobs[job].rev if job in self._jobs else 0
+
+    def _fold(self, message: wire.JobMessage) -> None:
+        """One that may not follow, or that says a rev once more, changes nothing."""
+        job = self._jobs.get(message.job)
+        if job is not None and message.rev <= job.rev:
+            return
+        try:
+            self._jobs[message.job] = fold(job, message)
+        except IllegalMove:
+            return
+
+    def jobs(self) -> dict[str, Job]:
+        """The jobs at the end of the record. What waits for an event that is not there is taken as it is."""
+        for early in self._early.values():
+            for rev in sorted(early):
+                self._fold(early[rev])
+        self._early.clear()
+        return self._jobs
+
+
 async def rebuild(bus: Bus, store: Store, owner: str) -> int:
     """Fills an empty store and gives it an epoch; returns how many jobs it now knows."""
-    jobs: dict[str, Job] = {}
+    folding = Folding()
     last = 0
     async for delivery in bus.history("JOBS"):
         last = delivery.sequence
         try:
-            message = _decode(delivery.data)
+            folding.hear(_decode(delivery.data))
         except msgspec.DecodeError:
             continue  # its consumer has put it among the dead letters
-        if message.rev:
-            advance(jobs, message)
+    jobs = folding.jobs()
     working = working_set(jobs)
     for table, rows in working.rows.items():
         await store.load(table, rows)
@@ -47,17 +86,6 @@ async def rebuild(bus: Bus, store: Store, owner: str) -> int:
     await store.load_counters(decision.FREED, {"": (last + 1) << 20})
     await store.finish_rebuild(f"{last}-{owner}")
     return len(jobs)
-
-
-def advance(jobs: dict[str, Job], message: wire.JobMessage) -> None:
-    """Folds one recorded message; one that is older than the job, or may not follow, changes nothing."""
-    job = jobs.get(message.job)
-    if job is not None and message.rev <= job.rev:
-        return
-    try:
-        jobs[message.job] = fold(job, message)
-    except IllegalMove:
-        return
 
 
 def working_set(jobs: dict[str, Job]) -> Working:
