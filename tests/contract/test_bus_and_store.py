@@ -222,3 +222,9 @@ async def test_an_owner_without_its_lease_is_not_even_answered(store: Store) -> 
     assert (await store.read(Wanted(lease="queue", token=token))).version == 0
     with pytest.raises(Fenced):
         await store.read(Wanted(lease="queue", token=token + 1))
+
+
+async def test_the_keys_of_a_table_come_sorted(store: Store) -> None:
+    await store.commit(Commit(steps=tuple(Step((Put("listed", key, 1),)) for key in ("b", "a", "c"))))
+    await store.commit(Commit(steps=(Step((Put("listed", "c", None),)),)))
+    assert (await store.keys("listed"), await store.keys("never")) == (["a", "b"], [])

@@ -87,10 +87,25 @@ async def test_a_restart_submits_nothing_twice_and_cancels_what_was_deleted_mean
 
 
 async def test_a_deletion_that_came_before_the_job_was_known_is_not_forgotten(house: House) -> None:
+    await house.stop()
+    await house.tell(None, admitted("u-first", "first"))
+    house.start()
+    await house.said(wire.Cancel)  # now the gateway has looked for what it missed while it was away
     job = await house.tell(None, admitted("u-gone", "gone"))
     await house.tell(job, wire.Queue(job=job.id, tenant="team-a", attempt=1, rev=2, queue="gold"))
-    (said,) = await house.said(wire.Cancel)
-    assert said.job == job.id
+    assert [one.job for one in await house.said(wire.Cancel, 2)][1] == job.id
+
+
+async def test_a_job_that_was_over_before_fairway_saw_it_is_not_run(house: House) -> None:
+    await house.stop()
+    for name in ("over", "train"):
+        await house.policy(name)
+        await house.job(name)
+    done = {"conditions": [{"type": "Complete", "status": "True"}], "succeeded": 1}
+    await house.hub.patch(JOB, "team-a", "over", {"status": done}, "status")
+    house.start()
+    (said,) = await house.said(wire.Submitted)
+    assert msgspec.json.decode(said.manifest)["metadata"]["name"] == "train"
 
 
 async def test_settings_are_in_force_until_they_are_deleted(house: House) -> None:
@@ -108,6 +123,7 @@ async def test_a_restart_withdraws_settings_that_were_deleted_and_repeats_none(h
     await house.said(fleet.Configured, 2)
     await house.stop()
     await house.delete(PP, "q")
+    house.bus._ids["CONFIG"].clear()
     house.start()
     last = (await house.said(fleet.Configured, 3))[-1]
     assert (last.name, bytes(last.manifest)) == ("q", b"null")

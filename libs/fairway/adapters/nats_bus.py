@@ -13,7 +13,7 @@ import nats
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamConfig
+from nats.js.api import AckPolicy, ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
 from fairway.adapters.nats_source import NatsSource
@@ -130,11 +130,17 @@ class NatsBus:
             durable_name=durable, filter_subjects=list(subjects), ack_wait=wait_s, max_ack_pending=20_000,
             deliver_policy=DeliverPolicy.ALL, max_deliver=-1,
         )  # fmt: skip
-        await self._js.add_consumer(stream, config)
+        await self._consumer(stream, config)
         source = NatsSource(self._nc, self._wire, stream, durable)
         await source.open()
         self._sources.append(source)
         return source
+
+    async def _consumer(self, stream: str, config: ConsumerConfig) -> ConsumerInfo:
+        try:
+            return await self._js.add_consumer(stream, config)
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unreachable(f"the bus gives no consumer on {stream}: {error}") from error
 
     async def fetch(self, stream: str, sequence: int) -> bytes | None:
         try:
@@ -154,7 +160,7 @@ class NatsBus:
         )  # fmt: skip
         if last and not subjects:
             config.filter_subjects = [next(one.subjects[0] for one in STREAMS if one.name == stream)]
-        info = await self._js.add_consumer(stream, config)
+        info = await self._consumer(stream, config)
         source = NatsSource(self._nc, self._wire, stream, info.name, lasting=False)
         await source.open()
         self._sources.append(source)

@@ -3,6 +3,8 @@
 from hashlib import blake2b
 from typing import Any, Protocol
 
+import msgspec
+
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Say, Step, Write
 from fairway.domain.job import Job, fold
@@ -53,21 +55,32 @@ class Teller:
         head["rev"] = self.job.rev + 1 if self.job else 1
         message = event(**{**head, **fields})
         self.job = fold(self.job, message)
-        name = message_id(self._service, self._heard.id, self.id, len(self._events))
+        # The rev is part of the id: one message can lead to several events of a job at different times (its other
+        # steps were refused, or it was put off), and none of them must be taken for a repetition of the first.
+        name = message_id(self._service, self._heard.id, self.id, self.job.rev)
         self._events.append(Say(id=name, subject=subjects.job(event.verb, message.tenant), message=message))
         return self
 
     def step(self, *more: Write) -> Step:
         """The step that makes it so. `more` are writes that go along, such as a charge with its limit."""
         assert self.job is not None, "say something before taking the step"
-        writes: list[Write] = [Put(decision.JOBS, self.id, self.job, rev=self.job.rev, expect=self._rev), *more]
+        writes: list[Write] = [Put(decision.JOBS, self.id, row_of(self.job), rev=self.job.rev, expect=self._rev), *more]
+        writes += [Put(decision.PLACED, self.id, one.message) for one in self._events if one.message.verb == "placed"]
         if self._before is not None:
             writes += released(self._before, self.job)
+            if self._before.cluster and (self.job.ended or not self.job.cluster):
+                writes.append(Put(decision.PLACED, self.id, None))
         if not self.job.ended and self._before is None:
             writes.append(Put(decision.LIVE, self.id, ""))
-        if self.job.ended:
+        if self.job.ended and not (self._before and self._before.ended):
             writes += farewell(self.job)
         return Step(writes=tuple(writes), events=tuple(self._events))
+
+
+def row_of(job: Job) -> Job:
+    """The job as its row has it. The record of the placement grows with the fleet and only `why` asks for it: it has a
+    row of its own, so that the stages to come do not carry it along."""
+    return msgspec.structs.replace(job, placed=None) if job.placed is not None else job
 
 
 def released(before: Job, after: Job) -> list[Write]:
@@ -83,7 +96,7 @@ def released(before: Job, after: Job) -> list[Write]:
 
 
 def farewell(job: Job) -> list[Write]:
-    """A job that ended is no longer live, and its name is free again."""
+    """A job that ends is no longer live, and its name is free again: for another job, so only once."""
     if job.spec is None:
         return []
     work = job.spec.workload

@@ -71,6 +71,8 @@ class JobsView:
 class FleetView(JobsView):
     """Jobs, and every cluster as the store has it, followed by change; placements in flight are laid over it."""
 
+    follow: tuple[str, ...] = ("",)
+
     def __init__(self) -> None:
         super().__init__()
         self.clusters: dict[str, ClusterView] = {}
@@ -92,7 +94,7 @@ class FleetView(JobsView):
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
-        wanted.since = self.version
+        wanted.since, wanted.follow = self.version, self.follow
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)
@@ -139,9 +141,12 @@ class FleetView(JobsView):
             view.remove(name)
 
     def _set_hold(self, cluster: str, key: str, hold: Hold | None) -> None:
+        """A hold that came, or came and went between two looks: either way the placement is no longer in flight."""
+        self._release(key)
         holds = self.ledger.setdefault(cluster, {})
         if hold is None:
             holds.pop(key, None)
+            self._release(key)  # it was sent back: its room is not taken after all
         else:
             holds[key] = hold
 
