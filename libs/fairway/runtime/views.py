@@ -77,6 +77,8 @@ class JobsView:
 class FleetView(JobsView):
     """Jobs, and every cluster as the store has it, followed by change; placements in flight are laid over it."""
 
+    follow: tuple[str, ...] = ("",)
+
     def __init__(self) -> None:
         super().__init__()
         self.clusters: dict[str, ClusterView] = {}
@@ -98,7 +100,7 @@ class FleetView(JobsView):
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
-        wanted.since = self.version
+        wanted.since, wanted.follow = self.version, self.follow
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)
