@@ -1,6 +1,5 @@
 """How a service says what became of a job: events with derived ids, folded into the job, in one guarded step."""
 
-from base64 import b32encode
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -21,7 +20,7 @@ class Jobs(Protocol):
 def message_id(*parts: object) -> str:
     """An id that anybody derives again from the same parts: 120 bits, letters and digits."""
     text = "\x1f".join(map(str, parts))
-    return b32encode(blake2b(text.encode(), digest_size=15).digest()).decode().lower()
+    return blake2b(text.encode(), digest_size=15).hexdigest()
 
 
 def quota_key(node: str, resource: str) -> str:

@@ -11,13 +11,11 @@ from fairway.domain.job import IllegalMove, Job, State, fold
 from fairway.domain.ledger import Hold
 from fairway.domain.resources import Resources
 from fairway.placement.cluster import ClusterView
+from fairway.runtime import rows
 from fairway.runtime.ports import Found, Row, Store, Wanted
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.jobs import JobMessage
 
-_job = msgspec.json.Decoder(Job).decode
-_node = msgspec.json.Decoder(Node).decode
-_hold = msgspec.json.Decoder(Hold).decode
 _info = msgspec.json.Decoder(ClusterInfo).decode
 # A placement that no reserver has taken up after this long is not coming; its room is counted as free again.
 ASSUMED_MS = 10_000
@@ -39,18 +37,16 @@ class JobsView:
         self.revs.clear()
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
-        wanted = Wanted(rows={})
-        for one in heard:
-            if name := decision.job_of(one):
-                wanted.add(decision.JOBS, name)
-        return wanted
+        names = dict.fromkeys(decision.job_of(one) for one in heard)
+        names.pop("", None)
+        return Wanted(rows={decision.JOBS: list(names)} if names else {})
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         self.jobs = {}
         self.revs = {}
         for (table, key), row in found.rows.items():
             if table == decision.JOBS:
-                self.jobs[key], self.revs[key] = _job(row.data), row.rev
+                self.jobs[key], self.revs[key] = rows.JOBS.value(table, key, row.data), row.rev
         for one in heard:
             if isinstance(one.message, JobMessage):
                 self._catch_up(one.message)
@@ -120,9 +116,9 @@ class FleetView(JobsView):
         else:
             self.row_revs[table, key] = row.rev
         if kind == "nodes":
-            self.set_node(cluster, key, _node(row.data) if row else None)
+            self.set_node(cluster, key, rows.NODES.value(table, key, row.data) if row else None)
         elif kind == "ledger":
-            self._set_hold(cluster, key, _hold(row.data) if row else None)
+            self._set_hold(cluster, key, rows.HOLDS.value(table, key, row.data) if row else None)
         elif kind == decision.CLUSTERS:
             self._set_info(key, _info(row.data) if row else None)
 
@@ -134,12 +130,17 @@ class FleetView(JobsView):
 
     def set_node(self, cluster: str, name: str, node: Node | None) -> None:
         view = self.cluster(cluster)
+        known = view.states.get(name)
+        if known is not None and known.node is node:
+            return  # what was written here comes back with the changes
         if node is not None:
             view.put(node)
         elif name in view.nodes:
             view.remove(name)
 
     def _set_hold(self, cluster: str, key: str, hold: Hold | None) -> None:
+        """A hold that came, or came and went between two looks: either way the placement is no longer in flight."""
+        self._release(key)
         holds = self.ledger.setdefault(cluster, {})
         if hold is None:
             holds.pop(key, None)
@@ -196,9 +197,10 @@ class FleetView(JobsView):
 
     def _forget_old(self, now: int) -> None:
         """Drops placements that were never taken up."""
-        for key, (_, until) in list(self._assumed.items()):
+        while self._assumed:
+            key, (_, until) = next(iter(self._assumed.items()))
             if until > now:
-                break
+                return
             self._release(key)
 
 

@@ -106,7 +106,8 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
 
 def _policy(message: wire.Submitted, manifest: dict[str, Any], settings: Settings) -> Policy:
     """The policies that came along take the place of the hub's of the same name; one of all must select the job."""
-    policies = dict(settings.policies)
+    namespace = manifest["metadata"].get("namespace") or "default"
+    policies = {key: one for key, one in settings.policies.items() if key[1] in ("", namespace)}
     for raw in message.policies:
         policy = read_policy(_object(raw, "policies"))
         policies[policy.kind, policy.namespace, policy.name] = policy

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.app import ask, replay, submit, up
+from fairway.app import ask, bench, replay, submit, up
+from fairway.app.demo import command as demo
 from fairway.app.failure import USAGE, Failure, end
 from fairway.app.pipeline import EVERYTHING
 
@@ -50,7 +51,7 @@ def run(
         end(Failure(USAGE, str(error)))
 
 
-for _part in (up, submit, ask, replay):
+for _part in (up, demo, submit, ask, replay, bench):
     _part.register(app)
 
 

@@ -110,8 +110,8 @@ class Fleet:
         name = group[0] if len(group) == 1 else "-".join(group) if len(group) < 4 else "services"
         log = self.dir / f"{name}.log"
         child = Child(name, "fairway.app.cli", ["run", *group, "--announce"], log, self.environment())
+        self.processes[name] = child  # before it starts, so that whoever gives up meanwhile ends it too
         said = await child.start()
-        self.processes[name] = child
         if "gateway" in group:
             self.http = said["http"]
         return child

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from fairway.app.replay_trace import TraceJob
@@ -160,7 +161,7 @@ def lines(report: Report) -> list[tuple[str, str]]:
         ("  for room or quota", _three(found.queued_seconds)),
         ("  pipeline x speedup", f"{_three(own)} ({found.pipeline_share:.0%} of all waiting)"),
         ("  pipeline, real time", "  ".join(f"{name} {ms:,.0f} ms" for name, ms in found.pipeline_ms.items())),
-        ("completion", f"mean {_span(found.mean_completion_seconds)}, of which it runs {_span(found.mean_run_seconds)}"),
+        ("completion", f"mean {_span(found.mean_completion_seconds)}, {_span(found.mean_run_seconds)} of it at work"),
         ("GPU utilisation", f"{found.gpu_utilisation:.1%}"),
         ("reschedules", str(found.rescheduled)),
         ("record", f"{found.messages:,} messages, {found.reordered} stored before an older one of their job"),
@@ -182,7 +183,5 @@ def _span(seconds: float) -> str:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    import msgspec
-
     found: dict[str, Any] = msgspec.to_builtins(report.figures)
     return {**found, "breaches": msgspec.to_builtins(report.findings.violations[:20])}

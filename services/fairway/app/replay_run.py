@@ -1,7 +1,7 @@
 """A trace, replayed through the real bus, cache and services onto simulated clusters, and judged from the record."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,10 @@ from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.system import SystemClock
 from fairway.app.fleet import Fleet, running
 from fairway.app.fleet import Plan as FleetPlan
+from fairway.app.replay_fleet import allocatable, configured, record
 from fairway.app.replay_report import Report, Tally, figures
 from fairway.app.replay_trace import GPU, TraceJob, manifest, policy, quota_tree
-from fairway.domain.resources import Resources, parse_quantity
 from fairway.kubesim.__main__ import ClusterConfig
-from fairway.kubesim.nodes import NodeGroup
 from fairway.runtime.check import Checker
 from fairway.runtime.check_job import Spoken
 from fairway.runtime.ports import Outgoing, Unreachable
@@ -36,10 +35,9 @@ GROUPS = (
 WALL_S = 60.0
 # After the last job should have ended and nothing was said for this long, the replay gives up waiting.
 PATIENCE_S = 60.0
-# A silent record is opened anew after this long: its reader does not survive its server.
-_SILENCE_S = 3.0
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(wire.Message).decode
+_report = msgspec.json.Decoder(said.Report).decode
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -71,7 +69,12 @@ WhileRunning = Callable[[Fleet], Coroutine[Any, Any, None]]
 
 def speedup_for(jobs: Sequence[TraceJob]) -> float:
     """So that without any waiting the last job would end WALL_S after the first was submitted; at least 1."""
-    return max(1.0, max((job.at + job.seconds for job in jobs), default=0.0) / WALL_S)
+    return max(1.0, length(jobs) / WALL_S)
+
+
+def length(jobs: Sequence[TraceJob]) -> float:
+    """Seconds of trace time from the first submission to the last end, if no job ever waited."""
+    return max((job.at + job.seconds for job in jobs), default=0.0)
 
 
 async def replay(
@@ -89,7 +92,7 @@ async def replay(
             await run.prepare(fleet)
             async with asyncio.TaskGroup() as group:
                 beside = group.create_task(while_running(fleet)) if while_running else None
-                tasks = [group.create_task(run.submit()), group.create_task(run.follow())]
+                tasks = [group.create_task(one) for one in (run.submit(), run.follow(), run.watch_reports())]
                 await run.wait(on_progress)
                 if beside is not None:
                     await beside
@@ -106,11 +109,12 @@ class Run:
     def __init__(self, plan: Plan, jobs: Sequence[TraceJob], bus: NatsBus) -> None:
         self._plan, self._jobs, self._bus = plan, sorted(jobs, key=lambda job: job.at), bus
         self._speedup = plan.speedup or speedup_for(jobs)
-        self._gpus = sum(amounts.get(GPU, 0) for nodes in allocatable(plan.clusters).values() for amounts in nodes.values())
+        nodes = allocatable(plan.clusters)
+        self._gpus = sum(amounts.get(GPU, 0) for one in nodes.values() for amounts in one.values())
         tenants = sorted({job.tenant for job in jobs})
         self._policies = [policy(tenant) for tenant in tenants]
         self._tree = quota_tree(tenants, self._gpus, plan.shares)
-        self._checker = Checker(allocatable(plan.clusters), read_quota_tree(self._tree))
+        self._checker = Checker(nodes, read_quota_tree(self._tree))
         self._tally = Tally()
         self._clock = SystemClock()
         self._start = self._last = 0
@@ -120,13 +124,13 @@ class Run:
     async def prepare(self, fleet: Fleet) -> None:
         """Settings before services: a service reads the settings that are there before it hears its first job."""
         await self._bus.provision()
-        configured = [_configured(one) for one in (*self._policies, self._tree)]
-        await self._bus.publish(configured)
+        settings = [configured(one) for one in (*self._policies, self._tree)]
+        await self._bus.publish(settings)
         await asyncio.gather(*(fleet.start_process(group) for group in self._plan.groups))
         waiting = {cluster.name for cluster in self._plan.clusters}
         async for delivery in self._bus.history(subjects.CLUSTERS, ("fairway.cluster.report.>",), live=True):
             if delivery.subject:
-                waiting.discard(msgspec.json.decode(delivery.data, type=said.Report).cluster)
+                waiting.discard(_report(delivery.data).cluster)
             if not waiting:
                 break
         self._start = self._last = self._clock.now()
@@ -145,9 +149,11 @@ class Run:
 
     async def _insist(self, messages: Sequence[Outgoing]) -> None:
         """However long the bus is away: the ids make a repeated publish one."""
-        while messages:
+        stored = not messages
+        while not stored:
             try:
-                return await self._bus.publish(messages)
+                await self._bus.publish(messages)
+                stored = True
             except Unreachable:
                 await asyncio.sleep(0.2)
 
@@ -159,19 +165,26 @@ class Run:
         self._tally.submit(name, job, self._due(index))
         raw = Raw(_encode(manifest(job, max(1, round(job.seconds * 1000 / self._speedup)))))
         message = wire.Submitted(tenant=job.tenant, at=self._due(index), manifest=raw, client=job.name, source="replay")
-        return Outgoing(name, subjects.job("submitted", job.tenant), _encode(message), "fairway.job.submitted", "/replay")
+        subject = subjects.job(message.verb, job.tenant)
+        return Outgoing(name, subject, _encode(message), "fairway.job.submitted", "/replay")
 
     async def follow(self) -> None:
-        async for spoken in record(self._bus):
+        async for one in record(self._bus, subjects.JOBS):
+            spoken = Spoken(one.sequence, one.id, one.subject, _decode(one.data))
             self._checker.hear(spoken)
             self._tally.hear(spoken)
             self._last = self._clock.now()
             if self._tally.done == len(self._jobs):
                 self._moved.set()
 
+    async def watch_reports(self) -> None:
+        """Where the clusters' own schedulers put the pods; not always where they were planned."""
+        async for one in record(self._bus, subjects.CLUSTERS, "fairway.cluster.report.>"):
+            self._checker.see(_report(one.data))
+
     async def wait(self, on_progress: OnProgress | None) -> None:
         """Until every job has an end, or the time in which one could have come is long over."""
-        ideal = self._start + round(max((job.at + job.seconds for job in self._jobs), default=0.0) * 1000 / self._speedup)
+        ideal = self._start + round(length(self._jobs) * 1000 / self._speedup)
         while not self._moved.is_set():
             if on_progress is not None:
                 on_progress(self._progress())
@@ -192,46 +205,3 @@ class Run:
     def report(self) -> Report:
         findings = self._checker.findings()
         return Report(figures(self._plan.name, self._tally, findings, self._speedup, self._gpus), findings)
-
-
-async def record(bus: NatsBus) -> AsyncIterator[Spoken]:
-    """The JOBS stream from its beginning and then as it grows, for ever; over restarts of the server too."""
-    after = 0
-    while True:
-        history = bus.history(subjects.JOBS, start=after + 1, live=True)
-        try:
-            while True:
-                delivery = await asyncio.wait_for(anext(history), _SILENCE_S)
-                if delivery.subject:
-                    after = delivery.sequence
-                    yield Spoken(after, delivery.id, delivery.subject, _decode(delivery.data))
-        except (TimeoutError, Unreachable, OSError):
-            continue
-        finally:
-            await history.aclose()  # type: ignore[attr-defined]  # the port promises an iterator; it is a generator
-
-
-def allocatable(clusters: Sequence[ClusterConfig]) -> dict[str, dict[str, Resources]]:
-    """What each node of each cluster can take, in base units."""
-    return {
-        cluster.name: {
-            f"{group.prefix}-{number}": _amounts(group)
-            for group in cluster.nodes
-            for number in range(group.first, group.first + group.count)
-        }
-        for cluster in clusters
-    }
-
-
-def _amounts(group: NodeGroup) -> Resources:
-    node = next(group.nodes())["status"]["allocatable"]
-    return {name: parse_quantity(name, text) for name, text in node.items()}
-
-
-def _configured(one: dict[str, Any]) -> Outgoing:
-    meta = one["metadata"]
-    message = said.Configured(
-        kind=one["kind"], namespace=meta["namespace"], name=meta["name"], manifest=Raw(_encode(one))
-    )
-    name = f"replay.{one['kind']}.{meta['namespace']}.{meta['name']}"
-    return Outgoing(name, subjects.config(one["kind"], meta["namespace"], meta["name"]), _encode(message))

@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -98,9 +98,6 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 def _moment(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
-
-
-READERS: dict[str, Callable[..., Trace]] = {"philly": philly, "openb": openb}
 
 
 def manifest(job: TraceJob, run_ms: int) -> dict[str, Any]:

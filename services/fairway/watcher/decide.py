@@ -62,7 +62,7 @@ def _said(teller: Teller, job: Job, seen: Observed) -> Step | None:
     if phase.state == SUCCEEDED:
         return teller.say(wire.Succeeded, cluster=seen.cluster, text=phase.text).step()
     if phase.state == FAILED:
-        why = Reason(Code.JOB_FAILED, f"failed in {seen.cluster}: {phase.text or 'no reason given'}")
+        why = Reason(Code.JOB_FAILED, phase.text or "it failed and gave no reason")
         return attempt_over(teller, wire.Failed, why).step()
     if phase.state == RUNNING and job.state is State.DISPATCHED:
         return teller.say(wire.Running, cluster=seen.cluster, text=phase.text).step()
