@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+import structlog
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job, State
 from fairway.runtime.inbox import Inbox
-from fairway.runtime.ports import Change, Cluster, Found, Store, Wanted
+from fairway.runtime.ports import Change, Cluster, ClusterRefused, Found, Store, Unreachable, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
 from fairway.watcher.decide import Observed, decide
@@ -20,7 +21,10 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
+log = structlog.get_logger()
 _LATE_EVERY_MS = 500
+# How often a member is asked for kinds that were installed since.
+_DISCOVER_S = 60.0
 
 
 class WatcherView(JobsView):
@@ -79,18 +83,33 @@ class WatcherView(JobsView):
 
 
 class Eyes:
-    """Watches every served kind of every cluster, and puts what it sees before the service."""
+    """Watches every served kind of every cluster, and puts what it sees before the service. A cluster that is away is
+    asked again after `again_s`."""
 
-    def __init__(self, clusters: Mapping[str, Cluster], mirror: Mirror | None = None) -> None:
-        self._clusters, self._mirror = clusters, mirror
+    def __init__(self, clusters: Mapping[str, Cluster], mirror: Mirror | None = None, again_s: float = 1.0) -> None:
+        self._clusters, self._mirror, self._again_s = clusters, mirror, again_s
 
     async def __call__(self, inbox: Inbox) -> None:
         async with asyncio.TaskGroup() as group:
             for cluster in self._clusters.values():
-                for kind in await cluster.served():
-                    group.create_task(self._watch(inbox, cluster, kind))
+                group.create_task(self._look(inbox, cluster, group))
             if self._mirror is not None:
                 group.create_task(self._mirror.run())
+
+    async def _look(self, inbox: Inbox, cluster: Cluster, group: asyncio.TaskGroup) -> None:
+        """Whatever the cluster serves, also what it serves from now on; one that is away is asked again."""
+        watched: set[str] = set()
+        while True:
+            try:
+                served = set(await cluster.served())
+            except (Unreachable, ClusterRefused) as error:
+                log.warning("waiting", service=SERVICE, cause=f"{cluster.name}: {error}")
+                await asyncio.sleep(self._again_s)
+                continue
+            for kind in sorted(served - watched):
+                group.create_task(self._watch(inbox, cluster, kind))
+            watched |= served
+            await asyncio.sleep(_DISCOVER_S)
 
     async def _watch(self, inbox: Inbox, cluster: Cluster, kind: str) -> None:
         keys: set[str] = set()
