@@ -22,6 +22,9 @@ class Box:
     def put(self, message: Any) -> None:
         self.line.put_nowait(message)
 
+    async def pause(self, seconds: float) -> None:
+        await asyncio.sleep(0.01)
+
     async def next(self) -> Any:
         return await asyncio.wait_for(self.line.get(), 5)
 
@@ -31,7 +34,7 @@ async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back(
     away, there = MemoryCluster("away", clock, [KIND]), MemoryCluster("there", clock, [KIND])
     away.away = True
     box = Box()
-    looking = asyncio.create_task(Eyes({"away": away, "there": there}, again_s=0.01)(box))
+    looking = asyncio.create_task(Eyes({"away": away, "there": there})(box))
     assert await box.next() == Listed(cluster="there", kind=KIND, keys=frozenset())
     away.away = False
     assert await box.next() == Listed(cluster="away", kind=KIND, keys=frozenset())
