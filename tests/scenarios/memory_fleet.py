@@ -20,11 +20,12 @@ from fairway.propagator import service as propagator
 from fairway.queue import service as queue
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
+from fairway.runtime import rebuild
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.check import Findings, Spoken, check
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.ports import Cluster, Outgoing
-from fairway.runtime.rebuild import Working, advance, working_set
+from fairway.runtime.rebuild import Working, working_set
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
@@ -176,9 +177,11 @@ class Fleet:
 
     def folded(self) -> Working:
         jobs: dict[str, Job] = {}
+        early: rebuild.Early = {}
         for message in self.record():
             if message.rev:
-                advance(jobs, message)
+                rebuild.advance(jobs, early, message)
+        rebuild.settle(jobs, early)
         return working_set(jobs)
 
     def findings(self) -> Findings:

@@ -153,7 +153,6 @@ class FleetView(JobsView):
         holds = self.ledger.setdefault(cluster, {})
         if hold is None:
             holds.pop(key, None)
-            self._release(key)  # it was sent back: its room is not taken after all
         else:
             holds[key] = hold
 
