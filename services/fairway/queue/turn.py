@@ -27,8 +27,8 @@ SHAPE_TRIES = 32
 
 
 class View(Jobs, Protocol):
-    """`usage` by quota key, `long_used` the larger of now and the last sweep; `room` the last word on each cluster's free room, which `all_known` says is complete;
-    `freed` how often room was freed."""
+    """`usage` by quota key, `long_used` the larger of now and the last sweep; `room` the last word on each cluster's free
+    room, which `all_known` says is complete; `freed` how often room was freed."""
 
     book: Book
     freed: int
