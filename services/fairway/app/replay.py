@@ -14,10 +14,14 @@ class Name(StrEnum):
     OPENB = "openb"
 
 
+_commands = typer.Typer()
+
+
 def register(app: typer.Typer) -> None:
-    app.command()(replay)
+    app.add_typer(_commands)
 
 
+@_commands.command()
 def replay(
     trace: Annotated[Name, typer.Argument(help="which trace the file is")],
     file: Annotated[Path, typer.Argument(help="the trace's CSV file")],
