@@ -8,7 +8,7 @@ import msgspec
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import Node, Pods
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
@@ -72,7 +72,9 @@ class MemoryAgent:
                     placed[name] = placed.get(name, 0) + each
                     break
             else:
-                self.homeless.append(key)
+                # Enough in all, but in pieces: this agent's own doing, for the plan had the pods elsewhere.
+                if sum(free.values()) < each:
+                    self.homeless.append(key)
         return placed
 
     def _free(self, node: Node) -> int:
@@ -106,6 +108,15 @@ class MemoryAgent:
             nodes=changed, gone=() if full else gone, kinds=(KIND,),
         )  # fmt: skip
         name = f"{self.cluster.name}-{self._epoch}-{self._sequence}"
-        await self._bus.publish(
-            [Outgoing(name, subjects.cluster("report", self.cluster.name), msgspec.json.encode(said))]
+        await insist(
+            self._bus, Outgoing(name, subjects.cluster("report", self.cluster.name), msgspec.json.encode(said))
         )
+
+
+async def insist(bus: MemoryBus, word: Outgoing) -> None:
+    """As every client of a bus does: says it again, under the same id, until it is stored."""
+    while True:
+        try:
+            return await bus.publish([word])
+        except Unreachable:
+            continue

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
-from memory_agents import GPU, KIND, MemoryAgent
+from memory_agents import GPU, KIND, MemoryAgent, insist
 
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock, settle
@@ -48,10 +48,17 @@ def runs(for_ms: int = 1_000, ends: str = "Complete") -> tuple[Scene, ...]:
     return (up, Scene(for_ms, done(ends, "exit code 1"))) if ends else (up,)
 
 
-def policy(**spec: Any) -> Json:
-    body = {"resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job"}], "placement": {}, **spec}
-    meta = {"name": "all", "annotations": spec.pop("annotations", {})}
-    return {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterPropagationPolicy", "metadata": meta, "spec": body}
+def policy(**notes: str) -> Json:
+    """For every Job, with these annotations: `start_timeout="5s"` and the like."""
+    body = {"resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job"}], "placement": {}}
+    given = {f"fairway.io/{name.replace('_', '-')}": value for name, value in notes.items()}
+    meta = {"name": "all", "annotations": given}
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "ClusterPropagationPolicy",
+        "metadata": meta,
+        "spec": body,
+    }
 
 
 def manifest(name: str, pods: int, gpus: int, **more: Any) -> Json:
@@ -127,7 +134,7 @@ class Fleet:
 
     async def say(self, name: str, message: wire.JobMessage) -> None:
         subject = subjects.job(message.verb, message.tenant)
-        await self.bus.publish([Outgoing(name, subject, msgspec.json.encode(message))])
+        await insist(self.bus, Outgoing(name, subject, msgspec.json.encode(message)))
 
     async def submit(self, name: str, pods: int = 1, gpus: int = 1, **more: Any) -> str:
         """The id of the job that it makes."""
@@ -175,9 +182,7 @@ class Fleet:
         return working_set(jobs)
 
     def findings(self) -> Findings:
-        spoken = [
-            Spoken(one.sequence, one.id, one.subject, _message(one.data)) for one in self.bus.stored("JOBS")
-        ]
+        spoken = [Spoken(one.sequence, one.id, one.subject, _message(one.data)) for one in self.bus.stored("JOBS")]
         nodes = {name: {n: node.allocatable for n, node in agent.nodes.items()} for name, agent in self.agents.items()}
         return check(spoken, nodes, self.catalog.tree)
 

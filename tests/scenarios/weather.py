@@ -3,7 +3,7 @@
 import random
 
 from memory_agents import GPU
-from memory_fleet import Fleet, runs
+from memory_fleet import Fleet, policy, runs
 
 from fairway.adapters.memory_cluster import Scene
 from fairway.domain.job import State
@@ -22,7 +22,12 @@ TREE = {
         }
     },
 }  # fmt: skip
-BLOCK = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "metadata": {"name": "strict"}, "spec": {"queuePolicy": "Block"}}
+BLOCK = {
+    "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+    "kind": "Queue",
+    "metadata": {"name": "strict"},
+    "spec": {"queuePolicy": "Block"},
+}
 PLAYS = (
     [runs()],
     [runs(3_000)],
@@ -91,7 +96,7 @@ class Weather:
         for cluster in self.fleet.clusters.values():
             cluster.lost_answers, cluster.slow_s = 0, 0
         self.fleet.bus.refusals = 0
-        for _ in range(60):
+        for _ in range(20):
             await self.fleet.quiet(10)
             if all(job.ended and not job.removing for job in self.fleet.jobs().values()):
                 return
@@ -102,7 +107,11 @@ class Weather:
         jobs = fleet.jobs()
         found = [f"{job.id} is {job.state}: {job.why}" for job in jobs.values() if not job.ended]
         found += [f"{name} was never answered" for name in self.ids if name not in jobs]
-        found += [f"{key} is still charged {amount}" for key, amount in fleet.store.counters.get("quota", {}).items() if amount]
+        found += [
+            f"{key} is still charged {amount}"
+            for key, amount in fleet.store.counters.get("quota", {}).items()
+            if amount
+        ]
         found += [f"{one.rule}: {one.text} ({one.job})" for one in fleet.findings().violations if one.rule != "room"]
         found += [f"pods of {key} found no node" for agent in fleet.agents.values() for key in agent.homeless]
         for table, rows in fleet.store.rows.items():
@@ -119,12 +128,16 @@ class Weather:
         for table in ("jobs", "clients"):
             rows = {key: (row.rev, row.data) for key, row in fleet.store.rows.get(table, {}).items()}
             found += [
-                f"{table} {key} is not what the record makes of it: {rows.get(key, '')[:300]!r} {row[:300]!r}" for key, row in folded.rows.get(table, {}).items() if rows.get(key) != row
+                f"{table} {key} is not what the record makes of it: {rows.get(key, '')[:300]!r} {row[:300]!r}"
+                for key, row in folded.rows.get(table, {}).items()
+                if rows.get(key) != row
             ]
         if wakes := fleet.meter.sweep_wakes.labels("queue")._value.get():
             found.append(f"the sweep woke {wakes}")
-        if buried := len(fleet.bus.stored("DLQ")):
-            found += [f"dead letter {one.data[:500]!r}" for one in fleet.bus.stored("DLQ")]
+        found += [
+            f"{name} is no longer running: {task.exception()!r}" for name, task in fleet.loops.items() if task.done()
+        ]
+        found += [f"dead letter {one.data[:500]!r}" for one in fleet.bus.stored("DLQ")]
         return found
 
 
@@ -133,6 +146,7 @@ async def storm(fleet: Fleet, seed: int, kinds: tuple[str, ...], jobs: int = 12)
     weather = Weather(fleet, seed, kinds)
     fleet.configure("ElasticQuotaTree", "tree", TREE)
     fleet.configure("Queue", "strict", BLOCK)
+    fleet.configure("ClusterPropagationPolicy", "all", policy(start_timeout="5s", avoid_failed_for="4s"))
     for _ in range(jobs):
         await weather.job()
         await fleet.quiet(weather.rng.choice([0, 0, 0.05, 0.3, 1.1]))

@@ -15,7 +15,7 @@ from fairway.wire.reasons import Code, Reason
 
 def moved() -> Life:
     """Fails in c1, is removed, and finishes in c7."""
-    life = failing(running()).then(wire.Removed, cluster="c1", after=3 * S)
+    life = failing(running()).then(wire.Removed, cluster="c1", attempt=1, after=3 * S)
     place(life.then(wire.Dequeued, path=("root", "root/a"), charge={GPU: 32}), "c7")
     life.then(wire.Reserved, cluster="c7", slots=SLOTS, expires_at=life.at + 60 * S).then(wire.Dispatched, cluster="c7")
     return life.then(wire.Running, cluster="c7").then(wire.Succeeded, cluster="c7", text="done", after=3600 * S)

@@ -65,7 +65,7 @@ def out_of_attempts() -> Life:
 
 
 def second_try() -> Life:
-    life = failing(running()).then(wire.Removed, cluster="c1", after=3 * S)
+    life = failing(running()).then(wire.Removed, cluster="c1", attempt=1, after=3 * S)
     life.then(wire.Dequeued)
     return place(life, "c7")
 
@@ -149,7 +149,7 @@ CASES = {
          "c1 shows nothing of attempt 1", "Attempt 1 in c1 ended after 1 min 2 s: Exit code 137."), event="removed",
     ),
     "moved and removed: it waits its turn like any other": Case(
-        failing(running()).then(wire.Removed, cluster="c1"), "Queued", ("Nothing of attempt 1 is left",),
+        failing(running()).then(wire.Removed, cluster="c1", attempt=1), "Queued", ("Nothing of attempt 1 is left",),
         event="dequeued",
     ),
     "moved to another cluster: the first attempt is told too": Case(

@@ -53,7 +53,8 @@ class Job(Struct, frozen=True, omit_defaults=True):
     """A job as its events have made it. `rev` counts them; `entered` is the rev at which `state` was entered.
 
     `cluster` and `slots` are those of the present attempt; `removing` names the cluster in which an older attempt
-    still has to vanish before the next one may go. `avoid` maps a cluster to the time until which it is avoided.
+    still has to vanish before the next one may go, and `recalled` is the number of that attempt; `stopped` says why
+    the job is being cancelled; `refused` is the digest of a manifest that was refused at the door. `held_until` is when its last reservation expires if it is not dispatched. `avoid` maps a cluster to the time until which it is avoided.
     """
 
     id: str
@@ -76,10 +77,14 @@ class Job(Struct, frozen=True, omit_defaults=True):
     cluster: str = ""
     slots: tuple[Slot, ...] = ()
     removing: str = ""
+    recalled: int = 0
     cancelling: bool = False
+    stopped: Reason | None = None
     avoid: dict[str, int] = {}
     attempts: tuple[Attempt, ...] = ()
     placed: wire.Placed | None = None
+    held_until: int = 0
+    refused: str = ""
 
     @property
     def ended(self) -> bool:
@@ -134,6 +139,7 @@ def born(message: wire.Admitted | wire.Rejected) -> Job:
         rev=message.rev, entered=message.rev, attempt=message.attempt, at=message.at, since=message.at,
         submitted_at=message.at, spec=message.spec if isinstance(message, wire.Admitted) else None,
         why=None if isinstance(message, wire.Admitted) else message.reasons[0],
+        refused="" if isinstance(message, wire.Admitted) or not message.manifest else message.manifest.sha256,
     )  # fmt: skip
 
 
@@ -167,7 +173,7 @@ def _effects(job: Job, message: JobMessage) -> dict[str, object]:
             return {"cluster": message.cluster, "slots": message.slots, "placed": message}
         case wire.Reserved():
             tried = Attempt(job.attempt, message.cluster, message.slots, message.at)
-            return {"slots": message.slots, "attempts": (*job.attempts, tried)}
+            return {"slots": message.slots, "attempts": (*job.attempts, tried), "held_until": message.expires_at}
         case wire.Running():
             return {"attempts": _last(job, running_at=message.at)}
         case wire.Succeeded():
@@ -175,16 +181,25 @@ def _effects(job: Job, message: JobMessage) -> dict[str, object]:
         case wire.Failed() | wire.Lost():
             return _attempt_ended(job, message)
         case wire.Recall():
-            stop = job.cancelling or (message.why.code is Code.CANCELLED and not job.ended)
-            return {"removing": message.cluster, "cancelling": stop}
+            return _recalled(job, message)
         case wire.Removed():
-            return {"removing": "" if job.removing == message.cluster else job.removing}
+            gone = (job.removing, job.recalled) == (message.cluster, message.attempt)
+            return {"removing": "", "recalled": 0} if gone else {}
         case wire.Rejected():
             return {"why": message.reasons[0]}
         case wire.Cancelled():
             why = Reason(code=Code.CANCELLED, text=f"cancelled by {message.who or 'its owner'}")
-            return {"why": why, "removing": "", "attempts": _last(job, ended_at=message.at, why=why)}
+            why = job.stopped if job.stopped and not message.who else why
+            return {"why": why, "removing": "", "recalled": 0, "attempts": _last(job, ended_at=message.at, why=why)}
     return {}
+
+
+def _recalled(job: Job, message: wire.Recall) -> dict[str, object]:
+    stop = message.why.code is Code.CANCELLED and not job.ended
+    changes: dict[str, object] = {"cancelling": True, "stopped": job.stopped or message.why} if stop else {}
+    if message.cluster:
+        changes |= {"removing": message.cluster, "recalled": message.attempt}
+    return changes
 
 
 def _requeued(job: Job, message: wire.Queue) -> dict[str, object]:

@@ -13,7 +13,9 @@ def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why:
     cluster, number, limit = job.cluster, job.attempt, job.spec.attempts
     if number >= limit:
         last = Reason(why.code, f"{why.text} (attempt {number} of {limit}; no attempts left)", why.field, why.remedy)
-        return teller.say(kind, cluster=cluster, why=last, final=True)
+        teller.say(kind, cluster=cluster, why=last, final=True)
+        # What failed by itself stays to be looked at; what was lost may still start, on room that is given away.
+        return teller.say(wire.Recall, cluster=cluster, why=last) if kind is wire.Lost else teller
     teller.say(kind, cluster=cluster, why=why)
     teller.say(wire.Recall, cluster=cluster, why=why)
     note = Reason(

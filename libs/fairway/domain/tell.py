@@ -53,7 +53,9 @@ class Teller:
         head["rev"] = self.job.rev + 1 if self.job else 1
         message = event(**{**head, **fields})
         self.job = fold(self.job, message)
-        name = message_id(self._service, self._heard.id, self.id, len(self._events))
+        # The rev is part of the id: one message can lead to several events of a job at different times (its other
+        # steps were refused, or it was put off), and none of them must be taken for a repetition of the first.
+        name = message_id(self._service, self._heard.id, self.id, self.job.rev)
         self._events.append(Say(id=name, subject=subjects.job(event.verb, message.tenant), message=message))
         return self
 
@@ -65,7 +67,7 @@ class Teller:
             writes += released(self._before, self.job)
         if not self.job.ended and self._before is None:
             writes.append(Put(decision.LIVE, self.id, ""))
-        if self.job.ended:
+        if self.job.ended and not (self._before and self._before.ended):
             writes += farewell(self.job)
         return Step(writes=tuple(writes), events=tuple(self._events))
 
@@ -83,7 +85,7 @@ def released(before: Job, after: Job) -> list[Write]:
 
 
 def farewell(job: Job) -> list[Write]:
-    """A job that ended is no longer live, and its name is free again."""
+    """A job that ends is no longer live, and its name is free again: for another job, so only once."""
     if job.spec is None:
         return []
     work = job.spec.workload

@@ -91,6 +91,10 @@ class Inbox:
         self._tasks = [task for task in getattr(self, "_tasks", []) if not task.done()]
         self._tasks.append(asyncio.ensure_future(wait()))
 
+    async def pause(self, seconds: float) -> None:
+        """For what runs beside the service: waits by the service's clock."""
+        await self._world.clock.sleep(seconds)
+
     async def _drain(self) -> None:
         while True:
             await self._wake.wait()

@@ -49,6 +49,8 @@ async def rebuild(bus: Bus, store: Store, owner: str) -> int:
     for table, rows in working.rows.items():
         await store.load(table, rows)
     await store.load_counters(decision.QUOTA, working.quota)
+    # What was said before the wipe names smaller counts of freed room than any from now on.
+    await store.load_counters(decision.FREED, {"": (last + 1) << 20})
     await store.finish_rebuild(f"{last}-{owner}")
     return len(jobs)
 
@@ -102,7 +104,13 @@ def working_set(jobs: dict[str, Job]) -> Working:
                 for name, amount in job.charge.items():
                     key = quota_key(node, name)
                     working.quota[key] = working.quota.get(key, 0) + amount
-        if job.attempts and (job.state in IN_CLUSTER or job.removing):
+        if job.attempts and _holds(job):
             tried = job.attempts[-1]
-            working.put(decision.ledger(tried.cluster), f"{job.id}/{tried.number}", Hold.of(job, tried.slots))
+            hold = Hold.of(job, tried.slots, job.held_until)
+            working.put(decision.ledger(tried.cluster), f"{job.id}/{tried.number}", hold)
     return working
+
+
+def _holds(job: Job) -> bool:
+    """Whether the room of the newest attempt is still its own: while it runs, and until nothing of it is left."""
+    return job.state in IN_CLUSTER or bool(job.removing and job.recalled == job.attempts[-1].number)

@@ -19,6 +19,8 @@ from fairway.wire.jobs import JobMessage
 _info = msgspec.json.Decoder(ClusterInfo).decode
 # A placement that no reserver has taken up after this long is not coming; its room is counted as free again.
 ASSUMED_MS = 10_000
+# By then the reserver has usually answered. What it sent back, no change of the cache tells: the job is looked at.
+_TAKEN_UP_MS = 100
 
 
 class JobsView:
@@ -96,10 +98,17 @@ class FleetView(JobsView):
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)
+        for key, (_, until) in self._assumed.items():
+            if until > now + ASSUMED_MS - _TAKEN_UP_MS:
+                break
+            wanted.add(decision.JOBS, key.rpartition("/")[0])
         return wanted
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
+        for job in self.jobs.values():
+            if job.state is not State.PLACED:
+                self._release(job.key)
         self.freed = found.counters.get(decision.FREED, {})
         self.version = found.version
         for table, key in self._doubtful:
@@ -139,9 +148,12 @@ class FleetView(JobsView):
             view.remove(name)
 
     def _set_hold(self, cluster: str, key: str, hold: Hold | None) -> None:
+        """A hold that came, or came and went between two looks: either way the placement is no longer in flight."""
+        self._release(key)
         holds = self.ledger.setdefault(cluster, {})
         if hold is None:
             holds.pop(key, None)
+            self._release(key)  # it was sent back: its room is not taken after all
         else:
             holds[key] = hold
 

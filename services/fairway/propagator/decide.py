@@ -38,8 +38,10 @@ def decide(view: Jobs, heard: Heard, now: int) -> Decision:
 
 def _dispatch(view: Jobs, heard: Heard, now: int) -> Decision:
     job = current(view, heard, State.RESERVED)
-    if job is None or job.cancelling or job.removing:
+    if job is None or job.cancelling or job.recalled == job.attempt:
         return _undo(view, heard)
+    if job.removing and not heard.outcomes:
+        return Decision(again_in=_AGAIN_MS)  # an older attempt turned up somewhere: first it has to go
     if not heard.outcomes:
         return Decision(calls=(Call(APPLY, job.cluster, job.id, job.attempt, copy_of(job)),))
     outcome = heard.outcomes[-1]
@@ -68,7 +70,9 @@ def _undo(view: Jobs, heard: Heard) -> Decision:
 def _recall(view: Jobs, heard: Heard, now: int) -> Decision:
     message: wire.Recall = heard.message
     job = view.jobs.get(message.job)
-    if job is None or job.spec is None or job.removing != message.cluster or not message.cluster:
+    if job is None or job.spec is None or not message.cluster:
+        return NOTHING
+    if (job.removing, job.recalled) != (message.cluster, message.attempt):
         return NOTHING
     if not heard.outcomes:
         return Decision(calls=(Call(DELETE, message.cluster, job.id, message.attempt, copy_of(job)),))

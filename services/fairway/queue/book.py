@@ -1,6 +1,6 @@
 """The waiting jobs in memory, in order, by queue and by what they lack. Made from rows alone, so never the truth."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 from msgspec import Struct
@@ -20,11 +20,9 @@ _LACKS = {
     Code.WAITING_FOR_QUOTA: QUOTA,
     Code.WAITING_FOR_ROOM: ROOM,
     Code.NO_CLUSTER_EVER: ROOM,
-    Code.ROOM_TAKEN: ROOM,
-    Code.CAPACITY_UNKNOWN: ROOM,
-    Code.CAPACITY_STALE: ROOM,
-    Code.RECENTLY_FAILED: ROOM,
 }
+# How many of the jobs that freed room has woken last are remembered.
+_WOKEN = 10_000
 
 
 class Entry(Struct):
@@ -41,7 +39,8 @@ class Entry(Struct):
 
 class Book:
     """`lines` has every waiting job of a queue in its order; `groups` the blocked ones by what would serve them;
-    `flying` those dequeued and not yet reserved, by queue."""
+    `flying` those dequeued and not yet reserved, by queue. `asked` is how often room had been freed anywhere when the
+    scheduler last had none for a shape; `woken` are jobs that freed room let go while others were passed over."""
 
     def __init__(self, by_time: Callable[[str], bool] = lambda queue: False) -> None:
         """`by_time` says of which queues enqueue time alone is the order."""
@@ -51,9 +50,14 @@ class Book:
         self.groups: dict[tuple[str, str, str], SortedList[Place]] = {}
         self.flying: dict[str, dict[str, Place]] = {}
         self._flying_in: dict[str, str] = {}
+        self.asked: dict[str, int] = {}
+        self.woken: dict[str, None] = {}
 
     def put(self, job: Job) -> None:
         """Takes a job as its row says: waiting, in flight, or none of the queue's business."""
+        before = self.entries.get(job.id)
+        if before is not None and before.lacks == ROOM and job.state is State.DEQUEUED:
+            self._wake(job.id)
         self.drop(job.id)
         if job.state is State.QUEUED:
             self._add(job)
@@ -88,8 +92,20 @@ class Book:
         if not lists[name]:
             del lists[name]
 
-    def line(self, queue: str) -> list[Entry]:
-        return [self.entries[place[2]] for place in self.lines.get(queue, ())]
+    def line(self, queue: str) -> Iterator[Entry]:
+        return (self.entries[place[2]] for place in self.lines.get(queue, ()))
+
+    def _wake(self, job: str) -> None:
+        self.woken.pop(job, None)
+        self.woken[job] = None
+        if len(self.woken) > _WOKEN:
+            del self.woken[next(iter(self.woken))]
+
+    def found_none(self, job: str, freed: int) -> None:
+        """The scheduler had no room for this job when room had been freed so often."""
+        entry = self.entries.get(job)
+        if entry is not None and entry.lacks == ROOM:
+            self.asked[entry.key[1]] = freed
 
     def heads(self, lacks: str, node: str | None = None) -> list[Entry]:
         """The first job of every group that lacks this (at that quota node), in order of place."""
@@ -100,14 +116,9 @@ class Book:
         ]
         return sorted(found, key=lambda entry: entry.place)
 
-    def group(self, entry: Entry) -> list[str]:
-        """The ids of the jobs that wait for the same thing as this one, in order."""
-        return [place[2] for place in self.groups.get((entry.lacks, *entry.key), ())]
-
-    def same_shape(self, job: Job) -> Entry | None:
-        """The first job of the same shape that waits for room."""
-        places = self.groups.get((ROOM, "", shape_of(job)))
-        return self.entries[places[0][2]] if places else None
+    def group(self, entry: Entry) -> Iterator[Entry]:
+        """The jobs that wait for the same thing as this one, in order."""
+        return (self.entries[place[2]] for place in self.groups.get((entry.lacks, *entry.key), ()))
 
 
 def place_of(job: Job, by_time: bool = False) -> Place:
@@ -143,7 +154,8 @@ def shape_of(job: Job) -> str:
     """Jobs of one shape get the same answer from the scheduler: same pods, same gang, same placement."""
     assert job.spec is not None, "a queued job was admitted"
     work = job.spec.workload
-    asks = (work.kind, work.api_version, work.pod_sets, work.gang_minimum, job.spec.placement, sorted(job.avoid))
+    avoid = sorted(job.avoid.items())
+    asks = (work.kind, work.api_version, work.pod_sets, work.gang_minimum, job.spec.placement, avoid)
     return message_id(_encode(asks))
 
 

@@ -23,6 +23,8 @@ def cancel(view: Jobs, heard: Heard, now: int) -> Decision:
     job = view.jobs.get(heard.message.job)
     if job is None or job.state is State.ADMITTED:
         return Decision(again_in=_WAIT_MS) if heard.delivered < _TRIES else NOTHING
+    if job.cancelling and not job.ended:
+        return NOTHING  # asked before: it ends when it is back, and nothing of it is left
     teller = Teller(view, SERVICE, heard, now)
     if job.ended:
         left = job.attempts[-1] if job.attempts and job.state is not State.CANCELLED else None

@@ -8,10 +8,13 @@ from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller, current
 from fairway.queue.book import ROOM, retry_at
 from fairway.queue.cancel import cancel, cancelled
-from fairway.queue.turn import SERVICE, Turn, View, enough
+from fairway.queue.turn import SERVICE, SWEEP, Turn, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+
+# Sent back from a place in a cluster that the scheduler had counted as taken.
+_GIVES_UP_ROOM = (Code.ROOM_TAKEN, Code.CAPACITY_UNKNOWN, Code.CANCELLED)
 
 
 class Begin(fleet.FleetMessage, frozen=True, kw_only=True, tag="begin"):
@@ -43,46 +46,47 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
 
 
 def _everyone(view: View, heard: Heard, now: int) -> Decision:
-    by = {Begin: "begin", Sweep: "sweep"}.get(type(heard.message), "settings")
+    by = {Begin: "begin", Sweep: SWEEP}.get(type(heard.message), "settings")
     turn = Turn(view, heard, now, by)
     turn.serve_everyone()
-    if by != "sweep":  # the sweep cannot tell forgotten room from room that does not fit
-        turn.serve_room()
+    if by != SWEEP:  # the sweep cannot tell forgotten room from room that does not fit
+        turn.serve_anywhere()
     return Decision(tuple(turn.steps))
 
 
 def _waiting(view: View, heard: Heard, now: int) -> Decision:
-    """A job that came, or came back. What it had been charged is free again for others."""
+    """A job that came, or came back. What it had been charged, and the room it was let go for, are free for others."""
     job = current(view, heard, State.QUEUED)
     if job is None:
         return NOTHING
-    if job.cancelling and not job.removing:
-        return cancelled(view, heard, job, now)
     turn = Turn(view, heard, now, "enqueue")
     entry = view.book.entries[job.id]
-    if entry.lacks != ROOM:
+    if job.cancelling and not job.removing:
+        turn.end(Teller(view, SERVICE, heard, now).say(wire.Cancelled))
+    elif entry.lacks != ROOM or turn.worth(entry):
         turn.attempt(entry)
-    elif heard.message.freed != view.freed and any(enough(entry, freed) for freed in view.room.values()):
-        # Room was freed while the scheduler looked: nobody will say so again.
-        turn.attempt(entry)
-    elif heard.delivered > 1 and retry_at(job) and retry_at(job) <= now:
-        turn.attempt(entry)
-    if heard.message.why is not None:
+    why = heard.message.why
+    if why is not None:
+        turn.by = "quota"
         turn.serve_quota(job.leaf)
+        turn.by = "room"
+        if why.code in _GIVES_UP_ROOM or job.id in view.book.woken:
+            turn.serve_room()
     turn.advance(job.queue)
     wait = retry_at(job) - now
     return Decision(tuple(turn.steps), again_in=wait if wait > 0 and job.id not in turn.gone else None)
 
 
 def _reserved(view: View, heard: Heard, now: int) -> Decision:
-    """One of a shape found room: perhaps the next one does too. In a blocking queue the next may try."""
+    """Who was let go for freed room has its place: what is left is for those it was preferred to. In a blocking queue
+    the next may try."""
     job = view.jobs.get(heard.message.job)
     if job is None:
         return NOTHING
-    turn = Turn(view, heard, now, "reserved")
-    head = view.book.same_shape(job)
-    if head is not None and any(enough(head, freed) for freed in view.room.values()):
-        turn.serve_shape(head)
+    turn = Turn(view, heard, now, "room")
+    if job.id in view.book.woken:
+        turn.serve_room()
+    turn.by = "reserved"
     turn.advance(job.queue)
     return Decision(tuple(turn.steps))
 
@@ -112,3 +116,4 @@ def _removed(view: View, heard: Heard, now: int) -> Decision:
         turn.attempt(view.book.entries[job.id])
         turn.advance(job.queue)
     return Decision(tuple(turn.steps))
+

@@ -1,7 +1,7 @@
 """Where a waiting job stands: its position, who is ahead, and what it waits for as of now. Pure."""
 
 from fairway.domain.quota import lacking, path_nodes
-from fairway.queue.book import NOTHING_YET, Entry
+from fairway.queue.book import NOTHING_YET, REMOVAL, Entry
 from fairway.queue.turn import View, steps_aside
 from fairway.wire.asks import QueuePlace
 from fairway.wire.reasons import Code, Reason
@@ -33,6 +33,8 @@ def place(view: View, name: str) -> QueuePlace | None:
 def _why(view: View, entry: Entry, blocking: bool) -> Reason:
     """The quota with today's numbers, the head it is behind, or what its row says."""
     job = entry.job
+    if entry.lacks == REMOVAL and job.why is not None:
+        return job.why
     if entry.lacks and job.why is not None:
         return lacking(path_nodes(view.tree, job.leaf), view.usage, entry.request) or job.why
     head = _head(view, job.queue) if blocking else None

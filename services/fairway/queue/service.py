@@ -10,17 +10,17 @@ from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Step
 from fairway.domain.job import Job
 from fairway.domain.queues import QueueSpec
-from fairway.domain.quota import request
 from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.resources import scale
 from fairway.queue.book import Book
 from fairway.queue.decide import Begin, Sweep, decide
-from fairway.queue.turn import SERVICE, taken_of
+from fairway.queue.turn import SERVICE, SWEEP, taken_of
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.ports import Found, Store, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.telemetry import Meter
-from fairway.runtime.views import JobsView
+from fairway.runtime.views import JobsView, requests_of
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 
@@ -38,14 +38,19 @@ class QueueView(JobsView):
         self._catalog, self._meter = catalog, meter
         self.book = Book(self._by_time)
         self.usage: dict[str, int] = {}
+        self.long_used: dict[str, int] = {}
+        self._swept: dict[str, int] = {}
         self.room: dict[str, fleet.Freed] = {}
         self.freed = 0
+        self.all_known = False
+        self._counted: dict[str, set[str]] = {}
         self._doubtful: set[str] = set()
 
     async def load(self, store: Store) -> None:
         """Reads every live job: those that wait or are on their way make the book."""
         await super().load(store)
         self.book, self.room, self._doubtful = Book(self._by_time), {}, set()
+        self._counted = {}
         live = await store.read(Wanted(whole=(decision.LIVE,)))
         names = sorted(live.whole.get(decision.LIVE, {}))
         for start in range(0, len(names), _PIECE):
@@ -75,7 +80,11 @@ class QueueView(JobsView):
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
         self.usage = found.counters.get(decision.QUOTA, {})
-        self.freed = sum(found.counters.get(decision.FREED, {}).values())
+        if any(isinstance(one.message, Sweep) for one in heard):
+            self._swept, before = dict(self.usage), self._swept
+            self.long_used = {key: max(amount, before.get(key, 0)) for key, amount in self.usage.items()}
+        freed = found.counters.get(decision.FREED, {})
+        self.freed = sum(freed.values())
         for name in self._doubtful.difference(self.jobs):
             self.book.drop(name)
         self._doubtful = set()
@@ -83,15 +92,29 @@ class QueueView(JobsView):
             self.book.put(job)
         for one in heard:
             self._note_room(one.message)
+        self.all_known = self.room.keys() >= freed.keys() - {""}
 
     def _note_room(self, message: Any) -> None:
-        """Room as last heard of, less what was reserved since."""
+        """Room as last heard of, less what was surely reserved since: never less than there is."""
         if isinstance(message, fleet.Freed):
-            self.room[message.cluster] = message
-        elif isinstance(message, wire.Reserved) and message.cluster in self.room:
-            job = self.jobs.get(message.job)
-            if job is not None:
-                self.room[message.cluster] = taken_of(self.room[message.cluster], request(job))
+            known = self.room.get(message.cluster)
+            if known is None or message.at >= known.at:
+                self.room[message.cluster] = message
+                self._counted[message.cluster] = set()
+        elif isinstance(message, wire.Queue) and message.why is not None:
+            self.book.found_none(message.job, message.freed)
+        elif isinstance(message, wire.Reserved):
+            self._note_reserved(message)
+
+    def _note_reserved(self, message: wire.Reserved) -> None:
+        """Counted once, however often it is heard; and not if the room may have been told after it was taken."""
+        room, job = self.room.get(message.cluster), self.jobs.get(message.job)
+        key = f"{message.job}/{message.attempt}"
+        if room is None or job is None or message.at <= room.at or key in self._counted[message.cluster]:
+            return
+        self._counted[message.cluster].add(key)
+        for slot in message.slots:
+            self.room[message.cluster] = room = taken_of(room, scale(requests_of(job)[slot.pods], slot.count))
 
     def apply(self, step: Step) -> None:
         super().apply(step)
@@ -101,7 +124,7 @@ class QueueView(JobsView):
             elif isinstance(write, Add) and write.table == decision.QUOTA:
                 self.usage[write.key] = self.usage.get(write.key, 0) + write.amount
         for say in step.events:
-            if isinstance(say.message, wire.Dequeued) and say.message.woken_by == "sweep":
+            if isinstance(say.message, wire.Dequeued) and say.message.woken_by == SWEEP:
                 self._meter.sweep_wakes.labels(SERVICE).inc()
 
     def refused(self, step: Step) -> None:

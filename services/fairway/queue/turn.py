@@ -12,12 +12,14 @@ from fairway.domain.quota import charge, lacking, path_nodes
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.domain.tell import Jobs, Teller, quota_key
-from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry
+from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry, retry_at
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Freed
 from fairway.wire.reasons import Code
 
 SERVICE = "queue"
+# The reason of a turn that only looks whether anybody was forgotten.
+SWEEP = "sweep"
 # One piece of freed room wakes at most so many jobs, the first of as many shapes.
 WAKE_BUDGET = 256
 # How many jobs of one shape are asked whether their quota lets them have the room.
@@ -25,13 +27,17 @@ SHAPE_TRIES = 32
 
 
 class View(Jobs, Protocol):
-    """`usage` by quota key; `room` the last word on each cluster's free room; `freed` how often room was freed."""
+    """`usage` by quota key, `long_used` the larger of now and the last sweep; `room` the last word on each cluster's free room, which `all_known` says is complete;
+    `freed` how often room was freed."""
 
     book: Book
     freed: int
+    all_known: bool
 
     @property
     def usage(self) -> Mapping[str, int]: ...
+    @property
+    def long_used(self) -> Mapping[str, int]: ...
     @property
     def room(self) -> Mapping[str, Freed]: ...
     @property
@@ -44,10 +50,12 @@ class Turn:
     """The steps of one decision, with what they have charged so far."""
 
     def __init__(self, view: View, heard: Heard, now: int, woken_by: str) -> None:
-        self._view, self._heard, self._now, self._by = view, heard, now, woken_by
-        self.usage = dict(view.usage)
+        self._view, self._heard, self._now, self.by = view, heard, now, woken_by
+        # What was given back a moment ago has its own message on the way: only what lay free for long was forgotten.
+        self.usage = dict(view.usage if woken_by != SWEEP else view.long_used)
         self.steps: list[Step] = []
         self.gone: set[str] = set()
+        self._held: set[str] = set()
         self._flying = {queue for queue, jobs in view.book.flying.items() if jobs}
 
     def blocking(self, queue: str) -> bool:
@@ -57,16 +65,23 @@ class Turn:
     def attempt(self, entry: Entry) -> bool:
         """Dequeues the job if it may go now; else says why not, if that is news."""
         job = entry.job
-        if job.id in self.gone or job.removing or (self.blocking(job.queue) and not self._leads(entry)):
+        if not self._may_try(entry):
             return False
         path = path_nodes(self._view.tree, job.leaf)
         why = lacking(path, self.usage, entry.request)
         if why is not None:
+            self._held.add(job.id)
             if job.why is None or (job.why.code, job.why.field) != (why.code, why.field):
                 self.steps.append(self._teller(job).say(wire.Blocked, why=why).step())
             return False
         self._dequeue(entry, path)
         return True
+
+    def _may_try(self, entry: Entry) -> bool:
+        job = entry.job
+        if job.id in self.gone or job.id in self._held or job.removing:
+            return False
+        return not self.blocking(job.queue) or self._leads(entry)
 
     def _leads(self, entry: Entry) -> bool:
         """In a blocking queue only the head goes, and the next one only when the head has its room. A head that no
@@ -74,18 +89,22 @@ class Turn:
         queue = entry.job.queue
         if queue in self._flying:
             return False
-        for place in self._view.book.lines.get(queue, ()):
-            other = self._view.book.entries[place[2]]
+        for other in self._view.book.line(queue):
             if other.job.id == entry.job.id:
                 return True
             if other.job.id not in self.gone and not steps_aside(other):
                 return False
         return False
 
+    def end(self, teller: Teller) -> None:
+        """The job of this teller leaves its queue for good."""
+        self.steps.append(teller.step())
+        self.gone.add(teller.id)
+
     def _dequeue(self, entry: Entry, path: list[QuotaNode]) -> None:
         job = entry.job
         names = tuple(node.path for node in path)
-        teller = self._teller(job).say(wire.Dequeued, path=names, charge=entry.request, woken_by=self._by)
+        teller = self._teller(job).say(wire.Dequeued, path=names, charge=entry.request, woken_by=self.by)
         self.steps.append(teller.step(*charge(path, entry.request)))
         self.gone.add(job.id)
         if self.blocking(job.queue):
@@ -105,7 +124,7 @@ class Turn:
         for entry in self._view.book.line(queue):
             if steps_aside(entry) or entry.job.id in self.gone:
                 continue
-            if entry.lacks != ROOM:
+            if entry.lacks != ROOM or (self.by != SWEEP and self.worth(entry)):
                 self.attempt(entry)
             return
 
@@ -116,8 +135,9 @@ class Turn:
 
     def _serve(self, heads: list[Entry]) -> None:
         for head in heads:
-            for name in self._view.book.group(head):
-                if not self.attempt(self._view.book.entries[name]):
+            for entry in self._view.book.group(head):
+                # Whom its queue holds back does not stand in the way of those of other queues.
+                if self._may_try(entry) and not self.attempt(entry):
                     break
             self.advance(head.job.queue)
 
@@ -132,19 +152,56 @@ class Turn:
                 if entry.lacks == NOTHING_YET:
                     self.attempt(entry)
 
-    def serve_room(self, news: Freed | None = None) -> None:
-        """Room was freed (None: perhaps): of every shape that could find enough of it, the first that its quota and
-        its queue let go is tried."""
-        left = WAKE_BUDGET
+    def serve_anywhere(self) -> None:
+        """Nobody knows what the room is like now: the first of every shape asks."""
         for head in self._view.book.heads(ROOM):
-            if left and (news is None or enough(head, news)) and self.serve_shape(head):
-                left -= 1
-                news = news and taken_of(news, head.least[0])
+            self._serve_shape(head)
 
-    def serve_shape(self, head: Entry) -> bool:
-        """Tries one job that waits for the same room as `head`, and those behind it if quota or queue hold it."""
-        names = self._view.book.group(head)[:SHAPE_TRIES]
-        return any(self.attempt(self._view.book.entries[name]) for name in names)
+    def serve_room(self, news: Freed | None = None) -> None:
+        """Of every shape that has not been refused since room was last freed, and that could find enough, the first
+        that its quota and its queue let go is tried: in the room of `news`, else in all that is known to be left.
+
+        Room that one is woken for is not offered to the next; when the one has found its place, or none, the next
+        is served (`wire.Reserved`, `wire.Queue`).
+        """
+        left = WAKE_BUDGET
+        rooms = dict(self._view.room) if news is None else {news.cluster: news}
+        for head in self._view.book.heads(ROOM):
+            where = self._room_for(head, rooms)
+            if left and where is not None and not self._vain(head) and self._serve_shape(head):
+                left -= 1
+                if where:
+                    rooms[where] = taken_of(rooms[where], head.least[0])
+
+    def _room_for(self, entry: Entry, rooms: Mapping[str, Freed]) -> str | None:
+        """The first of these rooms that is enough; empty when some room is not known, None when there is none."""
+        for name in sorted(rooms):
+            if enough(entry, rooms[name]):
+                return name
+        return None if self._view.all_known else ""
+
+    def _vain(self, entry: Entry) -> bool:
+        """The scheduler had no room for this shape, and none has been freed since."""
+        return self._view.book.asked.get(entry.key[1]) == self._view.freed
+
+    def worth(self, entry: Entry) -> bool:
+        """Whether a job that lacks room may find some now: it was freed, or a cluster is no longer avoided."""
+        if 0 < retry_at(entry.job) <= self._now:
+            return True
+        return not self._vain(entry) and self._room_for(entry, self._view.room) is not None
+
+    def _serve_shape(self, head: Entry) -> bool:
+        """Tries one job that waits for the same room as `head`: those behind it if quota or queue hold it."""
+        tries = 0
+        for entry in self._view.book.group(head):
+            if not self._may_try(entry):
+                continue
+            if tries == SHAPE_TRIES:
+                return False
+            tries += 1
+            if self.attempt(entry):
+                return True
+        return False
 
 
 def steps_aside(entry: Entry) -> bool:

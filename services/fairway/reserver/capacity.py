@@ -1,6 +1,6 @@
 """The capacity cache: reports in, holds laid over them, and a word when there is more room than before."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Protocol
 
 import msgspec
@@ -84,8 +84,9 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     cluster = report.cluster
     before = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
     after, rows = _merged(before, report)
-    keys = _attempts(rows, before) | (set(view.ledger.get(cluster, {})) if report.full else set())
     ledger = view.ledger.get(cluster, {})
+    keys = _attempts(rows, before) | _planned_on({node.name for node in rows if node.name not in before}, ledger)
+    keys |= set(ledger) if report.full else set()
     changed = {
         write.key: write for write in node_writes(view, cluster, after, {key: ledger.get(key) for key in sorted(keys)})
     }
@@ -100,8 +101,9 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     rev = view.row_revs.get((decision.CLUSTERS, cluster), 0)
     step = Step((Put(decision.CLUSTERS, cluster, fresh, rev=rev + 1, expect=rev), *writes, *changed.values()))
     nodes = [write.value for write in changed.values()]
-    returned = now - info.observed_at > _SILENT_MS or info.kinds != fresh.kinds or info.labels != fresh.labels
-    return _with_freed(view, step, heard, cluster, now) if returned or _more_room(before, nodes) else step
+    facts = [(one.kinds, one.labels, one.taints) for one in (info, fresh)]
+    news = now - info.observed_at > _SILENT_MS or facts[0] != facts[1] or _more_room(before, nodes)
+    return _with_freed(view, step, heard, cluster, now) if news else step
 
 
 # A cluster heard of after this long may take jobs that were told its capacity is stale.
@@ -128,6 +130,11 @@ def _attempts(rows: Iterable[Node], before: Mapping[str, Node]) -> set[str]:
         old = before.get(node.name)
         keys.update(node.attempts, old.attempts if old else ())
     return keys
+
+
+def _planned_on(names: Set[str], ledger: Mapping[str, Hold]) -> set[str]:
+    """Attempts that are to be on these nodes, which have just (re)appeared."""
+    return {key for key, hold in ledger.items() if names and any(slot.node in names for slot in hold.slots)}
 
 
 def free(node: Node) -> Resources:

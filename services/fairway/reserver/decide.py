@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from fairway.domain import decision
-from fairway.domain.decision import NOTHING, Call, Decision, Heard, Put, Step
+from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Step
 from fairway.domain.job import Job, State
 from fairway.domain.ledger import Hold
 from fairway.domain.retry import go_back
@@ -74,17 +74,25 @@ def _reserve(view: View, heard: Heard, now: int) -> Decision:
         return NOTHING
     teller = Teller(view, SERVICE, heard, now)
     if job.cancelling:
-        return Decision((go_back(teller, Reason(Code.CANCELLED, "cancelled before it was reserved")).step(),))
+        return _back(view, job, teller, Reason(Code.CANCELLED, "cancelled before it was reserved"))
     assert job.spec is not None, "a placed job was admitted"
     cluster = view.clusters.get(heard.message.cluster)
     if cluster is None or not cluster.info.observed_at:
         why = Reason(Code.CAPACITY_UNKNOWN, f"{heard.message.cluster} has not reported its nodes since the cache began")
-        return Decision((go_back(teller, why, freed=sum(view.freed.values())).step(),))
+        return _back(view, job, teller, why)
     plan = recheck(cluster, job.spec.workload, heard.message.slots)
     if not isinstance(plan, Plan):
         why = Reason(Code.ROOM_TAKEN, f"{cluster.name}: the room was taken meanwhile; {plan.text}")
-        return Decision((go_back(teller, why, freed=sum(view.freed.values())).step(),))
+        return _back(view, job, teller, why)
     return Decision((_held(view, job, teller, plan, now),))
+
+
+def _back(view: View, job: Job, teller: Teller, why: Reason) -> Decision:
+    """Sends a placed job back. The scheduler has counted its room as taken, and told others that there is none: the
+    empty line in the ledger shows it that the room is not, and the count of freed room shows the queue."""
+    said = go_back(teller, why, freed=sum(view.freed.values()))
+    unheld = Put(decision.ledger(job.cluster), job.key, None)
+    return Decision((said.step(unheld, Add(decision.FREED, job.cluster, 1)),))
 
 
 def _held(view: View, job: Job, teller: Teller, plan: Plan, now: int) -> Step:

@@ -14,6 +14,8 @@ from fairway.workloads.registry import status
 
 # An object can be seen before its dispatch is committed; looked at again this soon (ms).
 _SOON_MS = 100
+# An object that should not be there waits for another one's removal, looked at this often (ms).
+_STRAY_MS = 1_000
 
 
 class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
@@ -62,7 +64,7 @@ def _said(teller: Teller, job: Job, seen: Observed) -> Step | None:
     if phase.state == SUCCEEDED:
         return teller.say(wire.Succeeded, cluster=seen.cluster, text=phase.text).step()
     if phase.state == FAILED:
-        why = Reason(Code.JOB_FAILED, f"failed in {seen.cluster}: {phase.text or 'no reason given'}")
+        why = Reason(Code.JOB_FAILED, phase.text or "it failed and gave no reason")
         return attempt_over(teller, wire.Failed, why).step()
     if phase.state == RUNNING and job.state is State.DISPATCHED:
         return teller.say(wire.Running, cluster=seen.cluster, text=phase.text).step()
@@ -72,9 +74,19 @@ def _said(teller: Teller, job: Job, seen: Observed) -> Step | None:
 def _stray(view: View, heard: Heard, job: Job, now: int) -> Decision:
     """An object of an attempt that is over: one that nobody is removing yet is recalled."""
     seen: Observed = heard.message
-    over = seen.attempt < job.attempt or job.state is State.CANCELLED
-    if seen.gone or not over or job.removing:
+    if seen.gone or not _over(seen, job) or job.recalled == seen.attempt:
         return NOTHING
+    if job.removing:
+        return Decision(again_in=_STRAY_MS)  # one at a time
     why = Reason(Code.VANISHED, f"attempt {seen.attempt} is over, but its object is in {seen.cluster}")
     teller = Teller(view, SERVICE, heard, now)
     return Decision((teller.say(wire.Recall, attempt=seen.attempt, cluster=seen.cluster, why=why).step(),))
+
+
+def _over(seen: Observed, job: Job) -> bool:
+    """Whether this attempt may no longer run. Of a job that ended by itself, what is finished stays to be looked at."""
+    if seen.attempt < job.attempt or job.state is State.CANCELLED:
+        return True
+    if job.state is not State.FAILED or job.spec is None:
+        return False
+    return status(seen.manifest, job.spec.workload, seen.manifest.get("status")).state not in (FAILED, SUCCEEDED)

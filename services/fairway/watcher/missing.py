@@ -44,7 +44,7 @@ def listed(view: View, heard: Heard, now: int) -> Decision:
         job = view.jobs.get(name)
         if job is None or job.spec is None or job.key in seen.keys or not _started_in(job, seen):
             continue
-        if job.since > now - _LIST_MARGIN_MS:
+        if _begun(job) > now - _LIST_MARGIN_MS:
             continue
         why = Reason(Code.VANISHED, f"the object is no longer in {seen.cluster}; it was not deleted by Fairway")
         steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
@@ -56,6 +56,11 @@ def _started_in(job: Job, seen: Listed) -> bool:
     kind = f"{job.spec.workload.kind}.{job.spec.workload.api_version}"
     started = job.state in (State.DISPATCHED, State.RUNNING)
     return started and job.cluster == seen.cluster and kind == seen.kind and not job.removing
+
+
+def _begun(job: Job) -> int:
+    """When the object was applied, or a little earlier."""
+    return job.attempts[-1].started_at if job.state is State.RUNNING else job.since
 
 
 def late(view: View, heard: Heard, now: int) -> Decision:

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+import structlog
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job, State
 from fairway.runtime.inbox import Inbox
-from fairway.runtime.ports import Change, Cluster, Found, Store, Wanted
+from fairway.runtime.ports import Change, Cluster, ClusterRefused, Found, Store, Unreachable, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
 from fairway.watcher.decide import Observed, decide
@@ -21,6 +22,8 @@ from fairway.wire import subjects
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
 _LATE_EVERY_MS = 500
+_LOOK_EVERY_S = 30
+log = structlog.get_logger()
 
 
 class WatcherView(JobsView):
@@ -31,17 +34,21 @@ class WatcherView(JobsView):
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
         self._deadlines: dict[str, int] = {}
+        self._unread: set[str] = set()
         self._version = 0
 
     async def load(self, store: Store) -> None:
         await super().load(store)
         self.held.clear()
         self._deadlines.clear()
+        self._unread.clear()
         self._version = 0
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         self.overdue = []
+        for name in self._unread:
+            wanted.add(decision.JOBS, name)
         for one in heard:
             if isinstance(one.message, Late):
                 self.overdue = [name for name, until in self._deadlines.items() if until <= now]
@@ -55,6 +62,10 @@ class WatcherView(JobsView):
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
+        # Whoever begins on a working set has not heard when those were dispatched that are in it already.
+        self._unread.clear()
+        if not self._version:
+            self._unread.update(key.partition("/")[0] for table, key, row in found.changes if _held(table) and row)
         self._version = found.version
         for table, key, row in found.changes:
             kind, _, cluster = table.partition("/")
@@ -78,6 +89,10 @@ class WatcherView(JobsView):
             self._deadlines.pop(job.id, None)
 
 
+def _held(table: str) -> bool:
+    return table.startswith("ledger/")
+
+
 class Eyes:
     """Watches every served kind of every cluster, and puts what it sees before the service."""
 
@@ -87,10 +102,23 @@ class Eyes:
     async def __call__(self, inbox: Inbox) -> None:
         async with asyncio.TaskGroup() as group:
             for cluster in self._clusters.values():
-                for kind in await cluster.served():
-                    group.create_task(self._watch(inbox, cluster, kind))
+                group.create_task(self._look(group, inbox, cluster))
             if self._mirror is not None:
                 group.create_task(self._mirror.run())
+
+    async def _look(self, group: asyncio.TaskGroup, inbox: Inbox, cluster: Cluster) -> None:
+        """Watches what the cluster serves; asks again, for it may be away, or get another operator."""
+        watched: set[str] = set()
+        while True:
+            try:
+                served = set(await cluster.served())
+            except (Unreachable, ClusterRefused) as error:
+                log.warning("waiting", service=SERVICE, cluster=cluster.name, cause=str(error))
+                served = set()
+            for kind in sorted(served - watched):
+                group.create_task(self._watch(inbox, cluster, kind))
+            watched |= served
+            await inbox.pause(_LOOK_EVERY_S if watched else 1)
 
     async def _watch(self, inbox: Inbox, cluster: Cluster, kind: str) -> None:
         keys: set[str] = set()
