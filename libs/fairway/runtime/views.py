@@ -112,9 +112,7 @@ class FleetView(JobsView):
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
-        for job in self.jobs.values():
-            if job.state is not State.PLACED:
-                self._release(job.key)
+        self._release_taken_up()
         self.freed = found.counters.get(decision.FREED, {})
         self.version = found.version
         for table, key in self._doubtful:
@@ -209,6 +207,13 @@ class FleetView(JobsView):
         cluster, _ = self._assumed.pop(key, ("", 0))
         if cluster in self.clusters:
             self.clusters[cluster].drop(key)
+
+    def _release_taken_up(self) -> None:
+        """Drops the placements of jobs that are past them: reserved, sent back, or at another attempt by now."""
+        for key in list(self._assumed):
+            job = self.jobs.get(key.rpartition("/")[0])
+            if job is not None and (job.state is not State.PLACED or job.key != key):
+                self._release(key)
 
     def _forget_old(self, now: int) -> None:
         """Drops placements that were never taken up."""
