@@ -8,7 +8,7 @@ from lives import T0, S
 
 from fairway.app.failure import Failure
 from fairway.app.fleet import equal_clusters
-from fairway.app.replay_command import read, split
+from fairway.app.replay_command import read, split, too_fast
 from fairway.app.replay_report import Course, figures, percentiles
 from fairway.app.replay_report import Tally as Count
 from fairway.app.replay_run import WALL_S, speedup_for
@@ -129,6 +129,9 @@ def test_a_wait_is_split_into_waiting_for_room_and_the_pipelines_own() -> None:
     assert found.queued_seconds["p50"] == 400
     assert (found.pipeline_ms["p50"], found.pipeline_share) == (2_000, 0.3333)
     assert (found.mean_completion_seconds, found.mean_run_seconds) == (800, 200)
+    assert ["33% of the waiting is the pipeline's own time, 100 times over" in note for note in too_fast(found)] == [
+        True
+    ]
     assert found.gpu_utilisation == 0.25  # 8 GPUs for 200 of 800 seconds
 
 

@@ -97,7 +97,7 @@ class RedisStore:
     async def read(self, wanted: Wanted) -> Found:
         tables = [(table, keys) for table, keys in wanted.rows.items() if keys]
         since = -1 if wanted.since is None else wanted.since
-        request = msgspec.msgpack.encode([tables, wanted.whole, since, wanted.lease, wanted.token])
+        request = msgspec.msgpack.encode([tables, wanted.whole, since, wanted.lease, wanted.token, wanted.follow])
         answer = _taken(await self._run("read", self._epoch, request))
         return _found(wanted, tables, answer)
 

@@ -88,12 +88,13 @@ class Bus(Protocol):
 
 
 class Wanted(Struct):
-    """One read: rows by table and key, whole tables, and what changed in the followed tables after `since`. With a
-    lease, only its present owner is answered."""
+    """One read: rows by table and key, whole tables, and what changed after `since` in the followed tables whose names
+    begin with one of `follow`. With a lease, only its present owner is answered."""
 
     rows: dict[str, list[str]] = {}
     whole: tuple[str, ...] = ()
     since: int | None = None
+    follow: tuple[str, ...] = ("",)
     lease: str = ""
     token: int = 0
 

@@ -33,6 +33,7 @@ class JobsView:
     def __init__(self) -> None:
         self.jobs: dict[str, Job] = {}
         self.revs: dict[str, int] = {}
+        self.stored: dict[str, Job | None] = {}
 
     async def load(self, store: Store) -> None:
         self.jobs.clear()
@@ -46,6 +47,7 @@ class JobsView:
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         self.jobs = {}
         self.revs = {}
+        self.stored = {}
         for (table, key), row in found.rows.items():
             if table == decision.JOBS:
                 self.jobs[key], self.revs[key] = rows.JOBS.value(table, key, row.data), row.rev
@@ -58,6 +60,7 @@ class JobsView:
         if message.rev > (job.rev if job else 0):
             try:
                 self.jobs[message.job] = fold(job, message)
+                self.stored.setdefault(message.job, job)
             except IllegalMove:
                 return  # `decide` finds that the message is not news
 
@@ -65,6 +68,7 @@ class JobsView:
         for write in step.writes:
             if isinstance(write, Put) and write.table == decision.JOBS:
                 self.jobs[write.key], self.revs[write.key] = write.value, write.rev
+                self.stored.pop(write.key, None)
 
     def refused(self, step: Step) -> None:
         """Rows are read again for every batch; nothing to forget."""
@@ -72,6 +76,8 @@ class JobsView:
 
 class FleetView(JobsView):
     """Jobs, and every cluster as the store has it, followed by change; placements in flight are laid over it."""
+
+    follow: tuple[str, ...] = ("",)
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,7 +100,7 @@ class FleetView(JobsView):
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
-        wanted.since = self.version
+        wanted.since, wanted.follow = self.version, self.follow
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)

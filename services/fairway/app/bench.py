@@ -20,7 +20,7 @@ def pipeline(
     = 20_000,
     warmup: Annotated[int, typer.Option(min=1, help="jobs before the measurement")] = 2_000,
     clusters: Annotated[int, typer.Option(min=1)] = 10,
-    nodes: Annotated[int, typer.Option(min=1, help="nodes of each cluster")] = 100,
+    nodes: Annotated[int, typer.Option(min=1, help="nodes of each cluster")] = 250,
     tenants: Annotated[int, typer.Option(min=1)] = 50,
     processes: Annotated[int, typer.Option(help="over how many processes the services are spread: 1 to 4, or 7")] = 2,
     window: Annotated[int, typer.Option(min=1, help="most jobs under way at a time")] = 2_000,

@@ -24,8 +24,8 @@ _NAME = "fairway-bench-job"
 # GPUs of a PyTorchJob and how many in a thousand ask for so many; the Philly trace has 934, 21, 23, 20, 2, 1 and none.
 _GPUS = {1: 800, 2: 60, 4: 60, 8: 50, 16: 20, 32: 7, 64: 3}
 _OTHERS = ("Job", "SparkApplication", "VolcanoJob")
-# With the mix above a job asks for 2.1 GPUs; room for twice as much, so that packing never has to be perfect.
-_GPUS_PER_JOB = 4
+# With the mix above a job asks for 2.1 GPUs; room for half as much again, so that packing never has to be perfect.
+_GPUS_PER_JOB = 3
 _KINDS = (
     "PyTorchJob.kubeflow.org/v1", "Job.batch/v1", "SparkApplication.sparkoperator.k8s.io/v1beta2",
     "Job.batch.volcano.sh/v1alpha1",
@@ -37,7 +37,7 @@ class Size(Struct, frozen=True):
 
     jobs: int
     clusters: int = 10
-    nodes: int = 100
+    nodes: int = 250
     tenants: int = 50
     seed: int = 1
 

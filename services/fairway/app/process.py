@@ -156,7 +156,7 @@ def _calm_collector() -> None:
     default (a look every 700 new objects) a tenth of a busy process's time is spent looking."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(50_000, 200, 100)
 
 
 async def _all_ready(process: Process) -> None:

@@ -57,7 +57,7 @@ class WatcherView(JobsView):
             elif isinstance(one.message, Listed):
                 for name in self.held.get(one.message.cluster, ()):
                     wanted.add(decision.JOBS, name)
-        wanted.since = self._version
+        wanted.since, wanted.follow = self._version, ("ledger/",)
         return wanted
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
