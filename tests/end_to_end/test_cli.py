@@ -19,8 +19,6 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "deploy" / "examples"
 FAIRWAY = [sys.executable, "-m", "fairway.app.cli"]
 START_S = 90
-# One worker runs all of this file, so that one fleet is enough.
-pytestmark = pytest.mark.xdist_group("cli")
 
 
 def environment() -> dict[str, str]:

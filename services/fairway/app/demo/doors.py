@@ -20,6 +20,8 @@ from fairway.gateway.decide import Asked, submission
 from fairway.runtime.ports import ClusterRefused, Outgoing
 from fairway.workloads.quota import KIND as TREE
 
+_LOOKS, _LOOK_S = 500, 0.02
+
 
 class Doors:
     def __init__(self, fleet: Fleet, bus: NatsBus, hub: KubernetesCluster) -> None:
@@ -31,8 +33,11 @@ class Doors:
         """Sets up the fleet; returns when it is in force. Settings are followed in order, so the tree goes last."""
         for one in sorted(settings, key=lambda one: one["kind"] == TREE):
             await asyncio.to_thread(self.api.post, "/v1/settings", one)
-        while not (await asyncio.to_thread(self.api.get, "/v1/quota"))["items"]:
-            await asyncio.sleep(0.02)
+        for _ in range(_LOOKS):
+            if (await asyncio.to_thread(self.api.get, "/v1/quota"))["items"]:
+                return
+            await asyncio.sleep(_LOOK_S)
+        raise Failure(ERROR, "the quota tree is not in force after 10 s", "read the services' log")
 
     async def send(self, piece: Piece, by: str) -> None:
         send = {"hub": self._by_hub, "cli": self._by_command, "http": self._by_http, "bus": self._by_bus}[by]
