@@ -46,9 +46,7 @@ def test_what_will_pass_is_tried_again(code: str) -> None:
     assert decide(of(life), heard(life, outcomes=outcome("apply", False, code)), NOW) == AGAIN
 
 
-@pytest.mark.parametrize(
-    ("refused", "code"), [("NameConflict", Code.NAME_CONFLICT), ("Invalid", Code.APPLY_REFUSED)]
-)
+@pytest.mark.parametrize(("refused", "code"), [("NameConflict", Code.NAME_CONFLICT), ("Invalid", Code.APPLY_REFUSED)])
 @pytest.mark.parametrize("attempts", [1, 3])
 def test_a_refusal_ends_the_attempt_and_the_job_with_the_last_one(refused: str, code: Code, attempts: int) -> None:
     life = reserved(attempts=attempts)

@@ -19,9 +19,7 @@ HALF = [node("n1", 16), node("n2", 8), node("n3", 8)]
 
 def where(life: Life, **nodes: Any) -> Given:
     view = of(life, freed={"c1": 2, "c2": 1})
-    view.clusters = {
-        name: one if not isinstance(one, list) else cluster(name, one, NOW) for name, one in nodes.items()
-    }
+    view.clusters = {name: one if not isinstance(one, list) else cluster(name, one, NOW) for name, one in nodes.items()}
     return view
 
 
