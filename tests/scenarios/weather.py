@@ -150,8 +150,8 @@ class Weather:
         return found
 
 
-async def storm(fleet: Fleet, seed: int, kinds: tuple[str, ...], jobs: int = 12) -> Weather:
-    """Submits jobs while it storms, and lets it clear."""
+async def storm(fleet: Fleet, seed: int, kinds: tuple[str, ...], jobs: int = 12, clears: bool = True) -> Weather:
+    """Submits jobs while it storms, and lets it clear if it does."""
     weather = Weather(fleet, seed, kinds)
     fleet.configure("ElasticQuotaTree", "tree", TREE)
     fleet.configure("Queue", "strict", BLOCK)
@@ -162,5 +162,6 @@ async def storm(fleet: Fleet, seed: int, kinds: tuple[str, ...], jobs: int = 12)
         for _ in range(weather.rng.randint(0, 2)):
             await weather.blow()
             await weather.wait()
-    await weather.clear()
+    if clears:
+        await weather.clear()
     return weather

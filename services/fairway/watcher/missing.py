@@ -4,7 +4,7 @@ from typing import Protocol
 
 from fairway.domain.decision import Decision, Heard
 from fairway.domain.job import Job, State
-from fairway.domain.quota import request
+from fairway.domain.quota import MAX_JOBS, request
 from fairway.domain.resources import describe
 from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Jobs, Teller
@@ -72,7 +72,8 @@ def late(view: View, heard: Heard, now: int) -> Decision:
         waited = now - job.since
         if waited < job.spec.start_timeout:
             continue
-        text = f"not running in {job.cluster} after {waited // 1000} s; its gang needs {describe(request(job))}"
+        asks = {one: amount for one, amount in request(job).items() if one != MAX_JOBS}
+        text = f"not running in {job.cluster} after {waited // 1000} s; its gang needs {describe(asks)}"
         why = Reason(Code.START_TIMEOUT, text, remedy="see the pods' events there; the policy sets the start timeout")
         steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
     return Decision(tuple(steps))

@@ -1,0 +1,42 @@
+"""The order of a queue: by priority, then first come; stable over attempts, arrivals and departures."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from line import waiting
+
+from fairway.queue.book import Book
+
+jobs = st.lists(
+    st.tuples(st.integers(-2, 2), st.integers(0, 3)), min_size=1, max_size=12
+).map(lambda asked: [waiting(f"j{index}", at, priority=priority).now for index, (priority, at) in enumerate(asked)])  # fmt: skip
+
+
+def order(book: Book) -> list[str]:
+    return [entry.job.id for entry in book.line("gold")]
+
+
+@given(jobs, st.randoms(use_true_random=False))
+def test_the_order_does_not_hang_on_the_order_of_arrival(given_jobs, random) -> None:  # type: ignore[no-untyped-def]  # of strategies
+    one, other = Book(), Book()
+    for job in given_jobs:
+        one.put(job)
+    shuffled = [*given_jobs, *given_jobs]
+    random.shuffle(shuffled)
+    for job in shuffled:
+        other.put(job)
+    assert order(one) == order(other)
+    assert order(one) == [
+        job.id for job in sorted(given_jobs, key=lambda job: (-job.spec.priority, job.enqueued_at, job.id))
+    ]
+
+
+@given(jobs, st.data())
+def test_who_leaves_changes_nothing_between_the_others(given_jobs, data) -> None:  # type: ignore[no-untyped-def]  # of strategies
+    book = Book()
+    for job in given_jobs:
+        book.put(job)
+    before = order(book)
+    gone = data.draw(st.sampled_from(before))
+    book.drop(gone)
+    assert order(book) == [name for name in before if name != gone]
+    assert all(len(places) for places in [*book.lines.values(), *book.groups.values()])

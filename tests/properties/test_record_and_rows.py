@@ -1,0 +1,60 @@
+"""The rows are what the record makes of them, whatever the weather; and any prefix of it can be rebuilt from."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lives import S, failing, running
+from memory_fleet import Fleet, running as fleet_running
+from weather import storm
+
+from fairway.domain.job import fold
+from fairway.runtime.rebuild import Folding, Working, working_set
+from fairway.wire import jobs as wire
+
+LIFE = failing(running()).then(wire.Removed, cluster="c1", attempt=1).then(wire.Dequeued, after=S)
+EVENTS = [message for _, message in LIFE.said if message.rev]
+
+
+@given(st.permutations(EVENTS), st.lists(st.sampled_from(EVENTS), max_size=5))
+def test_events_in_any_order_and_number_fold_to_the_same_job(shuffled, repeated) -> None:  # type: ignore[no-untyped-def]  # of strategies
+    folding = Folding()
+    for message in [*shuffled, *repeated]:
+        folding.hear(message)
+    assert folding.jobs() == {"llm-1": LIFE.now}
+
+
+@given(st.integers(1, len(EVENTS)))
+def test_any_prefix_folds_as_it_was_lived(count: int) -> None:
+    folding, job = Folding(), None
+    for message in EVENTS[:count]:
+        folding.hear(message)
+        job = fold(job, message)
+    assert folding.jobs() == {"llm-1": job}
+
+
+def rows(fleet: Fleet, table: str) -> dict[str, tuple[int, bytes]]:
+    return {key: (row.rev, row.data) for key, row in fleet.store.rows.get(table, {}).items()}
+
+
+def usage(counters: dict[str, int]) -> dict[str, int]:
+    return {key: amount for key, amount in counters.items() if amount}
+
+
+def differs(fleet: Fleet, made: Working) -> list[str]:
+    tables = {"jobs", "live", "names", "clients", "ledger/c1", "ledger/c2"}
+    found = [table for table in sorted(tables) if rows(fleet, table) != made.rows.get(table, {})]
+    return found + (["quota"] if usage(fleet.store.counters.get("quota", {})) != made.quota else [])
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_in_the_middle_of_it_all_the_rows_are_what_a_rebuild_would_make(seed: int) -> None:
+    """In fair weather: nothing is on its way between commit and publish when all is quiet."""
+    async with fleet_running(c1=(8, 8), c2=(8,)) as fleet:
+        await asyncio.wait_for(storm(fleet, seed, ("cancel", "calm"), jobs=6, clears=False), 10)
+        await fleet.quiet()
+        assert {job.state.value for job in fleet.jobs().values()} - {"succeeded", "failed", "cancelled"}
+        assert differs(fleet, fleet.folded()) == []
+        assert working_set(fleet.jobs()).quota == usage(fleet.store.counters.get("quota", {}))
+

@@ -1,0 +1,171 @@
+"""The loop: one message never stops the others, nothing is lost between commit and publish, a lost store is opened anew."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory_clock import ManualClock, settle
+from fairway.adapters.memory_store import MemoryStore
+from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Say, Step
+from fairway.runtime.loop import Loop, World
+from fairway.runtime.ports import Found, Outgoing, Store, StoreWiped, Wanted
+from fairway.runtime.service import Ear, Service
+from fairway.runtime.telemetry import Meter
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+
+
+class View:
+    """Nothing but what the loop asks of a view; `bad` messages cannot be looked at."""
+
+    opens = 0
+
+    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+        if any(one.message.who == "unreadable" for one in heard):
+            raise KeyError("unreadable")
+        return Wanted(rows={})
+
+    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None: ...
+    def apply(self, step: Step) -> None: ...
+    def refused(self, step: Step) -> None: ...
+    async def load(self, store: Store) -> None:
+        View.opens += 1
+        if View.opens == 1:
+            raise StoreWiped
+
+
+def noted(heard: Heard, *words: str) -> Decision:
+    """A row for the message, and a word about it."""
+    said = tuple(Say(f"{heard.id}-{word}", "fairway.job.queue.t", {"word": word}) for word in words)
+    return Decision((Step((Put("notes", heard.id, heard.message.who),), said),))
+
+
+def decide(view: View, heard: Heard, now: int) -> Decision:
+    match heard.message.who:
+        case "raises":
+            raise ValueError("a mistake")
+        case "calls" | "breaks" if not heard.outcomes:
+            return Decision(calls=(Call(heard.message.who, "c1", "", 0),))
+        case "waits" if heard.delivered < 3:
+            return Decision(again_in=1_000)
+    return noted(heard, "done")
+
+
+async def act(call: Call) -> Outcome:
+    if call.verb == "breaks":
+        raise OSError("a mistake outside")
+    return Outcome(call, True)
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.clock, self.store = ManualClock(), MemoryStore()
+        self.bus, self.meter = MemoryBus(self.clock), Meter()
+        ear = Ear(subjects.JOBS, "s", ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
+        self.service = Service("s", (ear,), decide, View, act=act)
+        self.loop: asyncio.Task[None] | None = None
+
+    def start(self, owner: str = "o1") -> None:
+        world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=owner)
+        self.loop = asyncio.create_task(Loop(self.service, world, self.meter).run())
+
+    async def crash(self) -> None:
+        assert self.loop is not None
+        self.loop.cancel()
+        await asyncio.gather(self.loop, return_exceptions=True)
+        self.bus.crashed("s")
+
+    async def say(self, *whos: str) -> None:
+        words = [
+            Outgoing(who, "fairway.job.cancel.t", msgspec.json.encode(wire.Cancel(tenant="t", who=who)))
+            if who != "garbage" else Outgoing(who, "fairway.job.cancel.t", b"[" * 5_000)
+            for who in whos
+        ]  # fmt: skip
+        await self.bus.publish(words)
+
+    def notes(self) -> list[str]:
+        return sorted(self.store.rows.get("notes", {}))
+
+    def words(self) -> list[str]:
+        return [one.id for one in self.bus.stored("JOBS") if one.subject.startswith("fairway.job.queue")]
+
+    def buried(self) -> list[Any]:
+        return [msgspec.json.decode(one.data) for one in self.bus.stored("DLQ")]
+
+
+@asynccontextmanager
+async def bench() -> AsyncIterator[Bench]:
+    View.opens = 0
+    one = Bench()
+    one.start()
+    await one.clock.advance(1)
+    yield one
+    await one.crash()
+    await one.bus.close()
+
+
+async def test_losing_the_store_again_while_opening_does_not_end_the_service() -> None:
+    async with bench() as one:
+        await one.say("a")
+        await settle()
+        assert (View.opens, one.notes()) == (2, ["a"])
+
+
+@pytest.mark.parametrize("bad", ["garbage", "raises", "breaks", "unreadable"])
+async def test_one_message_that_fails_does_not_stop_the_others_and_ends_among_the_dead_letters(bad: str) -> None:
+    async with bench() as one:
+        await one.say("a", bad, "calls", "b")
+        await settle()
+        assert one.notes() == ["a", "b", "calls"]
+        await one.clock.advance(60)
+        (letter,) = one.buried()
+        assert (letter["service"], letter["sequence"], letter["subject"]) == ("s", 2, "fairway.job.cancel.t")
+        assert letter["why"]["code"] == ("Undecodable" if bad == "garbage" else "HandlerFailed")
+        assert one.bus.waiting == 0
+
+
+async def test_what_is_put_off_comes_again_when_its_time_has_come() -> None:
+    async with bench() as one:
+        await one.say("waits")
+        await one.clock.advance(1.5)
+        assert one.notes() == []
+        await one.clock.advance(1)
+        assert one.notes() == ["waits"]
+
+
+async def test_a_publish_that_fails_is_tried_until_it_is_stored_once() -> None:
+    async with bench() as one:
+        await one.say("a", "b")
+        one.bus.refusals = 3
+        await settle()
+        assert one.words() != ["a-done", "b-done"]
+        await one.clock.advance(5)
+        assert one.words() == ["a-done", "b-done"]
+
+
+async def crash_between_commit_and_publish(one: Bench, then: Callable[[], None]) -> None:
+    await one.say("a")
+    one.bus.refusals = 1
+    await settle()
+    assert (one.notes(), one.words()) == (["a"], [])
+    await one.crash()
+    then()
+    one.start("o2")
+    await one.clock.advance(3)
+
+
+async def test_what_a_crashed_instance_left_unsaid_is_said_by_the_next() -> None:
+    async with bench() as one:
+        await crash_between_commit_and_publish(one, lambda: None)
+        assert (one.notes(), one.words()) == (["a"], ["a-done"])
+
+
+async def test_a_store_wiped_between_commit_and_publish_loses_nothing() -> None:
+    async with bench() as one:
+        await crash_between_commit_and_publish(one, one.store.wipe)
+        assert (one.notes(), one.words()) == (["a"], ["a-done"])

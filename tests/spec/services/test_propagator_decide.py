@@ -1,0 +1,119 @@
+"""propagator: first the call, then what its outcome means."""
+
+import pytest
+from given import events, heard, of, verbs
+from lives import T0, Life, S, dispatched, failing, queued, reserved, running
+
+from fairway.domain.decision import NOTHING, Call, Decision, Outcome
+from fairway.propagator.decide import copy_of, decide
+from fairway.runtime.ports import Applied
+from fairway.wire import jobs as wire
+from fairway.wire.jobs import HubRef
+from fairway.wire.reasons import Code, Reason
+
+NOW = T0 + 60 * S
+WHY = Reason(Code.RESERVATION_EXPIRED, "not dispatched")
+STOP = Reason(Code.CANCELLED, "cancelled by ann")
+AGAIN = Decision(again_in=1_000)
+
+
+def call(verb: str, life: Life, attempt: int = 1) -> Call:
+    return Call(verb, "c1", "llm-1", attempt, copy_of(life.now))
+
+
+def outcome(verb: str, ok: bool, code: str = "", body: object = None) -> tuple[Outcome, ...]:
+    return (Outcome(call(verb, reserved()), ok, code, "as it says", body),)
+
+
+def test_a_reservation_is_applied_with_what_the_call_needs() -> None:
+    life = reserved(hub=HubRef("u-1"))
+    (asked,) = decide(of(life), heard(life), NOW).calls
+    assert asked == call("apply", life)
+    assert (asked.body.kind, asked.body.name, asked.body.hub_uid) == ("PyTorchJob.kubeflow.org/v1", "llm", "u-1")
+
+
+@pytest.mark.parametrize("adopted", [False, True], ids=["new", "its own from an earlier try"])
+def test_applied_is_dispatched(adopted: bool) -> None:
+    life = reserved()
+    done = outcome("apply", True, body=Applied("u-9", adopted))
+    (said,) = events(decide(of(life), heard(life, outcomes=done), NOW))
+    assert (said.verb, said.cluster, said.uid, said.adopted) == ("dispatched", "c1", "u-9", adopted)
+
+
+@pytest.mark.parametrize("code", ["", "StaleObject"], ids=["no answer", "an older object on its way out"])
+def test_what_will_pass_is_tried_again(code: str) -> None:
+    life = reserved()
+    assert decide(of(life), heard(life, outcomes=outcome("apply", False, code)), NOW) == AGAIN
+
+
+@pytest.mark.parametrize(("refused", "code"), [("NameConflict", Code.NAME_CONFLICT), ("Invalid", Code.APPLY_REFUSED)])
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_a_refusal_ends_the_attempt_and_the_job_with_the_last_one(refused: str, code: Code, attempts: int) -> None:
+    life = reserved(attempts=attempts)
+    said = events(decide(of(life), heard(life, outcomes=outcome("apply", False, refused)), NOW))
+    assert (said[0].verb, said[0].why.code, said[0].final) == ("lost", code, attempts == 1)
+    assert [one.verb for one in said[1:]] == (["recall"] if attempts == 1 else ["recall", "queue"])
+
+
+UNDONE = {
+    "cancelled meanwhile": reserved().then(wire.Recall, cluster="c1", why=STOP),
+    "expired meanwhile": reserved().then(wire.Recall, cluster="c1", why=WHY),
+    "ended meanwhile": reserved().then(wire.Cancelled),
+}
+
+
+@pytest.mark.parametrize("life", UNDONE.values(), ids=list(UNDONE))
+def test_what_was_applied_for_an_attempt_that_is_over_is_taken_out_again(life: Life) -> None:
+    before = heard(reserved())
+    assert decide(of(life), before, NOW) == NOTHING
+    late = heard(reserved(), outcomes=outcome("apply", True, body=Applied("u-9")))
+    assert decide(of(life), late, NOW).calls == (call("delete", life),)
+    both = heard(reserved(), outcomes=(*late.outcomes, *outcome("delete", True, body=True)))
+    assert decide(of(life), both, NOW) == NOTHING
+
+
+@pytest.mark.parametrize("life", [dispatched(), running()], ids=["dispatched", "running"])
+def test_another_instance_may_have_said_so_first(life: Life) -> None:
+    late = heard(reserved(), outcomes=outcome("apply", True, body=Applied("u-9")))
+    assert decide(of(life), late, NOW) == NOTHING
+
+
+def test_an_attempt_waits_for_an_older_one_that_turned_up_somewhere() -> None:
+    life = reserved().then(wire.Recall, cluster="c2", attempt=0, why=WHY)
+    assert decide(of(life), heard(life, -2), NOW) == AGAIN
+    done = outcome("apply", True, body=Applied("u-9"))
+    assert verbs(decide(of(life), heard(life, -2, outcomes=done), NOW)) == ["dispatched"]
+
+
+def test_recalled_is_deleted_and_removed_when_nothing_is_left() -> None:
+    life = failing(running())
+    recall = heard(life, -2)
+    assert decide(of(life), recall, NOW).calls == (call("delete", life),)
+    done = heard(life, -2, outcomes=outcome("delete", True, body=True))
+    (said,) = events(decide(of(life), done, NOW))
+    assert (said.verb, said.attempt, said.cluster) == ("removed", 1, "c1")
+
+
+@pytest.mark.parametrize(
+    "done", [outcome("delete", True, body=False), outcome("delete", False), outcome("delete", False, "Forbidden")]
+)
+def test_as_long_as_something_may_be_left_it_is_deleted_again(done: tuple[Outcome, ...]) -> None:
+    life = failing(running())
+    assert decide(of(life), heard(life, -2, outcomes=done), NOW) == AGAIN
+
+
+NO_NEWS = {
+    "removed already": failing(running()).then(wire.Removed, cluster="c1", attempt=1),
+    "another attempt is being removed": failing(running()).then(wire.Recall, cluster="c1", attempt=9, why=WHY),
+    "another cluster is being cleared": failing(running()).then(wire.Recall, cluster="c2", attempt=1, why=WHY),
+}
+
+
+@pytest.mark.parametrize("life", NO_NEWS.values(), ids=list(NO_NEWS))
+def test_a_recall_that_is_no_news_calls_nobody(life: Life) -> None:
+    assert decide(of(life), heard(failing(running()), -2), NOW) == NOTHING
+
+
+def test_a_job_that_was_nowhere_is_recalled_from_nowhere() -> None:
+    life = queued().then(wire.Dequeued).then(wire.Recall, cluster="", why=STOP)
+    assert decide(of(life), heard(life), NOW) == NOTHING

@@ -1,0 +1,205 @@
+"""queue: who goes next, under each policy. Letters are jobs in the order in which they came."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from given import adds, events, gone, heard, of, told, tree, verbs
+from line import BLOCK, flying, freed, held, quota, room, waiting
+from lives import GPU, T0, Life, S
+
+from fairway.domain.decision import NOTHING
+from fairway.queue.decide import Begin, Sweep, decide
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+
+NOW = T0 + 900 * S
+FULL = {"root/a|nvidia.com/gpu": 32}
+EIGHT_LEFT = {"root/a|nvidia.com/gpu": 24}
+
+
+@dataclass
+class Case:
+    given: list[Life]
+    when: Any  # a message, or the name of the job whose last message is heard
+    want: list[str]  # who is let go, in order
+    view: dict[str, Any] = field(default_factory=dict)
+    woken: tuple[str, ...] = ()
+
+
+ENDED = held("x").then(wire.Dispatched, cluster="c1").then(wire.Succeeded, cluster="c1")
+REMOVING = Reason(Code.JOB_FAILED, "exit code 1")
+
+
+def removing(name: str, at: int = 0) -> Life:
+    life = held(name, at).then(wire.Failed, cluster="c1", why=REMOVING).then(wire.Recall, cluster="c1", why=REMOVING)
+    where = {"queue": "gold", "leaf": ("root", "root/a"), "enqueued_at": T0 + at * S}
+    return life.then(wire.Queue, attempt=2, why=Reason(Code.WAITING_FOR_REMOVAL, "being removed"), **where)
+
+
+CASES = {
+    "a job that comes goes at once": Case([waiting("a")], "a", ["a"]),
+    "a job that finds its quota full waits": Case([waiting("a")], "a", [], {"tree": tree(), "usage": FULL}),
+    "what fits goes past what does not": Case(
+        [waiting("a", pods=4, why=quota()), waiting("b", 1)], "b", ["b"], {"tree": tree(), "usage": EIGHT_LEFT}
+    ),
+    "behind a blocking head nobody goes": Case(
+        [waiting("a", pods=4, why=quota()), waiting("b", 1)],
+        "b", [], {"tree": tree(), "usage": EIGHT_LEFT, "queues": BLOCK},
+    ),
+    "a head that waits for room blocks too": Case(
+        [waiting("a", why=room(), freed=3), waiting("b", 1)], "b", [], {"queues": BLOCK, "freed": 3}
+    ),
+    "a head that no cluster can hold does not block": Case(
+        [waiting("a", why=room(Code.NO_CLUSTER_EVER)), waiting("b", 1)], "b", ["b"], {"queues": BLOCK}
+    ),
+    "a head whose last attempt is being removed does not block": Case(
+        [removing("a"), waiting("b", 1)], "b", ["b"], {"queues": BLOCK}
+    ),
+    "a blocking queue lets one job look for room at a time": Case(
+        [flying("a"), waiting("b", 1)], "b", [], {"queues": BLOCK}
+    ),
+    "the next one goes when the head has its room": Case([held("a"), waiting("b", 1)], "a", ["b"], {"queues": BLOCK}),
+    "the next one goes when the head was cancelled": Case(
+        [waiting("a").then(wire.Cancelled), waiting("b", 1)], "a", ["b"], {"queues": BLOCK}
+    ),
+    "a higher priority becomes the head": Case(
+        [waiting("a"), waiting("b", 1, priority=9)], Begin(), ["b"], {"queues": BLOCK}
+    ),
+    "quota goes to the higher priority first": Case(
+        [ENDED, waiting("a", why=quota()), waiting("b", 1, priority=9, why=quota())],
+        "x", ["b"], {"tree": tree(), "usage": EIGHT_LEFT},
+    ),
+    "quota given back lets go as many as it reaches": Case(
+        [ENDED, waiting("a", why=quota()), waiting("b", 1, why=quota()), waiting("c", 2, why=quota())],
+        "x", ["a", "b"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 16}},
+    ),
+    "quota given back higher up wakes who lacks it there": Case(
+        [ENDED, waiting("a", why=quota("root"))], "x", ["a"], {"tree": tree()}
+    ),
+    "quota of another leaf wakes nobody here": Case(
+        [ENDED, waiting("a", leaf=("root", "root/b"), why=quota("root/b"))], "x", [], {"tree": tree()}
+    ),
+    "one whom its blocking queue holds back does not stand before another queue's": Case(
+        [ENDED, flying("f"), waiting("a", why=quota()), waiting("b", 1, queue="silver", why=quota())],
+        "x", ["b"], {"tree": tree(), "queues": BLOCK},
+    ),
+    "a job that comes back gives its quota to the others": Case(
+        [waiting("a", why=room(), freed=3), waiting("b", 1, why=quota())],
+        "a", ["b"], {"tree": tree(), "usage": EIGHT_LEFT, "freed": 3},
+    ),
+    "freed room wakes who could use it": Case([waiting("a", why=room())], freed(8), ["a"]),
+    "room that is too little wakes nobody": Case([waiting("a", why=room())], freed(7), []),
+    "room in pieces too small for one pod wakes nobody": Case(
+        [waiting("a", why=room())], freed(16, largest={GPU: 4}), []
+    ),
+    "of one shape the first is woken": Case(
+        [waiting("a", why=room()), waiting("b", 1, why=room())], freed(16), ["a"]
+    ),
+    "room that one is woken for is not offered to the next shape": Case(
+        [waiting("a", why=room()), waiting("b", 1, gpus=4, why=room())], freed(8), ["a"]
+    ),
+    "room that is left is offered to the next shape": Case(
+        [waiting("a", why=room()), waiting("b", 1, gpus=4, why=room())], freed(12), ["a", "b"]
+    ),
+    "when the woken one has its room the next of its shape is tried": Case(
+        [held("x"), waiting("a", 1, why=room(), freed=3)], "x", ["a"], {"room": {"c1": freed(8)}, "freed": 4}, ("x",)
+    ),
+    "when the woken one finds none, the one that was passed over is tried": Case(
+        [waiting("x", why=room(), freed=4), waiting("b", 1, gpus=4, why=room())],
+        "x", ["b"], {"room": {"c1": freed(8)}, "freed": 4}, ("x",),
+    ),
+    "one that was not woken passes nothing on": Case(
+        [waiting("x", why=room(), freed=4), waiting("b", 1, gpus=4, why=room())],
+        "x", [], {"room": {"c1": freed(8)}, "freed": 4},
+    ),
+    "room freed while the job was on its way back": Case(
+        [waiting("a", why=room(), freed=3)], "a", ["a"], {"room": {"c1": freed(8)}, "freed": 4}
+    ),
+    "nothing freed since: asking again is vain": Case(
+        [waiting("a", why=room(), freed=4)], "a", [], {"room": {"c1": freed(8)}, "freed": 4}
+    ),
+    "after a restart no room is known: it may be enough": Case(
+        [waiting("a", why=room(), freed=3)], "a", ["a"], {"freed": 4, "all_known": False}
+    ),
+    "a job whose room was taken asks again at once": Case(
+        [waiting("a", why=room(Code.ROOM_TAKEN), freed=4)], "a", ["a"], {"freed": 4}
+    ),
+    "a group that quota holds back does not keep room from those behind": Case(
+        [waiting("a", pods=1, leaf=(), why=room()), waiting("b", 1, leaf=(), why=room())], freed(8), ["a"]
+    ),
+    "the head of a blocking queue is woken by room": Case(
+        [waiting("a", why=room()), waiting("b", 1, why=room())], freed(8), ["a"], {"queues": BLOCK}
+    ),
+    "nothing is left of the last attempt: it goes": Case(
+        [removing("a").then(wire.Removed, cluster="c1", attempt=1)], "a", ["a"]
+    ),
+    "at the start everybody who may goes": Case(
+        [waiting("a"), waiting("b", 1, why=quota()), waiting("c", 2, gpus=4, why=room())], Begin(), ["b", "a", "c"]
+    ),
+    "the sweep leaves alone what was only just given back": Case(
+        [waiting("a", why=quota())], Sweep(), [], {"tree": tree(), "long_used": FULL}
+    ),
+    "the sweep finds what was forgotten": Case([waiting("a", why=quota())], Sweep(), ["a"], {"tree": tree()}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_whose_turn(case: Case) -> None:
+    view = of(*case.given, **case.view)
+    view.book.woken = dict.fromkeys(case.woken)
+    lives = {life.name: life for life in case.given}
+    when = heard(lives[case.when]) if isinstance(case.when, str) else told(case.when)
+    if isinstance(case.when, str) and isinstance(when.message, wire.Queue) and when.message.why:
+        view.book.found_none(case.when, when.message.freed)
+    decision = decide(view, when, NOW)
+    assert gone(decision) == case.want
+
+
+def test_the_charge_goes_with_the_turn_to_every_node_of_the_path_within_its_maximum() -> None:
+    life = waiting("a")
+    decision = decide(of(life, tree=tree()), heard(life), NOW)
+    (said,) = events(decision)
+    assert (said.path, said.charge) == (("root", "root/a"), {GPU: 8, "kube-queue/max-jobs": 1})
+    assert adds(decision) == {
+        "quota root|nvidia.com/gpu": 8, "quota root|kube-queue/max-jobs": 1,
+        "quota root/a|nvidia.com/gpu": 8, "quota root/a|kube-queue/max-jobs": 1,
+    }  # fmt: skip
+    limits = {write.key: write.most for write in decision.steps[0].writes if hasattr(write, "most")}
+    assert limits["root/a|nvidia.com/gpu"] == 32
+    assert limits["root|kube-queue/max-jobs"] is None
+
+
+def test_why_it_is_blocked_is_said_once() -> None:
+    full = {"tree": tree(), "usage": FULL}
+    fresh = waiting("a")
+    (said,) = events(decide(of(fresh, **full), heard(fresh), NOW))
+    assert (said.verb, said.why.code, said.why.field) == ("blocked", Code.WAITING_FOR_QUOTA, "root/a")
+    assert "has 0 of 32 nvidia.com/gpu left" in said.why.text
+    assert verbs(decide(of(waiting("a", why=quota()), **full), told(Begin()), NOW)) == []
+
+
+def test_a_message_of_a_job_that_went_on_changes_nothing() -> None:
+    life = flying("a")
+    assert decide(of(life), heard(life, 1), NOW) == NOTHING
+
+
+def avoiding(until: int) -> dict[str, Any]:
+    verdict = wire.Verdict("c1", Code.RECENTLY_FAILED, "", {"until": until})
+    return {"why": room(), "verdicts": (verdict,), "freed": 3}
+
+
+@pytest.mark.parametrize(
+    ("until", "delivered", "want"),
+    [
+        pytest.param(NOW + 5 * S, 1, ([], 5 * S), id="put off until the cluster is open to it again"),
+        pytest.param(NOW, 2, (["a"], None), id="tried when it is"),
+        pytest.param(NOW - S, 1, (["a"], None), id="tried at once when that is past"),
+    ],
+)
+def test_a_cluster_that_is_avoided_for_a_while_has_its_time(until: int, delivered: int, want: tuple) -> None:  # type: ignore[type-arg]  # of cases
+    life = waiting("a", **avoiding(until))
+    view = of(life, freed=3)
+    view.book.found_none("a", 3)
+    decision = decide(view, heard(life, delivered=delivered), NOW)
+    assert (gone(decision), decision.again_in) == want

@@ -1,0 +1,134 @@
+"""reserver: reports make the capacity cache; holds lie over them; more room than before is said once."""
+
+from typing import Any
+
+import pytest
+from given import KIND, Given, adds, cluster, events, node, puts, told
+from lives import GPU, T0, S
+
+from fairway.domain.decision import NOTHING, Call, Outcome
+from fairway.domain.ledger import Hold
+from fairway.reserver.decide import decide
+from fairway.wire.capacity import Node, Pods, Slot, Taint
+from fairway.wire.fleet import Report
+
+NOW = T0 + 60 * S
+ONE = {GPU: 8, "pods": 1}
+
+
+def report(*nodes: Node, **more: Any) -> Report:
+    fields = {"cluster": "c1", "epoch": "e1", "sequence": 6, "kinds": (KIND,), **more}
+    return Report(nodes=nodes, **fields)
+
+
+def known(*nodes: Node, **more: Any) -> Given:
+    """c1 as of report 5 of epoch e1, a second ago."""
+    return Given(clusters={"c1": cluster("c1", nodes, NOW, **more.pop("info", {}))}, freed={"c1": 2}, **more)
+
+
+RESYNC = (Call("resync", "c1", "", 0),)
+
+
+@pytest.mark.parametrize(
+    ("said", "taken", "asks"),
+    [
+        pytest.param(report(sequence=6), True, False, id="the next one is taken"),
+        pytest.param(report(sequence=5), False, False, id="the same once more is passed over"),
+        pytest.param(report(sequence=4), False, False, id="an older one is passed over"),
+        pytest.param(report(sequence=7), False, True, id="after a gap everything is asked for"),
+        pytest.param(report(epoch="e2", sequence=1), False, True, id="another epoch begins with everything"),
+        pytest.param(report(node("n1"), full=True, sequence=9), True, False, id="a full one closes a gap"),
+        pytest.param(report(node("n1"), full=True, epoch="e2", sequence=1), True, False, id="and begins an epoch"),
+        pytest.param(report(node("n1"), full=True, sequence=5), False, False, id="a full one once more"),
+        pytest.param(report(cluster="c9", sequence=1), False, True, id="a cluster that nobody knows yet"),
+    ],
+)
+def test_reports_in_and_out_of_order(said: Report, taken: bool, asks: bool) -> None:
+    decision = decide(known(node("n1")), told(said), NOW)
+    assert (bool(puts(decision, "clusters")), bool(decision.calls)) == (taken, asks)
+    if asks:
+        done = (Outcome(decision.calls[0], True),)
+        assert decide(known(node("n1")), told(said, outcomes=done), NOW) == NOTHING
+
+
+def test_the_cluster_is_known_by_what_it_said_and_when_it_was_heard() -> None:
+    (info,) = puts(decide(known(), told(report(labels={"gpu": "a100"}, at=1)), NOW), "clusters").values()
+    assert (info.observed_at, info.epoch, info.sequence, info.labels) == (NOW, "e1", 6, {"gpu": "a100"})
+
+
+NEWS = {
+    "a new node": (known(), report(node("n1")), True),
+    "a node that is as it was": (known(node("n1")), report(node("n1")), False),
+    "others use less": (known(node("n1", used={GPU: 4})), report(node("n1", used={GPU: 3})), True),
+    "others use more": (known(node("n1")), report(node("n1", used={GPU: 3})), False),
+    "a node was uncordoned": (known(node("n1", schedulable=False)), report(node("n1")), True),
+    "a node was cordoned": (known(node("n1")), report(node("n1", schedulable=False)), False),
+    "a node lost its taint": (
+        known(node("n1", taints=(Taint("gpu", "NoSchedule"),))), report(node("n1")), True,
+    ),
+    "a node has other labels": (known(node("n1")), report(node("n1", labels={"zone": "b"})), True),
+    "a node is gone": (known(node("n1"), node("n2")), report(gone=("n2",)), False),
+    "the cluster lost its taint": (
+        known(node("n1"), info={"taints": (Taint("drain", "NoSchedule"),)}), report(), True,
+    ),
+    "the cluster has other labels": (known(node("n1")), report(labels={"gpu": "h100"}), True),
+    "the cluster serves another kind": (known(node("n1")), report(kinds=(KIND, "Job.batch/v1")), True),
+    "the cluster was silent for long": (known(node("n1"), info={"observed_at": NOW - 21 * S}), report(), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("view", "said", "freed"), NEWS.values(), ids=list(NEWS))
+def test_more_room_than_before_is_said(view: Given, said: Report, freed: bool) -> None:
+    decision = decide(view, told(said), NOW)
+    assert [event.verb for event in events(decision)] == (["freed"] if freed else [])
+    assert adds(decision) == ({"freed c1": 1} if freed else {})
+
+
+def reserved_on(*names: str) -> dict[str, Any]:
+    slots = tuple(Slot("Worker", name, 1) for name in names)
+    return {"ledger": {"c1": {"j/1": Hold(slots, {"Worker": ONE})}}}
+
+
+def seen(count: int, pods: str = "Worker") -> dict[str, Pods]:
+    return {"j/1": Pods({pods: count}, {GPU: 8 * count, "pods": count})}
+
+
+def holds(decision: Any) -> dict[str, dict[str, int]]:
+    return {name: one.holds.get("j/1", {}) for name, one in puts(decision, "nodes/c1").items()}
+
+
+TWO = {GPU: 16, "pods": 2}
+COUNTED = {
+    "pods where they were planned count once": (
+        known(node("n1", holds={"j/1": ONE}), **reserved_on("n1")),
+        report(node("n1", attempts=seen(1))), {"n1": ONE},
+    ),
+    "pods on another node take the planned place with them": (
+        known(node("n1", holds={"j/1": ONE}), node("n2"), **reserved_on("n1")),
+        report(node("n2", attempts=seen(1))), {"n1": {}, "n2": ONE},
+    ),
+    "pods that are still to come keep their place": (
+        known(node("n1", holds={"j/1": ONE}), node("n2", holds={"j/1": ONE}), **reserved_on("n1", "n2")),
+        report(node("n1", attempts=seen(1))), {"n1": ONE, "n2": ONE},
+    ),
+    "pods that do not say what they are count as planned ones": (
+        known(node("n1", holds={"j/1": ONE}), node("n2"), **reserved_on("n1")),
+        report(node("n2", attempts=seen(1, ""))), {"n1": {}, "n2": ONE},
+    ),
+    "pods without a reservation count as seen": (known(node("n1", 16)), report(node("n1", 16, attempts=seen(2))), {"n1": TWO}),
+    "pods that went leave the plan": (
+        known(node("n1", attempts=seen(1), holds={"j/1": ONE}), **reserved_on("n1")), report(node("n1")), {"n1": ONE},
+    ),
+    "pods that went without a reservation leave nothing": (
+        known(node("n1", attempts=seen(1), holds={"j/1": ONE})), report(node("n1")), {"n1": {}},
+    ),
+    "a full report brings back every hold after the cache was lost": (
+        known(**reserved_on("n1")), report(node("n1"), full=True), {"n1": ONE},
+    ),
+    "a node that comes back finds its holds": (known(**reserved_on("n1")), report(node("n1")), {"n1": ONE}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("view", "said", "want"), COUNTED.values(), ids=list(COUNTED))
+def test_reserved_and_running_are_counted_once(view: Given, said: Report, want: dict[str, dict[str, int]]) -> None:
+    assert holds(decide(view, told(said), NOW)) == want
