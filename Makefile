@@ -19,7 +19,7 @@ demo: install ## submit jobs of every kind to an embedded fleet of three cluster
 	@$(BIN)/fairway demo
 
 test: lint ## everything that must pass: lint, then all tests
-	@$(BIN)/pytest -n $(WORKERS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 lint: install ## ruff, mypy and the layers
 	@$(BIN)/ruff check --quiet .

@@ -90,14 +90,15 @@ async def test_cancelling_says_the_command_and_the_end_stays_the_end(house: Hous
     await house.has(row("a", "running"), row("b", "succeeded"))
     first, second = await house.http.delete("/v1/jobs/a"), await house.http.delete("/v1/jobs/b")
     assert (first.status_code, second.status_code, second.json()["state"]) == (202, 200, "succeeded")
-    assert [(one.job, type(one)) for one in await house.said()] == [("a", wire.Cancel)]
+    # Of the ended one, what is left in a cluster is to be removed.
+    assert [(one.job, type(one)) for one in await house.said()] == [("a", wire.Cancel), ("b", wire.Cancel)]
 
 
 async def test_queues_quota_and_clusters_are_counted_from_the_rows(house: House) -> None:
     await house.has(row("a"), row("b", "running"))
     house.catalog.queues = {"silver": QueueSpec("silver", QueuePolicy.BLOCK)}
     house.catalog.tree = QuotaNode("root", "root", max={GPU: 8}, children=(QuotaNode("a", "root/a"),))
-    house.store.counters = {"quota": {"root|nvidia.com/gpu": 3, "gone|nvidia.com/gpu": 1}}
+    await house.store.load_counters("quota", {"root|nvidia.com/gpu": 3, "gone|nvidia.com/gpu": 1})
     info, node = ClusterInfo("c1", observed_at=NOW), Node("n", {GPU: 8}, holds={"b/1": {GPU: 3}})
     await house.store.load("clusters", {"c1": (1, msgspec.json.encode(info))})
     await house.store.load("nodes/c1", {"n": (1, msgspec.json.encode(node))})

@@ -1,4 +1,4 @@
-"""kill -9 of every service, of NATS and of Valkey, one after another under load: nothing is lost, nothing runs twice."""
+"""kill -9 of every service, of NATS and of Valkey, in turn and under load: nothing is lost, nothing runs twice."""
 
 import asyncio
 import random

@@ -1,6 +1,7 @@
 """An agent in memory: nodes, and the pods of applied objects as its cluster really placed them."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,10 +19,11 @@ KIND = "Job.batch/v1"
 
 
 class MemoryAgent:
-    """Pods go to the last node that has room: seldom where they were planned, as a cluster's own scheduler does."""
+    """Pods go where `planned` says for their attempt; without a plan to the last node that has room."""
 
     def __init__(self, cluster: MemoryCluster, bus: MemoryBus, clock: ManualClock, sizes: tuple[int, ...]) -> None:
         self.cluster, self._bus, self._clock = cluster, bus, clock
+        self.planned: Callable[[str], dict[str, int]] = lambda key: {}
         self.silent = False
         self.homeless: list[str] = []
         self.nodes = {
@@ -65,16 +67,16 @@ class MemoryAgent:
         each = int(spec["template"]["spec"]["containers"][0]["resources"]["limits"][GPU])
         free = {name: self._free(node) for name, node in self.nodes.items()}
         placed: dict[str, int] = {}
+        wanted = [node for node, count in self.planned(key).items() for _ in range(count)]
         for _ in range(spec["parallelism"]):
-            for name in sorted(free, reverse=True):
+            for name in [*wanted[:1], *sorted(free, reverse=True)]:
                 if free[name] >= each:
                     free[name] -= each
                     placed[name] = placed.get(name, 0) + each
+                    wanted = wanted[1:]
                     break
             else:
-                # Enough in all, but in pieces: this agent's own doing, for the plan had the pods elsewhere.
-                if sum(free.values()) < each:
-                    self.homeless.append(key)
+                self.homeless.append(key)
         return placed
 
     def _free(self, node: Node) -> int:

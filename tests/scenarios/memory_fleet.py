@@ -24,7 +24,7 @@ from fairway.runtime.catalog import Catalog
 from fairway.runtime.check import Findings, Spoken, check
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.ports import Cluster, Outgoing
-from fairway.runtime.rebuild import Working, advance, working_set
+from fairway.runtime.rebuild import Folding, Working, working_set
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
@@ -85,6 +85,8 @@ class Fleet:
         self.agents = {
             name: MemoryAgent(cluster, self.bus, self.clock, sizes[name]) for name, cluster in self.clusters.items()
         }
+        for agent in self.agents.values():
+            agent.planned = self._planned
         self.queues: list[queue.QueueView] = []
         self._group: asyncio.TaskGroup | None = None
         self.loops: dict[str, asyncio.Task[None]] = {}
@@ -98,6 +100,14 @@ class Fleet:
         attempt = int(applied["metadata"]["labels"]["fairway.io/attempt"])
         scripted = self.plays.get(applied["metadata"]["name"], [])
         return scripted[attempt - 1] if attempt <= len(scripted) else runs()
+
+    def _planned(self, key: str) -> dict[str, int]:
+        """Nodes and pods of an attempt as it was reserved: the clusters' schedulers agree with Fairway's plan."""
+        number = int(key.partition("/")[2])
+        for message in self.record():
+            if isinstance(message, wire.Reserved) and (message.job, message.attempt) == (key.partition("/")[0], number):
+                return {slot.node: slot.count for slot in message.slots}
+        return {}
 
     def configure(self, kind: str, name: str, body: Json | None) -> None:
         self.catalog.take(fleet_wire.Configured(kind=kind, name=name, manifest=msgspec.Raw(msgspec.json.encode(body))))
@@ -175,11 +185,10 @@ class Fleet:
         return [message.verb for message in self.record() if message.job == job]
 
     def folded(self) -> Working:
-        jobs: dict[str, Job] = {}
+        folding = Folding()
         for message in self.record():
-            if message.rev:
-                advance(jobs, message)
-        return working_set(jobs)
+            folding.hear(message)
+        return working_set(folding.jobs())
 
     def findings(self) -> Findings:
         spoken = [Spoken(one.sequence, one.id, one.subject, _message(one.data)) for one in self.bus.stored("JOBS")]

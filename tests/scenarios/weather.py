@@ -5,6 +5,7 @@ import random
 from memory_agents import GPU
 from memory_fleet import Fleet, policy, runs
 
+from fairway.adapters.memory_clock import settle
 from fairway.adapters.memory_cluster import Scene
 from fairway.domain.job import State
 
@@ -52,6 +53,14 @@ class Weather:
         more = {"annotations": {"kube-queue/queue-name": "strict"}} if rng.random() < 0.3 else {}
         pods, gpus = rng.choice([(1, 1), (1, 4), (2, 4), (1, 8), (2, 8), (3, 2)])
         self.ids.append(await fleet.submit(name, pods, gpus, namespace=rng.choice(["team-a", "team-b"]), **more))
+
+    async def wait(self) -> None:
+        """Until nothing more happens by itself, some time longer, or only a few steps: then what follows comes in
+        the middle of something."""
+        if self.rng.random() < 0.4:
+            await settle(self.rng.randint(0, 25))
+        else:
+            await self.fleet.quiet(self.rng.choice([0, 0, 0.05, 0.3, 1.1]))
 
     async def blow(self) -> None:
         await getattr(self, self.rng.choice(self.kinds))()
@@ -149,9 +158,9 @@ async def storm(fleet: Fleet, seed: int, kinds: tuple[str, ...], jobs: int = 12)
     fleet.configure("ClusterPropagationPolicy", "all", policy(start_timeout="5s", avoid_failed_for="4s"))
     for _ in range(jobs):
         await weather.job()
-        await fleet.quiet(weather.rng.choice([0, 0, 0.05, 0.3, 1.1]))
+        await weather.wait()
         for _ in range(weather.rng.randint(0, 2)):
             await weather.blow()
-            await fleet.quiet(weather.rng.choice([0, 0, 0.05, 0.5]))
+            await weather.wait()
     await weather.clear()
     return weather

@@ -4,17 +4,15 @@ import pytest
 from lives import Life, failing, running
 
 from fairway.domain.job import Job
-from fairway.runtime.rebuild import Early, advance, settle
+from fairway.runtime.rebuild import Folding
 from fairway.wire import jobs as wire
 
 
 def rebuilt(messages: list[wire.JobMessage]) -> Job:
-    jobs: dict[str, Job] = {}
-    early: Early = {}
+    folding = Folding()
     for message in messages:
-        advance(jobs, early, message)
-    settle(jobs, early)
-    (job,) = jobs.values()
+        folding.hear(message)
+    (job,) = folding.jobs().values()
     return job
 
 

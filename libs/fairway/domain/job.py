@@ -52,9 +52,10 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
 class Job(Struct, frozen=True, omit_defaults=True):
     """A job as its events have made it. `rev` counts them; `entered` is the rev at which `state` was entered.
 
-    `cluster` and `slots` are those of the present attempt; `removing` names the cluster in which an older attempt
-    still has to vanish before the next one may go, and `recalled` is the number of that attempt; `stopped` says why
-    the job is being cancelled; `refused` is the digest of a manifest that was refused at the door. `held_until` is when its last reservation expires if it is not dispatched. `avoid` maps a cluster to the time until which it is avoided.
+    `cluster` and `slots` are those of the present attempt; `removing` names the cluster in which an attempt still has
+    to vanish before the next one may go, and `recalled` is the number of that attempt; `stopped` says why the job is
+    being cancelled. `held_until` is when its last reservation expires if it is not dispatched; `refused` is the digest
+    of a manifest that was refused at the door. `avoid` maps a cluster to the time until which it is avoided.
     """
 
     id: str

@@ -13,10 +13,12 @@ from fairway.wire.jobs import JobMessage
 
 
 class Jobs(Protocol):
-    """The part of a view that knows jobs: as they are now, and at which revision the store has them."""
+    """The part of a view that knows jobs: as they are now, and at which revision the store has them. `stored` has
+    those of which a message knows more than the store (rebuilt while it was on its way), as the store has them."""
 
     jobs: dict[str, Job]
     revs: dict[str, int]
+    stored: dict[str, Job | None]
 
 
 def message_id(*parts: object) -> str:
@@ -43,6 +45,7 @@ class Teller:
         self.id = known.id if known else str(job) or heard.message.job
         self.job: Job | None = view.jobs.get(self.id, known)
         self._before = self.job
+        self._stored = view.stored.get(self.id, self.job)
         self._rev = view.revs.get(self.id, known.rev if known else 0)
         self._service, self._heard, self._now = service, heard, now
         self._events: list[Say] = []
@@ -68,11 +71,12 @@ class Teller:
         writes += [Put(decision.PLACED, self.id, one.message) for one in self._events if one.message.verb == "placed"]
         if self._before is not None:
             writes += released(self._before, self.job)
+            writes += made_up(self._stored, self._before)
             if self._before.cluster and (self.job.ended or not self.job.cluster):
                 writes.append(Put(decision.PLACED, self.id, None))
-        if not self.job.ended and self._before is None:
+        if not self.job.ended and self._stored is None:
             writes.append(Put(decision.LIVE, self.id, ""))
-        if self.job.ended and not (self._before and self._before.ended):
+        if self.job.ended and not (self._stored and self._stored.ended):
             writes += farewell(self.job)
         return Step(writes=tuple(writes), events=tuple(self._events))
 
@@ -93,6 +97,24 @@ def released(before: Job, after: Job) -> list[Write]:
         for name, amount in sorted(before.charge.items())
         if amount
     ]
+
+
+def made_up(stored: Job | None, before: Job) -> list[Write]:
+    """What the store lacks of a job whose row is behind its messages: the charge, and what admission wrote."""
+    writes: list[Write] = []
+    if before.charged and not (stored and stored.charged):
+        writes += [
+            Add(decision.QUOTA, quota_key(node, name), amount)
+            for node in before.path
+            for name, amount in sorted(before.charge.items())
+            if amount
+        ]
+    if stored is None and before.spec is not None:
+        work = before.spec.workload
+        writes.append(Put(decision.NAMES, name_key(work.namespace, work.kind, work.name), before.id))
+        known = (before.id, before.spec.manifest.sha256)
+        writes += [Put(decision.CLIENTS, before.spec.client, known)] if before.spec.client else []
+    return writes + (released(stored, before) if stored is not None else [])
 
 
 def farewell(job: Job) -> list[Write]:

@@ -24,6 +24,8 @@ log = structlog.get_logger()
 # A message that a handler fails on this often goes to the dead letters; the delay between tries doubles.
 _TRIES = 6
 _FIRST_DELAY_MS = 200
+# What is known or owned is gone: begin again.
+_LOST = (StoreWiped, Fenced, Unreachable)
 
 
 class World(Struct, frozen=True):
@@ -69,12 +71,22 @@ class Loop:
 
     async def _open(self) -> None:
         self.ready = False
-        await self.opening.open()
-        await self.view.load(self.world.store)
-        await self.outbox.recover()
+        while not await self._opened():
+            await self.world.clock.sleep(0.1)
         if self.service.begin is not None:
             self.inbox.put(self.service.begin)
         self.ready = True
+
+    async def _opened(self) -> bool:
+        """False when the store, or the lease, was lost again on the way."""
+        try:
+            await self.opening.open()
+            await self.view.load(self.world.store)
+            await self.outbox.recover()
+        except _LOST as error:
+            log.warning("waiting", service=self.service.name, cause=str(error) or type(error).__name__)
+            return False
+        return True
 
     async def _insist(self, batch: Batch) -> None:
         """Handles a batch, however often it takes: what is in hand is never dropped."""
@@ -97,7 +109,7 @@ class Loop:
         for item in batch.items:
             try:
                 plans.append(Plan(item, item.heard()))
-            except (msgspec.DecodeError, ValueError, TypeError) as error:
+            except Exception as error:  # whatever it is: one message must not stop the others
                 why = Reason(Code.UNDECODABLE, f"the message does not decode: {error}", remedy="fix its sender")
                 await self._bury(item, why)
         return plans
@@ -105,18 +117,28 @@ class Loop:
     async def _round(self, plans: list[Plan]) -> list[Plan]:
         """One pass over the messages in hand; returns those that met a conflict and have to be decided again."""
         started = self.meter.start()
+        try:
+            await self._look(plans)
+        except _LOST:
+            raise
+        except Exception as error:
+            if len(plans) > 1:  # which of them it was shows when each is looked at by itself
+                return [left for plan in plans for left in await self._round([plan])]
+            await self._failed(plans[0], error)
+            return []
+        plans = await self._decide(plans)
+        acting = [plan for plan in plans if plan.decision.calls]
+        if acting:
+            plans = [plan for plan in plans if not plan.decision.calls]
+            acting = await self._act(acting)
+        return acting + await self._finish(plans, started)
+
+    async def _look(self, plans: list[Plan]) -> None:
         heard = [plan.heard for plan in plans]
         now = self.world.clock.now()
         wanted = self.view.wants(heard, now)
         wanted.lease, wanted.token = (self.service.name, self.opening.token) if self.service.single else ("", 0)
-        found = await self.world.store.read(wanted)
-        self.view.refresh(found, heard, now)
-        plans = await self._decide(plans)
-        acting = [plan for plan in plans if plan.decision.calls]
-        if acting:
-            await self._act(acting)
-            plans = [plan for plan in plans if not plan.decision.calls]
-        return acting + await self._finish(plans, started)
+        self.view.refresh(await self.world.store.read(wanted), heard, now)
 
     async def _decide(self, plans: list[Plan]) -> list[Plan]:
         now = self.world.clock.now()
@@ -132,12 +154,21 @@ class Loop:
                 self.view.apply(step)
         return decided
 
-    async def _act(self, plans: Sequence[Plan]) -> None:
+    async def _act(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Makes the calls; returns the messages to decide again, with what came of them."""
         assert self.service.act is not None, f"{self.service.name} makes calls but has no way to act"
         calls = [(plan, call) for plan in plans for call in plan.decision.calls]
-        outcomes = await asyncio.gather(*(self.service.act(call) for _, call in calls))
+        outcomes = await asyncio.gather(*(self.service.act(call) for _, call in calls), return_exceptions=True)
+        failed: dict[int, BaseException] = {}
         for (plan, _), outcome in zip(calls, outcomes, strict=True):
-            plan.heard = with_outcome(plan.heard, outcome)
+            if isinstance(outcome, BaseException):
+                failed[id(plan)] = outcome
+            else:
+                plan.heard = with_outcome(plan.heard, outcome)
+        for plan in plans:
+            if id(plan) in failed:
+                await self._failed(plan, failed[id(plan)])
+        return [plan for plan in plans if id(plan) not in failed]
 
     async def _finish(self, plans: list[Plan], started: float) -> list[Plan]:
         """Commits, publishes and acknowledges; what was refused is kept in hand."""
@@ -164,7 +195,7 @@ class Loop:
                 plan.item.later(plan.decision.again_in)
         self.inbox.ack([plan.item for plan in plans if plan.decision.again_in is None])
 
-    async def _failed(self, plan: Plan, error: Exception) -> None:
+    async def _failed(self, plan: Plan, error: BaseException) -> None:
         """A handler raised: try again with growing delay, then keep the message where an operator finds it."""
         log.error("handler failed", service=self.service.name, error=repr(error), delivered=plan.heard.delivered)
         if plan.heard.delivered < _TRIES and plan.item.durable:

@@ -4,8 +4,6 @@ Rows, live jobs, taken names, client ids, quota usage and the reservation ledger
 not: it is unknown until each agent has reported, and nothing is placed on the unknown.
 """
 
-import contextlib
-
 import msgspec
 
 from fairway.domain import decision
@@ -15,8 +13,6 @@ from fairway.domain.tell import name_key, quota_key, row_of
 from fairway.runtime.ports import Bus, Store
 from fairway.wire import jobs as wire
 
-# By job and rev: what was stored before an older event of the same job.
-Early = dict[str, dict[int, wire.JobMessage]]
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(wire.Message).decode
 
@@ -31,20 +27,57 @@ class Working(msgspec.Struct):
         self.rows.setdefault(table, {})[key] = (rev, _encode(value))
 
 
+class Folding:
+    """Jobs from a record in which a later event may stand before an earlier one: services publish after they commit,
+    and one that crashed in between is made up for later. Events are folded in the order of their revs."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, Job] = {}
+        self._early: dict[str, dict[int, wire.JobMessage]] = {}
+
+    def hear(self, message: wire.JobMessage) -> None:
+        if message.rev <= self._rev(message.job):
+            return  # a command, or said before
+        early = self._early.setdefault(message.job, {})
+        early.setdefault(message.rev, message)
+        while (ready := early.pop(self._rev(message.job) + 1, None)) is not None:
+            self._fold(ready)
+        if not early:
+            del self._early[message.job]
+
+    def _rev(self, job: str) -> int:
+        return self._jobs[job].rev if job in self._jobs else 0
+
+    def _fold(self, message: wire.JobMessage) -> None:
+        """One that may not follow, or that says a rev once more, changes nothing."""
+        job = self._jobs.get(message.job)
+        if job is not None and message.rev <= job.rev:
+            return
+        try:
+            self._jobs[message.job] = fold(job, message)
+        except IllegalMove:
+            return
+
+    def jobs(self) -> dict[str, Job]:
+        """The jobs at the end of the record. What waits for an event that is not there is taken as it is."""
+        for early in self._early.values():
+            for rev in sorted(early):
+                self._fold(early[rev])
+        self._early.clear()
+        return self._jobs
+
+
 async def rebuild(bus: Bus, store: Store, owner: str) -> int:
     """Fills an empty store and gives it an epoch; returns how many jobs it now knows."""
-    jobs: dict[str, Job] = {}
-    early: Early = {}
+    folding = Folding()
     last = 0
     async for delivery in bus.history("JOBS"):
         last = delivery.sequence
         try:
-            message = _decode(delivery.data)
+            folding.hear(_decode(delivery.data))
         except msgspec.DecodeError:
             continue  # its consumer has put it among the dead letters
-        if message.rev:
-            advance(jobs, early, message)
-    settle(jobs, early)
+    jobs = folding.jobs()
     working = working_set(jobs)
     for table, rows in working.rows.items():
         await store.load(table, rows)
@@ -53,37 +86,6 @@ async def rebuild(bus: Bus, store: Store, owner: str) -> int:
     await store.load_counters(decision.FREED, {"": (last + 1) << 20})
     await store.finish_rebuild(f"{last}-{owner}")
     return len(jobs)
-
-
-def advance(jobs: dict[str, Job], early: Early, message: wire.JobMessage) -> None:
-    """Folds one recorded message; one that is older than the job, or may not follow, changes nothing.
-
-    Services publish after they commit, so an event can be stored before an older one of its job: it waits in
-    `early` until that one was read."""
-    job = jobs.get(message.job)
-    if message.rev > (job.rev if job else 0) + 1:
-        early.setdefault(message.job, {})[message.rev] = message
-        return
-    following: wire.JobMessage | None = message
-    while following is not None:
-        _take(jobs, following)
-        after = jobs[message.job].rev + 1 if message.job in jobs else 0
-        following = early.get(message.job, {}).pop(after, None)
-
-
-def settle(jobs: dict[str, Job], early: Early) -> None:
-    """At the end of the record: what still waits for an event that was never stored is folded as far as it goes."""
-    for waiting in early.values():
-        for rev in sorted(waiting):
-            _take(jobs, waiting[rev])
-
-
-def _take(jobs: dict[str, Job], message: wire.JobMessage) -> None:
-    job = jobs.get(message.job)
-    if job is not None and message.rev <= job.rev:
-        return
-    with contextlib.suppress(IllegalMove):
-        jobs[message.job] = fold(job, message)
 
 
 def working_set(jobs: dict[str, Job]) -> Working:

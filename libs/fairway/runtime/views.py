@@ -19,6 +19,8 @@ from fairway.wire.jobs import JobMessage
 _info = msgspec.json.Decoder(ClusterInfo).decode
 # A placement that no reserver has taken up after this long is not coming; its room is counted as free again.
 ASSUMED_MS = 10_000
+# By then the reserver has usually answered. What it sent back, no change of the cache tells: the job is looked at.
+_TAKEN_UP_MS = 100
 
 
 class JobsView:
@@ -31,6 +33,7 @@ class JobsView:
     def __init__(self) -> None:
         self.jobs: dict[str, Job] = {}
         self.revs: dict[str, int] = {}
+        self.stored: dict[str, Job | None] = {}
 
     async def load(self, store: Store) -> None:
         self.jobs.clear()
@@ -44,6 +47,7 @@ class JobsView:
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         self.jobs = {}
         self.revs = {}
+        self.stored = {}
         for (table, key), row in found.rows.items():
             if table == decision.JOBS:
                 self.jobs[key], self.revs[key] = rows.JOBS.value(table, key, row.data), row.rev
@@ -56,6 +60,7 @@ class JobsView:
         if message.rev > (job.rev if job else 0):
             try:
                 self.jobs[message.job] = fold(job, message)
+                self.stored.setdefault(message.job, job)
             except IllegalMove:
                 return  # `decide` finds that the message is not news
 
@@ -63,6 +68,7 @@ class JobsView:
         for write in step.writes:
             if isinstance(write, Put) and write.table == decision.JOBS:
                 self.jobs[write.key], self.revs[write.key] = write.value, write.rev
+                self.stored.pop(write.key, None)
 
     def refused(self, step: Step) -> None:
         """Rows are read again for every batch; nothing to forget."""
@@ -98,10 +104,17 @@ class FleetView(JobsView):
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)
+        for key, (_, until) in self._assumed.items():
+            if until > now + ASSUMED_MS - _TAKEN_UP_MS:
+                break
+            wanted.add(decision.JOBS, key.rpartition("/")[0])
         return wanted
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
+        for job in self.jobs.values():
+            if job.state is not State.PLACED:
+                self._release(job.key)
         self.freed = found.counters.get(decision.FREED, {})
         self.version = found.version
         for table, key in self._doubtful:
@@ -146,7 +159,6 @@ class FleetView(JobsView):
         holds = self.ledger.setdefault(cluster, {})
         if hold is None:
             holds.pop(key, None)
-            self._release(key)  # it was sent back: its room is not taken after all
         else:
             holds[key] = hold
 

@@ -72,7 +72,7 @@ class Blocked(JobMessage, frozen=True, kw_only=True, tag="blocked"):
 
 class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
     """Its turn. `charge` was added to every node of `path` in the commit that said this; `woken_by` says what let it
-    go: enqueue, quota, room, reserved, removal, begin, or sweep (which only ever finds what was missed)."""
+    go: enqueue, quota, room, reserved, removal, settings, begin, or sweep (which only finds what was missed)."""
 
     verb = "dequeued"
     path: tuple[str, ...] = ()

@@ -26,7 +26,12 @@ class View(Jobs, Protocol):
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
     seen = view.understood[heard.id]
+    before = view.jobs.get(seen.job)
+    if before is not None and before.refused == seen.digest:
+        return NOTHING  # refused already, in the same words
     known = view.clients.get(seen.client)
+    if known is None and before is not None:
+        known = (before.id, before.spec.manifest.sha256 if before.spec else before.refused)
     if known is not None and known[1] == seen.digest:
         return NOTHING  # the same client says the same again: it is the same job
     if known is not None:
@@ -56,7 +61,7 @@ def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Re
     """A refusal is a job of its own that ended at once. Under a used client id it takes another id, so that the job
     which that client made stays as it is."""
     job = seen.job
-    if seen.client in view.clients or job in view.jobs:
+    if job in view.jobs:
         job = f"{seen.job[:50]}-{message_id(heard.id, seen.digest)[:6]}"
     if job in view.jobs:
         return NOTHING

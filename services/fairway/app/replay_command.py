@@ -12,13 +12,15 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from fairway.app.failure import USAGE, Failure
-from fairway.app.replay_report import Report, as_json, lines
+from fairway.app.replay_report import Figures, Report, as_json, lines
 from fairway.app.replay_run import Plan, Progress, replay, speedup_for
 from fairway.app.replay_trace import MODEL_LABEL, Trace, TraceJob, openb, philly
 from fairway.app.show import console
 from fairway.domain.resources import fits, parse_quantity
 from fairway.kubesim.__main__ import ClusterConfig
 
+# From this part of the waiting on, the figures say more about the clock than about the fleet.
+_PIPELINE_SHARE = 0.1
 _NEEDS = {
     "philly": "a CSV of timestamp, duration, num_gpus, gpu_time, cluster (the Philly job list)",
     "openb": "a CSV of name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, qos, ... (an openb pod list)",
@@ -43,9 +45,18 @@ def carry_out(name: str, file: Path, count: int, onto: tuple[Sequence[ClusterCon
         _announce(plan, fitting, notes)
         with _Display(len(fitting)) as display:
             report = uvloop.run(replay(plan, fitting, display.show))
-    figures = msgspec.structs.replace(report.figures, notes=notes)
+    jobs = {**report.figures.jobs, "left_out": len(never)}
+    figures = msgspec.structs.replace(report.figures, jobs=jobs, notes=notes + too_fast(report.figures))
     _tell(msgspec.structs.replace(report, figures=figures), output)
     return figures.ok
+
+
+def too_fast(figures: Figures) -> tuple[str, ...]:
+    """A note when the waiting that was measured is more the pipeline's, multiplied, than the fleet's."""
+    if figures.pipeline_share < _PIPELINE_SHARE:
+        return ()
+    share = f"{figures.pipeline_share:.0%} of the waiting is the pipeline's own time, {figures.speedup:,.0f} times over"
+    return (f"{share}: for waits that speak of the fleet alone, choose a lower --speedup",)
 
 
 def read(name: str, file: Path, count: int, clusters: Sequence[ClusterConfig]) -> Trace:

@@ -152,7 +152,9 @@ def _ends(findings: Findings) -> dict[str, int]:
 def lines(report: Report) -> list[tuple[str, str]]:
     """The report as name and text, for a person."""
     found = report.figures
-    jobs = ", ".join(f"{count} {name}" for name, count in found.jobs.items() if count or name == "succeeded")
+    jobs = ", ".join(
+        f"{count} {name.replace('_', ' ')}" for name, count in found.jobs.items() if count or name == "succeeded"
+    )
     own = {name: ms * found.speedup / 1000 for name, ms in found.pipeline_ms.items()}
     return [
         ("jobs", jobs),

@@ -12,11 +12,14 @@ Files = Annotated[
 Output = Annotated[str, typer.Option("-o", "--output", help="json or name; lines for a person by default")]
 Url = Annotated[str, typer.Option(help="the fleet's HTTP address; else FAIRWAY_URL, else the fleet of ./.fairway")]
 
+_commands = typer.Typer()
+
 
 def register(app: typer.Typer) -> None:
-    app.command()(submit)
+    app.add_typer(_commands)
 
 
+@_commands.command()
 def submit(
     files: Files,
     wait: Annotated[bool, typer.Option("--wait", help="wait for the end of every job")] = False,

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,8 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
         settings, bus, SystemClock(), ids, Catalog(), Meter(), await members(settings), await _hub(settings), {}, [], []
     )  # fmt: skip
     for service in services(names, parts):
-        parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
+        loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
+        parts.meter.follow(service.name, partial(getattr, loop, "ready"))
     return parts
 
 

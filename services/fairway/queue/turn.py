@@ -12,7 +12,7 @@ from fairway.domain.quota import charge, lacking, path_nodes
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.domain.tell import Jobs, Teller, quota_key
-from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry, retry_at
+from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Freed
 from fairway.wire.reasons import Code
@@ -27,7 +27,8 @@ SHAPE_TRIES = 32
 
 
 class View(Jobs, Protocol):
-    """`usage` by quota key, `long_used` the larger of now and the last sweep; `room` the last word on each cluster's free room, which `all_known` says is complete;
+    """`usage` by quota key, `long_used` the larger of now and the last sweep; `room` the
+    last word on each cluster's free room, which `all_known` says is complete;
     `freed` how often room was freed."""
 
     book: Book
@@ -202,6 +203,12 @@ class Turn:
             if self.attempt(entry):
                 return True
         return False
+
+
+def retry_at(job: Job) -> int:
+    """When the first cluster that is only avoided for a while may be tried again; 0 when there is none."""
+    times = [one.numbers.get("until", 0) for one in job.verdicts if one.code is Code.RECENTLY_FAILED]
+    return min(times, default=0)
 
 
 def steps_aside(entry: Entry) -> bool:

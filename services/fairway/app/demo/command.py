@@ -11,11 +11,14 @@ from fairway.app.failure import Failure, end, say
 _SCENARIO = Path(__file__).parents[4] / "deploy" / "demo" / "scenario.yaml"
 INTERRUPTED = 130
 
+_commands = typer.Typer()
+
 
 def register(app: typer.Typer) -> None:
-    app.command()(demo)
+    app.add_typer(_commands)
 
 
+@_commands.command()
 def demo(
     scenario: Annotated[Path, typer.Option(help="another scenario", show_default=False)] = _SCENARIO,
 ) -> None:

@@ -18,6 +18,7 @@ from fairway.app.failure import DENIED, ERROR, Failure
 from fairway.app.fleet import Fleet
 from fairway.gateway.decide import Asked, submission
 from fairway.runtime.ports import ClusterRefused, Outgoing
+from fairway.workloads.quota import KIND as TREE
 
 
 class Doors:
@@ -27,9 +28,11 @@ class Doors:
         self._sent = 0
 
     async def settle(self, settings: tuple[dict[str, Any], ...]) -> None:
-        """Sets up the fleet; returns when all of it is in force."""
-        for one in settings:
+        """Sets up the fleet; returns when it is in force. Settings are followed in order, so the tree goes last."""
+        for one in sorted(settings, key=lambda one: one["kind"] == TREE):
             await asyncio.to_thread(self.api.post, "/v1/settings", one)
+        while not (await asyncio.to_thread(self.api.get, "/v1/quota"))["items"]:
+            await asyncio.sleep(0.02)
 
     async def send(self, piece: Piece, by: str) -> None:
         send = {"hub": self._by_hub, "cli": self._by_command, "http": self._by_http, "bus": self._by_bus}[by]

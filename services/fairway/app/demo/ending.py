@@ -18,7 +18,7 @@ _BY = {"hub": "hub API", "cli": "fairway submit", "http": "HTTP", "bus": "the bu
 _COLUMNS = ("JOB", "KIND", "SENT BY", "PROMISED", "BECAME", "CLUSTER", "ATTEMPT", "WAITED")
 
 
-async def ending(scenario: Scenario, stage: Stage, doors: Doors, seconds: float) -> tuple[Text, bool]:
+async def ending(scenario: Scenario, stage: Stage, doors: Doors) -> tuple[Text, bool]:
     """The text, and whether all promises were kept."""
     found = stage.found()
     lacking = {act.name: stage.missing(act) for act in scenario.acts}
@@ -38,7 +38,10 @@ async def ending(scenario: Scenario, stage: Stage, doors: Doors, seconds: float)
         if one.wrong and one.job is not None and one.role.job not in stage.answers:
             _title(text, f"{one.role.job}: {one.wrong}")
             text.append_text(render_why(why(one.job, None, one.job.at)))
-    _last(text, found, kept, seconds)
+    text.append("\n")
+    for one in found:
+        if one.wrong:
+            text.append(f"{one.role.job}: {one.wrong}\n", "red")
     return text, kept
 
 
@@ -78,13 +81,7 @@ def _title(text: Text, title: str) -> None:
     text.append(f"\n{title}\n", "bold underline")
 
 
-def _last(text: Text, found: list[Found], kept: bool, seconds: float) -> None:
-    text.append("\n")
-    for one in found:
-        if one.wrong:
-            text.append(f"{one.role.job}: {one.wrong}\n", "red")
+def last(kept: bool, scenario: Scenario, seconds: float) -> Text:
     if kept:
-        text.append(f"All {len(found)} jobs became what was promised, in {seconds:.0f} s.\n", "bold green")
-    else:
-        wrong = sum(bool(one.wrong) for one in found)
-        text.append(f"Not as promised: {wrong} of {len(found)} jobs, or the order of the record.\n", "bold red")
+        return Text(f"All {len(scenario.roles)} jobs became what was promised, in {seconds:.0f} s.", "bold green")
+    return Text("Not everything became what was promised: see the table and the list above.", "bold red")

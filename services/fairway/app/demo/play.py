@@ -7,10 +7,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from rich.text import Text
+
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import NatsBus
 from fairway.app.demo.doors import Doors
-from fairway.app.demo.ending import ending
+from fairway.app.demo.ending import ending, last
 from fairway.app.demo.record import Record
 from fairway.app.demo.scenario import Script, load
 from fairway.app.demo.screen import Screen
@@ -29,10 +31,17 @@ async def play(scenario: Path) -> bool:
     began = time.monotonic()
     script = load(scenario)
     folder = Path(tempfile.mkdtemp(prefix="fairway-demo-"))
+    plan = Plan(gpu_clusters(), default_run_ms=_RUN_MS)
     kept = False
     try:
-        async with running(folder, Plan(gpu_clusters(), default_run_ms=_RUN_MS)) as fleet:
-            kept = await _on(fleet, script, began)
+        record = Record()
+        screen = Screen(script.scenario, record, began)
+        async with screen:
+            screen.say("starting NATS, Valkey, a hub, three clusters and the services")
+            async with running(folder, plan) as fleet:
+                text, kept = await _on(fleet, script, record, screen)
+        console().print(text, end="")
+        console().print(last(kept, script.scenario, time.monotonic() - began))
     finally:
         if kept or _interrupted():
             shutil.rmtree(folder, ignore_errors=True)
@@ -54,20 +63,20 @@ def _interrupted() -> bool:
     return task is not None and bool(task.cancelling())
 
 
-async def _on(fleet: Fleet, script: Script, began: float) -> bool:
+async def _on(fleet: Fleet, script: Script, record: Record, screen: Screen) -> tuple[Text, bool]:
     bus = await NatsBus.connect(fleet.nats.url, "fairway-demo")
     hub = await KubernetesCluster.from_kubeconfig("hub", fleet.hub_kubeconfig)
-    record = Record()
     doors = Doors(fleet, bus, hub)
     stage = Stage(script, doors, record)
     following = asyncio.create_task(record.follow(bus))
     try:
+        screen.say("setting tenants, queues and priorities")
         await doors.settle(script.settings)
-        async with Screen(script.scenario, record, began):
-            await stage.play()
-        text, kept = await ending(script.scenario, stage, doors, time.monotonic() - began)
-        console().print(text, end="")
-        return kept
+        screen.doing = ""
+        await stage.play()
+        found = await ending(script.scenario, stage, doors)
+        screen.say("ending the fleet")
+        return found
     finally:
         following.cancel()
         await asyncio.wait([following])

@@ -1,12 +1,14 @@
 """What is seen while the demo plays: a picture that changes on a terminal, a line for each change elsewhere."""
 
 import asyncio
+import re
 import time
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +19,9 @@ from fairway.domain.job import ENDED, Job, State
 from fairway.wire import jobs as wire
 
 _PER_SECOND = 8
+# Acts of more jobs than this show only how each stands, not where.
+_FEW = 4
+_WORDS = re.compile("(?<=[a-z])(?=[A-Z])")
 # State -> (sign, sign in ASCII, colour).
 _SIGNS = {
     State.SUCCEEDED: ("✓", "ok", "green"),
@@ -36,6 +41,16 @@ class Screen:
         self._out = out or Console(highlight=False, emoji=False)
         self._live = Live(console=self._out, auto_refresh=False, transient=True) if self._out.is_terminal else None
         self._task: asyncio.Task[None] | None = None
+        self.doing = ""
+
+    def say(self, doing: str) -> None:
+        """What goes on before and after the acts."""
+        self.doing = doing
+        if self._live is None:
+            self._print(doing)
+
+    def _print(self, text: str) -> None:
+        self._out.print(f"{time.monotonic() - self._began:6.1f} s  {text}", soft_wrap=True, markup=False)
 
     async def __aenter__(self) -> Self:
         if self._live is not None:
@@ -74,15 +89,14 @@ class Screen:
         parts = ["waits again" if returned else message.verb, *([f"in {where}"] if where else [])]
         parts += [f"({why.code.value})"] if why else []
         parts += [f"attempt {message.attempt}"] if message.attempt > 1 else []
-        self._out.print(
-            f"{time.monotonic() - self._began:6.1f} s  {name:<34} {' '.join(parts)}", soft_wrap=True, markup=False
-        )
+        self._print(f"{name:<34} {' '.join(parts)}")
 
     def picture(self) -> RenderableType:
         jobs = {role.job: self._record.job(role.job) for role in self._scenario.roles}
         done = sum(1 for job in jobs.values() if job is not None and job.ended)
         head = Table.grid(padding=(0, 2))
-        words = Text(f"{done} of {len(jobs)} jobs have ended, {time.monotonic() - self._began:.0f} s", style="bold")
+        doing = self.doing or f"{done} of {len(jobs)} jobs have ended"
+        words = Text(f"{time.monotonic() - self._began:3.0f} s  {doing}", "bold")
         head.add_row(words, ProgressBar(total=len(jobs), completed=done, width=30))
         lines: list[RenderableType] = [head, Text()]
         for act in self._scenario.acts:
@@ -93,25 +107,21 @@ class Screen:
         mine = [jobs[role.job] for role in act.jobs]
         over = all(job is not None and job.ended for job in mine)
         begun = any(job is not None for job in mine)
-        text = Text(overflow="fold")
-        text.append(
-            self._sign("✓ ", "ok ") if over else self._sign("▶ ", "> ") if begun else "  ", "green" if over else "cyan"
-        )
-        text.append(f"{act.title}\n", "bold" if begun and not over else "" if over else "dim")
-        text.append("   ")
-        for role in act.jobs:
-            text.append(" ")
-            text.append_text(self._job(role, jobs[role.job], words=len(act.jobs) <= 4))
-        return text
+        sign = self._sign("✓", "ok") if over else self._sign("▶", ">") if begun else " "
+        title = Text.assemble((f"{sign} ", "green" if over else "cyan"), (act.title, "" if begun else "dim"))
+        words = len(act.jobs) <= _FEW
+        text = Text("   ").join(self._job(role, jobs[role.job], words) for role in act.jobs)
+        return Group(title, Padding(text, (0, 0, 0, 4)))
 
     def _job(self, role: Role, job: Job | None, words: bool) -> Text:
         name = role.job.partition("/")[2]
         if job is None:
-            return Text(f" {name} ", "dim")
+            return Text(name, "dim")
         sign, plain, style = _SIGNS.get(job.state, _ON_ITS_WAY)
-        text = Text(f" {self._sign(sign, plain)} {name}", style)
+        # No break inside: a sign stays with its name when a line is wrapped.
+        text = Text(f"{self._sign(sign, plain)}\N{NO-BREAK SPACE}{name}", style)
         if words and (facts := _facts(job)):
-            text.append(f" {facts} ", "dim")
+            text.append(f" {facts}", "dim")
         return text
 
     def _sign(self, sign: str, plain: str) -> str:
@@ -121,7 +131,7 @@ class Screen:
 def _facts(job: Job) -> str:
     """Where it is, or what it waits for."""
     if job.state is State.QUEUED:
-        return job.why.code.value if job.why else "in line"
+        return _WORDS.sub(" ", job.why.code.value).lower() if job.why else "in line"
     attempt = f", attempt {job.attempt}" if job.attempt > 1 else ""
     where = f"in {job.cluster}" if job.cluster and job.state is not State.CANCELLED else ""
     return where + attempt if job.state not in ENDED or where else ""
