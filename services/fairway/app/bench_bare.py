@@ -26,7 +26,7 @@ def subject(hop: int, tenant: str = "tenant") -> str:
 
 def message(name: str, hop: int, size: int) -> Outgoing:
     """The message that hop `hop` hears; its id names the journey and the hop."""
-    return Outgoing(f"{name}.{hop}", subject(hop), b"x" * size, "bench.hop", "/fairway/bench")
+    return Outgoing(f"{name}.{hop}", subject(hop, f"t{hash(name) % 50}"), b"x" * size, "bench.hop", "/fairway/bench")
 
 
 async def serve(bus: NatsBus, hop: int, sizes: Sequence[int]) -> None:
