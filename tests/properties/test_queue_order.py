@@ -8,7 +8,9 @@ from fairway.queue.book import Book
 
 jobs = st.lists(
     st.tuples(st.integers(-2, 2), st.integers(0, 3)), min_size=1, max_size=12
-).map(lambda asked: [waiting(f"j{index}", at, priority=priority).now for index, (priority, at) in enumerate(asked)])  # fmt: skip
+).map(
+    lambda asked: [waiting(f"j{index}", at, priority=priority).now for index, (priority, at) in enumerate(asked)]
+)  # fmt: skip
 
 
 def order(book: Book) -> list[str]:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lives import S, failing, running
-from memory_fleet import Fleet, running as fleet_running
+from memory_fleet import Fleet
+from memory_fleet import running as fleet_running
 from weather import storm
 
 from fairway.domain.job import fold
