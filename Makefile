@@ -8,7 +8,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint bench clean
+.PHONY: help install demo test lint schemas bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -25,6 +25,9 @@ lint: install ## ruff, mypy and the layers
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+
+schemas: install ## write proto/schema and proto/asyncapi.yaml anew, after a change of the wire
+	@$(BIN)/python -m fairway.app.schemas
 
 bench: install ## measure the pipeline: jobs per second, latency, CPU per job (JOBS=20000)
 	@$(BIN)/fairway bench pipeline --jobs $(JOBS)

@@ -90,14 +90,15 @@ async def test_cancelling_says_the_command_and_the_end_stays_the_end(house: Hous
     await house.has(row("a", "running"), row("b", "succeeded"))
     first, second = await house.http.delete("/v1/jobs/a"), await house.http.delete("/v1/jobs/b")
     assert (first.status_code, second.status_code, second.json()["state"]) == (202, 200, "succeeded")
-    assert [(one.job, type(one)) for one in await house.said()] == [("a", wire.Cancel)]
+    # Of the ended one, what is left in a cluster is to be removed.
+    assert [(one.job, type(one)) for one in await house.said()] == [("a", wire.Cancel), ("b", wire.Cancel)]
 
 
 async def test_queues_quota_and_clusters_are_counted_from_the_rows(house: House) -> None:
     await house.has(row("a"), row("b", "running"))
     house.catalog.queues = {"silver": QueueSpec("silver", QueuePolicy.BLOCK)}
     house.catalog.tree = QuotaNode("root", "root", max={GPU: 8}, children=(QuotaNode("a", "root/a"),))
-    house.store.counters = {"quota": {"root|nvidia.com/gpu": 3, "gone|nvidia.com/gpu": 1}}
+    await house.store.load_counters("quota", {"root|nvidia.com/gpu": 3, "gone|nvidia.com/gpu": 1})
     info, node = ClusterInfo("c1", observed_at=NOW), Node("n", {GPU: 8}, holds={"b/1": {GPU: 3}})
     await house.store.load("clusters", {"c1": (1, msgspec.json.encode(info))})
     await house.store.load("nodes/c1", {"n": (1, msgspec.json.encode(node))})
@@ -173,3 +174,50 @@ def references(value: Any) -> list[str]:
         own = [value["$ref"]] if "$ref" in value else []
         return own + [ref for one in value.values() for ref in references(one)]
     return [ref for one in value for ref in references(one)] if isinstance(value, list) else []
+
+
+# Settings
+
+
+def queue(policy: str = "Block") -> dict[str, Any]:
+    meta = {"name": "gold", "namespace": "team-a"}
+    kind = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue"}
+    return {**kind, "metadata": meta, "spec": {"queuePolicy": policy}}
+
+
+def tree(name: str) -> dict[str, Any]:
+    root = {"name": "root", "min": {"cpu": "4"}, "max": {"cpu": "4"}}
+    kind = {"apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree"}
+    return {**kind, "metadata": {"name": name, "namespace": "kube-system"}, "spec": {"root": root}}
+
+
+async def settings(house: House) -> list[tuple[str, str]]:
+    said = [msgspec.json.decode(one.data) async for one in house.bus.history("CONFIG")]
+    return [(one["kind"], one["name"]) for one in said]
+
+
+async def test_a_setting_is_in_force_when_it_is_stored(house: House) -> None:
+    got = await house.http.post("/v1/settings", json=queue())
+    assert (got.status_code, got.json()) == (200, {"kind": "Queue", "namespace": "team-a", "name": "gold"})
+    assert await settings(house) == [("Queue", "gold")]
+
+
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        pytest.param(queue("Fair"), "spec.queuePolicy: is 'Fair'", id="a queue of an unknown policy"),
+        pytest.param(job(), "kind: Job.batch/v1 is not a setting", id="a job"),
+        pytest.param({**queue(), "metadata": {}}, "metadata.name: is missing", id="an object without a name"),
+        pytest.param({**queue(), "metadata": []}, "metadata.name: is missing", id="an object whose metadata is a list"),
+    ],
+)
+async def test_a_setting_that_cannot_be_taken_changes_nothing(house: House, body: Any, title: str) -> None:
+    got = await house.http.post("/v1/settings", json=body)
+    assert (got.status_code, got.json()["title"].startswith(title)) == (422, True), got.json()
+    assert await settings(house) == []
+
+
+async def test_there_is_one_quota_tree_and_it_can_be_changed(house: House) -> None:
+    answers = [await house.http.post("/v1/settings", json=tree(name)) for name in ("a", "a", "b")]
+    assert [one.status_code for one in answers] == [200, 200, 422]
+    assert "is in force" in answers[2].json()["title"]

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import yaml
 from source import CODE, ROOT
 
 from fairway.adapters.embedded import nats_program, valkey_program
+from fairway.app.process import Process
+from fairway.app.settings import Settings, from_environment
 
 SERVICES = [
     *("admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),
@@ -20,7 +23,7 @@ SERVICES = [
 ]
 SETTINGS = {
     *("FAIRWAY_NATS_URL", "FAIRWAY_REDIS_URL", "FAIRWAY_HUB_KUBECONFIG"),
-    *("FAIRWAY_CLUSTERS_DIR", "FAIRWAY_HTTP_PORT"),
+    *("FAIRWAY_CLUSTERS_DIR", "FAIRWAY_HTTP_HOST", "FAIRWAY_HTTP_PORT"),
 }
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 DOCKERFILE = re.sub(r"\\\n\s*", " ", (ROOT / "deploy/Dockerfile").read_text())
@@ -62,6 +65,34 @@ def test_every_container_has_a_health_check() -> None:
     servers = [name for name, s in COMPOSE["services"].items() if name not in SERVICES and "healthcheck" in s]
     assert servers == ["nats", "redis"]
     assert "HEALTHCHECK" in STAGES[-1]  # of the one image, for all the others
+
+
+async def test_the_health_check_of_the_image_asks_what_a_process_answers() -> None:
+    """Before it has a bus: whoever waits for one is alive."""
+    (path,) = re.findall(r"HEALTHCHECK.*\+ '(/\w+)'", DOCKERFILE)
+    said: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        said.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": b""}
+    await Process(("admission",), Settings())(scope, receive, send)
+    assert said[0]["status"] == 200
+
+
+def test_every_setting_that_the_containers_are_given_is_read() -> None:
+    given = COMPOSE["x-fairway"]["environment"]
+    read = from_environment({**given, "FAIRWAY_REPLICAS": "1"})
+    assert (read.nats_url, read.redis_url) == (given["FAIRWAY_NATS_URL"], given["FAIRWAY_REDIS_URL"])
+    assert (read.http_host, read.http_port) == ("0.0.0.0", 8080)
+    assert (read.hub_kubeconfig, read.clusters_dir) == ("/etc/fairway/hub.kubeconfig", "/etc/fairway/clusters")
+
+
+def test_only_the_gateway_is_let_listen_without_asking_who_comes() -> None:
+    assert [name for name, service in _ours().items() if "--insecure" in service["command"]] == ["gateway"]
 
 
 def test_every_file_that_is_mounted_or_built_from_exists() -> None:

@@ -68,6 +68,7 @@ def _docstring(text: str) -> str:
     return rules.ast.get_docstring(rules.ast.parse(text)) or ""
 
 
+_SIX = "def f(a, b, c, d, e, g): ...\n"
 _FORTY_ONE = "def f():\n" + "    x = 1\n" * 40
 _DOMAIN, _DECIDE = "libs/fairway/domain/job.py", "services/fairway/queue/decide.py"
 
@@ -80,6 +81,7 @@ _DOMAIN, _DECIDE = "libs/fairway/domain/job.py", "services/fairway/queue/decide.
         pytest.param(rules.long_functions, "a.py", "async " + _FORTY_ONE, id="an async one"),
         pytest.param(rules.many_parameters, "a.py", "def f(a, b, c, *, d, e, g): ...", id="six parameters"),
         pytest.param(rules.many_parameters, "a.py", "def f(a, b, c, d, *e, **g): ...", id="stars count"),
+        pytest.param(rules.many_parameters, "a.py", _SIX + "app.command()(g)", id="another function is the command"),
         pytest.param(rules.impure_imports, _DOMAIN, "import time", id="the domain reads a clock"),
         pytest.param(rules.impure_imports, _DECIDE, "from asyncio import sleep", id="decide waits"),
         pytest.param(rules.impure_imports, _DECIDE, "import redis.asyncio as r", id="decide asks Redis"),
@@ -102,6 +104,8 @@ def test_the_rule_complains_about(rule: Rule, path: str, text: str) -> None:
         pytest.param(rules.too_long, "a.py", "x = 1\n" * 250, id="250 lines"),
         pytest.param(rules.many_parameters, "a.py", "def f(self, a, b, c, d, e): ...", id="self and five"),
         pytest.param(rules.many_parameters, "a.py", "@app.command()\ndef f(a, b, c, d, e, g): ...", id="options"),
+        pytest.param(rules.many_parameters, "a.py", _SIX + "app.command()(f)", id="options, registered later"),
+        pytest.param(rules.many_parameters, "a.py", _SIX + "for x in (f,): app.command()(x)", id="in a loop"),
         pytest.param(rules.impure_imports, "libs/fairway/adapters/clock.py", "import time", id="an adapter's clock"),
         pytest.param(rules.impure_imports, _DOMAIN, "import timeit, redistribute", id="names that only begin so"),
         pytest.param(rules.bare_suppressions, "a.py", "x = 1  # noqa: E501 - a URL is not cut", id="noqa and why"),

@@ -12,7 +12,7 @@ from kubernetes_asyncio.client import ApiClient
 from msgspec import Struct
 
 from fairway.adapters import kubernetes_config as config
-from fairway.adapters.kubernetes_http import APPLY, MERGE, Http, Refusal, Request
+from fairway.adapters.kubernetes_http import APPLY, MERGE, STEPS, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.adapters.kubernetes_remove import Removal, Remover
 from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope, Shape
@@ -118,16 +118,21 @@ class KubernetesCluster:
     async def get(self, kind: str, namespace: str, name: str) -> Json | None:
         return await self._one(kind, (namespace, name, ""), "GET")
 
-    async def patch(self, kind: str, namespace: str, name: str, body: Json, subresource: str = "") -> Json | None:
+    async def patch(
+        self, kind: str, namespace: str, name: str, body: Json | list[Json], subresource: str = ""
+    ) -> Json | None:
         return await self._one(kind, (namespace, name, subresource), "PATCH", body)
 
-    async def _one(self, kind: str, where: tuple[str, str, str], method: str, body: Json | None = None) -> Json | None:
+    async def _one(
+        self, kind: str, where: tuple[str, str, str], method: str, body: Json | list[Json] | None = None
+    ) -> Json | None:
         """None when the object is not there. An API that does not serve the kind has none of it to read either, but
         refuses whoever wants to change one."""
+        content = STEPS if isinstance(body, list) else MERGE
         for fresh in (False, True):
             try:
                 resource = await self._kinds.find(kind, fresh=fresh)
-                data = await self._http.call(Request(method, resource.path(*where), body=body, content=MERGE))
+                data = await self._http.call(Request(method, resource.path(*where), body=body, content=content))
                 found: Json = msgspec.json.decode(data)
                 return found
             except Refusal as error:

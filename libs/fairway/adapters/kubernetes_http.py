@@ -17,6 +17,7 @@ from fairway.runtime.ports import ClusterRefused, Unreachable
 
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
+STEPS = "application/json-patch+json"
 APPLY = "application/apply-patch+yaml"  # JSON is YAML
 
 _TIMEOUT = aiohttp.ClientTimeout(total=30, sock_connect=5)

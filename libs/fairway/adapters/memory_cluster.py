@@ -123,15 +123,18 @@ class MemoryCluster:
         self._reached()
         return self.objects.get((kind, namespace, name))
 
-    async def patch(self, kind: str, namespace: str, name: str, body: Json, subresource: str = "") -> Json | None:
+    async def patch(
+        self, kind: str, namespace: str, name: str, body: Json | list[Json], subresource: str = ""
+    ) -> Json | None:
         """Only what Fairway itself patches: the status of an object whose uid is known."""
         self._reached()
         found = self.objects.get((kind, namespace, name))
         if found is None:
             return None
-        if (body.get("metadata") or {}).get("uid", found["metadata"]["uid"]) != found["metadata"]["uid"]:
-            raise ClusterRefused("Conflict", f"{namespace}/{name} is another object by now")
-        self.show((kind, namespace, name), body.get("status") or {})
+        values = {step["path"]: step["value"] for step in body} if isinstance(body, list) else {}
+        if values.get("/metadata/uid") != found["metadata"]["uid"]:
+            raise ClusterRefused("Invalid", f"{namespace}/{name} is another object by now")
+        self.show((kind, namespace, name), values["/status"])
         return self.objects[kind, namespace, name]
 
     async def served(self) -> tuple[str, ...]:

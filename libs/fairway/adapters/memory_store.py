@@ -83,7 +83,11 @@ class MemoryStore:
             else:
                 found.whole[table] = dict(self.rows.get(table, {}))
         if wanted.since is not None:
-            newer = sorted((version, name) for name, version in self._memory.changes.items() if version > wanted.since)
+            newer = sorted(
+                (version, name)
+                for name, version in self._memory.changes.items()
+                if version > wanted.since and name[0].startswith(wanted.follow)
+            )
             found.changes = [(*name, self.rows.get(name[0], {}).get(name[1])) for _, name in newer]
         return found
 

@@ -1,4 +1,4 @@
-"""The bus on NATS JetStream, with nats-py's public API: pipelined publishes, own pull requests, batched acks.
+"""The bus on NATS JetStream over nats-py: pipelined publishes, own pull requests, batched acks.
 
 Why not the library's own `fetch` and awaited publishes: at seven hops a job they cost five times as much
 (docs/decisions/0002). A publish counts only when the stream has acknowledged it.
@@ -13,10 +13,11 @@ import nats
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamConfig
+from nats.js.api import AckPolicy, ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
 from fairway.adapters.nats_source import NatsSource
+from fairway.adapters.nats_wire import Arrived, wire
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS, Stream
 
@@ -34,18 +35,20 @@ class _Ack(msgspec.Struct):
 class NatsBus:
     """Open with `NatsBus.connect`. Everything stored goes to the streams of `wire.subjects`."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, bulk: bool = True) -> None:
         self._nc = client
+        self._wire = wire(client, bulk)
         self._js = client.jetstream()
         self._inbox = client.new_inbox()
         self._next = 0
-        self._waiting: dict[str, asyncio.Future[None] | _Window] = {}
+        self._waiting: dict[str, _Window] = {}
         self._sources: list[NatsSource] = []
-        self._decode = msgspec.json.Decoder(_Ack)
+        self._decode = msgspec.json.Decoder(_Ack).decode
 
     @classmethod
-    async def connect(cls, url: str, name: str) -> "NatsBus":
-        """Tries for ever: a service that starts before its bus waits for it. `name` is seen in the server's list."""
+    async def connect(cls, url: str, name: str, bulk: bool = True) -> "NatsBus":
+        """Tries for ever: a service that starts before its bus waits for it. `name` is seen in the server's list;
+        without `bulk` every message goes through nats-py's public API."""
         bus: NatsBus | None = None
 
         async def reconnected() -> None:
@@ -57,8 +60,8 @@ class NatsBus:
             allow_reconnect=True, reconnected_cb=reconnected, error_cb=_quiet, pending_size=16 * 2**20,
             ping_interval=10, max_outstanding_pings=2,
         )  # fmt: skip
-        bus = cls(client)
-        await client.subscribe(f"{bus._inbox}.*", cb=bus._acked, pending_msgs_limit=0, pending_bytes_limit=0)
+        bus = cls(client, bulk)
+        await bus._wire.listen(f"{bus._inbox}.*", bus._acked)
         return bus
 
     @property
@@ -90,13 +93,11 @@ class NatsBus:
         for source in self._sources:
             source.renew()
 
-    async def _acked(self, msg: Msg) -> None:
-        window = self._waiting.pop(msg.subject, None)
-        if isinstance(window, _Window):
-            ack = (
-                self._decode.decode(msg.data) if msg.data.startswith(b"{") else _Ack(error={"description": "no stream"})
-            )
-            window.acked(msg.subject, ack.error is None)
+    def _acked(self, arrived: list[Arrived]) -> None:
+        for one in arrived:
+            window = self._waiting.pop(name := one.subject.decode(), None)
+            if window is not None:
+                window.acked(name, one.data.startswith(b"{") and self._decode(one.data).error is None)
 
     async def publish(self, messages: Sequence[Outgoing]) -> None:
         left = list(messages)
@@ -110,14 +111,12 @@ class NatsBus:
     async def _try_publish(self, messages: list[Outgoing]) -> list[Outgoing]:
         window = _Window(len(messages))
         names: dict[str, Outgoing] = {}
+        for message in messages:
+            self._next += 1
+            names[f"{self._inbox}.{self._next}"] = message
+        self._waiting.update(dict.fromkeys(names, window))
         try:
-            for message in messages:
-                self._next += 1
-                reply = f"{self._inbox}.{self._next}"
-                names[reply] = message
-                self._waiting[reply] = window
-                await self._nc.publish(message.subject, message.data, reply=reply, headers=_headers(message))
-            await self._nc.flush(timeout=5)
+            await self._wire.send(names.items())
             await asyncio.wait_for(window.done, _PUBLISH_WAIT_S)
         except (TimeoutError, nats.errors.Error):
             # Wait for a connection at most one turn, so that four turns are four real tries.
@@ -131,11 +130,17 @@ class NatsBus:
             durable_name=durable, filter_subjects=list(subjects), ack_wait=wait_s, max_ack_pending=20_000,
             deliver_policy=DeliverPolicy.ALL, max_deliver=-1,
         )  # fmt: skip
-        await self._js.add_consumer(stream, config)
-        source = NatsSource(self._nc, stream, durable)
+        await self._consumer(stream, config)
+        source = NatsSource(self._nc, self._wire, stream, durable)
         await source.open()
         self._sources.append(source)
         return source
+
+    async def _consumer(self, stream: str, config: ConsumerConfig) -> ConsumerInfo:
+        try:
+            return await self._js.add_consumer(stream, config)
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unreachable(f"the bus gives no consumer on {stream}: {error}") from error
 
     async def fetch(self, stream: str, sequence: int) -> bytes | None:
         try:
@@ -155,8 +160,8 @@ class NatsBus:
         )  # fmt: skip
         if last and not subjects:
             config.filter_subjects = [next(one.subjects[0] for one in STREAMS if one.name == stream)]
-        info = await self._js.add_consumer(stream, config)
-        source = NatsSource(self._nc, stream, info.name, lasting=False)
+        info = await self._consumer(stream, config)
+        source = NatsSource(self._nc, self._wire, stream, info.name, lasting=False)
         await source.open()
         self._sources.append(source)
         past = bool(info.num_pending)
@@ -211,14 +216,6 @@ class _Window:
             self.good.add(name)
         if self._left == 0 and not self.done.done():
             self.done.set_result(None)
-
-
-def _headers(message: Outgoing) -> dict[str, str]:
-    """Msg-Id for the stream's own deduplication; CloudEvents 1.0 in binary mode for everybody else."""
-    return {
-        "Nats-Msg-Id": message.id, "ce-id": message.id, "ce-specversion": "1.0", "ce-type": message.kind,
-        "ce-source": message.source or "/fairway",
-    }  # fmt: skip
 
 
 async def _quiet(_: Exception) -> None:

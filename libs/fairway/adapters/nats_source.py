@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 from nats.aio.client import Client
-from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 
+from fairway.adapters.nats_wire import Arrived, Close, Wire
 from fairway.runtime.ports import Delivery, Unreachable
 
 # Messages asked for ahead of use: two full batches of the loop.
@@ -22,25 +21,23 @@ _HEARTBEAT_S = 5
 class NatsSource:
     """Implements `ports.Source`. A status message or silence of two heartbeats makes it ask anew."""
 
-    def __init__(self, client: Client, stream: str, durable: str, lasting: bool = True) -> None:
+    def __init__(self, client: Client, wire: Wire, stream: str, durable: str, *, lasting: bool = True) -> None:
         self.stream = stream
         self._lasting = lasting
         self._lost = False
-        self._nc = client
+        self._nc, self._wire = client, wire
         self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
         self._inbox = client.new_inbox()
         self._buffer: deque[Delivery] = deque()
         self._arrived = asyncio.Event()
         self._asked = 0
         self._sign_of_life = 0.0
-        self._subscription: Subscription | None = None
+        self._close: Close | None = None
         self._acks: list[str] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        self._subscription = await self._nc.subscribe(
-            self._inbox, cb=self._received, pending_msgs_limit=0, pending_bytes_limit=0
-        )
+        self._close = await self._wire.listen(self._inbox, self._received)
         self._keep(self._watch())
         await self._pull()
 
@@ -70,16 +67,16 @@ class NatsSource:
                 self._asked = 0
                 await self._pull()
 
-    async def _received(self, msg: Msg) -> None:
+    def _received(self, arrived: list[Arrived]) -> None:
         self._sign_of_life = asyncio.get_running_loop().time()
-        status = msg.headers.get("Status") if msg.headers else None
-        if status and not msg.reply.startswith("$JS.ACK"):
-            if status != "100":  # that request is over, whatever of it was left
-                await self._over(status)
-            return
-        self._asked = max(0, self._asked - 1)
-        self._buffer.append(_delivery(msg))
-        self._arrived.set()
+        for one in arrived:
+            if one.reply.startswith(b"$JS.ACK"):
+                self._asked = max(0, self._asked - 1)
+                self._buffer.append(_delivery(one))
+            elif (status := one.status) and status != "100":  # that request is over, whatever of it was left
+                self._keep(self._over(status))
+        if self._buffer:
+            self._arrived.set()
 
     async def _over(self, status: str) -> None:
         """404, 408, 409: ask again. 503: nobody serves the consumer; a passing one is gone for good."""
@@ -113,8 +110,8 @@ class NatsSource:
 
     async def _send_acks(self) -> None:
         acks, self._acks = self._acks, []
-        for reply in acks:
-            await self._nc.publish(reply, b"+ACK")
+        if acks:
+            await self._wire.reply(acks, b"+ACK")
 
     def later(self, delivery: Delivery, delay_ms: int) -> None:
         body = b'-NAK {"delay": %d}' % (delay_ms * 1_000_000)
@@ -123,18 +120,20 @@ class NatsSource:
     async def close(self) -> None:
         for task in list(self._tasks):
             task.cancel()
-        subscription, self._subscription = self._subscription, None
-        if subscription is not None and not self._nc.is_closed:
-            await subscription.unsubscribe()
+        close, self._close = self._close, None
+        if close is not None and not self._nc.is_closed:
+            await close()
 
 
-def _delivery(msg: Msg) -> Delivery:
+def _delivery(one: Arrived) -> Delivery:
     """`$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>`, or the longer form
     with domain and account behind `$JS.ACK` (ADR-15 of NATS)."""
-    parts = msg.reply.split(".")
+    handle = one.reply.decode()
+    parts = handle.split(".")
     at = 4 if len(parts) < 11 else 6
     delivered, sequence, left = int(parts[at]), int(parts[at + 1]), int(parts[at + 4])
-    name = (msg.headers or {}).get("Nats-Msg-Id") or f"{parts[at - 2]}-{sequence}"
+    name = one.id or f"{parts[at - 2]}-{sequence}"
     return Delivery(
-        id=name, subject=msg.subject, data=msg.data, sequence=sequence, delivered=delivered, left=left, handle=msg.reply
-    )
+        id=name, subject=one.subject.decode(), data=one.data, sequence=sequence, delivered=delivered, left=left,
+        handle=handle,
+    )  # fmt: skip

@@ -1,5 +1,5 @@
 -- Reads rows, whole tables and changes of one moment. ARGV: prefix, epoch, request (msgpack).
--- request: {{{table, {keys}}...}, {whole tables}, since or -1, lease name, lease token}.
+-- request: {{{table, {keys}}...}, {whole tables}, since or -1, lease name, lease token, {followed prefixes}}.
 -- Returns "WIPED", "FENCED" or {rows, whole, version, changes}.
 local prefix, epoch = ARGV[1], ARGV[2]
 if redis.call('GET', prefix .. ':epoch') ~= epoch then return 'WIPED' end
@@ -9,6 +9,13 @@ if request[4] ~= '' and redis.call('GET', prefix .. ':fence:' .. request[4]) ~= 
 end
 
 local function hash(table) return prefix .. ':t:' .. table end
+
+local function follows(name)
+  for _, prefix in ipairs(request[6]) do
+    if string.sub(name, 1, #prefix) == prefix then return true end
+  end
+  return false
+end
 
 local rows, whole, changes = {}, {}, {}
 for index, wanted in ipairs(request[1]) do
@@ -20,9 +27,11 @@ end
 local version = redis.call('GET', prefix .. ':version') or '0'
 if request[3] >= 0 then
   local names = redis.call('ZRANGEBYSCORE', prefix .. ':changes', '(' .. string.format('%.0f', request[3]), '+inf')
-  for index, name in ipairs(names) do
-    local cut = string.find(name, '\n', 1, true)
-    changes[index] = {name, redis.call('HGET', hash(string.sub(name, 1, cut - 1)), string.sub(name, cut + 1))}
+  for _, name in ipairs(names) do
+    if follows(name) then
+      local cut = string.find(name, '\n', 1, true)
+      changes[#changes + 1] = {name, redis.call('HGET', hash(string.sub(name, 1, cut - 1)), string.sub(name, cut + 1))}
+    end
   end
 end
 return {rows, whole, version, changes}

@@ -17,6 +17,7 @@ from redis.exceptions import ConnectionError, NoScriptError, RedisError, Timeout
 from fairway.domain.decision import Put, Step
 from fairway.runtime.ports import Commit, Found, Row, StoreWiped, Unreachable, Wanted
 from fairway.runtime.ports import Fenced as FencedOut
+from fairway.runtime.rows import encoded
 
 _HERE = Path(__file__).parent
 _SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "read", "lease", "load", "rebuild")}
@@ -35,7 +36,7 @@ def pack_step(key: str, payload: bytes, step: Step, blobs: list[bytes]) -> list[
     ops: list[Any] = []
     for write in step.writes:
         if isinstance(write, Put):
-            data = 0 if write.value is None else blob(msgspec.json.encode(write.value))
+            data = 0 if write.value is None else blob(encoded(write.table, write.key, write.value))
             expect = -1 if write.expect is None else write.expect
             ops.append([1, write.table, write.key, write.rev, expect, data])
         else:
@@ -96,7 +97,7 @@ class RedisStore:
     async def read(self, wanted: Wanted) -> Found:
         tables = [(table, keys) for table, keys in wanted.rows.items() if keys]
         since = -1 if wanted.since is None else wanted.since
-        request = msgspec.msgpack.encode([tables, wanted.whole, since, wanted.lease, wanted.token])
+        request = msgspec.msgpack.encode([tables, wanted.whole, since, wanted.lease, wanted.token, wanted.follow])
         answer = _taken(await self._run("read", self._epoch, request))
         return _found(wanted, tables, answer)
 

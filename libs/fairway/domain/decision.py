@@ -12,6 +12,7 @@ from fairway.wire.jobs import JobMessage
 
 # Tables of the store. What is in `nodes/<cluster>`, `ledger/<cluster>` and `clusters` is followed by revision.
 JOBS = "jobs"
+PLACED = "placed"
 LIVE = "live"
 NAMES = "names"
 CLIENTS = "clients"

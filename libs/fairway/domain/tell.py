@@ -1,8 +1,9 @@
 """How a service says what became of a job: events with derived ids, folded into the job, in one guarded step."""
 
-from base64 import b32encode
 from hashlib import blake2b
 from typing import Any, Protocol
+
+import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Say, Step, Write
@@ -23,7 +24,7 @@ class Jobs(Protocol):
 def message_id(*parts: object) -> str:
     """An id that anybody derives again from the same parts: 120 bits, letters and digits."""
     text = "\x1f".join(map(str, parts))
-    return b32encode(blake2b(text.encode(), digest_size=15).digest()).decode().lower()
+    return blake2b(text.encode(), digest_size=15).hexdigest()
 
 
 def quota_key(node: str, resource: str) -> str:
@@ -66,15 +67,24 @@ class Teller:
     def step(self, *more: Write) -> Step:
         """The step that makes it so. `more` are writes that go along, such as a charge with its limit."""
         assert self.job is not None, "say something before taking the step"
-        writes: list[Write] = [Put(decision.JOBS, self.id, self.job, rev=self.job.rev, expect=self._rev), *more]
+        writes: list[Write] = [Put(decision.JOBS, self.id, row_of(self.job), rev=self.job.rev, expect=self._rev), *more]
+        writes += [Put(decision.PLACED, self.id, one.message) for one in self._events if one.message.verb == "placed"]
         if self._before is not None:
             writes += released(self._before, self.job)
             writes += made_up(self._stored, self._before)
+            if self._before.cluster and (self.job.ended or not self.job.cluster):
+                writes.append(Put(decision.PLACED, self.id, None))
         if not self.job.ended and self._stored is None:
             writes.append(Put(decision.LIVE, self.id, ""))
         if self.job.ended and not (self._stored and self._stored.ended):
             writes += farewell(self.job)
         return Step(writes=tuple(writes), events=tuple(self._events))
+
+
+def row_of(job: Job) -> Job:
+    """The job as its row has it. The record of the placement grows with the fleet and only `why` asks for it: it has a
+    row of its own, so that the stages to come do not carry it along."""
+    return msgspec.structs.replace(job, placed=None) if job.placed is not None else job
 
 
 def released(before: Job, after: Job) -> list[Write]:

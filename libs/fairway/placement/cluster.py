@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.domain.resources import Resources, add, scale
+from fairway.placement.bearers import Bearers
 from fairway.placement.index import Region, Row, State, extended
 from fairway.placement.journal import Journal
 from fairway.placement.shapes import Shape, Where
@@ -48,7 +49,7 @@ class ClusterView:
         self._sorted = True
         self._assumed: dict[str, dict[str, Resources]] = {}
         self._overlay: dict[str, dict[str, Resources]] = {}
-        self._carried: dict[str, int] = {}
+        self._carried, self._shown = Bearers(), Bearers()
         self._rows: dict[Shape, Row] = {}
         self._regions: dict[Where, Region] = {}
         self._journal = Journal()
@@ -89,7 +90,7 @@ class ClusterView:
         it is dropped on the whole cluster, so that it counts once (the reserver may have moved it)."""
         name = node.name
         old = self._states.get(name)
-        self._carry(old.node if old else None, node)
+        self._carry(name, old.node if old else None, node)
         for key in node.holds:
             self._forget(key, seen_on=name)
         same = old is not None and _same_facts(old.node, node)
@@ -107,7 +108,7 @@ class ClusterView:
         old = self._states.pop(name, None)
         if old:
             del self._nodes[name]
-            self._carry(old.node, None)
+            self._carry(name, old.node, None)
             self._changed(name, deep=True)
 
     def hold(self, key: str, slots: tuple[Slot, ...], requests_of: Mapping[str, Resources]) -> None:
@@ -127,6 +128,10 @@ class ClusterView:
     def drop(self, key: str) -> None:
         """Forget an assumed placement, if there is one."""
         self._forget(key)
+
+    def nodes_of(self, key: str) -> set[str]:
+        """The nodes whose `holds` or `attempts` name this attempt."""
+        return self._carried.of(key) | self._shown.of(key)
 
     def free(self, node_name: str) -> Resources:
         """What is free on a node, by the resources it lists; negative when it is overcommitted."""
@@ -216,13 +221,9 @@ class ClusterView:
             if name != seen_on:  # that node's free amounts are about to be replaced
                 self._shift(name, amount, 1)
 
-    def _carry(self, old: Node | None, new: Node | None) -> None:
-        for key in new.holds if new else ():
-            self._carried[key] = self._carried.get(key, 0) + 1
-        for key in old.holds if old else ():
-            self._carried[key] -= 1
-            if not self._carried[key]:
-                del self._carried[key]
+    def _carry(self, name: str, old: Node | None, new: Node | None) -> None:
+        self._carried.renew(name, old.holds if old else {}, new.holds if new else {})
+        self._shown.renew(name, old.attempts if old else {}, new.attempts if new else {})
 
     def _free(self, node: Node) -> Resources:
         left = dict(node.allocatable)

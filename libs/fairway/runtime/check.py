@@ -1,7 +1,7 @@
 """What must always hold, checked from the record alone: an auditor that shares no code with those who decide.
 
-It reads the events with its own small idea of a job (check_job.py), lays reservations over nodes and charges over
-the quota tree (check_room.py), and says every breach with the job, the place in the record and a sentence.
+It reads the events with its own small idea of a job (check_job.py), lays reservations over nodes (check_room.py) and
+charges over the quota tree (check_quota.py), and says of every breach the job, the place in the record and a sentence.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,9 +12,11 @@ from msgspec import Struct
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.runtime.check_job import Life, Spoken, Violation
-from fairway.runtime.check_room import Charges, Rooms
+from fairway.runtime.check_quota import Charges
+from fairway.runtime.check_room import Rooms
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.fleet import Report
 
 
 class Findings(Struct, frozen=True):
@@ -60,6 +62,10 @@ class Checker:
         elif not isinstance(message, wire.Cancel):
             self._event(spoken)
 
+    def see(self, report: Report) -> None:
+        """What the agent of a cluster reported: where pods really are. Optional; see check_room."""
+        self._rooms.see(report)
+
     def _event(self, spoken: Spoken) -> None:
         message = spoken.message
         life = self._lives.get(message.job)
@@ -70,7 +76,7 @@ class Checker:
             self._breach(spoken, "tenant", f"its tenant is {life.tenant}, but this was said for {message.tenant}")
         for ready in life.in_order(spoken):
             self._violations += life.read(ready)
-            self._violations += self._rooms.follow(life, ready)
+            self._rooms.follow(life, ready)
             self._charges.follow(life, ready)
 
     def _born(self, spoken: Spoken) -> None:
@@ -95,7 +101,8 @@ class Checker:
         for life in lives:
             if life.end:
                 ends[life.end] = ends.get(life.end, 0) + 1
-        late = [*self._lost(), *(breach for life in lives for breach in life.left()), *self._charges.breaches()]
+        left = [breach for life in lives for breach in life.left()]
+        late = [*self._lost(), *left, *self._rooms.breaches(), *self._charges.breaches()]
         return Findings(
             messages=self._messages, submitted=len(self._submitted),
             accepted=sum(life.accepted for life in lives), ends=ends,

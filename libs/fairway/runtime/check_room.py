@@ -1,96 +1,138 @@
-"""Room and quota as an auditor adds them up: promises over nodes, charges over the tree."""
+"""Room as an auditor adds it up: promises over nodes, and over what was seen there.
+
+A member cluster's own scheduler may put a pod on another node than was planned for it. Where reports of the clusters
+are at hand, a pod counts where it was seen, and only what was not seen yet counts where it was planned; without
+reports everything counts where it was planned.
+"""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from fairway.domain.quota_tree import QuotaNode, leaves
+from msgspec import Struct
+
 from fairway.domain.resources import Resources, show
-from fairway.runtime.check_job import Life, Spoken, Violation, ends
+from fairway.runtime.check_job import Life, Spoken, Violation
 from fairway.wire import jobs as wire
+from fairway.wire.capacity import Node, Slot
+from fairway.wire.fleet import Report
+
+# A decision rests on some report from this long (ms) before it was said, the newest ones may not have arrived.
+KNOWN_MS = 1_000
+
+
+class Promise(Struct, frozen=True):
+    """What an attempt was given: slots, and what one pod of each pod set takes."""
+
+    cluster: str
+    slots: tuple[Slot, ...]
+    requests: dict[str, Resources]
+
+    def planned(self, seen: Mapping[str, Mapping[str, int]]) -> dict[str, Resources]:
+        """What is still kept free by node, after the pods `seen` by pod set and node: as many slots as there are pods
+        to come, in the order of the plan, leaving out those that were taken as planned."""
+        to_come: dict[str, int] = {}
+        for slot in self.slots:
+            to_come[slot.pods] = to_come.get(slot.pods, 0) + slot.count
+        for pods, places in seen.items():
+            to_come[pods] = to_come.get(pods, 0) - sum(places.values())
+        kept: dict[str, Resources] = {}
+        for slot in self.slots:
+            open_here = slot.count - seen.get(slot.pods, {}).get(slot.node, 0)
+            count = max(0, min(open_here, to_come[slot.pods]))
+            to_come[slot.pods] -= count
+            _add(kept.setdefault(slot.node, {}), self.requests.get(slot.pods, {}), count)
+        return kept
 
 
 class Rooms:
-    """Per node, the sum of what open attempts were given there. A release is said before the room is given again,
-    because the reserver hears of it from the record; so the order of the record is the order to add up in."""
+    """Takes promises and releases in the order of the record. A release is said before the room is given again,
+    because the reserver hears of it from the record."""
 
     def __init__(self, nodes: Mapping[str, Mapping[str, Resources]]) -> None:
         self._nodes = nodes
-        self._taken: dict[tuple[str, str], Resources] = {}
-        self._held: dict[str, list[tuple[tuple[str, str], Resources]]] = {}
+        self._moves: list[tuple[str, str, Promise | None, int, int]] = []
+        self._open: dict[str, str] = {}
+        self._known: dict[str, list[tuple[int, dict[str, Node]]]] = {}
 
-    def follow(self, life: Life, spoken: Spoken) -> Iterator[Violation]:
+    def see(self, report: Report) -> None:
+        """Reports of one cluster in the order of the stream."""
+        states = self._known.setdefault(report.cluster, [(0, {})])
+        state = {} if report.full else {name: node for name, node in states[-1][1].items() if name not in report.gone}
+        state |= {node.name: node for node in report.nodes}
+        states.append((max(report.at, states[-1][0]), state))
+
+    def follow(self, life: Life, spoken: Spoken) -> None:
         """After `life` has read the message: its room given up if it has no open attempt, or taken if it got one."""
         message = spoken.message
         if life.open is None or isinstance(message, wire.Reserved):
-            for place, amounts in self._held.pop(life.job, ()):
-                self._move(place, amounts, -1)
+            key = self._open.pop(life.job, "")
+            if key:
+                self._moves.append((life.job, key, None, spoken.sequence, message.at))
         if isinstance(message, wire.Reserved):
-            yield from self._reserve(life, message, spoken.sequence)
-
-    def _reserve(self, life: Life, message: wire.Reserved, sequence: int) -> Iterator[Violation]:
-        held = self._held[life.job] = []
-        for slot in message.slots:
-            place = (message.cluster, slot.node)
-            amounts = {name: amount * slot.count for name, amount in life.requests.get(slot.pods, {}).items()}
-            self._move(place, amounts, 1)
-            held.append((place, amounts))
-            node = self._nodes.get(message.cluster, {}).get(slot.node)
-            if node is None:
-                yield Violation(life.job, sequence, "room", f"{message.cluster} has no node {slot.node}")
-                continue
-            for name, amount in self._taken[place].items():
-                most = node.get(name, amount if name == "pods" else 0)
-                if amounts.get(name) and amount > most:
-                    there = f"{slot.node} of {message.cluster} has {show(name, most)} {name}"
-                    text = f"{there}, but {show(name, amount)} are reserved"
-                    yield Violation(life.job, sequence, "room", text)
-
-    def _move(self, place: tuple[str, str], amounts: Resources, sign: int) -> None:
-        taken = self._taken.setdefault(place, {})
-        for name, amount in amounts.items():
-            taken[name] = taken.get(name, 0) + sign * amount
-
-
-class Charges:
-    """Charges by quota node. They are added up in the order of `at`, giving back first: a service publishes after it
-    committed, so a freed share may be charged again before the record says that it was freed. A breach shorter than
-    one commit, or clocks that differ, cannot be seen this way."""
-
-    def __init__(self, tree: QuotaNode | None) -> None:
-        self._max = {node.path: node.max for path in leaves(tree) for node in path} if tree else None
-        self._moves: list[tuple[int, bool, int, str, tuple[str, ...], Resources]] = []
-        self._charged: dict[str, tuple[tuple[str, ...], Resources]] = {}
-        self._wrong: list[Violation] = []
-
-    def follow(self, life: Life, spoken: Spoken) -> None:
-        message = spoken.message
-        if isinstance(message, wire.Queue | wire.Dequeued) or ends(message):
-            path, charge = self._charged.pop(life.job, ((), {}))
-            if charge:
-                back = {name: -amount for name, amount in charge.items()}
-                self._moves.append((message.at, False, spoken.sequence, life.job, path, back))
-        if isinstance(message, wire.Dequeued):
-            self._charged[life.job] = (message.path, message.charge)
-            self._moves.append((message.at, True, spoken.sequence, life.job, message.path, message.charge))
-            for name, amount in sorted(life.asks.items()):
-                charged = message.charge.get(name, 0)
-                if charged != amount:
-                    text = f"it asks for {show(name, amount)} {name} and was charged {show(name, charged)}"
-                    self._wrong.append(Violation(life.job, spoken.sequence, "quota", text))
+            key = self._open[life.job] = f"{life.job}/{message.attempt}"
+            promise = Promise(message.cluster, message.slots, life.requests)
+            self._moves.append((life.job, key, promise, spoken.sequence, message.at))
 
     def breaches(self) -> Iterator[Violation]:
-        yield from self._wrong
-        if self._max is None:
-            return
-        used: dict[tuple[str, str], int] = {}
-        for _, charges, sequence, job, path, amounts in sorted(self._moves, key=lambda move: move[:3]):
-            if charges and not path:
-                yield Violation(job, sequence, "quota", "it was charged to no node of the quota tree")
-            for node in path:
-                for name, amount in amounts.items():
-                    total = used[node, name] = used.get((node, name), 0) + amount
-                    most = self._max.get(node, {}).get(name)
-                    if charges and most is not None and amount and total > most:
-                        text = f"quota {node} uses {show(name, total)} {name} of at most {show(name, most)}"
-                        yield Violation(job, sequence, "quota", text)
-                if charges and node not in self._max:
-                    yield Violation(job, sequence, "quota", f"the quota tree has no node {node}")
+        given: dict[str, Promise] = {}
+        for job, key, promise, sequence, at in self._moves:
+            if promise is None:
+                given.pop(key, None)
+                continue
+            given[key] = promise
+            here = {name: one for name, one in given.items() if one.cluster == promise.cluster}
+            for node in dict.fromkeys(slot.node for slot in promise.slots):
+                text = self._overfull(here, promise.cluster, node, at)
+                if text:
+                    yield Violation(job, sequence, "room", text)
+
+    def _overfull(self, given: Mapping[str, Promise], cluster: str, node: str, at: int) -> str:
+        """Why the promises on a node are too much, by all that may have been known at the time; empty if they fit."""
+        have = self._nodes.get(cluster, {}).get(node)
+        if have is None:
+            return f"{cluster} has no node {node}"
+        text = ""
+        for state in self._states(cluster, at):
+            text = _too_much(have, taken(given, state, node))
+            if not text:
+                return ""
+        return f"{node} of {cluster} {text}"
+
+    def _states(self, cluster: str, at: int) -> Iterator[dict[str, Node]]:
+        """What reports showed at `at` and in the time before, newest first; nothing when there were no reports."""
+        for since, state in reversed(self._known.get(cluster, [(0, {})])):
+            if since <= at:
+                yield state
+                if since < at - KNOWN_MS:
+                    return
+
+
+def taken(given: Mapping[str, Promise], state: Mapping[str, Node], node: str) -> Resources:
+    """What is promised or used on `node`: other people's pods, ours that were seen there, ours that are to come."""
+    total: Resources = {}
+    row = state.get(node)
+    if row is not None:
+        _add(total, row.used, 1)
+        for pods in row.attempts.values():
+            _add(total, pods.requests, 1)
+    for key, promise in given.items():
+        seen: dict[str, dict[str, int]] = {}
+        for name, there in state.items():
+            if key in there.attempts:
+                for pods_name, count in there.attempts[key].counts.items():
+                    seen.setdefault(pods_name, {})[name] = count
+        _add(total, promise.planned(seen).get(node, {}), 1)
+    return total
+
+
+def _add(total: dict[str, Any], amounts: Mapping[str, int], times: int) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount * times
+
+
+def _too_much(have: Resources, total: Resources) -> str:
+    for name, amount in sorted(total.items()):
+        most = have.get(name, amount if name == "pods" else 0)
+        if amount > most:
+            return f"has {show(name, most)} {name}, but {show(name, amount)} are reserved or running"
+    return ""

@@ -112,11 +112,16 @@ def _dispatched(job: Job, message: wire.Dispatched) -> Told:
 
 
 def _running(job: Job, message: wire.Running) -> Told:
-    return f"Running in {message.cluster}" + (f": {message.text}." if message.text else "."), ()
+    return f"Running in {message.cluster}" + _said(message.text), ()
 
 
 def _succeeded(job: Job, message: wire.Succeeded) -> Told:
-    return f"Succeeded in {message.cluster}" + (f": {message.text}." if message.text else "."), ()
+    return f"Succeeded in {message.cluster}" + _said(message.text), ()
+
+
+def _said(text: str) -> str:
+    """What the cluster says, as the end of a sentence; it may have brought its own full stop."""
+    return f": {text.rstrip('.')}." if text else "."
 
 
 def _failed(job: Job, message: wire.Failed) -> Told:

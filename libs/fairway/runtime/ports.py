@@ -88,12 +88,13 @@ class Bus(Protocol):
 
 
 class Wanted(Struct):
-    """One read: rows by table and key, whole tables, and what changed in the followed tables after `since`. With a
-    lease, only its present owner is answered."""
+    """One read: rows by table and key, whole tables, and what changed after `since` in the followed tables whose names
+    begin with one of `follow`. With a lease, only its present owner is answered."""
 
     rows: dict[str, list[str]] = {}
     whole: tuple[str, ...] = ()
     since: int | None = None
+    follow: tuple[str, ...] = ("",)
     lease: str = ""
     token: int = 0
 
@@ -223,9 +224,9 @@ class Cluster(Protocol):
 
     async def get(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None: ...
     async def patch(
-        self, kind: str, namespace: str, name: str, body: dict[str, Any], subresource: str = ""
+        self, kind: str, namespace: str, name: str, body: dict[str, Any] | list[dict[str, Any]], subresource: str = ""
     ) -> dict[str, Any] | None:
-        """Merge patch; None when the object is not there."""
+        """Merge patch, or the steps of a JSON patch for a list; None when the object is not there."""
         ...
 
     async def create(self, kind: str, manifest: dict[str, Any]) -> None: ...

@@ -9,7 +9,7 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.job import IN_CLUSTER, IllegalMove, Job, fold
 from fairway.domain.ledger import Hold
-from fairway.domain.tell import name_key, quota_key
+from fairway.domain.tell import name_key, quota_key, row_of
 from fairway.runtime.ports import Bus, Store
 from fairway.wire import jobs as wire
 
@@ -91,7 +91,9 @@ async def rebuild(bus: Bus, store: Store, owner: str) -> int:
 def working_set(jobs: dict[str, Job]) -> Working:
     working = Working(rows={}, quota={})
     for job in jobs.values():
-        working.put(decision.JOBS, job.id, job, job.rev)
+        working.put(decision.JOBS, job.id, row_of(job), job.rev)
+        if job.placed is not None and not job.ended:
+            working.put(decision.PLACED, job.id, job.placed)
         if job.spec is None:
             continue
         if job.spec.client:

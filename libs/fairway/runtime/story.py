@@ -1,6 +1,7 @@
 """What happened to a job, from the record: attempt by attempt, with the decision behind each step."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 import msgspec
@@ -123,27 +124,39 @@ async def _recorded(bus: Bus, job: Job) -> list[Recorded]:
     found: list[Recorded] = []
     left = set(range(1, job.rev + 1))
     mark = job.id.encode()
-    async for one in bus.history(subjects.JOBS, [subjects.job("*", job.tenant)], start=max(first, 1)):
-        if one.sequence != first and mark not in one.data:
-            continue
-        message = _read(one)
-        if message is None or (message.job != job.id and one.sequence != first):
-            continue
-        found.append((one.sequence, message))
-        left.discard(message.rev)
-        if not left:
-            break
+    async with _closed(bus.history(subjects.JOBS, [subjects.job("*", job.tenant)], start=max(first, 1))) as past:
+        async for one in past:
+            if one.sequence != first and mark not in one.data:
+                continue
+            message = _read(one)
+            if message is None or (message.job != job.id and one.sequence != first):
+                continue
+            found.append((one.sequence, message))
+            left.discard(message.rev)
+            if not left:
+                break
     return found
+
+
+@asynccontextmanager
+async def _closed(past: AsyncIterator[Delivery]) -> AsyncIterator[AsyncIterator[Delivery]]:
+    """Whoever stops reading early gives the consumer back at once."""
+    try:
+        yield past
+    finally:
+        if isinstance(past, AsyncGenerator):
+            await past.aclose()
 
 
 async def _first(bus: Bus, job: Job) -> int:
     """The sequence of the submission. A job that was never understood has no spec; its rejection names it."""
     if job.spec is not None:
         return job.spec.manifest.sequence
-    async for one in bus.history(subjects.JOBS, [subjects.job(wire.Rejected.verb, job.tenant)]):
-        message = _read(one) if job.id.encode() in one.data else None
-        if isinstance(message, wire.Rejected) and message.job == job.id:
-            return message.manifest.sequence if message.manifest else one.sequence
+    async with _closed(bus.history(subjects.JOBS, [subjects.job(wire.Rejected.verb, job.tenant)])) as past:
+        async for one in past:
+            message = _read(one) if job.id.encode() in one.data else None
+            if isinstance(message, wire.Rejected) and message.job == job.id:
+                return message.manifest.sequence if message.manifest else one.sequence
     return 0
 
 

@@ -1,6 +1,7 @@
 """What the loop counts, in Prometheus' words: base units, plural units, no job id in a label."""
 
 import time
+from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -24,6 +25,12 @@ class Meter:
             "fairway_sweep_wakes_total", "Jobs that only the sweep woke; stays 0.", by, registry=registry
         )
         self.ready = Gauge("fairway_ready", "1 while the service can work.", by, registry=registry)
+
+    def follow(self, service: str, ready: Callable[[], bool]) -> None:
+        """A service of this process: its counters are there before their first event, and every scrape asks `ready`."""
+        self.ready.labels(service).set_function(ready)
+        for counter in (self._handled, self._conflicts, self._said, self._buried):
+            counter.labels(service)
 
     def start(self) -> float:
         return time.monotonic()

@@ -12,16 +12,16 @@ from fairway.domain.ledger import Hold
 from fairway.domain.resources import Resources
 from fairway.domain.tell import Teller
 from fairway.placement.cluster import ClusterView
+from fairway.runtime import rows
 from fairway.runtime.ports import Found, Row, Store, Wanted
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.jobs import JobMessage
 
-_job = msgspec.json.Decoder(Job).decode
-_node = msgspec.json.Decoder(Node).decode
-_hold = msgspec.json.Decoder(Hold).decode
 _info = msgspec.json.Decoder(ClusterInfo).decode
 # A placement that no reserver has taken up after this long is not coming; its room is counted as free again.
 ASSUMED_MS = 10_000
+# By then the reserver has usually answered. What it sent back, no change of the cache tells: the job is looked at.
+_TAKEN_UP_MS = 100
 
 
 class JobsView:
@@ -41,11 +41,9 @@ class JobsView:
         self.revs.clear()
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
-        wanted = Wanted(rows={})
-        for one in heard:
-            if name := decision.job_of(one):
-                wanted.add(decision.JOBS, name)
-        return wanted
+        names = dict.fromkeys(decision.job_of(one) for one in heard)
+        names.pop("", None)
+        return Wanted(rows={decision.JOBS: list(names)} if names else {})
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         self.jobs = {}
@@ -53,7 +51,7 @@ class JobsView:
         self.stored = {}
         for (table, key), row in found.rows.items():
             if table == decision.JOBS:
-                self.jobs[key], self.revs[key] = _job(row.data), row.rev
+                self.jobs[key], self.revs[key] = rows.JOBS.value(table, key, row.data), row.rev
         for one in heard:
             if isinstance(one.message, JobMessage):
                 self._catch_up(one.message)
@@ -89,6 +87,8 @@ class JobsView:
 class FleetView(JobsView):
     """Jobs, and every cluster as the store has it, followed by change; placements in flight are laid over it."""
 
+    follow: tuple[str, ...] = ("",)
+
     def __init__(self) -> None:
         super().__init__()
         self.clusters: dict[str, ClusterView] = {}
@@ -110,14 +110,19 @@ class FleetView(JobsView):
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
-        wanted.since = self.version
+        wanted.since, wanted.follow = self.version, self.follow
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)
+        for key, (_, until) in self._assumed.items():
+            if until > now + ASSUMED_MS - _TAKEN_UP_MS:
+                break
+            wanted.add(decision.JOBS, key.rpartition("/")[0])
         return wanted
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
+        self._release_taken_up()
         self.freed = found.counters.get(decision.FREED, {})
         self.version = found.version
         for table, key in self._doubtful:
@@ -134,9 +139,9 @@ class FleetView(JobsView):
         else:
             self.row_revs[table, key] = row.rev
         if kind == "nodes":
-            self.set_node(cluster, key, _node(row.data) if row else None)
+            self.set_node(cluster, key, rows.NODES.value(table, key, row.data) if row else None)
         elif kind == "ledger":
-            self._set_hold(cluster, key, _hold(row.data) if row else None)
+            self._set_hold(cluster, key, rows.HOLDS.value(table, key, row.data) if row else None)
         elif kind == decision.CLUSTERS:
             self._set_info(key, _info(row.data) if row else None)
 
@@ -148,16 +153,20 @@ class FleetView(JobsView):
 
     def set_node(self, cluster: str, name: str, node: Node | None) -> None:
         view = self.cluster(cluster)
+        known = view.states.get(name)
+        if known is not None and known.node is node:
+            return  # what was written here comes back with the changes
         if node is not None:
             view.put(node)
         elif name in view.nodes:
             view.remove(name)
 
     def _set_hold(self, cluster: str, key: str, hold: Hold | None) -> None:
+        """A hold that came, or came and went between two looks: either way the placement is no longer in flight."""
+        self._release(key)
         holds = self.ledger.setdefault(cluster, {})
         if hold is None:
             holds.pop(key, None)
-            self._release(key)  # it was sent back: its room is not taken after all
         else:
             holds[key] = hold
 
@@ -209,11 +218,19 @@ class FleetView(JobsView):
         if cluster in self.clusters:
             self.clusters[cluster].drop(key)
 
+    def _release_taken_up(self) -> None:
+        """Drops the placements of jobs that are past them: reserved, sent back, or at another attempt by now."""
+        for key in list(self._assumed):
+            job = self.jobs.get(key.rpartition("/")[0])
+            if job is not None and (job.state is not State.PLACED or job.key != key):
+                self._release(key)
+
     def _forget_old(self, now: int) -> None:
         """Drops placements that were never taken up."""
-        for key, (_, until) in list(self._assumed.items()):
+        while self._assumed:
+            key, (_, until) = next(iter(self._assumed.items()))
             if until > now:
-                break
+                return
             self._release(key)
 
 

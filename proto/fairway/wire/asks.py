@@ -7,13 +7,16 @@ QUEUE = "fairway.ask.queue"
 
 
 class QueueAsk(Struct, frozen=True):
+    """Where does this job stand?"""
+
     job: str
 
 
 class QueuePlace(Struct, frozen=True, omit_defaults=True):
     """Where a job stands in its queue. `position` counts from 1 (0: it is not waiting); `ahead` are the ids of the jobs
-    right before it, five at most, in the order in which they stand; `lacks` is the reason code of what it waits for, `text` its sentence
-    with numbers; `running_ahead` is how many jobs of the queue have been let go and have not ended."""
+    right before it, five at most, in the order in which they stand; `lacks` is the reason code of what it waits for,
+    `text` its sentence with numbers; `running_ahead` is how many jobs of the queue have been let go and have not
+    ended."""
 
     queue: str
     policy: str = ""

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 from fairway.wire.capacity import Node, Taint
 from fairway.wire.reasons import Reason
@@ -47,6 +47,10 @@ class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):
     count: int = 0
 
 
+def _null() -> Raw:
+    return Raw(b"null")
+
+
 class Configured(FleetMessage, frozen=True, kw_only=True, tag="configured"):
     """A policy, PriorityClass, ElasticQuotaTree or Queue as the hub has it now, or a cluster as its agent introduces
     it; `manifest` null: deleted. (Raw cannot be one of several types for msgspec, so null is a manifest here.)"""
@@ -55,7 +59,7 @@ class Configured(FleetMessage, frozen=True, kw_only=True, tag="configured"):
     kind: str
     namespace: str = ""
     name: str
-    manifest: Raw = Raw(b"null")
+    manifest: Raw = field(default_factory=_null)
 
 
 class ConfigRefused(FleetMessage, frozen=True, kw_only=True, tag="config_refused"):

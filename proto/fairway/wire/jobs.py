@@ -1,73 +1,23 @@
 """The life of a job, as what is said about it on the bus. Read this file first.
 
-Every message is a frozen value with the same head: which job, whose, which attempt, the revision of the job that
-it makes (0 for commands, which change nothing by themselves) and when. Events are past tense, commands imperative.
+Every message is a frozen value with the same head (`envelope.py`): which job, whose, which attempt, the revision of
+the job that it makes (0 for commands, which change nothing by themselves) and when. Events are past tense, commands
+imperative. Here is the way to a cluster, in order; what happens there, and the way back, is in `lifecycle.py`.
 """
 
-from typing import ClassVar
-
-from msgspec import Raw, Struct
+from msgspec import Raw, field
 
 from fairway.wire.capacity import Slot
-from fairway.wire.policy import Placement
-from fairway.wire.reasons import Code, Reason
-from fairway.wire.workload import Workload
+from fairway.wire.envelope import JobMessage
+from fairway.wire.lifecycle import Cancel, Cancelled, Failed, Lost, Recall, Removed, Running, Succeeded
+from fairway.wire.reasons import Reason
+from fairway.wire.spec import HubRef, JobSpec, ManifestRef, Verdict
 
-
-class JobMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
-    """The head. `at` is in milliseconds since 1970; `cause` is the id of the message that led to this one."""
-
-    job: str = ""
-    tenant: str
-    attempt: int = 0
-    rev: int = 0
-    at: int = 0
-    cause: str = ""
-
-    verb: ClassVar[str] = ""
-
-
-class ManifestRef(Struct, frozen=True):
-    """Where the manifest lies: the stream sequence of the `submitted` message, with its sha256 and size."""
-
-    sequence: int
-    sha256: str
-    size: int
-
-
-class HubRef(Struct, frozen=True, omit_defaults=True):
-    """The object on the hub that this job stands for."""
-
-    uid: str
-    plural: str = ""
-
-
-class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What admission understood; it does not change while the job lives. Durations are in milliseconds."""
-
-    workload: Workload
-    priority: int = 0
-    policy: str
-    policy_version: str = ""
-    placement: Placement
-    attempts: int = 3
-    start_timeout: int = 300_000
-    avoid: int = 600_000
-    queue: str = ""
-    labels: dict[str, str] = {}
-    manifest: ManifestRef
-    hub: HubRef | None = None
-    client: str = ""
-
-
-class Verdict(Struct, frozen=True, omit_defaults=True):
-    """What the scheduler found of one cluster, as a code and numbers (see placement.filters.Verdict for their
-    meaning); `about` names the label, taint, kind or resource. placement.record puts it into words."""
-
-    cluster: str
-    code: Code
-    about: str = ""
-    numbers: dict[str, int] = {}
+__all__ = [
+    "Admitted", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef", "JobMessage", "JobSpec",
+    "Lost", "ManifestRef", "Message", "Placed", "Queue", "Recall", "Rejected", "Removed", "Reserved", "Running",
+    "Submitted", "Succeeded", "Verdict",
+]  # fmt: skip
 
 
 class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
@@ -82,6 +32,8 @@ class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
 
 
 class Admitted(JobMessage, frozen=True, kw_only=True, tag="admitted"):
+    """The kind is understood, the gang sized, the one policy found; `spec` does not change any more."""
+
     verb = "admitted"
     spec: JobSpec
 
@@ -120,11 +72,11 @@ class Blocked(JobMessage, frozen=True, kw_only=True, tag="blocked"):
 
 class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
     """Its turn. `charge` was added to every node of `path` in the commit that said this; `woken_by` says what let it
-    go: enqueue, quota, room, reserved, removal, begin, or sweep (which only ever finds what was missed)."""
+    go: enqueue, quota, room, reserved, removal, settings, begin, or sweep (which only finds what was missed)."""
 
     verb = "dequeued"
     path: tuple[str, ...] = ()
-    charge: dict[str, int] = {}
+    charge: dict[str, int] = field(default_factory=dict)
     woken_by: str = ""
 
 
@@ -136,7 +88,7 @@ class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):
     cluster: str
     slots: tuple[Slot, ...]
     verdicts: tuple[Verdict, ...] = ()
-    scores: dict[str, dict[str, int]] = {}
+    scores: dict[str, dict[str, int]] = field(default_factory=dict)
     affinity: str = ""
     seen: int = 0
 
@@ -151,72 +103,17 @@ class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
 
 
 class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
+    """The object is applied in the member cluster; `adopted`: it was there already, and ours."""
+
     verb = "dispatched"
     cluster: str
     uid: str = ""
     adopted: bool = False
 
 
-class Running(JobMessage, frozen=True, kw_only=True, tag="running"):
-    """The gang is up, by the kind's own measure."""
-
-    verb = "running"
-    cluster: str
-    text: str = ""
-
-
-class Succeeded(JobMessage, frozen=True, kw_only=True, tag="succeeded"):
-    verb = "succeeded"
-    cluster: str
-    text: str = ""
-
-
-class Failed(JobMessage, frozen=True, kw_only=True, tag="failed"):
-    """An attempt failed by its own doing; with `final` the job has no attempts left and ends."""
-
-    verb = "failed"
-    cluster: str
-    why: Reason
-    final: bool = False
-
-
-class Lost(JobMessage, frozen=True, kw_only=True, tag="lost"):
-    """An attempt ended by no doing of its own: never started, vanished, could not be applied."""
-
-    verb = "lost"
-    cluster: str
-    why: Reason
-    final: bool = False
-
-
-class Recall(JobMessage, frozen=True, kw_only=True, tag="recall"):
-    """Delete the attempt's object in this cluster and say `removed` when nothing of it is left."""
-
-    verb = "recall"
-    cluster: str
-    why: Reason
-
-
-class Removed(JobMessage, frozen=True, kw_only=True, tag="removed"):
-    """Nothing of the attempt is left in the cluster, pods included."""
-
-    verb = "removed"
-    cluster: str
-
-
-class Cancel(JobMessage, frozen=True, kw_only=True, tag="cancel"):
-    verb = "cancel"
-    who: str = ""
-
-
-class Cancelled(JobMessage, frozen=True, kw_only=True, tag="cancelled"):
-    """An end state: somebody asked for it, and nothing of the job is left anywhere."""
-
-    verb = "cancelled"
-    who: str = ""
-
-
+# In the order of a job's life; the second line is what may come of a dispatched attempt, the third is asked for.
 Message = (
-    Submitted | Admitted | Rejected | Queue | Blocked | Dequeued | Placed | Reserved | Dispatched | Running
-    | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled
+    Submitted | Admitted | Rejected | Queue | Blocked | Dequeued | Placed | Reserved | Dispatched
+    | Running | Succeeded | Failed | Lost
+    | Recall | Removed | Cancel | Cancelled
 )  # fmt: skip

@@ -26,16 +26,15 @@ class AdmissionView(JobsView):
         self.names: dict[str, str] = {}
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
-        wanted = Wanted(rows={})
         self.understood = {one.id: understand(one.message, one.id, one.sequence, self._catalog) for one in heard}
+        jobs, clients, names = [], [], []
         for name, seen in self.understood.items():
-            wanted.add(decision.JOBS, seen.job)
-            wanted.add(decision.JOBS, f"{seen.job[:50]}-{message_id(name, seen.digest)[:6]}")
-            wanted.add(decision.CLIENTS, seen.client)
+            jobs += [seen.job, f"{seen.job[:50]}-{message_id(name, seen.digest)[:6]}"]
+            clients.append(seen.client)
             if seen.spec is not None:
                 work = seen.spec.workload
-                wanted.add(decision.NAMES, name_key(work.namespace, work.kind, work.name))
-        return wanted
+                names.append(name_key(work.namespace, work.kind, work.name))
+        return Wanted(rows={decision.JOBS: jobs, decision.CLIENTS: clients, decision.NAMES: names})
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)

@@ -70,10 +70,22 @@ def _decoded(raw: Raw) -> tuple[dict[str, Any], Reason | None]:
     if size > LARGEST_TEXT:
         text = f"the manifest has {size} bytes; {LARGEST_TEXT} is the most"
         return {}, Reason(Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image")
-    manifest = msgspec.json.decode(raw)
-    if not isinstance(manifest, dict):
-        return {}, Reason(Code.INVALID, "the manifest is not an object", remedy="send one Kubernetes object")
-    return manifest, None
+    try:
+        return _object(raw, "manifest"), None
+    except Refused as error:
+        return {}, error.reasons[0]
+
+
+def _object(raw: Raw, field: str) -> dict[str, Any]:
+    """The JSON object that a message carries; Refused for anything else, and for nesting no parser should follow."""
+    try:
+        found = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError) as error:
+        text = f"the {field} does not decode: {error or 'it is nested too deeply'}"
+        raise Refused(Reason(Code.INVALID, text, field, "send one Kubernetes object as JSON")) from None
+    if not isinstance(found, dict):
+        raise Refused(Reason(Code.INVALID, f"the {field} is not an object", field, "send one Kubernetes object"))
+    return found
 
 
 def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestRef, settings: Settings) -> wire.JobSpec:
@@ -94,9 +106,10 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
 
 def _policy(message: wire.Submitted, manifest: dict[str, Any], settings: Settings) -> Policy:
     """The policies that came along take the place of the hub's of the same name; one of all must select the job."""
-    policies = dict(settings.policies)
+    namespace = manifest["metadata"].get("namespace") or "default"
+    policies = {key: one for key, one in settings.policies.items() if key[1] in ("", namespace)}
     for raw in message.policies:
-        policy = read_policy(msgspec.json.decode(raw))
+        policy = read_policy(_object(raw, "policies"))
         policies[policy.kind, policy.namespace, policy.name] = policy
     found = select(policies.values(), manifest)
     if isinstance(found, Refused):

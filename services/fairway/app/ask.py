@@ -14,12 +14,14 @@ Output = Annotated[str, typer.Option("-o", "--output", help="wide, json, yaml or
 Json = Annotated[str, typer.Option("-o", "--output", help="json; sentences by default")]
 Url = Annotated[str, typer.Option(help="the fleet's HTTP address; else FAIRWAY_URL, else the fleet of ./.fairway")]
 
+_commands = typer.Typer()
+
 
 def register(app: typer.Typer) -> None:
-    for command in (get, why, story, cancel):
-        app.command()(command)
+    app.add_typer(_commands)
 
 
+@_commands.command()
 def get(
     what: What,
     name: Name = "",
@@ -39,16 +41,19 @@ def get(
         raise typer.Exit(130 if not watch else 0) from None
 
 
+@_commands.command()
 def why(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "") -> None:
     """Where a job stands, why, and what would move it."""
     _about(job, "why", (namespace, output, url))
 
 
+@_commands.command()
 def story(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "") -> None:
     """Everything that happened to a job, attempt by attempt, with the decision behind each step."""
     _about(job, "story", (namespace, output, url))
 
 
+@_commands.command()
 def cancel(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "") -> None:
     """Cancel a job: nothing of it stays in any cluster. One that has ended stays as it is."""
     from fairway.app.client import Api, address

@@ -5,7 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.app import ask, submit, up
+from fairway.app import ask, bench, replay, submit, up
+from fairway.app.demo import command as demo
+from fairway.app.failure import USAGE, Failure, end
 from fairway.app.pipeline import EVERYTHING
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -20,7 +22,8 @@ def _program() -> None:
 def run(
     services: Annotated[list[str], typer.Argument(help=f"one or more of {', '.join(EVERYTHING)}, or all")],
     cluster: Annotated[str, typer.Option(help="for `run agent`: beside which cluster; all of them by default")] = "",
-    announce: Annotated[bool, typer.Option(help="print a line of JSON once everything works")] = False,
+    insecure: Annotated[bool, typer.Option("--insecure", help="let the gateway listen beyond this machine")] = False,
+    announce: Annotated[bool, typer.Option("--announce", help="print a line of JSON once everything works")] = False,
 ) -> None:
     """Run services in this process, against the NATS, Redis and clusters of the environment."""
     import msgspec
@@ -33,19 +36,22 @@ def run(
     names = EVERYTHING if "all" in services else tuple(services)
     unknown = sorted(set(names) - set(EVERYTHING))
     if unknown:
-        typer.echo(f"unknown service {', '.join(unknown)}; choose from {', '.join(EVERYTHING)}, all", err=True)
-        raise typer.Exit(2)
+        end(Failure(USAGE, f"unknown service {', '.join(unknown)}", f"choose from {', '.join(EVERYTHING)}, all"))
     configure()
-    settings = msgspec.structs.replace(from_environment(), only_cluster=cluster)
+    settings = from_environment()
+    settings = msgspec.structs.replace(settings, only_cluster=cluster, insecure=insecure or settings.insecure)
 
     def ready(facts: dict[str, Any]) -> None:
         if announce:
             print(msgspec.json.encode(facts).decode(), flush=True)
 
-    uvloop.run(process.run(names, settings, ready))
+    try:
+        uvloop.run(process.run(names, settings, ready))
+    except ValueError as error:
+        end(Failure(USAGE, str(error)))
 
 
-for _part in (up, submit, ask):
+for _part in (up, demo, submit, ask, replay, bench):
     _part.register(app)
 
 

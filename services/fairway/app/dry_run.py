@@ -30,7 +30,8 @@ _HIGHEST = 1_000_000_000
 def check(documents: Sequence[Document]) -> list[Entry]:
     """One entry for each document, in their order."""
     policies = [policy for one in documents if one.role == POLICY and (policy := _tried(read_policy, one))]
-    trees = [tree for one in documents if one.kind == TREE and one.role == SETTING and (tree := _tried(read_quota_tree, one))]
+    drawn = [one for one in documents if one.kind == TREE and one.role == SETTING]
+    trees = [tree for one in drawn if (tree := _tried(read_quota_tree, one))]
     return [_check(one, policies, trees[-1] if trees else None) for one in documents]
 
 
@@ -109,4 +110,4 @@ def policies_for(job: Document, policies: Sequence[Document]) -> list[dict[str, 
     """Those of `policies` that select the job: they travel with it. Broken ones do not travel."""
     manifest = with_name(job.manifest, _SUFFIX)
     read_ones = ((one.manifest, _tried(read_policy, one)) for one in policies)
-    return [manifest_ for manifest_, policy in read_ones if policy and isinstance(select([policy], manifest), Policy)]
+    return [own for own, policy in read_ones if policy and isinstance(select([policy], manifest), Policy)]

@@ -65,7 +65,7 @@ def render(entries: Sequence[Entry], output: str) -> str:
 def _title(one: Entry) -> str:
     if not one.kind:
         return one.source
-    return f"{one.kind} {one.namespace}/{one.name}"
+    return f"{one.kind} {one.namespace}/{one.name}" if one.namespace else f"{one.kind} {one.name}"
 
 
 def _lines(one: Entry, width: int) -> list[str]:
@@ -78,7 +78,8 @@ def _lines(one: Entry, width: int) -> list[str]:
 
 def _reason(one: ReasonEntry) -> str:
     place = f"{one.field}: " if one.field else ""
-    return f"           {place}{one.text}; {one.remedy} [{one.code}]" if one.remedy else f"           {place}{one.text} [{one.code}]"
+    remedy = f"; {one.remedy}" if one.remedy else ""
+    return f"           {place}{one.text}{remedy} [{one.code}]"
 
 
 def _facts(one: Entry) -> str:

@@ -1,4 +1,4 @@
-"""How a command ends when it does not end well: a word on standard error, and an exit code that scripts can tell apart."""
+"""How a command ends when it does not end well: a word on standard error, and an exit code of its own."""
 
 from typing import NoReturn
 

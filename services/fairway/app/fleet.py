@@ -107,11 +107,11 @@ class Fleet:
 
     async def start_process(self, group: Sequence[str]) -> Child:
         """Starts a process with these services; again, if it was killed."""
-        name = group[0] if len(group) == 1 else "-".join(group) if len(group) < 4 else "services"
+        name = "-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}"
         log = self.dir / f"{name}.log"
         child = Child(name, "fairway.app.cli", ["run", *group, "--announce"], log, self.environment())
+        self.processes[name] = child  # before it starts, so that whoever gives up meanwhile ends it too
         said = await child.start()
-        self.processes[name] = child
         if "gateway" in group:
             self.http = said["http"]
         return child

@@ -73,7 +73,8 @@ def _rows(api: Api, asked: Asked) -> Rows:
         key = _LISTINGS[asked.what].key
         rows = [row for row in rows if asked.name in ("", row[key], row[key].rpartition("/")[2])]
         if asked.name and not rows:
-            raise Failure(NOT_FOUND, f"there is no {asked.name} among the {asked.what}", f"see `fairway get {asked.what}`")
+            text = f"there is no {asked.name} among the {asked.what}"
+            raise Failure(NOT_FOUND, text, f"`fairway get {asked.what}` lists them")
         return rows
     rows = sorted(api.jobs(asked.namespace), key=lambda row: (row["submitted_at"], row["id"]))
     if asked.name:
@@ -83,11 +84,12 @@ def _rows(api: Api, asked: Asked) -> Rows:
 
 
 def _print(asked: Asked, rows: Rows) -> None:
+    whole = rows[0] if asked.name else {"items": rows}
     match asked.output:
         case "json":
-            text = msgspec.json.format(msgspec.json.encode(rows[0] if asked.name else {"items": rows})).decode()
+            text = msgspec.json.format(msgspec.json.encode(whole)).decode()
         case "yaml":
-            text = yaml.safe_dump(rows[0] if asked.name else {"items": rows}, sort_keys=False, allow_unicode=True).rstrip()
+            text = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True).rstrip()
         case "name":
             text = "\n".join(row[_LISTINGS[asked.what].key] for row in rows)
         case _:
@@ -110,7 +112,8 @@ def _changes(asked: Asked, before: Rows, rows: Rows) -> None:
     changed = [index for index, row in enumerate(rows) if known.get(row[key]) != _lasting(row)]
     if asked.output in ("json", "yaml"):
         for index in changed:
-            typer.echo(msgspec.json.encode(rows[index]).decode() if asked.output == "json" else yaml.safe_dump([rows[index]]))
+            row = rows[index]
+            typer.echo(msgspec.json.encode(row).decode() if asked.output == "json" else yaml.safe_dump([row]))
     elif asked.output == "name":
         typer.echo("\n".join(rows[index][key] for index in changed), nl=bool(changed))
     elif changed:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads import queues, quota
 from fairway.workloads.door import parse_documents
-from fairway.workloads.policies import is_policy
+from fairway.workloads.policies import CLUSTER_WIDE, is_policy
 
 POLICY, SETTING, JOB = "policy", "setting", "job"
 PRIORITY_CLASS = ("scheduling.k8s.io/v1", "PriorityClass")
@@ -38,6 +38,9 @@ class Document(Struct, frozen=True):
 
     @property
     def namespace(self) -> str:
+        """Empty for what stands above namespaces."""
+        if self.kind in (CLUSTER_WIDE, PRIORITY_CLASS[1]):
+            return ""
         return str(self._metadata.get("namespace") or "default")[:80]
 
     @property

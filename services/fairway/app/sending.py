@@ -1,4 +1,4 @@
-"""A submission to a running fleet: settings first, then each job with its policies, then perhaps the wait for their ends."""
+"""A submission to a running fleet: settings first, then each job with its policies, then the wait."""
 
 import re
 import time
@@ -12,6 +12,7 @@ from fairway.app.client import ENDED, Api, Refusal, address
 from fairway.app.entries import Entry, ReasonEntry, entry
 from fairway.app.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
 from fairway.app.manifests import JOB, POLICY, SETTING, Document
+from fairway.runtime.prose import listed
 
 _PART = re.compile(r"(\d{1,9})(ms|s|m|h)")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
@@ -68,7 +69,7 @@ def _refused(one: Document, refusal: Refusal) -> Entry:
 def _idle(documents: Sequence[Document], policies: Sequence[Document]) -> None:
     for policy in policies:
         if not any(dry_run.policies_for(one, [policy]) for one in documents if one.role == JOB and not one.reasons):
-            say(f"fairway: {policy.kind} {policy.namespace}/{policy.name} selects none of these jobs and went nowhere; "
+            say(f"fairway: {policy.kind} {policy.name} selects none of these jobs and went nowhere; "
                 "apply it to the hub to keep it for others")  # fmt: skip
 
 
@@ -82,7 +83,7 @@ def _await(api: Api, entries: Sequence[Entry], seconds: float | None) -> tuple[l
             _look(api, name, rows)
         waiting = [name for name in waiting if rows.get(name, {}).get("state") not in ENDED]
         if waiting and limit is not None and time.monotonic() >= limit:
-            say(f"fairway: {len(waiting)} not ended in time: {', '.join(waiting[:5])}; `fairway why` says what they wait for")
+            say(f"fairway: not ended in time: {listed(waiting)}; `fairway why JOB` says what a job waits for")
             break
         if waiting:
             time.sleep(_LOOK_S)
@@ -102,7 +103,8 @@ def _look(api: Api, name: str, rows: dict[str, dict[str, Any]]) -> None:
     rows[name] = row
     if before is None or before["state"] != row["state"]:
         where = f" in {row['cluster']}" if row.get("cluster") else ""
-        say(f"{row['tenant']}/{name}: {row['state']}{where} (attempt {row['attempt']})")
+        title = row["spec"]["workload"]["name"] if row.get("spec") else name
+        say(f"{title}: {row['state']}{where} (attempt {row['attempt']})")
 
 
 def _ended(one: Entry, row: dict[str, Any] | None) -> Entry:

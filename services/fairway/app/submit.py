@@ -6,15 +6,20 @@ import typer
 
 from fairway.app.failure import DENIED, USAGE, Failure, end, say
 
-Files = Annotated[list[str], typer.Option("-f", "--filename", help="a file, a folder, or - for standard input; repeat it")]
+Files = Annotated[
+    list[str], typer.Option("-f", "--filename", help="a file, a folder, or - for standard input; may be repeated")
+]
 Output = Annotated[str, typer.Option("-o", "--output", help="json or name; lines for a person by default")]
 Url = Annotated[str, typer.Option(help="the fleet's HTTP address; else FAIRWAY_URL, else the fleet of ./.fairway")]
 
+_commands = typer.Typer()
+
 
 def register(app: typer.Typer) -> None:
-    app.command()(submit)
+    app.add_typer(_commands)
 
 
+@_commands.command()
 def submit(
     files: Files,
     wait: Annotated[bool, typer.Option("--wait", help="wait for the end of every job")] = False,

@@ -7,11 +7,14 @@ import typer
 
 from fairway.app.failure import ERROR, USAGE, Failure, end
 
+_commands = typer.Typer()
+
 
 def register(app: typer.Typer) -> None:
-    app.command()(up)
+    app.add_typer(_commands)
 
 
+@_commands.command()
 def up(
     clusters: Annotated[int, typer.Option(help="how many member clusters, 1 to 50")] = 3,
     dir: Annotated[Path, typer.Option(help="where it writes what it needs")] = Path(".fairway"),

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,15 @@ from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
+from fairway.admission.understand import Understood, understand
 from fairway.agent import SHAPES
 from fairway.agent.service import Settings as AgentSettings
 from fairway.agent.service import run_agent
 from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
 from fairway.domain.decision import Call, Outcome
+from fairway.gateway.http import HttpSettings, create_app
+from fairway.gateway.service import run_gateway
 from fairway.global_scheduler import service as global_scheduler
 from fairway.propagator import service as propagator
 from fairway.queue import service as queue
@@ -34,6 +38,7 @@ from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
 from fairway.watcher.reflect import Mirror
 from fairway.wire import asks
+from fairway.wire import jobs as wire
 from fairway.workloads.registry import KINDS
 
 Act = Callable[[Call], Awaitable[Outcome]]
@@ -63,6 +68,9 @@ class Parts(Struct):
     def doors(self, process: Any) -> list[Coroutine[Any, Any, None]]:
         """What runs beside the loops: the gateway, and an agent for every member cluster."""
         tasks: list[Coroutine[Any, Any, None]] = []
+        if "gateway" in process.names:
+            process.door = create_app(self.world(), http_settings(self))
+            tasks.append(run_gateway(self.world(), self.hub))
         if "agent" in process.names:
             tasks += [self._agent(name, cluster) for name, cluster in self.clusters.items()]
         return tasks
@@ -87,8 +95,18 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
         settings, bus, SystemClock(), ids, Catalog(), Meter(), await members(settings), await _hub(settings), {}, [], []
     )  # fmt: skip
     for service in services(names, parts):
-        parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
+        loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
+        parts.meter.follow(service.name, partial(getattr, loop, "ready"))
     return parts
+
+
+def http_settings(parts: Parts) -> HttpSettings:
+    """A dry run over HTTP reads a manifest as admission does, with the settings that this process knows."""
+
+    def read(message: wire.Submitted) -> Understood:
+        return understand(message, "dry-run", 0, parts.catalog)
+
+    return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub)
 
 
 def agent_settings(settings: Settings, name: str) -> AgentSettings:

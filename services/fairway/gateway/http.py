@@ -22,11 +22,12 @@ from fairway.gateway.fleet import ClusterList, Configuration, Fleet, QueueList, 
 from fairway.gateway.jobs import Cancelling, JobPage, Jobs
 from fairway.gateway.openapi import Operation, Parameter, document
 from fairway.gateway.preview import Preview, Understand
-from fairway.gateway.problem import Problem, answer, away, on_problem, on_refused, on_status
+from fairway.gateway.problem import Problem, answer, away, on_failure, on_problem, on_refused, on_status
+from fairway.gateway.setting import SettingsDoor, Taken
 from fairway.gateway.stream import Streams
 from fairway.gateway.submit import Accepted, Door
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Ids, StoreWiped, Unreachable
+from fairway.runtime.ports import Cluster, Ids, StoreWiped, Unreachable
 from fairway.runtime.story import Story, Why
 from fairway.wire.reasons import Refused
 
@@ -37,12 +38,14 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class HttpSettings(Struct, frozen=True):
-    """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set."""
+    """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set;
+    `hub`, where there is one, keeps the settings that come over HTTP."""
 
     ids: Ids
     understand: Understand
     configuration: Configuration
     insecure: bool = False
+    hub: Cluster | None = None
 
 
 class Envelope(Struct, frozen=True):
@@ -51,6 +54,15 @@ class Envelope(Struct, frozen=True):
     manifest: dict[str, Any]
     policies: list[dict[str, Any]] = []
     client: str = ""
+
+
+class Setting(Struct, frozen=True):
+    """A Kubernetes object of one of these kinds."""
+
+    apiVersion: str
+    kind: str
+    metadata: dict[str, Any]
+    spec: dict[str, Any] = {}
 
 
 def check_address(host: str, insecure: bool) -> None:
@@ -64,7 +76,8 @@ def check_address(host: str, insecure: bool) -> None:
 
 def create_app(world: World, settings: HttpSettings) -> Starlette:
     door = Door(world, settings.ids, settings.understand, lambda: settings.configuration.tree)
-    table = _table(Jobs(world, door), Fleet(world, settings.configuration), Streams(world), door)
+    table = _of_jobs(Jobs(world, door), door) + _of_fleet(Fleet(world, settings.configuration), Streams(world))
+    table.append((_SETTING, SettingsDoor(door, settings.hub).post))
     spec = document([operation for operation, _ in table], VERSION)
 
     async def openapi(request: Request) -> Response:
@@ -80,6 +93,7 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
         routes=[*routes, Route("/openapi.json", openapi)],
         exception_handlers={
             Problem: on_problem, Refused: on_refused, HTTPException: on_status, Unreachable: _away, StoreWiped: _away,
+            TimeoutError: _away, OSError: _away, Exception: on_failure,
         },
         lifespan=lifespan,
     )  # fmt: skip
@@ -88,51 +102,53 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
     return app
 
 
-def _table(jobs: Jobs, fleet: Fleet, streams: Streams, door: Door) -> list[tuple[Operation, Handler]]:
-    namespace = Parameter("namespace", "only those of this namespace")
-    listing = (
-        namespace,
-        Parameter("state", "only those in these states, separated by commas; live: those that have not ended"),
-        Parameter("limit", "how many, 1 to 500 (100)"),
-        Parameter("continue", "what the page before said"),
-    )
-    posting = (
-        Parameter("Idempotency-Key", "the client's own id; the same id with the same body is the same job", "header"),
-        Parameter("wait", "admitted: answer when it was queued or refused, or after 5 s"),
-        Parameter("dryRun", "true: only say what would be said"),
-    )
-    last = Parameter("Last-Event-ID", "go on after this event; absent: from now on", "header")
-    one = "/v1/jobs/{id}"
+_NAMESPACE = Parameter("namespace", "only those of this namespace")
+_LISTING = (
+    _NAMESPACE,
+    Parameter("state", "only those in these states, separated by commas; live: those that have not ended"),
+    Parameter("limit", "how many, 1 to 500 (100)"),
+    Parameter("continue", "what the page before said"),
+)
+_POSTING = (
+    Parameter("Idempotency-Key", "the client's own id; the same id with the same body is the same job", "header"),
+    Parameter("wait", "admitted: answer when it was queued or refused, or after 5 s"),
+    Parameter("dryRun", "true: only say what would be said"),
+)
+_LAST = Parameter("Last-Event-ID", "go on after this event; absent: from now on", "header")
+_ONE = "/v1/jobs/{id}"
+_SETTING = Operation(
+    "POST", "/v1/settings", "Set a policy, ElasticQuotaTree, Queue or PriorityClass.", {200: (Taken,)}, (),
+    (409, 413, 415, 422, 503), Setting,
+)  # fmt: skip
+Table = list[tuple[Operation, Handler]]
+
+
+def _of_jobs(jobs: Jobs, door: Door) -> Table:
+    post = Operation(
+        "POST", "/v1/jobs", "Submit a job, with its policies beside it if the hub does not have them.",
+        {200: (Accepted, Preview), 202: (Accepted,)}, _POSTING, (400, 409, 413, 415, 422, 503), Envelope,
+    )  # fmt: skip
+    cancelled = {200: (Cancelling,), 202: (Cancelling,)}
+    lacking = (404, 503)
     return [
-        (
-            Operation(
-                "POST", "/v1/jobs", "Submit a job, with its policies beside it if the hub does not have them.",
-                {200: (Accepted, Preview), 202: (Accepted,)}, posting, (400, 409, 413, 415, 422, 503), Envelope,
-            ),
-            door.post,
-        ),
-        (Operation("GET", "/v1/jobs", "Jobs, in pages, by id.", {200: (JobPage,)}, listing, (400, 503)), jobs.list),
-        (Operation("GET", one, "A job as its events have made it.", {200: (Job,)}, (), (404, 503)), jobs.one),
-        (
-            Operation("DELETE", one, "Cancel it.", {200: (Cancelling,), 202: (Cancelling,)}, (), (404, 503)),
-            jobs.cancel,
-        ),
-        (Operation("GET", f"{one}/why", "Where it stands, and why.", {200: (Why,)}, (), (404, 503)), jobs.why),
-        (
-            Operation("GET", f"{one}/story", "What happened to it, from the record.", {200: (Story,)}, (), (404, 503)),
-            jobs.story,
-        ),
+        (post, door.post),
+        (Operation("GET", "/v1/jobs", "Jobs, in pages, by id.", {200: (JobPage,)}, _LISTING, (400, 503)), jobs.list),
+        (Operation("GET", _ONE, "A job as its events have made it.", {200: (Job,)}, (), lacking), jobs.one),
+        (Operation("DELETE", _ONE, "Cancel it.", cancelled, (), lacking), jobs.cancel),
+        (Operation("GET", f"{_ONE}/why", "Where it stands, and why.", {200: (Why,)}, (), lacking), jobs.why),
+        (Operation("GET", f"{_ONE}/story", "What happened to it.", {200: (Story,)}, (), lacking), jobs.story),
+    ]
+
+
+def _of_fleet(fleet: Fleet, streams: Streams) -> Table:
+    text, named = "What happens to a tenant's jobs, as it happens.", (_NAMESPACE, _LAST)
+    events = Operation("GET", "/v1/events", text, {200: ()}, named, (400, 503))
+    return [
         (Operation("GET", "/v1/queues", "Queues, and who waits.", {200: (QueueList,)}, (), (503,)), fleet.queues),
-        (Operation("GET", "/v1/quota", "The quota tree with its usage.", {200: (QuotaList,)}, (), (503,)), fleet.quota),
+        (Operation("GET", "/v1/quota", "The quota tree and its use.", {200: (QuotaList,)}, (), (503,)), fleet.quota),
         (Operation("GET", "/v1/clusters", "Clusters, their room.", {200: (ClusterList,)}, (), (503,)), fleet.clusters),
-        (
-            Operation(
-                "GET", "/v1/events", "What happens to a tenant's jobs, as it happens.", {200: ()}, (namespace, last),
-                (400, 503),
-            ),
-            streams.events,
-        ),
-    ]  # fmt: skip
+        (events, streams.events),
+    ]
 
 
 async def _away(request: Request, error: Exception) -> Response:

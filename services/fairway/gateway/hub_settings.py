@@ -45,8 +45,11 @@ class HubSettings:
                 message = _decode(one.data)
             except msgspec.DecodeError:
                 continue
-            if isinstance(message, fleet.Configured) and message.manifest is not None:
-                manifest = msgspec.json.decode(message.manifest)
+            if isinstance(message, fleet.Configured):
+                # An absent Raw comes back as the text `null`, not as None.
+                manifest = msgspec.json.decode(message.manifest) if message.manifest is not None else None
+                if manifest is None:
+                    continue
                 kind = f"{message.kind}.{manifest.get('apiVersion', '')}"
                 if kind in SETTINGS:
                     key = (message.kind, message.namespace, message.name)

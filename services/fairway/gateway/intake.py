@@ -7,7 +7,7 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.decision import Say
-from fairway.domain.job import ENDED, Job
+from fairway.domain.job import Job, State
 from fairway.domain.names import job_id
 from fairway.gateway import hub_objects
 from fairway.gateway.answers import Slim
@@ -31,6 +31,9 @@ log = structlog.get_logger()
 SETTLE_S = 0.25
 _MOST = 256
 _WHO = "the hub: its object was deleted"
+
+# Ends in which nothing of the job can be in a cluster.
+NOWHERE = frozenset({State.CANCELLED, State.REJECTED})
 
 
 class Intake:
@@ -164,7 +167,8 @@ class Intake:
         """The status of the object does not count here: it may be that of an attempt before."""
         names = {job_of(one): one for one in self._gone.values()}
         found = await self._rows.read(Wanted(rows={decision.JOBS: list(names)}))
-        over = {key for (_, key), row in found.rows.items() if decoded(row.data, Slim).state in ENDED}
+        # A job that ended well or badly still has its object in a member: that goes too.
+        over = {key for (_, key), row in found.rows.items() if decoded(row.data, Slim).state in NOWHERE}
         now = self._world.clock.now()
         live = {name: one for name, one in names.items() if name not in over}
         await self._post.say([cancellation(name, one.namespace, _WHO, now) for name, one in live.items()])

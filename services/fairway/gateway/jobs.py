@@ -77,9 +77,10 @@ class Jobs:
 
     async def cancel(self, request: Request) -> Response:
         job = await self._job(request)
-        if job.ended:
-            return answer(Cancelling(job.id, job.state.value, f"it has ended already: {job.state.value}"))
         await self._door.publish(cancellation(job.id, job.tenant, "http", self._world.clock.now()))
+        if job.ended:
+            text = f"it has ended already: {job.state.value}; what is left of it in a cluster is being removed"
+            return answer(Cancelling(job.id, job.state.value, text))
         return answer(Cancelling(job.id, job.state.value, "its cancellation is on its way; follow it with why"), 202)
 
     async def _job(self, request: Request) -> Job:

@@ -22,7 +22,7 @@ DURABLE = "gateway-narrator"
 _VERBS = (
     "rejected", "queue", "blocked", "placed", "dispatched", "running", "failed", "lost", "cancelled", "succeeded",
 )  # fmt: skip
-_SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in _VERBS)
+SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in _VERBS)
 _decode = msgspec.json.Decoder(wire.Message).decode
 _MOST, _AT_ONCE = 256, 16
 _LATER_MS = 1_000
@@ -53,7 +53,7 @@ class Narrator:
     async def _source(self) -> Source:
         while True:
             try:
-                return await self._world.bus.consume(subjects.JOBS, DURABLE, _SUBJECTS)
+                return await self._world.bus.consume(subjects.JOBS, DURABLE, SUBJECTS)
             except (Unreachable, OSError, TimeoutError) as error:
                 log.warning("waiting", service="gateway", cause=str(error))
                 await self._world.clock.sleep(0.5)
@@ -91,6 +91,8 @@ class Narrator:
         note = note_on(job, message, one.id)
         if note is None:
             return
+        # The object itself, while it is there: a rejection does not name its API group.
+        note = msgspec.structs.replace(note, about=self._intake.present.get(note.about.uid, note.about))
         if self._news(message.job, note):
             await write(self._hub, note, message.at or self._world.clock.now())
             self._remember(message.job, note.reason)

@@ -71,6 +71,11 @@ async def on_refused(request: Request, error: Exception) -> Response:
     return await on_problem(request, refused(error.reasons))
 
 
+async def on_failure(request: Request, error: Exception) -> Response:
+    """What nobody foresaw. The server logs it; the answer keeps it to itself."""
+    return await on_problem(request, Problem(500, "the gateway failed at this request", "see its log, and try again"))
+
+
 async def on_status(request: Request, error: Exception) -> Response:
     """What the router itself answers: 404 and 405."""
     status = getattr(error, "status_code", 500)

@@ -9,10 +9,12 @@ from fairway.domain import decision
 from fairway.domain.job import Job
 from fairway.gateway.answers import Slim
 from fairway.runtime.ports import Found, Store, StoreWiped, Unreachable, Wanted
+from fairway.wire import jobs as wire
 
 _PIECE = 500
 # A page of a list looks at most at so many rows, however few of them pass the filter.
 MOST_ROWS = 5_000
+_placed = msgspec.json.Decoder(wire.Placed).decode
 _job = msgspec.json.Decoder(Job).decode
 _slim = msgspec.json.Decoder(Slim).decode
 
@@ -45,9 +47,12 @@ class Reader:
             raise Unreachable("the working set is being rebuilt from the record")
 
     async def job(self, name: str) -> Job | None:
-        found = await self.read(Wanted(rows={decision.JOBS: [name]}))
-        row = found.rows.get((decision.JOBS, name))
-        return _job(row.data) if row else None
+        """With the record of its present placement."""
+        found = await self.read(Wanted(rows={decision.JOBS: [name], decision.PLACED: [name]}))
+        row, placed = found.rows.get((decision.JOBS, name)), found.rows.get((decision.PLACED, name))
+        if row is None:
+            return None
+        return msgspec.structs.replace(_job(row.data), placed=_placed(placed.data) if placed else None)
 
     async def page(self, keys: Sequence[str], most: int, passes: Callable[[Job], bool]) -> tuple[list[Job], str]:
         """The first `most` jobs of `keys` that pass, and the key after which to go on (empty: that was all)."""

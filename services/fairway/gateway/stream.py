@@ -66,17 +66,17 @@ class Streams:
             await told.aclose()
 
     async def _told(self, namespace: str, after: int) -> AsyncGenerator[Delivery, None]:
-        wanted = [subjects.job("*", namespace)]
-        if after:
-            async for one in self._world.bus.history(subjects.JOBS, wanted, start=after + 1, live=True):
-                if one.subject:
+        wanted, now = [subjects.job("*", namespace)], bool(after)
+        start = {"start": after + 1} if after else {"last": True}
+        record = self._world.bus.history(subjects.JOBS, wanted, live=True, **start)
+        try:
+            async for one in record:
+                if now and one.subject:
                     yield one
-            return
-        now = False
-        async for one in self._world.bus.history(subjects.JOBS, wanted, live=True, last=True):
-            if now and one.subject:
-                yield one
-            now = now or not one.subject
+                now = now or not one.subject
+        finally:
+            if isinstance(record, AsyncGenerator):
+                await record.aclose()
 
 
 def event(one: Delivery) -> bytes:

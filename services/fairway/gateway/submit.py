@@ -17,11 +17,13 @@ from fairway.domain.tell import message_id
 from fairway.gateway import problem
 from fairway.gateway.body import check_client, from_envelope, one_job
 from fairway.gateway.decide import Asked, Submission, names_of, outgoing_kind, submission
+from fairway.gateway.hub_objects import TREE
 from fairway.gateway.preview import Understand, preview
 from fairway.gateway.reader import Reader
 from fairway.gateway.settle import Settled
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Ids, Outgoing, Unreachable, Wanted
+from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.door import LARGEST_TEXT, parse_documents, with_name
@@ -30,8 +32,8 @@ _encode = msgspec.json.Encoder().encode
 _YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
 # Texts larger than this are parsed beside the event loop, two at a time.
 _INLINE = 64 * 1024
-_WAIT_S = 5.0
-_PUBLISH_S = 10.0
+# Together less than the 15 s that the command waits for an answer.
+_LISTEN_S, _PUBLISH_S, _WAIT_S = 2.0, 5.0, 5.0
 _RECENT = 10_000
 
 
@@ -75,14 +77,29 @@ class Door:
         accepted = await self._settled(said, asked, word)
         return problem.answer(accepted, 202, {"Location": f"/v1/jobs/{accepted.job}"})
 
-    async def _asked(self, request: Request) -> Asked:
-        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    def now(self) -> int:
+        return self._world.clock.now()
+
+    async def documents(self, request: Request) -> list[dict[str, Any]]:
+        """The objects in the body of a request."""
+        media = _media(request)
         if media not in (*_YAML, "application/json"):
             detail = "send application/json or application/yaml"
             raise problem.Problem(415, f"the body is {media[:60] or 'of no type'}, which is not read here", detail)
+        return await self._parsed(await read_body(request))
+
+    async def tree_in_force(self) -> tuple[str, str] | None:
+        """Namespace and name of the ElasticQuotaTree that the fleet has."""
+        async for one in self._world.bus.history(subjects.CONFIG, [f"fairway.config.{TREE}.>"], last=True):
+            message = msgspec.json.decode(one.data, type=fleet.Message)
+            if isinstance(message, fleet.Configured) and message.manifest and bytes(message.manifest) != b"null":
+                return message.namespace, message.name
+        return None
+
+    async def _asked(self, request: Request) -> Asked:
         client = request.headers.get("idempotency-key", "")
-        documents = await self._parsed(await read_body(request))
-        if media == "application/json" and len(documents) == 1 and "manifest" in documents[0]:
+        documents = await self.documents(request)
+        if _media(request) == "application/json" and len(documents) == 1 and "manifest" in documents[0]:
             asked = from_envelope(documents[0], client)
         else:
             asked = one_job(documents, client)
@@ -123,7 +140,7 @@ class Door:
 
     async def _word(self, said: Submission) -> asyncio.Future[wire.Queue | wire.Rejected]:
         try:
-            return await self.settled.expect((said.job, said.say.id), _WAIT_S)
+            return await self.settled.expect((said.job, said.say.id), _LISTEN_S)
         except TimeoutError:
             raise problem.away("the bus does not answer", "nothing was accepted; try again") from None
 
@@ -155,6 +172,10 @@ class Door:
         if isinstance(message, wire.Rejected):
             raise problem.refused(message.reasons, message.job)
         return msgspec.structs.replace(plain, state="queued", queue=message.queue)
+
+
+def _media(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 async def read_body(request: Request) -> bytes:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from fairway.domain import decision
 from fairway.global_scheduler.decide import SERVICE, decide
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import FleetView
@@ -13,6 +14,7 @@ class SchedulerView(FleetView):
     """`stale_after` in milliseconds: a cluster silent for longer gets no new work."""
 
     stale_after = 30_000
+    follow = ("nodes/", decision.CLUSTERS)
 
 
 def service() -> Service:

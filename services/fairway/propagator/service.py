@@ -60,6 +60,6 @@ def services(act: Callable[[Call], Awaitable[Outcome]]) -> tuple[Service, Servic
     dispatch = Ear(subjects.JOBS, SERVICE, ("fairway.job.reserved.>",), decoder)
     recall = Ear(subjects.JOBS, f"{SERVICE}-recall", ("fairway.job.recall.>",), decoder)
     return (
-        Service(SERVICE, (dispatch,), decide, JobsView, act=act, most=64),
+        Service(SERVICE, (dispatch,), decide, JobsView, act=act, most=128),
         Service(f"{SERVICE}-recall", (recall,), decide, JobsView, act=act, most=64),
     )

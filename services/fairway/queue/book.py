@@ -144,6 +144,12 @@ def lacks_of(job: Job) -> str:
     return _LACKS.get(job.why.code, NOTHING_YET) if job.why else NOTHING_YET
 
 
+def retry_at(job: Job) -> int:
+    """When the first cluster that is only avoided for a while may be tried again; 0 when there is none."""
+    times = [one.numbers.get("until", 0) for one in job.verdicts if one.code is Code.RECENTLY_FAILED]
+    return min(times, default=0)
+
+
 def shape_of(job: Job) -> str:
     """Jobs of one shape get the same answer from the scheduler: same pods, same gang, same placement."""
     assert job.spec is not None, "a queued job was admitted"

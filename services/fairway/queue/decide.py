@@ -3,18 +3,16 @@
 from typing import Any
 
 from fairway.domain.decision import NOTHING, Decision, Heard
-from fairway.domain.job import Job, State
+from fairway.domain.job import State
 from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller, current
-from fairway.queue.book import ROOM
-from fairway.queue.turn import SERVICE, SWEEP, Turn, View, retry_at
+from fairway.queue.book import ROOM, retry_at
+from fairway.queue.cancel import cancel, cancelled
+from fairway.queue.turn import SERVICE, SWEEP, Turn, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
-# A cancel may overtake the admission of its job; looked at this often (ms) and given up after about half a minute.
-_CANCEL_WAIT_MS = 250
-_CANCEL_TRIES = 120
 # Sent back from a place in a cluster that the scheduler had counted as taken.
 _GIVES_UP_ROOM = (Code.ROOM_TAKEN, Code.CAPACITY_UNKNOWN, Code.CANCELLED)
 
@@ -37,7 +35,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
         case wire.Removed():
             return _removed(view, heard, now)
         case wire.Cancel():
-            return _cancel(view, heard, now)
+            return cancel(view, heard, now)
         case wire.Succeeded() | wire.Cancelled() | wire.Failed() | wire.Lost():
             return _ended(view, heard, now)
         case fleet.Freed():
@@ -109,7 +107,7 @@ def _removed(view: View, heard: Heard, now: int) -> Decision:
     if job is None or job.removing or job.ended:
         return NOTHING
     if job.cancelling:
-        return _cancelled(view, heard, job, now)
+        return cancelled(view, heard, job, now)
     if job.state is State.RESERVED and job.attempt == heard.message.attempt:
         why = Reason(Code.RESERVATION_EXPIRED, f"reserved in {job.cluster} and not dispatched in time")
         return Decision((attempt_over(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
@@ -119,30 +117,3 @@ def _removed(view: View, heard: Heard, now: int) -> Decision:
         turn.advance(job.queue)
     return Decision(tuple(turn.steps))
 
-
-def _cancelled(view: View, heard: Heard, job: Job, now: int) -> Decision:
-    if job.state in (State.DEQUEUED, State.PLACED):
-        return NOTHING  # whoever has it now sends it back
-    return Decision((Teller(view, SERVICE, heard, now, job.id).say(wire.Cancelled).step(),))
-
-
-def _cancel(view: View, heard: Heard, now: int) -> Decision:
-    """Cancels at once what only waits; what is somewhere is recalled first. Of an ended job the remains are removed."""
-    job = view.jobs.get(heard.message.job)
-    if job is None or job.state is State.ADMITTED:
-        return Decision(again_in=_CANCEL_WAIT_MS) if heard.delivered < _CANCEL_TRIES else NOTHING
-    if job.cancelling and not job.ended:
-        return NOTHING  # asked before: it ends when it is back, and nothing of it is left
-    teller = Teller(view, SERVICE, heard, now)
-    if job.ended:
-        left = job.attempts[-1] if job.attempts and job.state is not State.CANCELLED else None
-        if left is None:
-            return NOTHING
-        why = Reason(Code.CANCELLED, "the job was deleted after its end")
-        return Decision((teller.say(wire.Recall, attempt=left.number, cluster=left.cluster, why=why).step(),))
-    if job.state is State.QUEUED and not job.removing:
-        return Decision((teller.say(wire.Cancelled, who=heard.message.who).step(),))
-    why = Reason(Code.CANCELLED, f"cancelled by {heard.message.who or 'its owner'}")
-    number = job.attempts[-1].number if job.removing and job.attempts else job.attempt
-    cluster = job.removing or job.cluster
-    return Decision((teller.say(wire.Recall, attempt=number, cluster=cluster, why=why).step(),))

@@ -149,6 +149,8 @@ def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
         views.append(QueueView(catalog, meter))
         return views[-1]
 
+    meter.sweep_wakes.labels(SERVICE)  # 0 is what an operator wants to see
+
     async def beside(inbox: Inbox) -> None:
         catalog.heard.append(inbox.put)
         await asyncio.Event().wait()

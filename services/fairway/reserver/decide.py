@@ -34,6 +34,7 @@ class View(Capacity, Protocol):
 
     jobs: dict[str, Job]
     revs: dict[str, int]
+    stored: dict[str, Job | None]
 
     @property
     def members(self) -> Iterable[str]: ...

@@ -63,7 +63,13 @@ class ReserverView(FleetView):
             self._expiring.pop(key, None)
 
     def node_writes(self, cluster: str, changed: Mapping[str, Hold | None]) -> list[Put]:
-        nodes = self.clusters[cluster].nodes if cluster in self.clusters else {}
+        """Looks at the nodes that name these attempts and at those of their slots, not at the whole cluster."""
+        view = self.clusters.get(cluster)
+        if view is None:
+            return []
+        names = {slot.node for hold in changed.values() if hold for slot in hold.slots}
+        names.update(name for key in changed for name in view.nodes_of(key))
+        nodes = {name: state.node for name in sorted(names) if (state := view.states.get(name))}
         return node_writes(self, cluster, nodes, changed)
 
 

@@ -1,26 +1,21 @@
 """From what a cluster shows to what is true of the job: attempt by attempt, and the end only once."""
 
-from typing import Any, Protocol
+from typing import Any
 
 from fairway.domain.decision import NOTHING, Decision, Heard, Step
 from fairway.domain.job import Job, State
-from fairway.domain.quota import MAX_JOBS, request
-from fairway.domain.resources import describe
 from fairway.domain.retry import attempt_over
-from fairway.domain.tell import Jobs, Teller
-from fairway.wire import fleet
+from fairway.domain.tell import Teller
+from fairway.watcher.missing import SERVICE, Late, Listed, View, late, listed
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kind import FAILED, RUNNING, SUCCEEDED
 from fairway.workloads.registry import status
 
-SERVICE = "watcher"
 # An object can be seen before its dispatch is committed; looked at again this soon (ms).
 _SOON_MS = 100
 # An object that should not be there waits for another one's removal, looked at this often (ms).
 _STRAY_MS = 1_000
-# Objects dispatched this shortly before a list may be missing from it (ms).
-_LIST_MARGIN_MS = 5_000
 
 
 class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
@@ -31,34 +26,15 @@ class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
     gone: bool = False
 
 
-class Listed(fleet.FleetMessage, frozen=True, kw_only=True, tag="listed"):
-    """Local: these attempts (`<job>/<attempt>`) are all that a cluster has of a kind."""
-
-    cluster: str
-    kind: str
-    keys: frozenset[str]
-
-
-class Late(fleet.FleetMessage, frozen=True, kw_only=True, tag="late"):
-    """Local: look for jobs that should have started by now."""
-
-
-class View(Jobs, Protocol):
-    """`overdue` are the jobs whose start deadline has passed; `held` the ids of jobs by cluster as the ledger knows."""
-
-    overdue: list[str]
-    held: dict[str, set[str]]
-
-
 def decide(view: View, heard: Heard, now: int) -> Decision:
     message: Any = heard.message
     match message:
         case Observed():
             return _observed(view, heard, now)
         case Listed():
-            return _listed(view, heard, now)
+            return listed(view, heard, now)
         case Late():
-            return _late(view, heard, now)
+            return late(view, heard, now)
     return NOTHING  # dispatched: the view has taken its deadline
 
 
@@ -88,7 +64,7 @@ def _said(teller: Teller, job: Job, seen: Observed) -> Step | None:
     if phase.state == SUCCEEDED:
         return teller.say(wire.Succeeded, cluster=seen.cluster, text=phase.text).step()
     if phase.state == FAILED:
-        why = Reason(Code.JOB_FAILED, f"failed in {seen.cluster}: {phase.text or 'no reason given'}")
+        why = Reason(Code.JOB_FAILED, phase.text or "it failed and gave no reason")
         return attempt_over(teller, wire.Failed, why).step()
     if phase.state == RUNNING and job.state is State.DISPATCHED:
         return teller.say(wire.Running, cluster=seen.cluster, text=phase.text).step()
@@ -114,46 +90,3 @@ def _over(seen: Observed, job: Job) -> bool:
     if job.state is not State.FAILED or job.spec is None:
         return False
     return status(seen.manifest, job.spec.workload, seen.manifest.get("status")).state not in (FAILED, SUCCEEDED)
-
-
-def _listed(view: View, heard: Heard, now: int) -> Decision:
-    """After a gap: what should be there and is not was deleted while nobody looked."""
-    listed: Listed = heard.message
-    steps = []
-    for name in sorted(view.held.get(listed.cluster, ())):
-        job = view.jobs.get(name)
-        if job is None or job.spec is None or job.key in listed.keys or not _started_in(job, listed):
-            continue
-        if _begun(job) > now - _LIST_MARGIN_MS:
-            continue
-        why = Reason(Code.VANISHED, f"the object is no longer in {listed.cluster}; it was not deleted by Fairway")
-        steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
-    return Decision(tuple(steps))
-
-
-def _started_in(job: Job, listed: Listed) -> bool:
-    assert job.spec is not None, "a held job was admitted"
-    kind = f"{job.spec.workload.kind}.{job.spec.workload.api_version}"
-    started = job.state in (State.DISPATCHED, State.RUNNING)
-    return started and job.cluster == listed.cluster and kind == listed.kind and not job.removing
-
-
-def _begun(job: Job) -> int:
-    """When the object was applied, or a little earlier."""
-    return job.attempts[-1].started_at if job.state is State.RUNNING else job.since
-
-
-def _late(view: View, heard: Heard, now: int) -> Decision:
-    steps = []
-    for name in view.overdue:
-        job = view.jobs.get(name)
-        if job is None or job.spec is None or job.state is not State.DISPATCHED or job.removing:
-            continue
-        waited = now - job.since
-        if waited < job.spec.start_timeout:
-            continue
-        asks = {one: amount for one, amount in request(job).items() if one != MAX_JOBS}
-        text = f"not running in {job.cluster} after {waited // 1000} s; its gang needs {describe(asks)}"
-        why = Reason(Code.START_TIMEOUT, text, remedy="see the pods' events there; the policy sets the start timeout")
-        steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
-    return Decision(tuple(steps))

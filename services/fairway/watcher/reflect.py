@@ -33,14 +33,21 @@ class Mirror:
             self._news.clear()
             waiting, self._waiting = self._waiting, {}
             for (kind, namespace, name), (uid, status) in waiting.items():
-                await self._write(kind, namespace, name, {"metadata": {"uid": uid}, "status": status})
+                await self._write(kind, namespace, name, uid, status)
 
-    async def _write(self, kind: str, namespace: str, name: str, body: dict[str, Any]) -> None:
+    async def _write(self, kind: str, namespace: str, name: str, uid: str, status: dict[str, Any]) -> None:
+        """Replaces the status as a whole: what the member no longer says must go here too. A kind whose definition
+        has no status subresource (Argo's Workflow) takes it as part of the object."""
+        steps: list[dict[str, Any]] = [
+            {"op": "test", "path": "/metadata/uid", "value": uid},
+            {"op": "add", "path": "/status", "value": status},
+        ]
         try:
-            await self._hub.patch(kind, namespace, name, body, "status")
+            if await self._hub.patch(kind, namespace, name, steps, "status") is None:
+                await self._hub.patch(kind, namespace, name, steps)
         except ClusterRefused as error:  # another uid: the object was deleted and created anew
             log.info("status not returned", kind=kind, namespace=namespace, name=name, cause=str(error))
         except Unreachable:
-            self._waiting.setdefault((kind, namespace, name), (body["metadata"]["uid"], body["status"]))
+            self._waiting.setdefault((kind, namespace, name), (uid, status))
             await asyncio.sleep(1)
             self._news.set()

@@ -14,7 +14,8 @@ from fairway.runtime.inbox import Inbox
 from fairway.runtime.ports import Change, Cluster, ClusterRefused, Found, Store, Unreachable, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
-from fairway.watcher.decide import SERVICE, Late, Listed, Observed, decide
+from fairway.watcher.decide import Observed, decide
+from fairway.watcher.missing import SERVICE, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -56,7 +57,7 @@ class WatcherView(JobsView):
             elif isinstance(one.message, Listed):
                 for name in self.held.get(one.message.cluster, ()):
                     wanted.add(decision.JOBS, name)
-        wanted.since = self._version
+        wanted.since, wanted.follow = self._version, ("ledger/",)
         return wanted
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:

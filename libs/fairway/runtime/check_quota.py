@@ -1,0 +1,54 @@
+"""Quota as an auditor adds it up: charges over the tree."""
+
+from collections.abc import Iterator
+
+from fairway.domain.quota_tree import QuotaNode, leaves
+from fairway.domain.resources import Resources, show
+from fairway.runtime.check_job import Life, Spoken, Violation, ends
+from fairway.wire import jobs as wire
+
+
+class Charges:
+    """Charges by quota node. They are added up in the order of `at`, giving back first: a service publishes after it
+    committed, so a freed share may be charged again before the record says that it was freed. A breach shorter than
+    one commit, or clocks that differ, cannot be seen this way."""
+
+    def __init__(self, tree: QuotaNode | None) -> None:
+        self._max = {node.path: node.max for path in leaves(tree) for node in path} if tree else None
+        self._moves: list[tuple[int, bool, int, str, tuple[str, ...], Resources]] = []
+        self._charged: dict[str, tuple[tuple[str, ...], Resources]] = {}
+        self._wrong: list[Violation] = []
+
+    def follow(self, life: Life, spoken: Spoken) -> None:
+        message = spoken.message
+        if isinstance(message, wire.Queue | wire.Dequeued) or ends(message):
+            path, charge = self._charged.pop(life.job, ((), {}))
+            if charge:
+                back = {name: -amount for name, amount in charge.items()}
+                self._moves.append((message.at, False, spoken.sequence, life.job, path, back))
+        if isinstance(message, wire.Dequeued):
+            self._charged[life.job] = (message.path, message.charge)
+            self._moves.append((message.at, True, spoken.sequence, life.job, message.path, message.charge))
+            for name, amount in sorted(life.asks.items()):
+                charged = message.charge.get(name, 0)
+                if charged != amount:
+                    text = f"it asks for {show(name, amount)} {name} and was charged {show(name, charged)}"
+                    self._wrong.append(Violation(life.job, spoken.sequence, "quota", text))
+
+    def breaches(self) -> Iterator[Violation]:
+        yield from self._wrong
+        if self._max is None:
+            return
+        used: dict[tuple[str, str], int] = {}
+        for _, charges, sequence, job, path, amounts in sorted(self._moves, key=lambda move: move[:3]):
+            if charges and not path:
+                yield Violation(job, sequence, "quota", "it was charged to no node of the quota tree")
+            for node in path:
+                for name, amount in amounts.items():
+                    total = used[node, name] = used.get((node, name), 0) + amount
+                    most = self._max.get(node, {}).get(name)
+                    if charges and most is not None and amount and total > most:
+                        text = f"quota {node} uses {show(name, total)} {name} of at most {show(name, most)}"
+                        yield Violation(job, sequence, "quota", text)
+                if charges and node not in self._max:
+                    yield Violation(job, sequence, "quota", f"the quota tree has no node {node}")

@@ -1,0 +1,61 @@
+"""Rows that this process has met: the value of exactly these bytes, so that nobody here decodes them a second time.
+
+A job's row is read by every stage and written by most; in a process of several stages almost all of what is read was
+written or read here a moment ago. The bytes themselves are compared, so that nothing can be stale: a value that is
+found is what decoding would give. Values are frozen and shared.
+"""
+
+from typing import Any
+
+import msgspec
+
+from fairway.domain import decision
+from fairway.domain.job import Job
+from fairway.domain.ledger import Hold
+from fairway.wire.capacity import Node
+
+_encode = msgspec.json.Encoder().encode
+# Encoded bytes kept for each kind of row; decoded they take several times as much. Enough for the jobs under way.
+_MOST_BYTES = 8 << 20
+
+
+class Rows:
+    """Values of one kind by table and key, the oldest forgotten first."""
+
+    def __init__(self, kind: type, most: int = _MOST_BYTES) -> None:
+        self._decode: Any = msgspec.json.Decoder(kind).decode
+        self._most, self._bytes = most, 0
+        self._known: dict[tuple[str, str], tuple[bytes, Any]] = {}
+
+    def value(self, table: str, key: str, data: bytes) -> Any:
+        """What these bytes say; raises what the decoder raises."""
+        known = self._known.get((table, key))
+        if known is not None and known[0] == data:
+            return known[1]
+        value = self._decode(data)
+        self.met(table, key, data, value)
+        return value
+
+    def met(self, table: str, key: str, data: bytes, value: Any) -> None:
+        """Remembers what the bytes say, in place of what the row said before."""
+        old = self._known.pop((table, key), None)
+        self._known[table, key] = (data, value)
+        self._bytes += len(data) - (len(old[0]) if old else 0)
+        while self._bytes > self._most:
+            oldest = next(iter(self._known))
+            self._bytes -= len(self._known.pop(oldest)[0])
+
+
+JOBS = Rows(Job)
+NODES = Rows(Node)
+HOLDS = Rows(Hold)
+_KINDS = {decision.JOBS: JOBS, "nodes": NODES, "ledger": HOLDS}
+
+
+def encoded(table: str, key: str, value: Any) -> bytes:
+    """A value as its row has it, remembered for those in this process who read it next."""
+    data = _encode(value)
+    rows = _KINDS.get(table.partition("/")[0])
+    if rows is not None:
+        rows.met(table, key, data, value)
+    return data

@@ -1,0 +1,51 @@
+"""What messages about a job are made of: what admission understood of it, where its manifest lies, and what the
+scheduler found of each cluster."""
+
+from msgspec import Struct
+
+from fairway.wire.policy import Placement
+from fairway.wire.reasons import Code
+from fairway.wire.workload import Workload
+
+
+class ManifestRef(Struct, frozen=True):
+    """Where the manifest lies: the stream sequence of the `submitted` message, with its sha256 and size."""
+
+    sequence: int
+    sha256: str
+    size: int
+
+
+class HubRef(Struct, frozen=True, omit_defaults=True):
+    """The object on the hub that this job stands for."""
+
+    uid: str
+    plural: str = ""
+
+
+class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What admission understood; it does not change while the job lives. Durations are in milliseconds."""
+
+    workload: Workload
+    priority: int = 0
+    policy: str
+    policy_version: str = ""
+    placement: Placement
+    attempts: int = 3
+    start_timeout: int = 300_000
+    avoid: int = 600_000
+    queue: str = ""
+    labels: dict[str, str] = {}
+    manifest: ManifestRef
+    hub: HubRef | None = None
+    client: str = ""
+
+
+class Verdict(Struct, frozen=True, omit_defaults=True):
+    """What the scheduler found of one cluster, as a code and numbers (see placement.filters.Verdict for their
+    meaning); `about` names the label, taint, kind or resource. placement.record puts it into words."""
+
+    cluster: str
+    code: Code
+    about: str = ""
+    numbers: dict[str, int] = {}

@@ -1,0 +1,92 @@
+"""The four ways in: applied to the hub as kubectl does, the command line, HTTP, and the bus."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairway.adapters import tether
+from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.system import SystemClock
+from fairway.app.client import Api, Refusal
+from fairway.app.demo.scenario import Piece
+from fairway.app.failure import DENIED, ERROR, Failure
+from fairway.app.fleet import Fleet
+from fairway.gateway.decide import Asked, submission
+from fairway.runtime.ports import ClusterRefused, Outgoing
+from fairway.workloads.quota import KIND as TREE
+
+_LOOKS, _LOOK_S = 500, 0.02
+
+
+class Doors:
+    def __init__(self, fleet: Fleet, bus: NatsBus, hub: KubernetesCluster) -> None:
+        self._fleet, self._bus, self._hub = fleet, bus, hub
+        self.api = Api(fleet.http)
+        self._sent = 0
+
+    async def settle(self, settings: tuple[dict[str, Any], ...]) -> None:
+        """Sets up the fleet; returns when it is in force. Settings are followed in order, so the tree goes last."""
+        for one in sorted(settings, key=lambda one: one["kind"] == TREE):
+            await asyncio.to_thread(self.api.post, "/v1/settings", one)
+        for _ in range(_LOOKS):
+            if (await asyncio.to_thread(self.api.get, "/v1/quota"))["items"]:
+                return
+            await asyncio.sleep(_LOOK_S)
+        raise Failure(ERROR, "the quota tree is not in force after 10 s", "read the services' log")
+
+    async def send(self, piece: Piece, by: str) -> None:
+        send = {"hub": self._by_hub, "cli": self._by_command, "http": self._by_http, "bus": self._by_bus}[by]
+        self._sent += 1
+        await send(piece)
+
+    async def _by_hub(self, piece: Piece) -> None:
+        namespace = piece.manifest["metadata"]["namespace"]
+        await self._create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        for one in (*piece.policies, piece.manifest):
+            await self._create(one)
+
+    async def _create(self, manifest: dict[str, Any]) -> None:
+        try:
+            await self._hub.create(f"{manifest['kind']}.{manifest['apiVersion']}", manifest)
+        except ClusterRefused as error:
+            if error.code != "AlreadyExists":
+                raise Failure(ERROR, f"the hub refused {manifest['metadata']['name']}: {error}") from error
+
+    async def _by_http(self, piece: Piece) -> None:
+        body = {"manifest": piece.manifest, "policies": piece.policies}
+        try:
+            await asyncio.to_thread(self.api.post, "/v1/jobs", body)
+        except Refusal as refusal:
+            if refusal.code != DENIED:  # a refusal of the manifest is in the record, and judged from there
+                raise
+
+    async def _by_bus(self, piece: Piece) -> None:
+        asked = Asked(piece.manifest, piece.policies, f"demo-{self._sent}")
+        say = submission(asked, "bus", SystemClock().now()).say
+        await self._bus.publish([Outgoing(say.id, say.subject, msgspec.json.encode(say.message))])
+
+    async def _by_command(self, piece: Piece) -> None:
+        file = self._fleet.dir / f"sent-{self._sent}.json"
+        items = {"apiVersion": "v1", "kind": "List", "items": [piece.manifest, *piece.policies]}
+        await asyncio.to_thread(file.write_bytes, msgspec.json.encode(items))
+        await self.command("submit", "-f", str(file))
+
+    async def command(self, *words: str) -> None:
+        """`fairway WORDS...` in a process of its own, which ends with this one."""
+        guard = [sys.executable, "-I", "-S", str(Path(tether.__file__)), str(os.getpid())]
+        line = [*guard, sys.executable, "-m", "fairway.app.cli", *words, "--url", self._fleet.http]
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*line, stdout=pipe, stderr=asyncio.subprocess.STDOUT)
+        try:
+            said, _ = await process.communicate()
+        except asyncio.CancelledError:
+            process.kill()
+            await process.wait()
+            raise
+        if process.returncode not in (0, DENIED):
+            raise Failure(ERROR, f"fairway {' '.join(words)} ended with {process.returncode}: {said.decode().strip()}")

@@ -1,0 +1,40 @@
+"""A job is cancelled: at once while it only waits, else after nothing of it is left in a cluster. Pure."""
+
+from fairway.domain.decision import NOTHING, Decision, Heard
+from fairway.domain.job import Job, State
+from fairway.domain.tell import Jobs, Teller
+from fairway.queue.turn import SERVICE
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+
+# A cancel may overtake the admission of its job; looked at this often (ms) and given up after about half a minute.
+_WAIT_MS = 250
+_TRIES = 120
+
+
+def cancelled(view: Jobs, heard: Heard, job: Job, now: int) -> Decision:
+    if job.state in (State.DEQUEUED, State.PLACED):
+        return NOTHING  # whoever has it now sends it back
+    return Decision((Teller(view, SERVICE, heard, now, job.id).say(wire.Cancelled).step(),))
+
+
+def cancel(view: Jobs, heard: Heard, now: int) -> Decision:
+    """Cancels at once what only waits; what is somewhere is recalled first. Of an ended job the remains are removed."""
+    job = view.jobs.get(heard.message.job)
+    if job is None or job.state is State.ADMITTED:
+        return Decision(again_in=_WAIT_MS) if heard.delivered < _TRIES else NOTHING
+    if job.cancelling and not job.ended:
+        return NOTHING  # asked before: it ends when it is back, and nothing of it is left
+    teller = Teller(view, SERVICE, heard, now)
+    if job.ended:
+        left = job.attempts[-1] if job.attempts and job.state is not State.CANCELLED else None
+        if left is None:
+            return NOTHING
+        why = Reason(Code.CANCELLED, "the job was deleted after its end")
+        return Decision((teller.say(wire.Recall, attempt=left.number, cluster=left.cluster, why=why).step(),))
+    if job.state is State.QUEUED and not job.removing:
+        return Decision((teller.say(wire.Cancelled, who=heard.message.who).step(),))
+    why = Reason(Code.CANCELLED, f"cancelled by {heard.message.who or 'its owner'}")
+    number = job.attempts[-1].number if job.removing and job.attempts else job.attempt
+    cluster = job.removing or job.cluster
+    return Decision((teller.say(wire.Recall, attempt=number, cluster=cluster, why=why).step(),))

@@ -1,0 +1,137 @@
+"""A simulated hub over real HTTP, and a gateway that can be stopped and started beside it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.kubernetes_watch import Pace
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.system import SystemClock
+from fairway.domain.job import Job, fold
+from fairway.domain.names import job_id
+from fairway.gateway.service import run_gateway
+from fairway.kubesim import KubeSim
+from fairway.runtime.loop import World
+from fairway.runtime.ports import Outgoing
+from fairway.wire import fleet
+from fairway.wire import jobs as wire
+from fairway.wire.policy import Placement
+from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.registry import KINDS
+
+Json = dict[str, Any]
+JOB, PP = "Job.batch/v1", "PropagationPolicy.policy.karmada.io/v1alpha1"
+TREE = "ElasticQuotaTree.scheduling.sigs.k8s.io/v1beta1"
+OURS = {"by": "test"}
+QUICK = Pace(first=0.01, most=0.05, absent=0.05)
+
+
+class Hasty(SystemClock):
+    """Real time, but nobody is made to wait for it."""
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0.001)
+
+
+class House:
+    """A hub, and a gateway that can be started and stopped beside a bus and a store that stay."""
+
+    def __init__(self, hub: KubernetesCluster) -> None:
+        self.hub, self.bus, self.store = hub, MemoryBus(), MemoryStore()
+        self.world = World(bus=self.bus, store=self.store, clock=Hasty(), owner="test")
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(run_gateway(self.world, self.hub))
+
+    async def stop(self) -> None:
+        assert self._task is not None
+        self._task.cancel()
+        await asyncio.wait([self._task])
+
+    async def apply(self, kind: str, name: str, **spec: Any) -> str:
+        await self.hub.create(kind, {"metadata": {"name": name, "namespace": "team-a", "labels": OURS}, "spec": spec})
+        found = await self.hub.get(kind, "team-a", name)
+        assert found is not None
+        return str(found["metadata"]["uid"])
+
+    async def delete(self, kind: str, name: str) -> None:
+        assert await self.hub.delete(kind, "team-a", name, OURS, 5.0)
+
+    async def job(self, name: str = "train") -> str:
+        pod = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}}
+        return await self.apply(JOB, name, template=pod)
+
+    async def policy(self, name: str = "train") -> str:
+        return await self.apply(PP, name, resourceSelectors=[{"apiVersion": "batch/v1", "kind": "Job", "name": name}])
+
+    async def said(self, want: type[Any], count: int = 1) -> list[Any]:
+        """Waits until so many messages of that type are stored; fails when they are not within 5 s."""
+        stream, kind = ("JOBS", wire.Message) if issubclass(want, wire.JobMessage) else ("CONFIG", fleet.Message)
+        found: list[Any] = []
+        async with asyncio.timeout(5):
+            async for one in self.bus.history(stream, live=True):
+                message = msgspec.json.decode(one.data, type=kind) if one.data else None
+                if isinstance(message, want):
+                    found.append(message)
+                if len(found) >= count:
+                    return found
+        raise AssertionError("history ended")
+
+    async def until(self, name: str) -> list[fleet.Configured]:
+        """Every setting that was said up to and with the one of that name."""
+        found: list[fleet.Configured] = []
+        async with asyncio.timeout(5):
+            async for one in self.bus.history("CONFIG", live=True):
+                message = msgspec.json.decode(one.data, type=fleet.Message) if one.data else None
+                if isinstance(message, fleet.Configured):
+                    found.append(message)
+                    if message.name == name:
+                        return found
+        raise AssertionError("history ended")
+
+    def count(self, want: type[Any]) -> int:
+        return sum(one.subject.split(".")[2] == want.verb for one in self.bus._log["JOBS"])
+
+    async def events(self, want: Callable[[Json], bool]) -> Json:
+        async with asyncio.timeout(5):
+            async for change in self.hub.watch("Event.v1"):
+                if not change.synced and want(change.manifest):
+                    return change.manifest
+        raise AssertionError("a watch never ends")
+
+    async def tell(self, job: Job | None, message: wire.JobMessage) -> Job:
+        """Says what a service would say: row and message together."""
+        job = fold(job, message)
+        await self.store.load("jobs", {job.id: (job.rev, msgspec.json.encode(job))})
+        await self.store.load("live", {} if job.ended else {job.id: (1, b'""')})
+        subject = f"fairway.job.{message.verb}.{message.tenant}"
+        await self.bus.publish([Outgoing(f"{job.id}-{job.rev}", subject, msgspec.json.encode(message))])
+        return job
+
+
+@asynccontextmanager
+async def opened() -> AsyncIterator[House]:
+    sim = KubeSim(SystemClock())
+    await sim.start_cluster("hub", controllers=False)
+    options = Options(tuple(sorted(KINDS)), pace=QUICK)
+    hub = await KubernetesCluster.from_kubeconfig("hub", sim.kubeconfig("hub"), options)
+    one = House(hub)
+    await one.store.finish_rebuild("1")
+    one.start()
+    yield one
+    await one.stop()
+    await hub.close()
+    await sim.stop()
+
+
+def admitted(uid: str, name: str = "train") -> wire.Admitted:
+    work = Workload("batch/v1", "Job", "team-a", name, (PodSet("pod", 1, {}),), 1)
+    lies, hub = wire.ManifestRef(1, "0", 1), wire.HubRef(uid, "jobs")
+    spec = wire.JobSpec(workload=work, policy="p", placement=Placement(), manifest=lies, hub=hub)
+    return wire.Admitted(job=job_id("team-a", f"hub:{uid}", name), tenant="team-a", attempt=1, rev=1, spec=spec)

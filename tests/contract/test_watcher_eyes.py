@@ -1,0 +1,46 @@
+"""The watcher sees every member that can be seen, whoever else is away."""
+
+import asyncio
+from typing import Any
+
+from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.watcher.decide import Observed
+from fairway.watcher.missing import Listed
+from fairway.watcher.service import Eyes
+from fairway.workloads.render import job_labels
+
+KIND = "Job.batch/v1"
+
+
+class Box:
+    """What the watcher puts before its service."""
+
+    def __init__(self) -> None:
+        self.line: asyncio.Queue[Any] = asyncio.Queue()
+
+    def put(self, message: Any) -> None:
+        self.line.put_nowait(message)
+
+    async def pause(self, seconds: float) -> None:
+        await asyncio.sleep(0.01)
+
+    async def next(self) -> Any:
+        return await asyncio.wait_for(self.line.get(), 5)
+
+
+async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back() -> None:
+    clock = ManualClock()
+    away, there = MemoryCluster("away", clock, [KIND]), MemoryCluster("there", clock, [KIND])
+    away.away = True
+    box = Box()
+    looking = asyncio.create_task(Eyes({"away": away, "there": there})(box))
+    assert await box.next() == Listed(cluster="there", kind=KIND, keys=frozenset())
+    away.away = False
+    assert await box.next() == Listed(cluster="away", kind=KIND, keys=frozenset())
+    await away.apply(KIND, {"metadata": {"name": "a", "namespace": "team-a", "labels": job_labels("a-1", 2)}})
+    seen = await box.next()
+    looking.cancel()
+    await asyncio.gather(away.close(), there.close())
+    assert isinstance(seen, Observed)
+    assert (seen.job, seen.attempt, seen.cluster, seen.gone) == ("a-1", 2, "away", False)

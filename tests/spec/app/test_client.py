@@ -1,0 +1,98 @@
+"""Which job a person means, where the fleet is, how long to wait."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairway.app import client
+from fairway.app.client import address, meant
+from fairway.app.failure import ERROR, NOT_FOUND, UNREACHABLE, USAGE, Failure
+from fairway.app.sending import duration
+
+
+def row(id: str, name: str, state: str = "running", at: int = 1, namespace: str = "a") -> dict[str, Any]:
+    return {"id": id, "name": name, "namespace": namespace, "state": state, "submitted_at": at}
+
+
+ROWS = [
+    row("llm-1", "llm", "failed", 1),
+    row("llm-2", "llm", "running", 2),
+    row("llm-3", "llm", "rejected", 3),
+    row("report-1", "report", "succeeded", 1),
+    row("report-2", "report", "succeeded", 2),
+    row("resnet-1", "resnet"),
+    row("etl-1", "etl", namespace="a"),
+    row("etl-2", "etl", namespace="b"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("llm-1", "llm-1", id="an id"),
+        pytest.param("llm", "llm-2", id="of several lives of a name, the one that has not ended"),
+        pytest.param("report", "report-2", id="all have ended: the newest"),
+        pytest.param("res", "resnet-1", id="the beginning of a name"),
+        pytest.param("llm-", "llm-2", id="the beginning of ids of one name"),
+    ],
+)
+def test_the_job_that_is_meant(text: str, want: str) -> None:
+    assert meant(ROWS, text, text) == want
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        pytest.param("re", USAGE, "a/report, a/resnet", id="the beginning of two names"),
+        pytest.param("etl", USAGE, "a/etl, b/etl", id="a name in two namespaces"),
+        pytest.param("bert", NOT_FOUND, "no job bert", id="nothing of that name"),
+    ],
+)
+def test_a_job_that_cannot_be_told(text: str, code: int, says: str) -> None:
+    with pytest.raises(Failure, match=says) as failed:
+        meant(ROWS, text, text)
+    assert failed.value.code == code
+
+
+@pytest.mark.parametrize(("text", "want"), [("60s", 60), ("1m30s", 90), ("250ms", 0.25), ("2h", 7200)])
+def test_a_duration(text: str, want: float) -> None:
+    assert duration(text) == want
+
+
+@pytest.mark.parametrize("text", ["60", "1 m", "s", "-5s", "1d"])
+def test_no_duration(text: str) -> None:
+    with pytest.raises(Failure, match="is not a duration"):
+        duration(text)
+
+
+def test_the_address_that_is_given_comes_before_the_environment_and_that_before_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    client.FLEET_FILE.parent.mkdir()
+    client.FLEET_FILE.write_text('{"http": "http://127.0.0.1:3"}')
+    here = {"FAIRWAY_URL": "http://127.0.0.1:2/"}
+    assert [address("http://127.0.0.1:1", here), address("", here), address("", {})] == [
+        f"http://127.0.0.1:{port}" for port in (1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "given", "code"),
+    [
+        pytest.param(None, "", UNREACHABLE, id="nobody says where the fleet is"),
+        pytest.param("{", "", ERROR, id="the fleet's file is broken"),
+        pytest.param(None, "localhost:1", USAGE, id="an address without http"),
+    ],
+)
+def test_no_address(
+    content: str | None, given: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        client.FLEET_FILE.parent.mkdir()
+        client.FLEET_FILE.write_text(content)
+    with pytest.raises(Failure) as failed:
+        address(given, {})
+    assert failed.value.code == code

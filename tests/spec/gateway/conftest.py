@@ -1,0 +1,1 @@
+"""Here so that the builders beside it (hub.py) can be imported."""

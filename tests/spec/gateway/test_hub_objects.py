@@ -1,0 +1,181 @@
+"""What of an object of the hub is passed on, what makes it news, and what is wrong with it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hub import CLASS, CPP, JOB, PP, QUEUE, TREE, job, policy, thing, tree
+
+from fairway.gateway.decide import Asked, cancellation, submission
+from fairway.gateway.hub_objects import (
+    SETTINGS,
+    HubObject,
+    child_of_job,
+    cleaned,
+    configured,
+    digest,
+    ended,
+    hub_object,
+    leaving,
+    not_taken,
+    problems_of,
+    withdrawn,
+)  # fmt: skip
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+
+APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def test_only_what_its_owner_wrote_is_passed_on() -> None:
+    noisy = thing(JOB, "train", metadata={
+        "managedFields": [{}], "resourceVersion": "7", "generation": 2, "finalizers": ["x"],
+        "annotations": {APPLIED: "{}", "mine": "1"}, "labels": {"team": "a"},
+    }, spec={"parallelism": 2}, status={"active": 1})  # fmt: skip
+    assert cleaned(noisy) == {
+        "apiVersion": "batch/v1", "kind": "Job", "spec": {"parallelism": 2},
+        "metadata": {"name": "train", "namespace": "team-a", "annotations": {"mine": "1"}, "labels": {"team": "a"}},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "news"),
+    [
+        pytest.param({"metadata": {"resourceVersion": "8"}}, False, id="another resourceVersion is no news"),
+        pytest.param({"status": {"conditions": []}}, False, id="a status is no news"),
+        pytest.param({"metadata": {"annotations": {APPLIED: "{}"}}}, False, id="kubectl's own note is no news"),
+        pytest.param({"metadata": {"labels": {"kube-queue/queue-policy": "Block"}}}, True, id="a label is"),
+        pytest.param({"spec": {"priority": 3}}, True, id="its spec is"),
+    ],
+)
+def test_news_is_what_the_owner_changed(change: dict[str, Any], news: bool) -> None:
+    before = thing(QUEUE, "gold", spec={})
+    after = {**before, **change, "metadata": {**before["metadata"], **change.get("metadata", {})}}
+    assert (digest(after) != digest(before)) is news
+
+
+@dataclass
+class Bad:
+    given: HubObject
+    field: str
+    in_force: tuple[str, str] | None = None
+
+
+def settings(kind: str, **more: Any) -> HubObject:
+    return hub_object(kind, thing(kind, "x", **more))
+
+
+BAD_TREE = {"root": {"name": "root", "max": {"cpu": "4"}, "children": [{"name": "a", "max": {"cpu": "9"}}]}}
+BAD = {
+    "a policy that selects nothing": Bad(settings(PP, spec={}), "spec.resourceSelectors"),
+    "a tree whose child may have more than its parent": Bad(
+        settings(TREE, spec=BAD_TREE), "spec.root"
+    ),
+    "a second tree": Bad(tree(name="other"), "metadata.name", ("kube-system", "elasticquotatree")),
+    "a queue of an unknown policy": Bad(settings(QUEUE, spec={"queuePolicy": "Fair"}), "spec.queuePolicy"),
+    "a priority class without a value": Bad(settings(CLASS, namespace=""), "value"),
+    "a priority class whose value is text": Bad(settings(CLASS, namespace="", value="high"), "value"),
+}
+
+
+@pytest.mark.parametrize("case", BAD.values(), ids=list(BAD))
+def test_it_is_refused_with_its_field_and_a_remedy(case: Bad) -> None:
+    reasons = problems_of(case.given, case.in_force)
+    assert case.field in {reason.field for reason in reasons}
+    assert all(reason.text and reason.remedy for reason in reasons)
+
+
+GOOD = {
+    "a policy": policy("p"),
+    "a cluster-wide policy": policy("p", namespace="", kind=f"{CPP}.policy.karmada.io/v1alpha1"),
+    "the tree that is in force, changed": tree("16"),
+    "a queue": settings(QUEUE, spec={"queuePolicy": "Block"}),
+    "a priority class of the system": settings(CLASS, namespace="", value=2_000_000_000, globalDefault=False),
+}
+
+
+@pytest.mark.parametrize("one", GOOD.values(), ids=list(GOOD))
+def test_it_is_taken(one: HubObject) -> None:
+    assert problems_of(one, ("kube-system", "elasticquotatree")) == ()
+    said = configured(one, 5)
+    assert (said.message.kind, said.message.name) == (one.plain, one.name)
+    assert said.subject.startswith(f"fairway.config.{one.plain}.")
+
+
+def test_both_groups_of_policies_are_watched() -> None:
+    assert {kind.partition(".")[2] for kind in SETTINGS if kind.startswith("PropagationPolicy")} == {
+        "policy.karmada.io/v1alpha1", "policy.one.alibabacloud.com/v1alpha1",
+    }  # fmt: skip
+
+
+def test_a_refusal_does_not_take_the_place_of_the_last_good_one() -> None:
+    bad = not_taken(settings(QUEUE), (Reason(Code.INVALID, "x"),), 5)
+    assert bad.subject not in (configured(settings(QUEUE), 5).subject, withdrawn(settings(QUEUE).key, "", 5).subject)
+
+
+def test_an_object_that_changes_back_is_said_again() -> None:
+    first, again = tree("8"), tree("8")
+    again.manifest["metadata"]["resourceVersion"] = "9"
+    assert digest(first.manifest) == digest(again.manifest)
+    assert configured(first, 5).id != configured(again, 5).id
+
+
+# Jobs
+
+
+def test_an_object_is_submitted_once_for_its_uid_whatever_its_policies() -> None:
+    def said(*policies: Any) -> str:
+        return submission(Asked(cleaned(job().manifest), policies, "hub:u-1"), "hub", 5, wire.HubRef("u-1")).say.id
+
+    assert said(policy("a").manifest) == said(policy("b").manifest)
+
+
+def test_over_http_another_body_is_another_message() -> None:
+    def said(name: str) -> str:
+        return submission(Asked({"metadata": {"name": "n", "labels": {"l": name}}}, (), "k"), "http", 5).say.id
+
+    assert said("a") != said("b")
+    assert said("a") == said("a")
+
+
+def test_a_cancellation_that_came_too_early_can_be_repeated_later() -> None:
+    assert cancellation("j", "t", "me", 5_000).id == cancellation("j", "t", "me", 5_999).id
+    assert cancellation("j", "t", "me", 5_000).id != cancellation("j", "t", "me", 6_000).id
+
+
+def owned(kind: str, controller: bool = True) -> HubObject:
+    plain, _, version = kind.partition(".")
+    return job(ownerReferences=[{"kind": plain, "apiVersion": version, "controller": controller}])
+
+
+@pytest.mark.parametrize(
+    ("given", "want"),
+    [
+        pytest.param(job(), False, id="a job of its own"),
+        pytest.param(owned("PyTorchJob.kubeflow.org/v1"), True, id="one that an operator made for another job kind"),
+        pytest.param(owned("CronJob.batch/v1"), False, id="one that a CronJob made: that is no job kind"),
+        pytest.param(owned("PyTorchJob.kubeflow.org/v1", controller=False), False, id="one that is only related"),
+    ],
+)
+def test_the_children_of_a_job_are_not_jobs(given: HubObject, want: bool) -> None:
+    assert child_of_job(given) is want
+
+
+@pytest.mark.parametrize(
+    ("status", "want"),
+    [
+        pytest.param(None, False, id="no status yet"),
+        pytest.param({"active": 1}, False, id="running"),
+        pytest.param({"conditions": [{"type": "Complete", "status": "True"}]}, True, id="complete"),
+        pytest.param({"conditions": [{"type": "Failed", "status": "True"}]}, True, id="failed"),
+        pytest.param({"conditions": "nonsense"}, False, id="a status that nobody can read"),
+    ],
+)
+def test_a_job_that_is_over_is_not_run_again(status: Any, want: bool) -> None:
+    one = job()
+    assert ended(hub_object(one.kind, {**one.manifest, "status": status})) is want
+
+
+def test_an_object_whose_deletion_was_asked_for_is_leaving() -> None:
+    assert leaving(job(deletionTimestamp="2025-01-01T00:00:00Z"))
+    assert not leaving(job())

@@ -1,0 +1,90 @@
+"""A job waits until a policy selects it; policies and jobs find each other by name, in any order."""
+
+from dataclasses import dataclass
+
+import pytest
+from hub import CPP, ONE, job, policy
+
+from fairway.gateway.hub_objects import HubObject
+from fairway.gateway.waiting_room import WaitingRoom, policy_copy
+from fairway.wire.reasons import Code, Reason
+from fairway.workloads.policies import read_policy
+
+WIDE = f"{CPP}.policy.karmada.io/v1alpha1"
+
+
+def put(room: WaitingRoom, one: HubObject) -> list[str]:
+    return [found.name for found in room.put(read_policy(one.manifest), policy_copy(one))]
+
+
+@dataclass
+class Case:
+    policy: HubObject
+    job: HubObject
+    selected: bool
+
+
+CASES = {
+    "by name": Case(policy("p", {"name": "train"}), job(), True),
+    "by another name": Case(policy("p", {"name": "other"}), job(), False),
+    "by one of two names": Case(policy("p", {"name": "other"}, {"name": "train"}), job(), True),
+    "by kind": Case(policy("p", {}), job(), True),
+    "by label": Case(policy("p", {"labelSelector": {"matchLabels": {"a": "b"}}}), job(labels={"a": "b"}), True),
+    "by a label it lacks": Case(policy("p", {"labelSelector": {"matchLabels": {"a": "b"}}}), job(), False),
+    "by name in another namespace": Case(policy("p", {"name": "train"}, namespace="team-b"), job(), False),
+    "by kind in another namespace": Case(policy("p", {}, namespace="team-b"), job(), False),
+    "cluster-wide by name": Case(policy("p", {"name": "train"}, namespace="", kind=WIDE), job(), True),
+    "cluster-wide for a namespace": Case(policy("p", {"namespace": "team-a"}, namespace="", kind=WIDE), job(), True),
+    "cluster-wide for another one": Case(policy("p", {"namespace": "team-b"}, namespace="", kind=WIDE), job(), False),
+    "cluster-wide by name there": Case(
+        policy("p", {"namespace": "team-a", "name": "train"}, namespace="", kind=WIDE), job(), True
+    ),
+    "of the other group": Case(policy("p", {"name": "train"}, kind=ONE), job(), True),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_a_job_that_comes_after_its_policy_finds_it(case: Case) -> None:
+    room = WaitingRoom()
+    put(room, case.policy)
+    found = room.policy_for(case.job)
+    assert found == ((policy_copy(case.policy),) if case.selected else found)
+    assert isinstance(found, Reason) is not case.selected
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_a_job_that_comes_before_its_policy_is_released_by_it_once(case: Case) -> None:
+    room = WaitingRoom()
+    room.wait(case.job)
+    assert put(room, case.policy) == (["train"] if case.selected else [])
+    assert bool(room.waiting) is not case.selected
+    assert put(room, case.policy) == []
+
+
+def test_what_it_waits_for_is_told_with_a_policy_that_would_do() -> None:
+    reason = WaitingRoom().policy_for(job())
+    assert isinstance(reason, Reason)
+    assert (reason.code, "name: train" in reason.remedy) == (Code.NO_POLICY, True)
+
+
+def test_two_equal_policies_are_left_to_admission() -> None:
+    room = WaitingRoom()
+    put(room, policy("a", {"name": "train"}))
+    put(room, policy("b", {"name": "train"}))
+    assert room.policy_for(job()) == ()
+
+
+def test_a_policy_that_changed_is_the_new_one_only() -> None:
+    room = WaitingRoom()
+    put(room, policy("p", {"name": "train"}))
+    put(room, policy("p", {"name": "other"}))
+    assert isinstance(room.policy_for(job()), Reason)
+    room.drop(("PropagationPolicy", "team-a", "p"))
+    assert isinstance(room.policy_for(job("other")), Reason)
+
+
+def test_who_left_is_not_released() -> None:
+    room = WaitingRoom()
+    room.wait(job())
+    room.leave(job().uid)
+    assert put(room, policy("p", {"name": "train"})) == []

@@ -1,0 +1,26 @@
+"""What an operator can watch before anything has happened."""
+
+from prometheus_client import generate_latest
+
+from fairway.queue.service import service
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.telemetry import Meter
+
+
+def scraped(meter: Meter) -> set[str]:
+    return {line for line in generate_latest(meter.registry).decode().splitlines() if not line.startswith("#")}
+
+
+def test_readiness_is_asked_at_every_scrape() -> None:
+    meter, answers = Meter(), iter((False, True))
+    meter.follow("queue", lambda: next(answers))
+    assert 'fairway_ready{service="queue"} 0.0' in scraped(meter)
+    assert 'fairway_ready{service="queue"} 1.0' in scraped(meter)
+
+
+def test_what_must_stay_zero_is_shown_as_zero() -> None:
+    meter = Meter()
+    meter.follow("queue", lambda: True)
+    service(Catalog(), meter, [])
+    wanted = {f'fairway_{name}_total{{service="queue"}} 0.0' for name in ("dead_letters", "sweep_wakes", "conflicts")}
+    assert wanted <= scraped(meter)
