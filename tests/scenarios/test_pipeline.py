@@ -1,5 +1,6 @@
 """Whole lives through every service, each turning on one moment."""
 
+import msgspec
 from memory_agents import GPU
 from memory_fleet import Fleet, policy, running, runs
 from weather import BLOCK
@@ -143,7 +144,7 @@ async def test_another_owner_of_the_queue_takes_over_where_the_first_one_was_sto
 
 async def test_a_message_nobody_can_read_stops_nobody() -> None:
     async with running(c1=(8,)) as fleet:
-        odd = wire.Submitted(tenant="team-a", manifest=b'{"metadata":{"name":[1]}}', client="odd")  # type: ignore[arg-type]  # Raw
+        odd = wire.Submitted(tenant="team-a", manifest=msgspec.Raw(b'{"metadata":{"name":[1]}}'), client="odd")
         await fleet.say("odd", odd)
         await fleet.submit("a")
         states = await ended(fleet)

@@ -1,4 +1,4 @@
-"""The loop: one message never stops the others, nothing is lost between commit and publish, a lost store is opened anew."""
+"""The loop: one message never stops the others, nothing is lost after a commit, a lost store is opened anew."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
