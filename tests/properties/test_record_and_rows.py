@@ -58,4 +58,3 @@ async def test_in_the_middle_of_it_all_the_rows_are_what_a_rebuild_would_make(se
         assert {job.state.value for job in fleet.jobs().values()} - {"succeeded", "failed", "cancelled"}
         assert differs(fleet, fleet.folded()) == []
         assert working_set(fleet.jobs()).quota == usage(fleet.store.counters.get("quota", {}))
-

@@ -127,11 +127,12 @@ class Fleet:
             "watcher": lambda: watcher.service(watcher.Eyes(clusters)),
         }
 
-    def start(self, name: str) -> None:
+    def start(self, name: str, twin: str = "") -> None:
+        """A `twin` runs beside the first instance and shares its messages."""
         self._owners += 1
         service = self.services()[name]()
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=f"o{self._owners}")
-        self.loops[name] = asyncio.create_task(Loop(service, world, self.meter).run())
+        self.loops[name + twin] = asyncio.create_task(Loop(service, world, self.meter).run())
 
     async def crash(self, name: str) -> None:
         """As kill -9: whatever is in hand is forgotten, what was taken from the bus comes again, another one starts."""

@@ -88,8 +88,6 @@ def _ended(view: View, heard: Heard, now: int) -> Decision:
     if job is None or not job.ended:
         return NOTHING
     turn = Turn(view, heard, now, "quota")
-    if job.id in view.stored:  # nobody else writes the row of a job that is over
-        turn.end(Teller(view, SERVICE, heard, now))
     turn.serve_quota(job.leaf)
     turn.advance(job.queue)
     return Decision(tuple(turn.steps))
