@@ -17,6 +17,7 @@ from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.global_scheduler import service as global_scheduler
 from fairway.propagator import service as propagator
+from fairway.propagator.hands import Hands
 from fairway.queue import service as queue
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
@@ -114,7 +115,7 @@ class Fleet:
 
     def services(self) -> dict[str, Callable[[], Service]]:
         clusters: dict[str, Cluster] = dict(self.clusters)
-        hands = propagator.Hands(self.bus, clusters)
+        hands = Hands(self.bus, clusters, self.store.beside())
         dispatch, recall = propagator.services(hands)
         return {
             "admission": lambda: admission.service(self.catalog),

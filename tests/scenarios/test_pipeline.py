@@ -150,3 +150,25 @@ async def test_a_message_nobody_can_read_stops_nobody() -> None:
         states = await ended(fleet)
         assert states["a"] == "succeeded"
         assert sorted(states.values()) == ["rejected", "succeeded"]
+
+
+async def test_a_name_is_used_again_after_its_job_ended_and_what_that_left_makes_way() -> None:
+    async with running(c1=(8,)) as fleet:
+        first = await fleet.submit("a")
+        await ended(fleet)
+        second = await fleet.submit("a")
+        await ended(fleet)
+        assert first != second
+        assert [fleet.jobs()[job].state for job in (first, second)] == ["succeeded", "succeeded"]
+        assert [fleet.jobs()[second].attempt, len(fleet.clusters["c1"].objects)] == [1, 1]
+
+
+async def test_an_object_of_that_name_that_is_not_ours_is_never_touched() -> None:
+    async with running(c1=(8,)) as fleet:
+        stranger = {"metadata": {"name": "a", "namespace": "team-a", "labels": {"fairway.io/job": "of-another-fleet"}}}
+        await fleet.clusters["c1"].create("Job.batch/v1", stranger)
+        job = await fleet.submit("a")
+        await fleet.quiet(5)
+        assert [one.why.code for one in fleet.jobs()[job].attempts if one.why][:1] == ["NameConflict"]
+        (kept,) = fleet.clusters["c1"].objects.values()
+        assert kept["metadata"]["labels"]["fairway.io/job"] == "of-another-fleet"

@@ -40,7 +40,9 @@ def test_without_its_declaration_the_kind_is_unknown() -> None:
         pytest.param("apiVersion: batch/v1\nkind: Job\nplural: jobs\n", "broken.yaml", id="a kind without pod sets"),
         pytest.param(
             "apiVersion: batch/v1\nkind: Job\nplural: jobs\npodSets:\n- {name: a, count: [spec.replicas], "
-            "template: [spec.template]}\nstatus: {running: [{condition: X}]}\n", "known already", id="a kind that Fairway knows",
+            "template: [spec.template]}\nstatus: {running: [{condition: X}]}\n",
+            "known already",
+            id="a kind that Fairway knows",
         ),
     ],
 )  # fmt: skip
