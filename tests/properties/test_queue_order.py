@@ -6,9 +6,8 @@ from line import waiting
 
 from fairway.queue.book import Book
 
-jobs = st.lists(
-    st.tuples(st.integers(-2, 2), st.integers(0, 3)), min_size=1, max_size=12
-).map(lambda asked: [waiting(f"j{index}", at, priority=priority).now for index, (priority, at) in enumerate(asked)])  # fmt: skip
+asked = st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 3)), min_size=1, max_size=12)
+jobs = asked.map(lambda all_: [waiting(f"j{index}", at, priority=rank).now for index, (rank, at) in enumerate(all_)])
 
 
 def order(book: Book) -> list[str]:

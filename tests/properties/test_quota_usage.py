@@ -110,7 +110,9 @@ def check(store: MemoryStore) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(moves, max_size=40))
-def test_usage_is_the_sum_of_the_charged_jobs_and_never_more_than_the_maximum(played: list[tuple[int, str, str]]) -> None:
+def test_usage_is_the_sum_of_the_charged_jobs_and_never_more_than_the_maximum(
+    played: list[tuple[int, str, str]],
+) -> None:
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         store = runner.run(run(played))
     check(store)

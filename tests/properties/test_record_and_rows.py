@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lives import S, failing, running
-from memory_fleet import Fleet, running as fleet_running
+from memory_fleet import Fleet
+from memory_fleet import running as fleet_running
 from weather import storm
 
 from fairway.domain.job import fold
@@ -57,4 +58,3 @@ async def test_in_the_middle_of_it_all_the_rows_are_what_a_rebuild_would_make(se
         assert {job.state.value for job in fleet.jobs().values()} - {"succeeded", "failed", "cancelled"}
         assert differs(fleet, fleet.folded()) == []
         assert working_set(fleet.jobs()).quota == usage(fleet.store.counters.get("quota", {}))
-

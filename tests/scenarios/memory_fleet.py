@@ -17,6 +17,7 @@ from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.global_scheduler import service as global_scheduler
 from fairway.propagator import service as propagator
+from fairway.propagator.hands import Hands
 from fairway.queue import service as queue
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
@@ -114,7 +115,7 @@ class Fleet:
 
     def services(self) -> dict[str, Callable[[], Service]]:
         clusters: dict[str, Cluster] = dict(self.clusters)
-        hands = propagator.Hands(self.bus, clusters)
+        hands = Hands(self.bus, clusters, self.store.beside())
         dispatch, recall = propagator.services(hands)
         return {
             "admission": lambda: admission.service(self.catalog),
@@ -127,11 +128,12 @@ class Fleet:
             "watcher": lambda: watcher.service(watcher.Eyes(clusters)),
         }
 
-    def start(self, name: str) -> None:
+    def start(self, name: str, twin: str = "") -> None:
+        """A `twin` runs beside the first instance and shares its messages."""
         self._owners += 1
         service = self.services()[name]()
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=f"o{self._owners}")
-        self.loops[name] = asyncio.create_task(Loop(service, world, self.meter).run())
+        self.loops[name + twin] = asyncio.create_task(Loop(service, world, self.meter).run())
 
     async def crash(self, name: str) -> None:
         """As kill -9: whatever is in hand is forgotten, what was taken from the bus comes again, another one starts."""

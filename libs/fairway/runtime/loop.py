@@ -145,7 +145,8 @@ class Loop:
         decided = []
         for plan in plans:
             try:
-                plan.decision = self.service.decide(self.view, plan.heard, now)
+                decision = self.service.decide(self.view, plan.heard, now)
+                plan.decision = self.view.make_up(plan.heard, decision, now)
             except Exception as error:
                 await self._failed(plan, error)
                 continue

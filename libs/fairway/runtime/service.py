@@ -21,6 +21,10 @@ class View(Protocol):
         """A step was decided: the next message of the batch sees it done."""
         ...
 
+    def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
+        """The decision, with what the store lacks of what the message says."""
+        ...
+
     def refused(self, step: Step) -> None:
         """The store did not take it: whatever it touched has to be read again."""
         ...

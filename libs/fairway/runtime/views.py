@@ -6,10 +6,11 @@ from typing import Any
 import msgspec
 
 from fairway.domain import decision
-from fairway.domain.decision import Heard, Put, Step
+from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.domain.job import IllegalMove, Job, State, fold
 from fairway.domain.ledger import Hold
 from fairway.domain.resources import Resources
+from fairway.domain.tell import Teller
 from fairway.placement.cluster import ClusterView
 from fairway.runtime import rows
 from fairway.runtime.ports import Found, Row, Store, Wanted
@@ -69,6 +70,15 @@ class JobsView:
             if isinstance(write, Put) and write.table == decision.JOBS:
                 self.jobs[write.key], self.revs[write.key] = write.value, write.rev
                 self.stored.pop(write.key, None)
+
+    def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
+        """With the row of a job that is behind its message, if the decision does not write it anyway: nobody else
+        would, and whoever guards a step by the newer rev would be refused for ever."""
+        name = decision.job_of(heard)
+        writes = (write for step in decided.steps for write in step.writes if isinstance(write, Put))
+        if name not in self.stored or decided.calls or any((w.table, w.key) == (decision.JOBS, name) for w in writes):
+            return decided
+        return msgspec.structs.replace(decided, steps=(Teller(self, "", heard, now).step(), *decided.steps))
 
     def refused(self, step: Step) -> None:
         """Rows are read again for every batch; nothing to forget."""

@@ -92,7 +92,7 @@ def load_generic(text: str | bytes) -> Kind:
     try:
         declared = msgspec.convert(documents[0], Declaration)
     except msgspec.ValidationError as error:
-        raise _refused(str(error), "compare with the declaration in docs and examples") from None
+        raise _refused(str(error), "compare with deploy/examples/kinds/leaderworkerset.yaml") from None
     if not declared.pod_sets or not all(pods.template for pods in declared.pod_sets):
         raise _refused("a pod set without the path of its template", "name at least one template path")
     return _Reader(declared).kind()

@@ -1,6 +1,7 @@
 """Every kind Fairway knows, and the two questions: what does a manifest need, how does it stand."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fairway.domain.resources import LARGEST
@@ -17,13 +18,22 @@ from fairway.workloads.spark import SPARK
 from fairway.workloads.volcano import VOLCANO
 from fairway.workloads.workflow import WORKFLOW
 
-KINDS: Mapping[str, Kind] = {kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)}
+_known = {kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)}
+KINDS: Mapping[str, Kind] = MappingProxyType(_known)
 
 # Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.
 JOB_ANNOTATIONS: frozenset[str] = frozenset()
 
 # More roles than any job known; it bounds what one job can cost the scheduler.
 MOST_POD_SETS = 256
+
+
+def declare(kind: Kind) -> None:
+    """Adds a kind for the rest of this process; ValueError when it is known already. Every process of a fleet has to
+    know the same kinds, so this is for start-up alone."""
+    if kind.key in _known:
+        raise ValueError(f"{kind.key} is known already; take its declaration away")
+    _known[kind.key] = kind
 
 
 def read(manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS) -> Workload:
@@ -106,4 +116,4 @@ def _place(root: Field, path: tuple[str | int, ...]) -> Field:
     return field
 
 
-__all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "read", "status"]
+__all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "declare", "read", "status"]

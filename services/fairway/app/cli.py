@@ -1,6 +1,8 @@
 """`fairway`: everything a person types. Each command is thin; what it does is in a module of its own, and is imported
 only when it is asked for, so that a question is answered at once."""
 
+import os
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +18,13 @@ app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_e
 @app.callback()
 def _program() -> None:
     """Place AI and batch jobs on the right one of many Kubernetes clusters."""
+    if folder := os.environ.get("FAIRWAY_KINDS_DIR"):
+        from fairway.app.kinds import declare_all
+
+        try:
+            declare_all(Path(folder))
+        except Failure as failure:
+            end(failure)
 
 
 @app.command()

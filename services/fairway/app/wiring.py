@@ -26,6 +26,7 @@ from fairway.gateway.http import HttpSettings, create_app
 from fairway.gateway.service import run_gateway
 from fairway.global_scheduler import service as global_scheduler
 from fairway.propagator import service as propagator
+from fairway.propagator.hands import Hands
 from fairway.queue import service as queue
 from fairway.queue.place import place
 from fairway.quota import service as quota
@@ -158,7 +159,7 @@ def services(names: Sequence[str], parts: Parts) -> list[Service]:
 
 
 def _hands(parts: Parts) -> Act:
-    return stub_act if parts.settings.stub_clusters else propagator.Hands(parts.bus, parts.clusters)
+    return stub_act if parts.settings.stub_clusters else Hands(parts.bus, parts.clusters, parts.world().store)
 
 
 def _eyes(parts: Parts) -> watcher.Eyes:

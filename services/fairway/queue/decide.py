@@ -8,21 +8,13 @@ from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller, current
 from fairway.queue.book import ROOM, retry_at
 from fairway.queue.cancel import cancel, cancelled
-from fairway.queue.turn import SERVICE, SWEEP, Turn, View
+from fairway.queue.turn import SERVICE, SWEEP, Begin, Sweep, Turn, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
 # Sent back from a place in a cluster that the scheduler had counted as taken.
 _GIVES_UP_ROOM = (Code.ROOM_TAKEN, Code.CAPACITY_UNKNOWN, Code.CANCELLED)
-
-
-class Begin(fleet.FleetMessage, frozen=True, kw_only=True, tag="begin"):
-    """Local: the queue starts on a working set."""
-
-
-class Sweep(fleet.FleetMessage, frozen=True, kw_only=True, tag="sweep"):
-    """Local: look whether anybody was forgotten."""
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
@@ -96,8 +88,6 @@ def _ended(view: View, heard: Heard, now: int) -> Decision:
     if job is None or not job.ended:
         return NOTHING
     turn = Turn(view, heard, now, "quota")
-    if job.id in view.stored:  # nobody else writes the row of a job that is over
-        turn.end(Teller(view, SERVICE, heard, now))
     turn.serve_quota(job.leaf)
     turn.advance(job.queue)
     return Decision(tuple(turn.steps))

@@ -13,8 +13,8 @@ from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import scale
 from fairway.queue.book import Book
-from fairway.queue.decide import Begin, Sweep, decide
-from fairway.queue.turn import SERVICE, SWEEP, taken_of
+from fairway.queue.decide import decide
+from fairway.queue.turn import SERVICE, SWEEP, Begin, Sweep, taken_of
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.ports import Found, Store, Wanted

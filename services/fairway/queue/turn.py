@@ -14,7 +14,7 @@ from fairway.domain.resources import Resources
 from fairway.domain.tell import Jobs, Teller, quota_key
 from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry
 from fairway.wire import jobs as wire
-from fairway.wire.fleet import Freed
+from fairway.wire.fleet import FleetMessage, Freed
 from fairway.wire.reasons import Code
 
 SERVICE = "queue"
@@ -24,6 +24,14 @@ SWEEP = "sweep"
 WAKE_BUDGET = 256
 # How many jobs of one shape are asked whether their quota lets them have the room.
 SHAPE_TRIES = 32
+
+
+class Begin(FleetMessage, frozen=True, kw_only=True, tag="begin"):
+    """Local: the queue starts on a working set."""
+
+
+class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
+    """Local: look whether anybody was forgotten."""
 
 
 class View(Jobs, Protocol):

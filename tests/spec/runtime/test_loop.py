@@ -1,4 +1,4 @@
-"""The loop: one message never stops the others, nothing is lost between commit and publish, a lost store is opened anew."""
+"""The loop: one message never stops the others, nothing is lost after a commit, a lost store is opened anew."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -32,6 +32,9 @@ class View:
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None: ...
     def apply(self, step: Step) -> None: ...
+    def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
+        return decided
+
     def refused(self, step: Step) -> None: ...
     async def load(self, store: Store) -> None:
         View.opens += 1

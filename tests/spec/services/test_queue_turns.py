@@ -9,7 +9,8 @@ from line import BLOCK, flying, freed, held, quota, room, waiting
 from lives import GPU, T0, Life, S
 
 from fairway.domain.decision import NOTHING
-from fairway.queue.decide import Begin, Sweep, decide
+from fairway.queue.decide import decide
+from fairway.queue.turn import Begin, Sweep
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 

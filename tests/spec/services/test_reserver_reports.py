@@ -115,7 +115,9 @@ COUNTED = {
         known(node("n1", holds={"j/1": ONE}), node("n2"), **reserved_on("n1")),
         report(node("n2", attempts=seen(1, ""))), {"n1": {}, "n2": ONE},
     ),
-    "pods without a reservation count as seen": (known(node("n1", 16)), report(node("n1", 16, attempts=seen(2))), {"n1": TWO}),
+    "pods without a reservation count as seen": (
+        known(node("n1", 16)), report(node("n1", 16, attempts=seen(2))), {"n1": TWO},
+    ),
     "pods that went leave the plan": (
         known(node("n1", attempts=seen(1), holds={"j/1": ONE}), **reserved_on("n1")), report(node("n1")), {"n1": ONE},
     ),
