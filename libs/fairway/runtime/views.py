@@ -1,6 +1,7 @@
 """Views over the store, kept current for `decide`: jobs by row, clusters by index, the ledger beside them."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -20,6 +21,8 @@ from fairway.wire.jobs import JobMessage
 _info = msgspec.json.Decoder(ClusterInfo).decode
 # A placement that no reserver has taken up after this long is not coming; its room is counted as free again.
 ASSUMED_MS = 10_000
+# Of the placements that take long, the oldest are looked up, so many with each batch.
+_DOUBTED = 64
 # By then the reserver has usually answered. What it sent back, no change of the cache tells: the job is looked at.
 _TAKEN_UP_MS = 100
 
@@ -114,10 +117,10 @@ class FleetView(JobsView):
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)
-        for key, (_, until) in self._assumed.items():
-            if until > now + ASSUMED_MS - _TAKEN_UP_MS:
-                break
-            wanted.add(decision.JOBS, key.rpartition("/")[0])
+        doubted = islice(self._assumed.items(), _DOUBTED)
+        names = [key.rpartition("/")[0] for key, (_, until) in doubted if until <= now + ASSUMED_MS - _TAKEN_UP_MS]
+        if names:
+            wanted.rows[decision.JOBS] = list(dict.fromkeys((*wanted.rows.get(decision.JOBS, ()), *names)))
         return wanted
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
@@ -158,6 +161,8 @@ class FleetView(JobsView):
             return  # what was written here comes back with the changes
         if node is not None:
             view.put(node)
+            for key in self._assumed.keys() & node.holds.keys():
+                del self._assumed[key]  # reserved: the row counts it from now on
         elif name in view.nodes:
             view.remove(name)
 
