@@ -12,7 +12,7 @@ from fairway.app.replay_run import Plan, replay
 from fairway.app.replay_trace import GPU, TraceJob
 
 SERVERS = ("nats", "valkey")
-EVERYBODY = ("agent", *STAGES)
+EVERYBODY = ("gateway", "agent", *STAGES)
 
 
 def load(seed: int, count: int, seconds: float) -> list[TraceJob]:

@@ -212,7 +212,9 @@ def _requeued(job: Job, message: wire.Queue) -> dict[str, object]:
 
 
 def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> dict[str, object]:
-    until = message.at + (job.spec.avoid if job.spec else 0)
+    # A reservation that was lost or ran out says nothing against its cluster.
+    blameless = message.why.code is Code.RESERVATION_EXPIRED
+    until = message.at + (job.spec.avoid if job.spec and not blameless else 0)
     return {
         "why": message.why,
         "avoid": {

@@ -16,6 +16,14 @@ def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why:
         teller.say(kind, cluster=cluster, why=last, final=True)
         # What failed by itself stays to be looked at; what was lost may still start, on room that is given away.
         return teller.say(wire.Recall, cluster=cluster, why=last) if kind is wire.Lost else teller
+    return next_attempt(teller, kind, why)
+
+
+def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:
+    """The present attempt is over and another one follows, whatever the number: for what was never begun."""
+    job = teller.job
+    assert job is not None, "only a known job can be tried again"
+    cluster, number = job.cluster, job.attempt
     teller.say(kind, cluster=cluster, why=why)
     teller.say(wire.Recall, cluster=cluster, why=why)
     note = Reason(

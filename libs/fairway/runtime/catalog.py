@@ -13,7 +13,7 @@ import structlog
 
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
-from fairway.runtime.ports import Bus, Clock, Unreachable
+from fairway.runtime.ports import Bus, Clock, Delivery, Unreachable
 from fairway.wire import fleet
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Refused
@@ -58,12 +58,23 @@ class Catalog:
             if not delivery.subject:
                 self.known.set()
                 continue
+            kind = self._read(delivery)
+            if kind and self.known.is_set():
+                for tell in self.heard:
+                    tell(Changed(kind=kind))
+
+    def _read(self, delivery: Delivery) -> str:
+        """The kind of the object that was taken; empty when nothing was. One message that is wrong, whatever is wrong
+        with it, must end no service: the newest word on each object is read again at every start."""
+        try:
             message = _decode(delivery.data)
-            if isinstance(message, fleet.Configured):
-                self.take(message)
-                if self.known.is_set():
-                    for tell in self.heard:
-                        tell(Changed(kind=message.kind))
+            if not isinstance(message, fleet.Configured):
+                return ""
+            self.take(message)
+        except Exception as error:
+            log.error("configuration not understood", subject=delivery.subject, cause=repr(error))
+            return ""
+        return message.kind
 
     def take(self, said: fleet.Configured) -> None:
         """Takes an object over; one that does not read is passed over with a word in the log."""

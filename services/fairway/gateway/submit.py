@@ -1,6 +1,7 @@
 """POST /v1/jobs: a body becomes one `submitted` message, and is accepted only when the stream has stored it."""
 
 import asyncio
+import contextlib
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +26,7 @@ from fairway.runtime.loop import World
 from fairway.runtime.ports import Ids, Outgoing, Unreachable, Wanted
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.door import LARGEST_TEXT, parse_documents, with_name
 
 _encode = msgspec.json.Encoder().encode
@@ -86,12 +87,29 @@ class Door:
         if media not in (*_YAML, "application/json"):
             detail = "send application/json or application/yaml"
             raise problem.Problem(415, f"the body is {media[:60] or 'of no type'}, which is not read here", detail)
-        return await self._parsed(await read_body(request))
+        try:
+            return await self._parsed(await read_body(request))
+        except (Refused, problem.Problem) as error:
+            await self._keep_refused(request, error)
+            raise
+
+    async def _keep_refused(self, request: Request, error: Exception) -> None:
+        """What cannot be read is nobody's job, so no job can tell of it: the record of it is a dead letter."""
+        reasons = getattr(error, "reasons", ()) or (Reason(Code.INVALID, str(error)),)
+        where = request.client.host if request.client else ""
+        letter = fleet.DeadLetter(at=self.now(), service="gateway", subject=f"http {where}", why=reasons[0])
+        name = message_id("http", self._ids.new())
+        data = msgspec.json.encode(letter)
+        with contextlib.suppress(Unreachable):
+            await self._world.bus.publish([Outgoing(name, subjects.dead_letter("gateway"), data, "fairway.dlq")])
 
     async def tree_in_force(self) -> tuple[str, str] | None:
         """Namespace and name of the ElasticQuotaTree that the fleet has."""
         async for one in self._world.bus.history(subjects.CONFIG, [f"fairway.config.{TREE}.>"], last=True):
-            message = msgspec.json.decode(one.data, type=fleet.Message)
+            try:
+                message = msgspec.json.decode(one.data, type=fleet.Message)
+            except msgspec.DecodeError:
+                continue  # whoever follows the settings has said so
             if isinstance(message, fleet.Configured) and message.manifest and bytes(message.manifest) != b"null":
                 return message.namespace, message.name
         return None

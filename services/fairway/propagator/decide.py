@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
-from fairway.domain.retry import attempt_over
+from fairway.domain.retry import attempt_over, next_attempt
 from fairway.domain.tell import Jobs, Teller, current
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -42,6 +42,10 @@ def _dispatch(view: Jobs, heard: Heard, now: int) -> Decision:
         return _undo(view, heard)
     if job.removing and not heard.outcomes:
         return Decision(again_in=_AGAIN_MS)  # an older attempt turned up somewhere: first it has to go
+    if not heard.outcomes and job.id in view.stored:
+        # The working set was lost after the room was held and before that was recorded: nobody holds it now.
+        why = Reason(Code.RESERVATION_EXPIRED, f"its reservation in {job.cluster} was lost with the working set")
+        return Decision((next_attempt(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
     if not heard.outcomes:
         return Decision(calls=(Call(APPLY, job.cluster, job.id, job.attempt, copy_of(job)),))
     outcome = heard.outcomes[-1]

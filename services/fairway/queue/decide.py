@@ -4,7 +4,7 @@ from typing import Any
 
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import State
-from fairway.domain.retry import attempt_over
+from fairway.domain.retry import next_attempt
 from fairway.domain.tell import Teller, current
 from fairway.queue.book import ROOM, retry_at
 from fairway.queue.cancel import cancel, cancelled
@@ -102,7 +102,7 @@ def _removed(view: View, heard: Heard, now: int) -> Decision:
         return cancelled(view, heard, job, now)
     if job.state is State.RESERVED and job.attempt == heard.message.attempt:
         why = Reason(Code.RESERVATION_EXPIRED, f"reserved in {job.cluster} and not dispatched in time")
-        return Decision((attempt_over(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
+        return Decision((next_attempt(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
     turn = Turn(view, heard, now, "removal")
     if job.state is State.QUEUED:
         turn.attempt(view.book.entries[job.id])

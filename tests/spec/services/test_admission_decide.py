@@ -196,10 +196,18 @@ REFUSED: dict[str, tuple[Heard, Code]] = {
 
 @pytest.mark.parametrize(("heard", "code"), REFUSED.values(), ids=list(REFUSED))
 def test_refused_with_its_code_and_what_to_do(heard: Heard, code: Code) -> None:
+    heard = msgspec.structs.replace(heard, delivered=2)  # at first its settings may still be on their way
     decision = decide(view(heard), heard, NOW)
     (said,) = events(decision)
     assert (said.verb, said.reasons[0].code, bool(said.reasons[0].remedy)) == ("rejected", code, True)
     assert (puts(decision, "names"), puts(decision, "live")) == ({}, {})
+
+
+@pytest.mark.parametrize("case", ["no policy selects it", "its priority class is not there"])
+def test_what_a_setting_on_its_way_would_mend_is_looked_at_twice(case: str) -> None:
+    heard, _ = REFUSED[case]
+    first = decide(view(heard), heard, NOW)
+    assert (first.steps, first.again_in) == ((), 250)
 
 
 def test_a_refused_job_is_a_job_that_ended_at_once() -> None:

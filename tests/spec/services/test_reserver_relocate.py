@@ -17,7 +17,7 @@ def hold(*nodes: str) -> Hold:
 def laid(name: str, seen: tuple[str, ...] = (), planned: tuple[str, ...] = (), **more: object) -> Node:
     """A node of eight GPUs with pods of eight that were seen there, and others that are planned for it."""
     attempts = {key: Pods({"w": 1}, EIGHT) for key in seen}
-    return node(name, attempts=attempts, holds={key: EIGHT for key in (*seen, *planned)}, **more)
+    return node(name, attempts=attempts, holds=dict.fromkeys((*seen, *planned), EIGHT), **more)
 
 
 def places(holds: dict[str, Hold]) -> dict[str, list[str]]:

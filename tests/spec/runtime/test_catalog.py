@@ -1,0 +1,37 @@
+"""The catalog: whatever is on the settings' stream, the services that read it live on and keep the last good word."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.system import SystemClock
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.ports import Outgoing
+from fairway.wire import fleet, subjects
+
+
+def configured(name: str, value: object) -> Outgoing:
+    manifest = msgspec.Raw(msgspec.json.encode({"value": value}))
+    message = fleet.Configured(kind="PriorityClass", name=name, manifest=manifest)
+    return Outgoing(f"{name}-{value}", subjects.config("PriorityClass", "", name), msgspec.json.encode(message))
+
+
+@pytest.mark.parametrize(
+    "poison",
+    [
+        pytest.param(Outgoing("bad", "fairway.config.PriorityClass.-.bad", b"nope"), id="bytes that are no message"),
+        pytest.param(configured("bad", "many"), id="a value that is no number"),
+        pytest.param(configured("bad", {}), id="a value of another type"),
+    ],
+)
+async def test_a_poisoned_setting_ends_nobody_and_hides_no_other(poison: Outgoing) -> None:
+    bus, catalog = MemoryBus(), Catalog()
+    await bus.publish([configured("low", 1), poison, configured("high", 9)])
+    following = asyncio.create_task(catalog.run(bus, SystemClock()))
+    async with asyncio.timeout(5):
+        await catalog.known.wait()
+    assert not following.done()
+    assert catalog.classes == {"low": 1, "high": 9}
+    following.cancel()
