@@ -2,17 +2,24 @@
 
 import asyncio
 import random
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
-from fairway.app.fleet import Fleet, equal_clusters
+from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.nats_bus import NatsBus
+from fairway.app.fleet import Fleet, equal_clusters, running
+from fairway.app.fleet import Plan as FleetPlan
 from fairway.app.pipeline import STAGES
 from fairway.app.replay_run import Plan, replay
 from fairway.app.replay_trace import GPU, TraceJob
+from fairway.wire import jobs as wire
 
 SERVERS = ("nats", "valkey")
-EVERYBODY = ("gateway", "agent", *STAGES)
+EVERYBODY = ("agent", *STAGES)
 
 
 def load(seed: int, count: int, seconds: float) -> list[TraceJob]:
@@ -69,3 +76,49 @@ async def test_killing_each_process_in_turn_loses_and_doubles_no_job(seed: int, 
     assert report.findings.violations == ()
     assert report.figures.jobs["accepted"] == len(jobs)
     assert report.figures.jobs["succeeded"] == len(jobs)
+
+
+def hub_job(number: int) -> dict[str, Any]:
+    main = {"name": "main", "image": "x", "resources": {"limits": {GPU: "1"}}}
+    pod = {"restartPolicy": "Never", "containers": [main]}
+    template = {"metadata": {"annotations": {"fairway.test/run-for": "300ms"}}, "spec": pod}
+    meta = {"name": f"hub-{number}", "namespace": "team-a"}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {"template": template}}
+
+
+POLICY = {
+    "apiVersion": "policy.karmada.io/v1alpha1",
+    "kind": "ClusterPropagationPolicy",
+    "metadata": {"name": "all"},
+    "spec": {"resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job"}], "placement": {"clusterAffinity": {}}},
+}
+
+
+async def test_killing_the_gateway_while_jobs_are_applied_on_the_hub_loses_and_doubles_none(tmp_path: Path) -> None:
+    plan = FleetPlan(equal_clusters(1, nodes=4, gpus=8), groups=(("gateway",), ("agent", *STAGES)))
+    async with running(tmp_path, plan) as fleet:
+        hub = await KubernetesCluster.from_kubeconfig("hub", fleet.hub_kubeconfig)
+        bus = await NatsBus.connect(fleet.nats.url, "test")
+        try:
+            await hub.create("ClusterPropagationPolicy.policy.karmada.io/v1alpha1", POLICY)
+            for number in range(12):
+                if number in (3, 7):
+                    await kill(fleet, "gateway")
+                await hub.create("Job.batch/v1", hub_job(number))
+            ends = [one async for one in up_to(bus, "succeeded", 12)]
+        finally:
+            await bus.close()
+            await hub.close()
+    assert sorted(ends) == sorted(f"hub-{number}" for number in range(12))
+
+
+async def up_to(bus: NatsBus, verb: str, count: int) -> AsyncIterator[str]:
+    """The names of the first `count` jobs that this is said of, one for each time it is said."""
+    async with asyncio.timeout(60):
+        history = bus.history("JOBS", [f"fairway.job.{verb}.>"], live=True)
+        async for delivery in history:
+            if delivery.subject:
+                yield msgspec.json.decode(delivery.data, type=wire.Message).job.rpartition("-")[0]
+                count -= 1
+            if not count:
+                return

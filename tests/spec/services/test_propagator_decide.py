@@ -117,3 +117,15 @@ def test_a_recall_that_is_no_news_calls_nobody(life: Life) -> None:
 def test_a_job_that_was_nowhere_is_recalled_from_nowhere() -> None:
     life = queued().then(wire.Dequeued).then(wire.Recall, cluster="", why=STOP)
     assert decide(of(life), heard(life), NOW) == NOTHING
+
+
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_a_reservation_that_the_rebuilt_store_does_not_know_is_made_anew_without_blame(attempts: int) -> None:
+    life = reserved(attempts=attempts)
+    view = of(life)
+    view.stored[life.now.id] = life.now  # the row was behind the message: nobody holds the room
+    said = events(decide(view, heard(life), NOW))
+    assert [one.verb for one in said] == ["lost", "recall", "queue"]
+    assert (said[0].why.code, said[0].final, said[2].attempt) == (Code.RESERVATION_EXPIRED, False, 2)
+    after = life.then(wire.Lost, cluster="c1", why=said[0].why).now
+    assert [name for name, until in after.avoid.items() if until > after.at] == []
