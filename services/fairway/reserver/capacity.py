@@ -8,10 +8,9 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Say, Step
 from fairway.domain.ledger import Hold, holds_of
-from fairway.domain.resources import Resources
+from fairway.domain.resources import Resources, add
 from fairway.domain.tell import message_id
 from fairway.placement.cluster import ClusterView
-from fairway.reserver.relocate import left, relocated
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import ClusterInfo, Node
 
@@ -93,12 +92,9 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     }
     for node in rows:
         changed.setdefault(node.name, node_put(view, cluster, after[node.name]))
-    better, moved = relocated(changed, {**after, **{name: write.value for name, write in changed.items()}}, ledger)
-    changed |= {name: node_put(view, cluster, node) for name, node in better.items()}
     gone = [name for name in before if name not in after]
     table = decision.nodes(cluster)
     writes = [Put(table, name, None, expect=view.row_revs.get((table, name))) for name in gone]
-    writes += [_hold_put(view, cluster, key, hold) for key, hold in sorted(moved.items())]
     fresh = ClusterInfo(
         cluster, report.labels, report.taints, report.kinds, report.kubernetes, now, report.epoch, report.sequence
     )
@@ -108,11 +104,6 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     facts = [(one.kinds, one.labels, one.taints) for one in (info, fresh)]
     news = now - info.observed_at > _SILENT_MS or facts[0] != facts[1] or _more_room(before, nodes)
     return _with_freed(view, step, heard, cluster, now) if news else step
-
-
-def _hold_put(view: Capacity, cluster: str, key: str, hold: Hold) -> Put:
-    rev = view.row_revs.get((decision.ledger(cluster), key), 1)
-    return Put(decision.ledger(cluster), key, hold, rev=rev + 1, expect=rev)
 
 
 # A cluster heard of after this long may take jobs that were told its capacity is stale.
@@ -147,8 +138,11 @@ def _planned_on(names: Set[str], ledger: Mapping[str, Hold]) -> set[str]:
 
 
 def free(node: Node) -> Resources:
-    """What is left for new pods: nothing on a node that takes none."""
-    return left(node) if node.schedulable else {}
+    """Allocatable less what others use and what our attempts hold."""
+    left = add(node.allocatable, node.used, -1)
+    for amounts in node.holds.values():
+        left = add(left, amounts, -1)
+    return {name: left[name] for name in node.allocatable} if node.schedulable else {}
 
 
 def _more_room(before: Mapping[str, Node], nodes: Iterable[Node]) -> bool:
