@@ -21,8 +21,8 @@ from fairway.adapters.nats_wire import Arrived, wire
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS, Stream
 
-# How long a publish is repeated before it is said that the bus is away. Shorter than the duplicate window of every
-# stream, so that a repeated publish is always recognised.
+# How often a publish is repeated before it is said that the bus is away: about 40 s, within the duplicate window of
+# JOBS. That of CLUSTERS is shorter; a report that is stored twice is known by its sequence.
 _PUBLISH_TRIES = 4
 _PUBLISH_WAIT_S = 5.0
 

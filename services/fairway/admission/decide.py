@@ -13,10 +13,10 @@ SERVICE = "admission"
 # An object that was deleted and created again has to wait until nothing of the old one is left; looked at this often
 # (ms), and for about a minute.
 _NAME_WAIT_MS = 250
+_NAME_TRIES = 240
 # Settings that were applied a moment before the job may still be on their way here: such a refusal is looked at twice.
 _SETTLING = (Code.NO_POLICY, Code.UNKNOWN_PRIORITY_CLASS, Code.UNKNOWN_QUEUE, Code.UNKNOWN_CLUSTER)
 _SETTLE_MS = 250
-_NAME_TRIES = 240
 
 
 class View(Jobs, Protocol):
