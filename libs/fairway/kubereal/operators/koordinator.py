@@ -1,4 +1,4 @@
-"""Koordinator: koord-manager, koord-scheduler for every pod of the cluster, and the figures that koordlets would send."""
+"""Koordinator: koord-manager, koord-scheduler for every pod of the cluster, and the figures of its koordlets."""
 
 from functools import partial
 
@@ -6,8 +6,7 @@ import msgspec
 
 from fairway.kubereal.admin import Json
 from fairway.kubereal.operators.setup import Process, Setup, Site, namespace
-from fairway.kubereal.program import free_ports
-from fairway.kubereal.standin.node_metrics import feed
+from fairway.kubereal.standin.node_metrics import METRICS, feed
 
 _NAMESPACE = "koordinator-system"
 _ARGS_VERSION = "kubescheduler.config.k8s.io/v1"
@@ -38,19 +37,18 @@ def koordinator(site: Site) -> Setup:
         objects=(namespace(_NAMESPACE), config),
         processes=(_manager(site), _scheduler(site)),
         tasks=(partial(feed, site.plane),),
-        present=(f"/apis/coordination.k8s.io/v1/namespaces/{_NAMESPACE}/leases/koord-scheduler",),
+        present=(f"/apis/coordination.k8s.io/v1/namespaces/{_NAMESPACE}/leases/koord-scheduler", METRICS),
     )
 
 
 def _manager(site: Site) -> Process:
-    (health,) = free_ports(1)
     args = (
         "--kubeconfig", site.kubeconfig, "--enable-leader-election=false", "--metrics-addr=0", "--enable-pprof=false",
-        f"--health-probe-addr=127.0.0.1:{health}", f"--config-namespace={_NAMESPACE}", "--sync-period=0",
+        "--health-probe-addr=0", f"--config-namespace={_NAMESPACE}", "--sync-period=0",
         "--feature-gates=WebhookFramework=false", "--rest-config-qps=200", "--logtostderr=true", "--v=1",
     )  # fmt: skip
     env = {"POD_NAMESPACE": _NAMESPACE, "POD_NAME": "koord-manager-0"}
-    return Process("koord-manager", args, env, f"http://127.0.0.1:{health}/readyz")
+    return Process("koord-manager", args, env)
 
 
 def _scheduler(site: Site) -> Process:
