@@ -36,8 +36,9 @@ async def define(plane: Plane, operators: Iterable[str], tools: Tools, *, hub: b
     if hub:
         found = [crd for crd in found if _is_job(crd)]
         found += [crd for path in sorted(_OWN.glob("*.yaml")) for crd in _read(path)]
-    async with admin(plane) as api:
-        await install(api, found)
+    if found:
+        async with admin(plane) as api:
+            await install(api, found)
 
 
 async def install(api: Admin, crds: list[Json]) -> None:
