@@ -41,7 +41,7 @@ def shows(shown: Json, seen: Json) -> Json:
     kept = [one for one in seen.get("conditions") or () if one.get("type") not in _ANNOUNCED.values()]
     if "ready" in status:
         status["ready"] = min(status["ready"] or 0, status.get("active") or 0)
-    return {**without(status, "completionTime"), "conditions": kept}
+    return {**without(status, "completionTime"), **({"conditions": kept} if "conditions" in status else {})}
 
 
 def _grown(shown: Json, status: Json) -> Json:

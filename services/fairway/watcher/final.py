@@ -40,20 +40,19 @@ def decide(view: Jobs, heard: Heard, now: int) -> Decision:
     if heard.outcomes:
         return NOTHING if heard.outcomes[-1].ok else Decision(again_in=_AGAIN_MS)
     message: Any = heard.message
-    refused = isinstance(message, wire.Rejected)
-    word = _rejected(message) if refused else _word(view.jobs.get(message.job), message)
+    word = _word(view.jobs.get(message.job), message) or _refusal(message)
     cluster = getattr(message, "cluster", "")
     return Decision(calls=(Call(SHOW, cluster, message.job, message.attempt, word),)) if word else NOTHING
 
 
-def _rejected(message: wire.Rejected) -> Word | None:
-    hub = message.hub
-    if hub is None:
+def _refusal(message: wire.JobMessage) -> Word | None:
+    """Of what was refused at the door there is no more than the message."""
+    if not isinstance(message, wire.Rejected) or message.hub is None:
         return None
-    kind = next((key for key, one in KINDS.items() if (one.name, one.plural) == (message.kind, hub.plural)), "")
-    if not kind or not message.name:
+    kind = f"{message.kind}.{message.api_version}"
+    if kind not in KINDS or not message.name:
         return None
-    return Word(kind, message.tenant, message.name, hub.uid, message.reasons[0], message.at, final=True)
+    return Word(kind, message.tenant, message.name, message.hub.uid, message.reasons[0], message.at, final=True)
 
 
 def _word(job: Job | None, message: wire.JobMessage) -> Word | None:
@@ -63,6 +62,8 @@ def _word(job: Job | None, message: wire.JobMessage) -> Word | None:
     match message:
         case wire.Failed() | wire.Lost():
             why, final = message.why, message.final
+        case wire.Rejected():
+            why, final = message.reasons[0], True
         case wire.Cancelled():
             why, final = job.why or Reason(Code.CANCELLED, "it was cancelled"), True
         case _:
