@@ -56,6 +56,10 @@ class WaitingRoom:
         reason = chosen.reasons[0]
         return reason if reason.code is Code.NO_POLICY else ()
 
+    def named(self, one: HubObject) -> bool:
+        """Whether a policy of its namespace names an object: then no other is likely to take it from that one."""
+        return any(key[1] for key in self._named.get((one.namespace, one.kind, one.name), ()))
+
     def wait(self, one: HubObject) -> None:
         self.waiting[one.uid] = one
         for namespace in (one.namespace, ""):
