@@ -1,8 +1,8 @@
 """The hub's jobs on their way in: each object once, when a policy selects it; and out again when it is deleted."""
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
-from itertools import islice
 
 import msgspec
 import structlog
@@ -18,6 +18,7 @@ from fairway.gateway.hub_objects import SETTINGS, HubObject, hub_object
 from fairway.gateway.hub_settings import HubSettings
 from fairway.gateway.post import Post
 from fairway.gateway.reader import Reader, decoded
+from fairway.gateway.settling import Settling
 from fairway.gateway.submitter import Submitter
 from fairway.gateway.waiting_room import WaitingRoom
 from fairway.runtime.loop import World
@@ -25,11 +26,8 @@ from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable, 
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()
-# Objects applied in one breath come through watches of their own. A policy that names the job decides at once; one that
-# selects by labels or kind may be beaten by one that is still to come, so a job waits for that.
-SETTLE_MS = 250
-_BREATH_S = 0.005
 _MOST = 256
+_RETRY_MS = 250
 _WHO = "the hub: its object was deleted"
 
 # Ends in which nothing of the job can be in a cluster.
@@ -45,10 +43,10 @@ class Intake:
         self._room, self.announcer = WaitingRoom(), Announcer(hub, world.clock)
         self._settings = HubSettings(world, self._room, self.announcer)
         self._submitter = Submitter(world, self._room, desk)
+        self._settling = Settling(self._room.named, self._settings.in_force)
         self._left = {"settings": set(SETTINGS), "jobs": set(KINDS)}
         self._settled, self.told = asyncio.Event(), asyncio.Event()
-        # What is to be submitted, with when it was first seen so.
-        self._ready: dict[str, tuple[HubObject, int]] = {}
+        self._ready: dict[str, HubObject] = {}
         self._gone: dict[str, HubObject] = {}
         self._news = asyncio.Event()
         self.present: dict[str, HubObject] = {}
@@ -145,36 +143,40 @@ class Intake:
             self._submitter.unclaimed(one)
 
     def _submit_later(self, one: HubObject) -> None:
-        first = self._ready[one.uid][1] if one.uid in self._ready else self._world.clock.now()
-        self._ready[one.uid] = (one, first)
+        self._ready[one.uid] = one
         self._news.set()
 
     async def _work(self) -> None:
+        wait_ms: int | None = None
         while True:
-            await self._news.wait()
-            await self._world.clock.sleep(_BREATH_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), None if wait_ms is None else wait_ms / 1000)
             self._news.clear()
             try:
                 await self._cancel_gone()
-                while due := self._due():
-                    await self._submit(due)
+                wait_ms = await self._submit_ripe()
             except Unreachable as error:
                 log.warning("waiting", service="gateway", cause=str(error))
-                await self._world.clock.sleep(0.5)
-                self._news.set()
-            if self._ready:
-                self._news.set()
+                wait_ms = _RETRY_MS
 
-    def _due(self) -> list[HubObject]:
-        before = self._world.clock.now() - SETTLE_MS
-        due = (one for one, first in self._ready.values() if first <= before or self._room.named(one))
-        return list(islice(due, _MOST))
+    async def _submit_ripe(self) -> int | None:
+        """Submits those that nothing is awaited for; how long until the next of the others is ripe (ms)."""
+        while True:
+            now, changed = self._world.clock.now(), self._settings.changed_at
+            ripe, until = [], []
+            for one in self._ready.values():
+                at = self._settling.ripe_at(one, changed, now)
+                ripe.append(one) if at <= now else until.append(at)
+            if not ripe:
+                return max(min(until) - now, 1) if until else None
+            await self._submit(ripe[:_MOST])
 
     async def _submit(self, objects: Sequence[HubObject]) -> None:
         await self._post.say(await self._submitter.words(objects))
         for one in objects:
             # The object may have changed meanwhile, but it is submitted as it was first seen whole.
             self._ready.pop(one.uid, None)
+            self._settling.submitted(one)
 
     async def refused(self, one: HubObject) -> None:
         """Its job was refused: from now on a change of it is a new submission. It may have changed already."""
@@ -184,6 +186,8 @@ class Intake:
 
     async def _cancel_gone(self) -> None:
         """The status of the object does not count here: it may be that of an attempt before."""
+        if not self._gone:
+            return
         names = await self._submitter.jobs_of(list(self._gone.values()))
         found = await self._rows.read(Wanted(rows={decision.JOBS: list(names)}))
         # A job that ended well or badly still has its object in a member: that goes too.
@@ -224,7 +228,7 @@ class Intake:
             return False
         work = job.spec.workload
         kind = f"{work.kind}.{work.api_version}"
-        if kind not in await self._hub.served():
-            return False
         there = await self._hub.get(kind, work.namespace, work.name)
-        return there is None or there["metadata"].get("uid") != job.spec.hub.uid
+        if there is not None:
+            return bool(there["metadata"].get("uid") != job.spec.hub.uid)
+        return kind in await self._hub.served()

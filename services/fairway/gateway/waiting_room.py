@@ -57,8 +57,8 @@ class WaitingRoom:
         return reason if reason.code is Code.NO_POLICY else ()
 
     def named(self, one: HubObject) -> bool:
-        """Whether a policy of its namespace names an object: then no other is likely to take it from that one."""
-        return any(key[1] for key in self._named.get((one.namespace, one.kind, one.name), ()))
+        """Whether a policy selects it by its name: hardly anything more fitting can still come."""
+        return any(self._named.get((namespace, one.kind, one.name)) for namespace in (one.namespace, ""))
 
     def wait(self, one: HubObject) -> None:
         self.waiting[one.uid] = one
