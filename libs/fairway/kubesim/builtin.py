@@ -83,6 +83,14 @@ POLICIES = (
     *_policies("policy.one.alibabacloud.com"),
     Resource("scheduling.sigs.k8s.io", "v1beta1", "ElasticQuotaTree", "elasticquotatrees"),
     Resource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues"),
+    # Without a status subresource, as deploy/crds has it: one write says everything.
+    Resource(
+        "work.karmada.io", "v1alpha2", "ResourceBinding", "resourcebindings", True, ("rb",), status=False,
+        columns=(
+            Column("Scheduled", "status.conditions[Scheduled]"),
+            Column("FullyApplied", "status.conditions[FullyApplied]"),
+        ),
+    ),
 )
 
 EVERYTHING = (*CORE, *JOBS, *POLICIES)
