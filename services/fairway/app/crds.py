@@ -1,5 +1,7 @@
-"""`fairway crds`: the CustomResourceDefinitions for the hub, to be piped into kubectl; `python -m fairway.app.crds` writes
-them to deploy/crds, one file each."""
+"""`fairway crds`: the CustomResourceDefinitions for the hub, to be piped into kubectl.
+
+`python -m fairway.app.crds` writes them to deploy/crds, one file each.
+"""
 
 from pathlib import Path
 from typing import Any

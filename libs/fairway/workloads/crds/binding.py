@@ -4,7 +4,18 @@ Without the status subresource, so that one server-side apply writes spec and st
 """
 
 from fairway.workloads.crds.parts import (
-    AGE, ANYTHING, CONDITIONS, Json, Kind, column, crd, flag, many, obj, text, whole,
+    AGE,
+    ANYTHING,
+    CONDITIONS,
+    Json,
+    Kind,
+    column,
+    crd,
+    flag,
+    many,
+    obj,
+    text,
+    whole,
 )  # fmt: skip
 
 _RAW: Json = {"type": "object", **ANYTHING}

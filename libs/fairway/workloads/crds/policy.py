@@ -1,8 +1,25 @@
 """PropagationPolicy and ClusterPropagationPolicy of every group that is read: one schema for all of them."""
 
 from fairway.workloads.crds.parts import (
-    AGE, ANYTHING, LABEL, READY, STATUS, SUBDOMAIN, WHY, Json, Kind, column, crd, flag, many, obj, rule, strings, text,
-    unsupported, whole,
+    AGE,
+    ANYTHING,
+    LABEL,
+    READY,
+    STATUS,
+    SUBDOMAIN,
+    WHY,
+    Json,
+    Kind,
+    column,
+    crd,
+    flag,
+    many,
+    obj,
+    rule,
+    strings,
+    text,
+    unsupported,
+    whole,
 )  # fmt: skip
 from fairway.workloads.placement_spec import MOST_EXPRESSIONS, MOST_TIERS
 from fairway.workloads.policies import CLUSTER_WIDE, GROUPS, MOST_SELECTORS, NAMESPACED
@@ -181,7 +198,8 @@ _SPEC = obj(
         "name the apiVersion and kind it is for",
     ),
     unsupported(
-        "spec.preserveResourcesOnDeletion", "!has(self.preserveResourcesOnDeletion) || !self.preserveResourcesOnDeletion"
+        "spec.preserveResourcesOnDeletion",
+        "!has(self.preserveResourcesOnDeletion) || !self.preserveResourcesOnDeletion",
     ),
     unsupported(
         "spec.autoScaling.ecsProvision",

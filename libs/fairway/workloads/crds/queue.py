@@ -22,7 +22,5 @@ def definition() -> Json:
         READY, column("Policy", ".spec.queuePolicy"), column("Priority", ".spec.priority", "integer"), AGE, WHY,
     )  # fmt: skip
     kind = Kind(group=group, version=version, kind=KIND, plural="queues", columns=columns)
-    short = rule(
-        "size(self.metadata.name) <= 63", "metadata.name", "has more than 63 characters", "shorten it to 63"
-    )
+    short = rule("size(self.metadata.name) <= 63", "metadata.name", "has more than 63 characters", "shorten it to 63")
     return crd(kind, "A line in which jobs wait for their turn.", {"spec": _SPEC, "status": STATUS}, short)

@@ -2,7 +2,22 @@
 node must be by itself and with its children is checked to RULED levels below the root, deeper ones by the reader."""
 
 from fairway.workloads.crds.parts import (
-    AGE, ANYTHING, LABEL, QUANTITY, READY, STATUS, WHY, Json, Kind, column, crd, many, obj, rule, strings, text,
+    AGE,
+    ANYTHING,
+    LABEL,
+    QUANTITY,
+    READY,
+    STATUS,
+    WHY,
+    Json,
+    Kind,
+    column,
+    crd,
+    many,
+    obj,
+    rule,
+    strings,
+    text,
 )  # fmt: skip
 from fairway.workloads.quota import API_VERSION, KIND, MOST_CHILDREN, MOST_NAMED
 
@@ -65,7 +80,7 @@ _JOBS = rule("!('kube-queue/max-jobs' in self)", "min", "cannot guarantee kube-q
 def _node(level: int) -> Json:
     """A node `level` steps below the root."""
     ruled = level <= _RULED
-    rules = (_LEAF, _WITHIN) if ruled else ()
+    rules: tuple[Json, ...] = (_LEAF, _WITHIN) if ruled else ()
     rules += (_CEILING, _FLOOR, _BACKED) if level <= _SUMMED else ()
     rules += (_EQUAL,) if level == 0 else ()
     named = text("Unique in the tree.", **({"pattern": _NAME, "maxLength": 63} if level else {}))
