@@ -11,6 +11,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.names import job_id
 from fairway.gateway import hub_objects
 from fairway.gateway.answers import Slim
+from fairway.gateway.conditions import Conditions
 from fairway.gateway.decide import HUB_CLIENT, Asked, cancellation, submission
 from fairway.gateway.hub_events import Announcer, note_of
 from fairway.gateway.hub_objects import SETTINGS, HubObject, cleaned, hub_object
@@ -43,7 +44,8 @@ class Intake:
         self._world, self._hub = world, hub
         self._rows, self._post = Reader(world.store), Post(world)
         self._room, self.announcer = WaitingRoom(), Announcer(hub, world.clock)
-        self._settings = HubSettings(world, self._room, self.announcer)
+        self._conditions = Conditions(hub, world.clock)
+        self._settings = HubSettings(world, self._room, self.announcer, self._conditions)
         self._left = {"settings": set(SETTINGS), "jobs": set(KINDS)}
         self._settled, self.told = asyncio.Event(), asyncio.Event()
         self._ready: dict[str, HubObject] = {}
@@ -55,6 +57,7 @@ class Intake:
         await self._recalled()
         async with asyncio.TaskGroup() as group:
             group.create_task(self.announcer.run())
+            group.create_task(self._conditions.run())
             for kind in sorted(SETTINGS):
                 group.create_task(self._watch_settings(kind))
             await self._settled.wait()
