@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 
 from fairway.adapters import kubernetes_config
-from fairway.adapters.kubernetes_http import APPLY, MERGE, Http, Refusal, Request
+from fairway.adapters.kubernetes_http import MERGE, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds
 from fairway.kubereal.plane import Plane
 from fairway.kubereal.program import NotUp
 
 Json = dict[str, Any]
 
+_APPLY = "application/apply-patch+yaml"  # JSON is YAML
 # As many as a busy API server on two cores answers without a queue.
 _AT_ONCE = 8
 _PROBE_S = 0.05
@@ -62,7 +63,7 @@ class Admin:
         metadata = manifest["metadata"]
         path = resource.path(metadata.get("namespace", ""), metadata["name"])
         query = {"fieldManager": "fairway-kubereal", "force": "true"}
-        await self._json(Request("PATCH", path, query, manifest, APPLY))
+        await self._json(Request("PATCH", path, query, manifest, _APPLY))
 
     async def _json(self, request: Request) -> Json:
         async with self._turn:

@@ -1,4 +1,4 @@
-"""Koordinator: koord-manager, koord-scheduler for every pod of the cluster, and the figures that koordlets would send."""
+"""Koordinator: koord-manager, koord-scheduler for every pod of the cluster, and the figures of its koordlets."""
 
 from functools import partial
 
