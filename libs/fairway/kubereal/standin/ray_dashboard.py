@@ -1,4 +1,4 @@
-"""Every Ray dashboard of a cluster in one server. KubeRay takes it for its HTTP proxy, so the host says whose it plays.
+"""Every Ray dashboard of a cluster in one server. KubeRay reaches it as its HTTP proxy; the host says whose it plays.
 
 A job runs for the time that `fairway.test/run-for` says, on the RayJob or on its head's template, and fails when
 `fairway.test/exit-code` there is not 0.
@@ -86,3 +86,4 @@ async def serve(plane: Plane, port: int) -> None:
             await asyncio.Event().wait()
         finally:
             await runner.cleanup()
+

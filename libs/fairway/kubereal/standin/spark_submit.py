@@ -1,4 +1,4 @@
-"""In place of $SPARK_HOME/bin/spark-submit in cluster mode: makes the driver pod and, as a driver would, its executors.
+"""In place of $SPARK_HOME/bin/spark-submit in cluster mode: makes the driver pod and, for the driver, its executors.
 
 A script of its own for `python -I -S`, with nothing but the standard library, so that a submission takes a tenth of a
 second. Which API: $KUBECONFIG (JSON). Exit code 1 with the API's words when it is refused; the operator looks for
