@@ -1,0 +1,103 @@
+"""Every kind of job, from `kubectl apply` on the hub until nothing is left of it, run by its real operator.
+
+The manifests are those of deploy/examples. What a member needs a container for is played: see kubereal/standin.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from fleet import KINDS, Json, RealFleet, until
+from leftovers import everything
+from manifests import EXAMPLES, example
+
+JOB_LABEL = "fairway.io/job"
+# Kind, file, a member that serves it, pods of the whole job, and what `kubectl wait` calls its good end on the hub.
+CASES = (
+    ("Job", "job.yaml", "west", 4, "condition=Complete"),
+    ("PyTorchJob", "pytorchjob.yaml", "north", 4, "condition=Succeeded"),
+    ("PyTorchJob", "pytorchjob.yaml", "south", 4, "condition=Succeeded"),
+    ("TFJob", "tfjob.yaml", "west", 4, "condition=Succeeded"),
+    ("VolcanoJob", "volcanojob.yaml", "south", 4, "jsonpath={.status.state.phase}=Completed"),
+    ("SparkApplication", "sparkapplication.yaml", "north", 4, "jsonpath={.status.applicationState.state}=COMPLETED"),
+    ("Workflow", "workflow.yaml", "north", 4, "jsonpath={.status.phase}=Succeeded"),
+    ("JobSet", "jobset.yaml", "north", 5, "condition=Completed"),
+    ("RayJob", "rayjob.yaml", "north", 3, "jsonpath={.status.jobStatus}=SUCCEEDED"),
+)
+every_kind = pytest.mark.parametrize(
+    ("kind", "file", "cluster", "pods", "good"), CASES, ids=[f"{kind} in {cluster}" for kind, _, cluster, *_ in CASES]
+)
+
+
+@pytest.fixture(scope="session")
+def classes(fleet: RealFleet) -> None:
+    """The PriorityClasses that the examples name: pods of a member want them there, too."""
+    for api in (fleet.hub, *fleet.members.values()):
+        api.kubectl("apply", "--server-side", "-f", str(EXAMPLES / "priorityclasses.yaml"))
+
+
+@every_kind
+@pytest.mark.usefixtures("classes")
+def test_a_job_applied_on_the_hub_runs_whole_in_one_member_and_shows_its_end_on_the_hub(
+    fleet: RealFleet, tenant: str, kind: str, file: str, cluster: str, pods: int, good: str
+) -> None:
+    job, policy = example(file, tenant, cluster)
+    name = job["metadata"]["name"]
+    member = fleet.members[cluster]
+
+    fleet.hub.apply(job, policy)
+    until(lambda: fleet.where(kind, tenant, name), f"{kind} {name} in a member")
+    seen: dict[str, Json] = {}
+    until(partial(_all_seen, partial(member.pods, tenant), seen, pods), f"{pods} pods in {cluster}")
+    fleet.hub.kubectl("-n", tenant, "wait", f"{_resource(kind)}/{name}", f"--for={good}", "--timeout=90s")
+
+    assert fleet.where(kind, tenant, name) == [cluster], "one member, and the whole job there"
+    assert not fleet.hub.pods(tenant), "nothing of it runs on the hub"
+    there = member.job(kind, tenant, name)
+    assert there and there["metadata"]["labels"][JOB_LABEL], "the object in the member says whose it is"
+    mine = {one["metadata"]["labels"].get(JOB_LABEL) for one in seen.values()}
+    assert mine == {there["metadata"]["labels"][JOB_LABEL]}, "and so does every pod"
+
+    fleet.hub.kubectl("-n", tenant, "delete", f"{_resource(kind)}/{name}", "--timeout=60s")
+    _nothing_is_left(fleet, tenant, policy)
+
+
+@every_kind
+@pytest.mark.usefixtures("classes")
+def test_a_running_job_deleted_on_the_hub_leaves_nothing_anywhere(
+    fleet: RealFleet, tenant: str, kind: str, file: str, cluster: str, pods: int, good: str
+) -> None:
+    job, policy = example(file, tenant, cluster, run_for="1h")
+    name = job["metadata"]["name"]
+    member = fleet.members[cluster]
+
+    fleet.hub.apply(job, policy)
+    until(lambda: _running(member.pods(tenant)), f"a running pod of {kind} {name} in {cluster}")
+    fleet.hub.kubectl("-n", tenant, "delete", f"{_resource(kind)}/{name}", "--timeout=60s")
+
+    _nothing_is_left(fleet, tenant, policy)
+
+
+def _all_seen(pods: Callable[[], list[Json]], seen: dict[str, Json], count: int) -> bool:
+    """Whether so many different pods have been there by now: those of a workflow come and go."""
+    seen |= {one["metadata"]["name"]: one for one in pods()}
+    return len(seen) >= count
+
+
+def _running(pods: list[Json]) -> bool:
+    return any(one["status"].get("phase") == "Running" for one in pods)
+
+
+def _nothing_is_left(fleet: RealFleet, tenant: str, policy: Json) -> None:
+    """Of the job; the policy is the user's, who deletes it."""
+    scope = () if policy["kind"].startswith("Cluster") else ("-n", tenant)
+    group = policy["apiVersion"].partition("/")[0]
+    fleet.hub.kubectl(*scope, "delete", f"{policy['kind']}.{group}/{policy['metadata']['name']}")
+    for api in (fleet.hub, *fleet.members.values()):
+        until(lambda api=api: not everything(api, tenant) or None, f"{api.name} empty, {everything(api, tenant)}")
+
+
+def _resource(kind: str) -> str:
+    """As kubectl takes it: `plural.version.group`."""
+    *group, version, plural = KINDS[kind].split("/")
+    return ".".join([plural, version, *group]) if group != ["batch"] else "jobs.v1.batch"
