@@ -57,6 +57,8 @@ class Code(StrEnum):
     NODE_LOST = "NodeLost"
     GANG_DOWN = "GangDown"
     EDITED = "Edited"
+    # A setting of the hub that waits for another one to go.
+    ANOTHER_IN_FORCE = "AnotherInForce"
 
 
 class Reason(Struct, frozen=True, omit_defaults=True):

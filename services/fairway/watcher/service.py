@@ -22,7 +22,7 @@ from fairway.wire import jobs as wire
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
 _LATE_EVERY_MS = 500
-_LOOK_EVERY_S = 30
+_LOOK_EVERY_S = 3
 log = structlog.get_logger()
 
 
