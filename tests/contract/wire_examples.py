@@ -78,6 +78,9 @@ EXAMPLES: dict[str, Struct] = {
         at=AT, cluster="north", epoch="e1", sequence=3, full=True, nodes=(_NODE,), gone=("north-node-9",),
         labels={"gpu": "a100"}, taints=(Taint("spot", "NoSchedule"),), kinds=("Job.batch/v1",), kubernetes="v1.33.1",
     ),
+    "stranded": fleet.Stranded(
+        at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61),)
+    ),
     "freed": fleet.Freed(at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4),
     "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}')),
     "config_refused": fleet.ConfigRefused(**_OBJECT, reasons=(_WHY,)),

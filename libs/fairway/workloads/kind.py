@@ -46,6 +46,7 @@ class Kind:
     `phase` takes the object too; for most kinds its `status` alone is enough.
     `drop` are fields that would remove a finished object before anybody saw it (time to live).
     `prepare` is the kind's own clean-up of a member copy. `ends` is what the hub shows when no member speaks.
+    `steady`: a gang that was up and is no longer is in trouble (not where pods come and go: Spark, Argo).
     """
 
     name: str
@@ -63,6 +64,7 @@ class Kind:
     makes_services: bool = False
     prepare: Callable[[dict[str, Any]], None] | None = None
     ends: Ends = PLAIN
+    steady: bool = True
 
     @property
     def key(self) -> str:

@@ -184,6 +184,7 @@ SPARK = Kind(
     priority=priority,
     label_paths=label_paths,
     ends=ENDS,
+    steady=False,
     suspend_path=("spec", "suspend"),
     drop=(("spec", "timeToLiveSeconds"),),
 )

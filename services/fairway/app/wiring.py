@@ -38,6 +38,7 @@ from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
 from fairway.watcher.reflect import Mirror
+from fairway.watcher.suspicion import Suspicion
 from fairway.wire import asks
 from fairway.wire import jobs as wire
 from fairway.workloads.registry import KINDS
@@ -163,10 +164,11 @@ def _hands(parts: Parts) -> Act:
 
 
 def _watcher(parts: Parts) -> Sequence[Service]:
+    suspicion = Suspicion(parts.bus, parts.clusters)
     if parts.hub is None:
-        return [watcher.service(watcher.Eyes(parts.clusters))]
+        return [watcher.service(watcher.Eyes(parts.clusters, suspicion))]
     mirror = Mirror(parts.hub, parts.clusters, parts.clock)
-    return [watcher.service(watcher.Eyes(parts.clusters, mirror), mirror), watcher.returning(mirror)]
+    return [watcher.service(watcher.Eyes(parts.clusters, suspicion, mirror)), watcher.returning(mirror)]
 
 
 def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:
