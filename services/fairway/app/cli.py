@@ -11,7 +11,7 @@ import typer
 from fairway.app import ask, bench, queues, replay, submit, up
 from fairway.app.demo import command as demo
 from fairway.app.failure import USAGE, Failure, end, say
-from fairway.app.hub_address import arguments, is_plugin
+from fairway.app.hub_address import arguments, asked
 from fairway.app.pipeline import EVERYTHING
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -68,13 +68,12 @@ for _part in (up, demo, submit, ask, queues, replay, bench):
 
 def main() -> None:
     """Also as `kubectl-fairway`, which is how kubectl runs `kubectl fairway`."""
-    plugin = is_plugin(sys.argv[0])
     try:
-        given = arguments(sys.argv[1:], plugin, os.environ)
+        given = arguments(sys.argv[0], sys.argv[1:])
     except Failure as failure:
         say(f"fairway: {failure}")
         sys.exit(failure.code)
-    app(given, prog_name="kubectl fairway" if plugin else "fairway")
+    app(given, prog_name="kubectl fairway" if asked.plugin else "fairway")
 
 
 if __name__ == "__main__":

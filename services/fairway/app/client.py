@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
 from fairway.app.failure import DENIED, ERROR, NOT_FOUND, TIMEOUT, UNREACHABLE, USAGE, Failure
-from fairway.app.hub_address import namespace_of, of_hub
+from fairway.app.hub_address import asked, namespace_of, of_hub
 
 FLEET_FILE = Path(".fairway/fleet.json")
 _START = "start a fleet with `fairway up`, or name one with --url or FAIRWAY_URL"
@@ -33,13 +33,11 @@ class Refusal(Failure):
 def address(given: str, environment: Mapping[str, str] = os.environ) -> str:
     """Where the gateway is: as it was given, as the hub of kubectl's flags says, as FAIRWAY_URL or the fleet of this
     folder says, as kubectl's own hub says. Raises Failure when nobody does."""
-    hub = environment.get("FAIRWAY_ASK_HUB", "")
-    url = given or ("" if hub else environment.get("FAIRWAY_URL", "") or _of_folder())
-    if not url and (hub or "FAIRWAY_PLUGIN" in environment):
-        url = of_hub(environment)
-        if not url:
-            text = "the hub has no ConfigMap fairway in fairway-system"
-            raise Failure(UNREACHABLE, text, "is Fairway's gateway connected to it? Name it with --url")
+    url = given
+    if not url and not asked.first(environment):
+        url = environment.get("FAIRWAY_URL", "") or _of_folder()
+    if not url and (asked.plugin or asked.first(environment)):
+        url = of_hub()
     if not url:
         raise Failure(UNREACHABLE, f"no fleet is known here: there is no {FLEET_FILE}", _START)
     if not url.startswith(("http://", "https://")):

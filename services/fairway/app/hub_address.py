@@ -5,67 +5,78 @@ kubectl itself is asked, so that every way of its to log in works.
 
 import os
 import subprocess
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
+
+from msgspec import Struct
 
 from fairway.app.failure import UNREACHABLE, USAGE, Failure
 
 # Commands that ask a fleet; others have a --kubeconfig of their own that means something else.
 _QUESTIONS = frozenset({"get", "why", "story", "cancel", "queue", "clusters"})
-_FLAGS = {"--kubeconfig": "KUBECONFIG", "--context": "FAIRWAY_CONTEXT"}
 _WHERE = "-n=fairway-system get configmap fairway --ignore-not-found -o=jsonpath={.data.url}"
 _SECONDS = 20
 
 
-def is_plugin(program: str) -> bool:
-    """kubectl runs `kubectl-fairway` for `kubectl fairway`."""
-    return PurePath(program).name.startswith("kubectl-fairway")
+class Asked(Struct):
+    """What was said of the hub, as kubectl's own flags say it. `plugin`: kubectl runs this program; `everywhere`:
+    all namespaces are meant, not that of kubectl's context."""
+
+    kubeconfig: str = ""
+    context: str = ""
+    plugin: bool = False
+    everywhere: bool = False
+
+    def first(self, environment: Mapping[str, str]) -> bool:
+        """Whether the hub is to be asked before the fleet of this folder."""
+        return bool(self.kubeconfig or self.context or (self.plugin and environment.get("KUBECONFIG")))
 
 
-def arguments(given: Sequence[str], plugin: bool, environment: MutableMapping[str, str]) -> list[str]:
-    """The arguments without kubectl's own flags, which go into the environment. Raises Failure."""
+# Of this process: there is one command line.
+asked = Asked()
+
+
+def arguments(program: str, given: Sequence[str]) -> list[str]:
+    """The arguments without kubectl's own flags, which are remembered. Raises Failure."""
+    asked.plugin = PurePath(program).name.startswith("kubectl-fairway")
     if not given or given[0] not in _QUESTIONS:
         return list(given)
     left: list[str] = []
     words = iter(given)
-    everywhere = False
     for word in words:
         flag, equals, value = word.partition("=")
-        if flag in _FLAGS:
+        if flag in ("--kubeconfig", "--context"):
             value = value if equals else next(words, "")
             if not value:
                 raise Failure(USAGE, f"{flag} has no value", f"write {flag}=VALUE")
-            environment.update({_FLAGS[flag]: value, "FAIRWAY_ASK_HUB": "1"})
+            setattr(asked, flag.removeprefix("--"), value)
         elif word in ("-A", "--all-namespaces"):
-            everywhere = True
+            asked.everywhere = True
         else:
             left.append(word)
-    if plugin:
-        if environment.get("KUBECONFIG"):
-            environment["FAIRWAY_ASK_HUB"] = "1"
-        environment["FAIRWAY_PLUGIN"] = "" if everywhere else "1"
     return left
 
 
-def namespace_of(environment: Mapping[str, str] = os.environ) -> str:
+def namespace_of() -> str:
     """The namespace that kubectl would use, for a plugin that was not given one; else none."""
-    if not environment.get("FAIRWAY_PLUGIN"):
+    if not asked.plugin or asked.everywhere:
         return ""
-    return _kubectl("config view --minify -o=jsonpath={..namespace}", environment) or "default"
+    return _kubectl("config view --minify -o=jsonpath={..namespace}") or "default"
 
 
-def of_hub(environment: Mapping[str, str]) -> str:
-    """The gateway's address as it stands on the hub; empty when it does not stand there. Raises Failure."""
-    return _kubectl(_WHERE, environment)
+def of_hub() -> str:
+    """The gateway's address as it stands on the hub. Raises Failure."""
+    if url := _kubectl(_WHERE):
+        return url
+    text = "the hub has no ConfigMap fairway in fairway-system"
+    raise Failure(UNREACHABLE, text, "is Fairway's gateway connected to it? Name it with --url")
 
 
-def _kubectl(question: str, environment: Mapping[str, str]) -> str:
-    context = environment.get("FAIRWAY_CONTEXT", "")
-    command = ["kubectl", *([f"--context={context}"] if context else []), *question.split()]
+def _kubectl(question: str) -> str:
+    flags = (f"--kubeconfig={asked.kubeconfig}", f"--context={asked.context}")
+    command = ["kubectl", *(flag for flag in flags if not flag.endswith("=")), *question.split()]
     try:
-        done = subprocess.run(
-            command, env=dict(environment), capture_output=True, text=True, check=False, timeout=_SECONDS
-        )
+        done = subprocess.run(command, env=os.environ, capture_output=True, text=True, check=False, timeout=_SECONDS)
     except FileNotFoundError:
         raise Failure(UNREACHABLE, "there is no kubectl on the PATH to find the hub with", "use --url") from None
     except subprocess.TimeoutExpired:
