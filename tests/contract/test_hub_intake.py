@@ -16,6 +16,8 @@ from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.reasons import Code, Reason
 
+NOON = "2026-11-21T12:00:00Z"
+
 
 @pytest_asyncio.fixture
 async def house() -> AsyncIterator[House]:
@@ -102,7 +104,8 @@ async def test_a_job_that_was_over_before_fairway_saw_it_is_not_run(house: House
     for name in ("over", "train"):
         await house.policy(name)
         await house.job(name)
-    done = {"conditions": [{"type": "Complete", "status": "True"}], "succeeded": 1}
+    ended = [{"type": kind, "status": "True"} for kind in ("SuccessCriteriaMet", "Complete")]
+    done = {"conditions": ended, "startTime": NOON, "completionTime": NOON, "succeeded": 1}
     await house.hub.patch(JOB, "team-a", "over", {"status": done}, "status")
     house.start()
     (said,) = await house.said(wire.Submitted)

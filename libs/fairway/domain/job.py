@@ -127,6 +127,7 @@ _STARTED = (State.DISPATCHED, State.RUNNING)
 MOVES: dict[type[JobMessage], tuple[tuple[State, ...], State | None]] = {
     wire.Queue: (_WAITING, State.QUEUED),
     wire.Blocked: ((State.QUEUED,), None),
+    wire.Amended: ((State.QUEUED,), None),
     wire.Dequeued: ((State.QUEUED,), State.DEQUEUED),
     wire.Placed: ((State.DEQUEUED,), State.PLACED),
     wire.Reserved: ((State.PLACED,), State.RESERVED),
@@ -180,6 +181,8 @@ def _effects(job: Job, message: JobMessage) -> dict[str, object]:
             return _requeued(job, message)
         case wire.Blocked():
             return {"why": message.why}
+        case wire.Amended():
+            return {"spec": message.spec}
         case wire.Dequeued():
             return {"path": message.path, "charge": message.charge, "why": None, "verdicts": ()}
         case wire.Placed():

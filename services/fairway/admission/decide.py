@@ -84,6 +84,6 @@ def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Re
     ref = wire.ManifestRef(heard.sequence, seen.digest, len(bytes(message.manifest)))
     teller.say(
         wire.Rejected, tenant=seen.tenant, reasons=reasons, kind=seen.kind, name=seen.name, client=seen.client,
-        manifest=ref, hub=message.hub,
+        manifest=ref, hub=message.hub, api_version=seen.api_version,
     )  # fmt: skip
     return Decision((teller.step(),))

@@ -11,6 +11,7 @@ from fairway.domain import decision
 from fairway.domain.job import Job, State
 from fairway.gateway import hub_objects
 from fairway.gateway.answers import Slim
+from fairway.gateway.conditions import Conditions
 from fairway.gateway.decide import cancellation
 from fairway.gateway.desk import Desk
 from fairway.gateway.hub_events import Announcer
@@ -41,7 +42,8 @@ class Intake:
         self._world, self._hub, self._desk = world, hub, desk
         self._rows, self._post = Reader(world.store), Post(world)
         self._room, self.announcer = WaitingRoom(), Announcer(hub, world.clock)
-        self._settings = HubSettings(world, self._room, self.announcer)
+        self._conditions = Conditions(hub, world.clock)
+        self._settings = HubSettings(world, self._room, self.announcer, self._conditions)
         self._submitter = Submitter(world, self._room, desk)
         self._settling = Settling(self._room.named, self._settings.in_force)
         self._left = {"settings": set(SETTINGS), "jobs": set(KINDS)}
@@ -57,6 +59,7 @@ class Intake:
         await self._recalled()
         async with asyncio.TaskGroup() as group:
             group.create_task(self.announcer.run())
+            group.create_task(self._conditions.run())
             for kind in sorted(SETTINGS):
                 group.create_task(self._watch_settings(kind))
             await self._settled.wait()
