@@ -72,7 +72,7 @@ class Parts(Struct):
         tasks: list[Coroutine[Any, Any, None]] = []
         if "gateway" in process.names:
             process.door = create_app(self.world(), http_settings(self))
-            tasks.append(run_gateway(self.world(), self.hub))
+            tasks.append(run_gateway(self.world(), self.hub, process.url))
         if "agent" in process.names:
             tasks += [self._agent(name, cluster) for name, cluster in self.clusters.items()]
         return tasks
