@@ -65,6 +65,9 @@ class KubernetesCluster:
     async def create(self, kind: str, manifest: Json) -> None:
         await self._creator.create(kind, manifest)
 
+    async def drop(self, kind: str, namespace: str, name: str) -> None:
+        await self._one(kind, (namespace, name, ""), "DELETE")
+
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         return await self._remover.remove(Removal(kind, namespace, name, labels), wait_s)
 

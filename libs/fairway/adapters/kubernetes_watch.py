@@ -176,6 +176,8 @@ class Reflector:
     def _nothing(self) -> list[Change]:
         """The kind is not served: nothing of it exists."""
         changes = [self._vanished(key) for key in sorted(self._told)]
+        if changes or not self._synced:
+            log.info("kind not served", kind=self._scope.kind)
         if not self._synced:
             changes.append(Change(self._scope.kind, synced=True))
         self._synced, self._version = True, ""

@@ -61,6 +61,11 @@ class MemoryCluster:
         self._served(kind)
         self._create((kind, manifest["metadata"].get("namespace") or "default", manifest["metadata"]["name"]), manifest)
 
+    async def drop(self, kind: str, namespace: str, name: str) -> None:
+        self._reached()
+        if (kind, namespace, name) in self.objects:
+            self._remove((kind, namespace, name))
+
     def _create(self, key: Key, manifest: Json) -> None:
         if key in self.objects:
             raise ClusterRefused("AlreadyExists", f"{key[0]} {key[1]}/{key[2]} already exists")
