@@ -1,4 +1,4 @@
-"""A hub of one's own: an API server with Fairway's definitions and nothing else, for tests that would disturb others."""
+"""A hub of one's own: an API server with Fairway's definitions alone, for tests that would disturb others."""
 
 import asyncio
 from collections.abc import Iterator
