@@ -52,7 +52,8 @@ EXAMPLES: dict[str, Struct] = {
     ),
     "admitted": jobs.Admitted(**_HEAD, spec=_SPEC),
     "rejected": jobs.Rejected(
-        **_HEAD, reasons=(_WHY,), kind="PyTorchJob", name="llm", client="team-a/c-1", manifest=_REF, hub=_HUB
+        **_HEAD, reasons=(_WHY,), kind="PyTorchJob", name="llm", client="team-a/c-1", manifest=_REF, hub=_HUB,
+        api_version="kubeflow.org/v1",
     ),
     "queue": jobs.Queue(
         **_HEAD, queue="gold", leaf=("root", "root/a"), enqueued_at=AT, why=_WHY, verdicts=_VERDICTS, freed=9

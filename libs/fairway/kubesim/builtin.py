@@ -86,6 +86,14 @@ POLICIES = (
         "scheduling.sigs.k8s.io", "v1beta1", "ElasticQuotaTree", "elasticquotatrees", True, ("eqtree",), columns=_READY
     ),
     Resource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues", columns=_READY),
+    # Without a status subresource, as deploy/crds has it: one write says everything.
+    Resource(
+        "work.karmada.io", "v1alpha2", "ResourceBinding", "resourcebindings", True, ("rb",), status=False,
+        columns=(
+            Column("Scheduled", "status.conditions[Scheduled]"),
+            Column("FullyApplied", "status.conditions[FullyApplied]"),
+        ),
+    ),
 )
 
 EVERYTHING = (*CORE, *JOBS, *POLICIES)

@@ -48,6 +48,7 @@ class Rejected(JobMessage, frozen=True, kw_only=True, tag="rejected"):
     client: str = ""
     manifest: ManifestRef | None = None
     hub: HubRef | None = None
+    api_version: str = ""
 
 
 class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
@@ -111,9 +112,8 @@ class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
     adopted: bool = False
 
 
-# In the order of a job's life; the second line is what may come of a dispatched attempt, the third is asked for.
+# In the order of a job's life; the second line is what may come of a dispatched attempt, and what is asked for.
 Message = (
     Submitted | Admitted | Rejected | Queue | Blocked | Amended | Dequeued | Placed | Reserved | Dispatched
-    | Running | Succeeded | Failed | Lost
-    | Recall | Removed | Cancel | Cancelled
+    | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled
 )  # fmt: skip

@@ -42,6 +42,7 @@ class Understood(Struct, frozen=True):
     name: str = ""
     spec: wire.JobSpec | None = None
     reasons: tuple[Reason, ...] = ()
+    api_version: str = ""
 
 
 def understand(message: wire.Submitted, cause: str, sequence: int, settings: Settings) -> Understood:
@@ -54,7 +55,7 @@ def understand(message: wire.Submitted, cause: str, sequence: int, settings: Set
     client = message.client or cause
     head = Understood(
         job_id(namespace, client, name), message.tenant, f"{namespace}/{client}", digest,
-        kind=str(manifest.get("kind") or ""), name=name,
+        kind=str(manifest.get("kind") or ""), name=name, api_version=str(manifest.get("apiVersion") or ""),
     )  # fmt: skip
     if refusal is not None:
         return msgspec.structs.replace(head, reasons=(refusal,))
