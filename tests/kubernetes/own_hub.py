@@ -22,7 +22,11 @@ def own_hub(dir: Path) -> Iterator[Api]:
         planes = Planes(dir, tools())
         try:
             runner.run(planes.start([Spec("hub")]))
-            yield Api("hub", planes["hub"].kubeconfig)
+            api = Api("hub", planes["hub"].kubeconfig)
+            try:
+                yield api
+            finally:
+                api.http.close()
         finally:
             runner.run(planes.stop())
 
