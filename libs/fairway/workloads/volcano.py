@@ -108,4 +108,5 @@ VOLCANO = Kind(
     label_paths=label_paths,
     drop=(("spec", "ttlSecondsAfterFinished"),),
     prepare=name_tasks,
+    holds=(),  # Volcano minds neither Reservations nor nominations
 )

@@ -100,7 +100,7 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
         workload=workload, priority=_priority(workload, settings), policy=policy.title, policy_version=policy.version,
         placement=policy.placement, attempts=policy.attempts, start_timeout=policy.start_timeout, avoid=policy.avoid,
         queue=_queue(meta.get("annotations") or {}, settings.queues), labels=meta.get("labels") or {}, manifest=ref,
-        hub=message.hub,
+        hub=message.hub, reserve=policy.reserve,
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ class Settings(Struct, frozen=True):
     only_cluster: str = ""
     stub_clusters: bool = False
     replicas: int = 1
+    placeholder_image: str = ""
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -32,7 +33,7 @@ class Settings(Struct, frozen=True):
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
-    FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS."""
+    FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PLACEHOLDER_IMAGE."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
@@ -48,4 +49,5 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         insecure=text("INSECURE", "") in ("1", "true", "yes"),
         stub_clusters=bool(text("STUB_CLUSTERS", "")),
         replicas=int(text("REPLICAS", "1")),
+        placeholder_image=text("PLACEHOLDER_IMAGE", ""),
     )
