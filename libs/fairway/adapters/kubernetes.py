@@ -158,6 +158,10 @@ class KubernetesCluster:
         shape = Shape(self._options.shapes.get(scope.kind))
         return Reflector(self._http, self._kinds, scope, self._options.pace, shape)
 
+    async def raw(self, path: str) -> bytes:
+        """What the server answers to a GET of this path, such as `/metrics`."""
+        return await self._http.call(Request("GET", path))
+
     async def served(self) -> tuple[str, ...]:
         return await self._kinds.served(self._options.kinds)
 
