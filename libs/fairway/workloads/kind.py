@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.ends import PLAIN, Ends
 from fairway.workloads.fields import Field
 
 Path = tuple[str | int, ...]
@@ -45,8 +46,9 @@ class Kind:
     `label_paths` gives, for a valid manifest, the place of every mapping whose `labels` reach pods.
     `phase` takes the object too; for most kinds its `status` alone is enough.
     `drop` are fields that would remove a finished object before anybody saw it (time to live).
-    `prepare` is the kind's own clean-up of a member copy. `holds` are the ways in which room can be held for its pods
-    in a member: placeholders need pods that come, gates included, from templates of the manifest, and all at once.
+    `prepare` is the kind's own clean-up of a member copy. `ends` is what the hub shows when no member speaks.
+    `holds` are the ways in which room can be held for its pods in a member: placeholders need pods that come, gates
+    included, from templates of the manifest, and all at once.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Kind:
     makes_services: bool = False
     prepare: Callable[[dict[str, Any]], None] | None = None
     holds: tuple[str, ...] = (RESERVATIONS, PLACEHOLDERS)
+    ends: Ends = PLAIN
 
     @property
     def key(self) -> str:

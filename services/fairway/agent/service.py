@@ -30,7 +30,7 @@ class Settings(Struct, frozen=True):
     taints: tuple[Taint, ...] = ()
     heartbeat: float = 5.0
     coalesce: float = 0.05
-    discover: float = 60.0
+    discover: float = 2.0
     most_bytes: int = 700_000
     reserve: Literal["auto", "reservations", "placeholders", "ledger"] = "auto"
 
