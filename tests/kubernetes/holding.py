@@ -21,7 +21,7 @@ from fairway.propagator.calls import Made
 from fairway.propagator.holds import Room
 from fairway.propagator.reserve import Rooms
 from fairway.runtime.ports import Commit
-from fairway.wire.capacity import Slot
+from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, ClusterInfo, Slot
 from fairway.wire.workload import PodSet
 from fairway.workloads.render import member_copy
 
@@ -53,6 +53,8 @@ class Ground:
             await self.cluster.create("Node.v1", {"metadata": meta, "spec": {"taints": [taint]}, "status": status})
         await self.store.begin_rebuild("holds", 60_000)
         await self.store.finish_rebuild("e1")
+        way = RESERVATIONS if self.plane.name == "koord" else PLACEHOLDERS
+        await self._write(Put(decision.CLUSTERS, "m", ClusterInfo("m", holds=(way,))))
 
     async def close(self) -> None:
         for task in list(self._tasks.values()):
@@ -106,7 +108,11 @@ class Ground:
     async def known(self, room: Room, state: State, attempt: int = 1) -> None:
         """The job's row, as the store has it."""
         row = {"id": room.job, "state": state, "attempt": attempt}
-        await self.store.commit(Commit((Step((Put(decision.JOBS, room.job, row),)),)))
+        await self._write(Put(decision.JOBS, room.job, row))
+
+    async def _write(self, *writes: Put) -> None:
+        await self.store.open()
+        await self.store.commit(Commit((Step(writes),)))
 
     async def pods(self, namespace: str = "default", selector: str = "") -> list[Json]:
         url = f"{self.plane.url}/api/v1/namespaces/{namespace}/pods"
