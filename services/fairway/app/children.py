@@ -13,7 +13,7 @@ import msgspec
 
 from fairway.adapters import tether
 
-_READY_S = 60.0
+_READY_S = 150.0
 _STOP_S = 10.0
 
 
