@@ -34,6 +34,7 @@ class Report(FleetMessage, frozen=True, kw_only=True, tag="report"):
     taints: tuple[Taint, ...] = ()
     kinds: tuple[str, ...] = ()
     kubernetes: str = ""
+    holds: tuple[str, ...] = ()
 
 
 class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from fairway.agent.observe import Use, node_of, use_of
+from fairway.agent.observe import Use, node_of, reserved_by, use_of
 from fairway.domain.resources import Resources
 from fairway.wire.capacity import Node, Pods
 from fairway.wire.fleet import Strand
@@ -56,8 +56,14 @@ class Seen:
 
     def pod(self, namespace: str, name: str, manifest: dict[str, Any] | None) -> None:
         """A pod as it is now; None: it is gone. ValidationError when the manifest is no Pod."""
-        key = (namespace, name)
-        before, after = self._uses.get(key), use_of(manifest) if manifest is not None else None
+        self._user((namespace, name), use_of(manifest) if manifest is not None else None)
+
+    def reservation(self, name: str, manifest: dict[str, Any] | None) -> None:
+        """A Koordinator Reservation as it is now; None: it is gone. What it holds is used, as by a pod."""
+        self._user(("", name), reserved_by(manifest) if manifest is not None else None)
+
+    def _user(self, key: tuple[str, str], after: Use | None) -> None:
+        before = self._uses.get(key)
         if before == after:
             return
         if before is not None:

@@ -106,7 +106,8 @@ class Fleet:
         (self.kubeconfigs / f"{HUB}.kubeconfig").rename(self.hub_kubeconfig)
         for name, one in said["clusters"].items():
             if name != HUB:
-                facts = msgspec.json.encode({"labels": one["labels"]})
+                # No scheduler of the simulated clusters keeps room for anybody.
+                facts = msgspec.json.encode({"labels": one["labels"], "reserve": "ledger"})
                 (self.kubeconfigs / f"{name}.json").write_bytes(facts)
 
     def _clusters(self) -> SimFleet | RealFleet:
