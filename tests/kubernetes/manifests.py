@@ -1,4 +1,4 @@
-"""The manifests of deploy/examples as a test wants them: in its own namespace, and placed where their kind is served."""
+"""The manifests of deploy/examples as a test wants them: in its own namespace, placed where their kind is served."""
 
 from functools import cache
 from pathlib import Path
