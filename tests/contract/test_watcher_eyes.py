@@ -5,6 +5,7 @@ from typing import Any
 
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.runtime.members import Members
 from fairway.watcher.decide import Observed
 from fairway.watcher.missing import Listed
 from fairway.watcher.service import Eyes
@@ -34,7 +35,7 @@ async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back(
     away, there = MemoryCluster("away", clock, [KIND]), MemoryCluster("there", clock, [KIND])
     away.away = True
     box = Box()
-    looking = asyncio.create_task(Eyes({"away": away, "there": there})(box))
+    looking = asyncio.create_task(Eyes(Members({"away": away, "there": there}))(box))
     assert await box.next() == Listed(cluster="there", kind=KIND, keys=frozenset())
     away.away = False
     assert await box.next() == Listed(cluster="away", kind=KIND, keys=frozenset())

@@ -68,6 +68,14 @@ class Request(Struct, frozen=True):
 class Http:
     def __init__(self, name: str, client: ApiClient, rng: random.Random) -> None:
         self._name, self._client, self.rng = name, client, rng
+        self._in_hand: dict[ApiClient, int] = {}
+
+    async def use(self, client: ApiClient) -> None:
+        """Other credentials from the next request on. What is in hand ends with the former ones, a watch whenever its
+        server ends it; nothing is asked twice and nothing is missed."""
+        former, self._client = self._client, client
+        if former not in self._in_hand:
+            await former.close()
 
     async def call(self, request: Request) -> bytes:
         """The body of a 2xx answer. 429 is waited out a few times, as long as the server asks, with jitter."""
@@ -100,11 +108,29 @@ class Http:
 
     @asynccontextmanager
     async def _send(self, request: Request, timeout: aiohttp.ClientTimeout) -> AsyncIterator[aiohttp.ClientResponse]:
+        client = self._client
+        self._in_hand[client] = self._in_hand.get(client, 0) + 1
+        try:
+            async with self._sent(client, request, timeout) as response:
+                yield response
+        finally:
+            self._in_hand[client] -= 1
+            if not self._in_hand[client]:
+                del self._in_hand[client]
+                if client is not self._client:
+                    await client.close()
+
+    @asynccontextmanager
+    async def _sent(
+        self, client: ApiClient, request: Request, timeout: aiohttp.ClientTimeout
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
         headers = {"Accept": JSON, "User-Agent": "fairway"}
         query = list(request.query.items())
-        await self._client.update_params_for_auth(headers, query, ["BearerToken"])
-        rest = self._client.rest_client
-        url = str(self._client.configuration.host) + request.path + ("?" + urlencode(query) if query else "")
+        await client.update_params_for_auth(headers, query, ["BearerToken"])
+        rest = client.rest_client
+        if rest.pool_manager.closed:
+            raise Unreachable(f"{self._name} is no longer a member")
+        url = str(client.configuration.host) + request.path + ("?" + urlencode(query) if query else "")
         data = None
         if request.body is not None:
             data = msgspec.json.encode(request.body)

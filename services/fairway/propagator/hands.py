@@ -39,7 +39,7 @@ class Hands:
         """Unknown outcomes have no code: they are tried again, which is harmless for both calls."""
         cluster = self._clusters.get(call.cluster)
         if cluster is None:
-            return Outcome(call, False, "", f"{call.cluster} is not configured here")
+            return Outcome(call, False, "", f"{call.cluster} is no member of this fleet now")
         try:
             done = await (self._apply(cluster, call) if call.verb == APPLY else self._delete(cluster, call))
         except ClusterRefused as error:

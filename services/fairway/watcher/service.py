@@ -1,7 +1,8 @@
 """watcher as a value, with the watches beside it that tell what the member clusters show."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job, State
 from fairway.runtime.inbox import Inbox
+from fairway.runtime.members import Members
 from fairway.runtime.ports import Change, Cluster, ClusterRefused, Found, Store, Unreachable, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
@@ -96,15 +98,19 @@ def _held(table: str) -> bool:
 class Eyes:
     """Watches every served kind of every cluster, and puts what it sees before the service."""
 
-    def __init__(self, clusters: Mapping[str, Cluster], mirror: Mirror | None = None) -> None:
-        self._clusters, self._mirror = clusters, mirror
+    def __init__(self, members: Members, mirror: Mirror | None = None) -> None:
+        self._members, self._mirror = members, mirror
 
     async def __call__(self, inbox: Inbox) -> None:
         async with asyncio.TaskGroup() as group:
-            for cluster in self._clusters.values():
-                group.create_task(self._look(group, inbox, cluster))
+            group.create_task(self._members.follow(partial(self._see, inbox)))
             if self._mirror is not None:
                 group.create_task(self._mirror.run())
+
+    async def _see(self, inbox: Inbox, cluster: Cluster) -> None:
+        """Everything that is done for one member; it all ends when the member goes."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._look(group, inbox, cluster))
 
     async def _look(self, group: asyncio.TaskGroup, inbox: Inbox, cluster: Cluster) -> None:
         """Watches what the cluster serves; asks again, for it may be away, or get another operator."""
