@@ -156,6 +156,14 @@ async def connection(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asy
             await writer.wait_closed()
 
 
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on now. StartError when so many in a row were taken."""
+    for candidate in random.sample(_PORTS, _PORT_ATTEMPTS):
+        if _is_free(candidate):
+            return candidate
+    raise StartError(f"No free port among {_PORT_ATTEMPTS} tried of {_PORTS[0]} to {_PORTS[-1]}: end what holds them.")
+
+
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         # Without it the port of a server that ended a minute ago still counts as taken (TIME_WAIT).

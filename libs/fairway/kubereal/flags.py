@@ -1,0 +1,53 @@
+"""The flags of a control plane on a laptop: everything on 127.0.0.1, RBAC on, nothing waits for a leader."""
+
+from pathlib import Path
+
+_STAGES = Path(__file__).with_name("stages.yaml")
+# kwok's own default overlaps with nothing here, but pods of several clusters are easier told apart so.
+_PODS = "10.128.0.1/16"
+_SERVICES = "10.96.0.0/16"
+
+
+def etcd(data: Path, client: int, peer: int) -> list[str]:
+    """Without fsync: what these clusters hold is not kept beyond their processes."""
+    here, there = f"http://127.0.0.1:{client}", f"http://127.0.0.1:{peer}"
+    return [
+        f"--data-dir={data}", f"--listen-client-urls={here}", f"--advertise-client-urls={here}",
+        f"--listen-peer-urls={there}", f"--initial-advertise-peer-urls={there}", f"--initial-cluster=default={there}",
+        "--unsafe-no-fsync", "--log-level=error",
+    ]  # fmt: skip
+
+
+def api_server(name: str, dir: Path, port: int, store: str) -> list[str]:
+    """Limits on requests in flight are off: they would throttle on two cores what a real control plane takes."""
+    return [
+        f"--etcd-servers={store}", f"--etcd-prefix=/{name}",
+        "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--secure-port={port}",
+        f"--cert-dir={dir / 'certs'}", f"--token-auth-file={dir / 'tokens.csv'}", "--authorization-mode=RBAC",
+        f"--service-account-key-file={dir / 'sa.key'}", f"--service-account-signing-key-file={dir / 'sa.key'}",
+        "--service-account-issuer=https://kubernetes.default.svc", f"--service-cluster-ip-range={_SERVICES}",
+        "--max-requests-inflight=0", "--max-mutating-requests-inflight=0", "--enable-priority-and-fairness=false",
+        "--endpoint-reconciler-type=none", "--allow-privileged=true",
+    ]  # fmt: skip
+
+
+def controller_manager(kubeconfig: Path, dir: Path) -> list[str]:
+    absent = ("nodeipam", "cloud-node-lifecycle-controller", "service-lb-controller", "node-route-controller")
+    return [
+        f"--kubeconfig={kubeconfig}", f"--service-account-private-key-file={dir / 'sa.key'}",
+        "--use-service-account-credentials=true", "--leader-elect=false", "--secure-port=0",
+        f"--controllers=*,{','.join(f'-{one}' for one in absent)}",
+    ]  # fmt: skip
+
+
+def scheduler(kubeconfig: Path) -> list[str]:
+    """It takes its Lease, by which others can tell that it is there."""
+    return [f"--kubeconfig={kubeconfig}", "--leader-elect=true", "--secure-port=0"]
+
+
+def kwok(kubeconfig: Path) -> list[str]:
+    """Kubelets for every node. The pods' stages are ours: they follow annotations of the pod."""
+    return [
+        f"--kubeconfig={kubeconfig}", f"--config={_STAGES}", "--manage-all-nodes=true",
+        "--node-lease-duration-seconds=40", f"--cidr={_PODS}",
+    ]  # fmt: skip

@@ -1,0 +1,75 @@
+"""What is built: one Go module for each project, pinned by the go.mod and go.sum in its folder of `modules/`."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+FOLDER = Path(__file__).parent / "modules"
+_KUBERNETES = "1.34.4"
+
+
+class Module(Struct, frozen=True):
+    """`programs`: name of the program → its package. `links`: further names that a program answers to. `crds`: where in
+    the sources of `source` the definitions of its kinds lie, as glob patterns."""
+
+    name: str
+    programs: dict[str, str]
+    links: tuple[str, ...] = ()
+    source: str = ""
+    crds: tuple[str, ...] = ()
+    flags: str = "-s -w"
+
+
+def _kubernetes() -> Module:
+    base = "k8s.io/component-base/version"
+    major, minor, _ = _KUBERNETES.split(".")
+    said = f"-X {base}.gitVersion=v{_KUBERNETES} -X {base}.gitMajor={major} -X {base}.gitMinor={minor}"
+    names = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+    return Module("kube", {"kube": "."}, names, flags=f"-s -w {said}")
+
+
+_TRAINING = "github.com/kubeflow/training-operator"
+_VOLCANO = "volcano.sh/volcano"
+_KOORDINATOR = "github.com/koordinator-sh/koordinator"
+_SPARK = "github.com/kubeflow/spark-operator/v2"
+_ARGO = "github.com/argoproj/argo-workflows/v3"
+_JOBSET = "sigs.k8s.io/jobset"
+_RAY = "github.com/ray-project/kuberay/ray-operator"
+
+MODULES = {
+    one.name: one
+    for one in (
+        _kubernetes(),
+        Module("kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
+        Module(
+            "training", {"training-operator": f"{_TRAINING}/cmd/training-operator.v1"}, source=_TRAINING,
+            crds=("manifests/base/crds/kubeflow.org_pytorchjobs.yaml", "manifests/base/crds/kubeflow.org_tfjobs.yaml"),
+        ),
+        Module(
+            "volcano",
+            {"volcano-controller-manager": f"{_VOLCANO}/cmd/controller-manager",
+             "volcano-scheduler": f"{_VOLCANO}/cmd/scheduler"},
+            source=_VOLCANO, crds=("config/crd/volcano/bases/*.yaml",),
+        ),
+        Module(
+            "koordinator",
+            {"koord-manager": f"{_KOORDINATOR}/cmd/koord-manager",
+             "koord-scheduler": f"{_KOORDINATOR}/cmd/koord-scheduler"},
+            source=_KOORDINATOR, crds=("config/crd/bases/*.yaml",),
+        ),
+        Module("spark", {"spark-operator": f"{_SPARK}/cmd/operator"}, source=_SPARK, crds=("config/crd/bases/*.yaml",)),
+        Module(
+            "argo", {"argo-workflow-controller": f"{_ARGO}/cmd/workflow-controller"}, source=_ARGO,
+            crds=("manifests/base/crds/minimal/argoproj.io_*.yaml",),
+        ),
+        Module(
+            "jobset", {"jobset-manager": _JOBSET}, source=_JOBSET,
+            crds=("config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",),
+        ),
+        Module(
+            "ray", {"ray-operator": _RAY}, source=_RAY,
+            crds=("config/crd/bases/ray.io_rayclusters.yaml", "config/crd/bases/ray.io_rayjobs.yaml",
+                  "config/crd/bases/ray.io_rayservices.yaml"),
+        ),
+    )
+}  # fmt: skip

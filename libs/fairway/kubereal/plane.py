@@ -1,0 +1,180 @@
+"""Control planes: one etcd, and on it any number of clusters, each an API server with what its spec asks for."""
+
+import asyncio
+import base64
+import secrets
+import ssl
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+from msgspec import Struct
+
+from fairway.kubereal.build import Tools
+from fairway.kubereal.flags import api_server, controller_manager, etcd, kwok, scheduler
+from fairway.kubereal.keys import service_account_key
+from fairway.kubereal.program import NotUp, Program, free_ports
+
+_API = "kube-apiserver"
+_READY_S = 90.0
+
+
+class Spec(Struct, frozen=True):
+    """A hub is an API server alone; a member has controllers, a kubelet in kwok's shape, and mostly the scheduler.
+    `api_flags` are further flags of the API server."""
+
+    name: str
+    controllers: bool = False
+    scheduler: bool = False
+    kubelets: bool = False
+    api_flags: tuple[str, ...] = ()
+
+
+def member(name: str, *api_flags: str) -> Spec:
+    """A cluster that runs pods by itself."""
+    return Spec(name, controllers=True, scheduler=True, kubelets=True, api_flags=api_flags)
+
+
+class Plane:
+    """One cluster. `kubeconfig` is its administrator's; `programs` are its processes by name."""
+
+    def __init__(self, spec: Spec, dir: Path, tools: Tools, store: str) -> None:
+        self.spec, self.dir, self.tools = spec, dir, tools
+        self.name = spec.name
+        self.kubeconfig = dir / "kubeconfig"
+        self.token = secrets.token_urlsafe(24)
+        self.programs: dict[str, Program] = {}
+        self.port = 0
+        self._store = store
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.port}"
+
+    async def start(self) -> None:
+        """Returns when the API answers and everything of the spec has been started."""
+        self.dir.mkdir(parents=True, exist_ok=True)
+        (self.dir / "sa.key").write_bytes(service_account_key())
+        (self.dir / "tokens.csv").write_text(f"{self.token},admin,admin,system:masters\n")
+        self.port = self.port or free_ports(1)[0]
+        await self.start_api()
+        if self.spec.controllers:
+            await self.program("kube-controller-manager", controller_manager(self.kubeconfig, self.dir))
+        if self.spec.scheduler:
+            await self.program("kube-scheduler", scheduler(self.kubeconfig))
+        if self.spec.kubelets:
+            await self.program("kwok", kwok(self.kubeconfig))
+
+    async def start_api(self) -> None:
+        """The API server; again on the same port, if it was ended."""
+        flags = api_server(self.name, self.dir, self.port, self._store)
+        server = await self.program(_API, [*flags, *self.spec.api_flags])
+        try:
+            await server.until(self._answers, _READY_S)
+        except NotUp:
+            await server.kill()
+            raise
+        self._write_kubeconfig()
+
+    async def program(self, name: str, args: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Program:
+        """Starts one of the built programs for this cluster. Its log is `dir/NAME.log`."""
+        started = Program(name, [self.tools.program(name), *args], self.dir, env)
+        self.programs[name] = started
+        await started.start()
+        return started
+
+    async def stop(self) -> None:
+        """The API server last: the others would only complain."""
+        api = self.programs.get(_API)
+        await asyncio.gather(*(one.stop() for one in self.programs.values() if one is not api))
+        if api is not None:
+            await api.kill()  # it would take its time for connections to drain
+
+    def certificate(self) -> bytes:
+        """What clients trust; the API server makes it for itself, in PEM."""
+        return (self.dir / "certs" / "apiserver.crt").read_bytes()
+
+    async def _answers(self) -> bool:
+        if not (self.dir / "certs" / "apiserver.crt").exists():
+            return False
+        try:
+            trust = ssl.create_default_context(cadata=self.certificate().decode())
+            async with aiohttp.ClientSession() as session:
+                headers = {"Authorization": f"Bearer {self.token}"}
+                async with session.get(f"{self.url}/readyz", headers=headers, ssl=trust) as answer:
+                    return answer.status == 200
+        except (aiohttp.ClientError, OSError, ssl.SSLError, ValueError):
+            return False
+
+    def _write_kubeconfig(self) -> None:
+        written = msgspec.json.format(msgspec.json.encode(kubeconfig(self.url, self.certificate(), self.token)))
+        self.kubeconfig.touch(0o600)
+        self.kubeconfig.write_bytes(written)
+
+
+def kubeconfig(url: str, certificate: bytes, token: str) -> dict[str, Any]:
+    """JSON is YAML: kubectl and every client library read it."""
+    cluster = {"server": url, "certificate-authority-data": base64.b64encode(certificate).decode()}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "cluster", "cluster": cluster}],
+        "users": [{"name": "user", "user": {"token": token}}],
+        "contexts": [{"name": "context", "context": {"cluster": "cluster", "user": "user"}}],
+        "current-context": "context",
+    }
+
+
+class Planes:
+    """The clusters by name, and the etcd under them."""
+
+    def __init__(self, dir: Path, tools: Tools) -> None:
+        self._dir, self._tools = dir.resolve(), tools
+        self._etcd: Program | None = None
+        self._store = ""
+        self.by_name: dict[str, Plane] = {}
+
+    def __getitem__(self, name: str) -> Plane:
+        return self.by_name[name]
+
+    async def start(self, specs: Sequence[Spec]) -> None:
+        self._dir.mkdir(parents=True, exist_ok=True)
+        client, peer = free_ports(2)
+        self._store = f"http://127.0.0.1:{client}"
+        command: list[str | Path] = [self._tools.program("etcd"), *etcd(self._dir / "etcd", client, peer)]
+        self._etcd = Program("etcd", command, self._dir)
+        await self._etcd.start()
+        await self._etcd.until(self._healthy)
+        await asyncio.gather(*(self.add(spec) for spec in specs))
+
+    async def add(self, spec: Spec) -> Plane:
+        """One cluster more, on the same etcd."""
+        plane = self.by_name[spec.name] = Plane(spec, self._dir / spec.name, self._tools, self._store)
+        await plane.start()
+        return plane
+
+    async def _healthy(self) -> bool:
+        try:
+            async with aiohttp.ClientSession() as session, session.get(f"{self._store}/health") as answer:
+                return answer.status == 200
+        except (aiohttp.ClientError, OSError):
+            return False
+
+    async def stop(self) -> None:
+        await asyncio.gather(*(plane.stop() for plane in self.by_name.values()))
+        if self._etcd is not None:
+            await self._etcd.kill()
+
+
+@asynccontextmanager
+async def planes(dir: Path, specs: Sequence[Spec], tools: Tools) -> AsyncIterator[Planes]:
+    """Clusters that are ended however the block ends. Ready in a few seconds."""
+    found = Planes(dir, tools)
+    try:
+        await found.start(specs)
+        yield found
+    finally:
+        await found.stop()
