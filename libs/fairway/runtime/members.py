@@ -19,14 +19,15 @@ Start = Callable[[Cluster], Coroutine[Any, Any, None]]
 class Facts(Struct, frozen=True, omit_defaults=True):
     """What whoever joined the cluster said of it. `labels` and `taints` are the cluster's own; `reserve` is how room is
     held there (auto, reservations, placeholders or ledger). `mode` pull: an agent beside it reports, and calls go over
-    the bus. A `cordoned` cluster gets no new work. `uid` is that of its kube-system namespace: it tells one cluster
-    from another behind the same address."""
+    the bus. A `cordoned` cluster gets no new work; of one that is `emptied` the jobs start anew elsewhere. `uid` is
+    that of its kube-system namespace: it tells one cluster from another behind the same address."""
 
     labels: dict[str, str] = {}
     taints: tuple[Taint, ...] = ()
     reserve: str = "auto"
     mode: Literal["push", "pull"] = "push"
     cordoned: bool = False
+    emptied: bool = False
     uid: str = ""
 
 

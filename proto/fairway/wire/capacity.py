@@ -38,7 +38,8 @@ class Node(Struct, frozen=True, omit_defaults=True):
 class ClusterInfo(Struct, frozen=True, omit_defaults=True):
     """A cluster without its nodes. `kinds` are `Kind.group/version` served there, such as
     `PyTorchJob.kubeflow.org/v1` and `Job.batch/v1`; `observed_at` is when its last report was received, in
-    milliseconds by the receiver's clock; `epoch` and `sequence` are those of that report."""
+    milliseconds by the receiver's clock; `epoch` and `sequence` are those of that report. A `cordoned` cluster gets no
+    new work. `mode` is push or pull, of one that was joined."""
 
     name: str
     labels: dict[str, str] = {}
@@ -48,6 +49,8 @@ class ClusterInfo(Struct, frozen=True, omit_defaults=True):
     observed_at: int = 0
     epoch: str = ""
     sequence: int = 0
+    cordoned: bool = False
+    mode: str = ""
 
 
 class Slot(Struct, frozen=True):

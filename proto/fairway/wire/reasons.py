@@ -53,6 +53,8 @@ class Code(StrEnum):
     # A message that could not be handled.
     UNDECODABLE = "Undecodable"
     HANDLER_FAILED = "HandlerFailed"
+    # A cluster that is to leave the fleet: as a verdict, and of an attempt that is moved away from it.
+    CORDONED = "Cordoned"
 
 
 class Reason(Struct, frozen=True, omit_defaults=True):

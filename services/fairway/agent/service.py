@@ -20,7 +20,8 @@ _RETRY_S = 0.5
 
 
 class Settings(Struct, frozen=True):
-    """`labels` and `taints` are the cluster's own. Times in seconds. `most_bytes` of node rows go into one message:
+    """`labels` and `taints` are the cluster's own; a `cordoned` one takes no new work; `mode` is that of a joined one
+    (push or pull). Times in seconds. `most_bytes` of node rows go into one message:
     below the 1 MiB that a NATS server takes by default."""
 
     labels: dict[str, str] = {}
@@ -29,6 +30,8 @@ class Settings(Struct, frozen=True):
     coalesce: float = 0.05
     discover: float = 60.0
     most_bytes: int = 700_000
+    cordoned: bool = False
+    mode: str = ""
 
 
 class Agent:
@@ -174,7 +177,8 @@ class Agent:
     def _introduction(self) -> Outgoing:
         """So that the fleet knows the cluster by name, before and after its reports."""
         name, settings = self._cluster.name, self._settings
-        manifest = msgspec.Raw(_encode({"labels": settings.labels, "taints": settings.taints}))
+        joined = {"mode": settings.mode} if settings.mode else {}
+        manifest = msgspec.Raw(_encode({"labels": settings.labels, "taints": settings.taints, **joined}))
         message = Configured(at=self._clock.now(), kind="Cluster", name=name, manifest=manifest)
         return self._outgoing("configured", subjects.config("Cluster", "", name), message)
 
@@ -190,6 +194,7 @@ class Agent:
                 at=self._clock.now(), cluster=self._cluster.name, epoch=self._epoch, sequence=self._sequence,
                 full=full and index == 0, nodes=rows, gone=() if index else gone, labels=self._settings.labels,
                 taints=self._settings.taints, kinds=self._kinds, kubernetes=self._seen.kubernetes,
+                cordoned=self._settings.cordoned, mode=self._settings.mode,
             )  # fmt: skip
             messages.append(self._outgoing(str(self._sequence), subject, report))
         return messages

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.app import ask, bench, replay, submit, up
+from fairway.app import ask, bench, join, replay, submit, up
 from fairway.app.demo import command as demo
 from fairway.app.failure import USAGE, Failure, end
 from fairway.app.pipeline import EVERYTHING
@@ -60,7 +60,7 @@ def run(
         end(Failure(USAGE, str(error)))
 
 
-for _part in (up, demo, submit, ask, replay, bench):
+for _part in (up, demo, submit, ask, join, replay, bench):
     _part.register(app)
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +34,15 @@ class Source(Struct, frozen=True):
 
 
 class Enrolment:
-    """`left` is told the name of each cluster whose Secret went; `secrets` are the joined ones by name, once `known` is
+    """`left` gets the name of each cluster whose Secret went; `secrets` are the joined ones by name, once `known` is
     set: then the hub has told them all."""
 
-    def __init__(self, settings: Settings, left: Callable[[str], None] = lambda name: None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.members = Members()
         self.secrets: dict[str, Joined] = {}
         self.known = asyncio.Event()
-        self._settings, self._left = settings, left
+        self.left: asyncio.Queue[str] = asyncio.Queue()
+        self._settings = settings
         self._origins: dict[str, str] = {}
         self._named: dict[str, str] = {}
         self._prints: dict[str, Print] = {}
@@ -108,7 +108,7 @@ class Enrolment:
     def _leave(self, name: str) -> None:
         if self.secrets.pop(name, None) is not None:
             self._drop(name)
-            self._left(name)
+            self.left.put_nowait(name)
 
     async def _take(self, name: str, source: Source) -> None:
         """New credentials for the same cluster go into the client that is in use; another cluster takes its place."""

@@ -18,6 +18,7 @@ from fairway.admission.understand import Understood, understand
 from fairway.agent.service import Settings as AgentSettings
 from fairway.agent.service import run_agent
 from fairway.app.enrolment import Enrolment, follow_file
+from fairway.app.farewell import Farewells
 from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
 from fairway.domain.decision import Call, Outcome
@@ -89,11 +90,14 @@ class Parts(Struct):
         tasks.append(self.enrolment.follow_folder())
         if self.hub is not None:
             tasks.append(self.enrolment.follow_hub(self.hub))
+            if "agent" in names and not self.settings.only_cluster:
+                tasks.append(Farewells(self.bus, self.clock, self.enrolment).run())
         return tasks
 
     async def _agent(self, cluster: Cluster) -> None:
         facts = self.clusters.facts(cluster.name)
-        said = AgentSettings(labels=facts.labels, taints=facts.taints)
+        mode = facts.mode if cluster.name in self.enrolment.secrets else ""
+        said = AgentSettings(labels=facts.labels, taints=facts.taints, cordoned=facts.cordoned, mode=mode)
         await run_agent(cluster, self.bus, self.clock, self.ids, said)
 
     async def close(self) -> None:

@@ -6,7 +6,7 @@ from fairway.domain.decision import NOTHING, Decision, Heard, Step
 from fairway.domain.job import Job, State
 from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller
-from fairway.watcher.missing import SERVICE, Late, Listed, View, late, listed
+from fairway.watcher.missing import SERVICE, Emptied, Late, Listed, View, emptied, late, listed
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kind import FAILED, RUNNING, SUCCEEDED
@@ -33,6 +33,8 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
             return _observed(view, heard, now)
         case Listed():
             return listed(view, heard, now)
+        case Emptied():
+            return emptied(view, heard, now)
         case Late():
             return late(view, heard, now)
     return NOTHING  # dispatched: the view has taken its deadline

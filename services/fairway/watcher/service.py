@@ -17,7 +17,7 @@ from fairway.runtime.ports import Change, Cluster, ClusterRefused, Found, Store,
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
 from fairway.watcher.decide import Observed, decide
-from fairway.watcher.missing import SERVICE, Late, Listed
+from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -25,6 +25,7 @@ from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
 _LATE_EVERY_MS = 500
 _LOOK_EVERY_S = 30
+_EMPTY_EVERY_S = 2
 log = structlog.get_logger()
 
 
@@ -56,7 +57,7 @@ class WatcherView(JobsView):
                 self.overdue = [name for name, until in self._deadlines.items() if until <= now]
                 for name in self.overdue:
                     wanted.add(decision.JOBS, name)
-            elif isinstance(one.message, Listed):
+            elif isinstance(one.message, Listed | Emptied):
                 for name in self.held.get(one.message.cluster, ()):
                     wanted.add(decision.JOBS, name)
         wanted.since, wanted.follow = self._version, ("ledger/",)
@@ -104,6 +105,7 @@ class Eyes:
     async def __call__(self, inbox: Inbox) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._members.follow(partial(self._see, inbox)))
+            group.create_task(self._members.follow(partial(self._empty, inbox), facts=True))
             if self._mirror is not None:
                 group.create_task(self._mirror.run())
 
@@ -111,6 +113,12 @@ class Eyes:
         """Everything that is done for one member; it all ends when the member goes."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._look(group, inbox, cluster))
+
+    async def _empty(self, inbox: Inbox, cluster: Cluster) -> None:
+        """Again and again: a job that was on its way there is dispatched first."""
+        while self._members.facts(cluster.name).emptied:
+            inbox.put(Emptied(cluster=cluster.name))
+            await inbox.pause(_EMPTY_EVERY_S)
 
     async def _look(self, group: asyncio.TaskGroup, inbox: Inbox, cluster: Cluster) -> None:
         """Watches what the cluster serves; asks again, for it may be away, or get another operator."""
