@@ -26,10 +26,12 @@ class Version(Struct, frozen=True):
 
 
 class Life(Struct, frozen=True):
-    """Of a token, in milliseconds since 1970."""
+    """Of a token, in milliseconds since 1970, and the service account that it stands for."""
 
     begins: int
     ends: int
+    namespace: str
+    account: str
 
 
 class Admin:
@@ -101,10 +103,13 @@ async def request_token(http: Http, namespace: str, account: str, seconds: int) 
 
 
 def life_of(token: str) -> Life | None:
-    """From the token itself; None when it says nothing of its end. Nothing is believed of it but that."""
+    """From the token itself; None when it is no service account's or has no end. Its signature is not looked at."""
     try:
         payload = token.split(".")[1]
         claims: dict[str, Any] = msgspec.json.decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-        return Life(int(claims["iat"]) * 1000, int(claims["exp"]) * 1000)
+        system, kind, namespace, account = str(claims["sub"]).split(":")
+        if (system, kind) != ("system", "serviceaccount"):
+            return None
+        return Life(int(claims["iat"]) * 1000, int(claims["exp"]) * 1000, namespace, account)
     except (IndexError, ValueError, KeyError, TypeError, msgspec.DecodeError):
         return None

@@ -23,11 +23,12 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 class Joined(Struct, frozen=True):
     """`kubeconfig` as it stands there, not checked; None of a cluster in pull mode, to which the hub has no way.
-    `version` is the Secret's, so that who writes it notices that another did."""
+    `secret` and `version` are the Secret's, so that who writes it notices that another did."""
 
     name: str
     facts: Facts
     kubeconfig: Any = None
+    secret: str = ""
     version: str = ""
 
 
@@ -53,7 +54,7 @@ def kubeconfig_text(config: Json) -> str:
 
 def read_secret(manifest: Json) -> Joined:
     """BadKubeconfig when it does not say what it must."""
-    metadata = manifest.get("metadata") or {}
+    metadata: Json = manifest.get("metadata") or {}
     where = f"Secret {metadata.get('namespace')}/{metadata.get('name')}"
     name = (metadata.get("labels") or {}).get(LABEL, "")
     if not name:
@@ -68,7 +69,7 @@ def read_secret(manifest: Json) -> Joined:
         if not data.get(_KUBECONFIG):
             raise BadKubeconfig(where, f"has no {_KUBECONFIG}; join the cluster again")
         kubeconfig = parsed(_untext(where, data[_KUBECONFIG]), where)
-    return Joined(name, facts, kubeconfig, str(metadata.get("resourceVersion", "")))
+    return Joined(name, facts, kubeconfig, str(metadata["name"]), str(metadata.get("resourceVersion", "")))
 
 
 def token_of(config: Any) -> str:

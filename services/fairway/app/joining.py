@@ -4,7 +4,7 @@ Every step may be done again; joining again is how a token is rotated and how la
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
 import msgspec
@@ -87,8 +87,11 @@ async def _examined(wish: Wish, member: Admin, hub: Admin, say: Say) -> Facts:
     return msgspec.structs.replace(wish.facts, uid=uid)
 
 
-def _listed(kinds: tuple[str, ...] | list[str]) -> str:
-    return ", ".join(sorted({one.partition(".")[0] for one in kinds})) if len(kinds) > 1 else "".join(kinds) or "none"
+def _listed(kinds: Sequence[str]) -> str:
+    """Without their versions, and without their groups where a name is enough."""
+    every = [key.partition(".")[0] for key in KINDS]
+    names = {one if every.count(one.partition(".")[0]) > 1 else one.partition(".")[0] for one in kinds}
+    return ", ".join(sorted(names)) or "none"
 
 
 async def _check_unique(name: str, uid: str, hub: Json) -> None:

@@ -19,6 +19,7 @@ from fairway.agent.service import Settings as AgentSettings
 from fairway.agent.service import run_agent
 from fairway.app.enrolment import Enrolment, follow_file
 from fairway.app.farewell import Farewells
+from fairway.app.renewal import Renewal
 from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
 from fairway.domain.decision import Call, Outcome
@@ -90,6 +91,7 @@ class Parts(Struct):
         tasks.append(self.enrolment.follow_folder())
         if self.hub is not None:
             tasks.append(self.enrolment.follow_hub(self.hub))
+            tasks.append(Renewal(self.enrolment, self.hub, self.clock, os.getpid()).run())
             if "agent" in names and not self.settings.only_cluster:
                 tasks.append(Farewells(self.bus, self.clock, self.enrolment).run())
         return tasks
