@@ -1,6 +1,8 @@
 # Needs Python 3.11 or newer with its venv module, and make. Nothing else: no root, no Docker.
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 WORKERS ?= auto
+# Tests on real clusters mostly wait for them.
+REAL_WORKERS ?= 4
 JOBS    ?= 20000
 
 VENV  := .venv
@@ -8,7 +10,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint schemas bench clean
+.PHONY: help install demo test lint schemas bench kubernetes clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -18,8 +20,12 @@ install: $(STAMP) ## make the environment in .venv (about a minute; the other ta
 demo: install ## submit jobs of every kind to an embedded fleet of three clusters (under 90 seconds)
 	@$(BIN)/fairway demo
 
-test: lint ## everything that must pass: lint, then all tests
-	@$(BIN)/pytest -n $(WORKERS)
+test: lint kubernetes ## everything that must pass: lint, all tests, then those on real Kubernetes
+	@$(BIN)/pytest -n $(WORKERS) --ignore tests/kubernetes
+	@$(BIN)/pytest -n $(REAL_WORKERS) tests/kubernetes
+
+kubernetes: install ## build Kubernetes and the operators for the tests from source (20 minutes once, then nothing)
+	@$(BIN)/python -m fairway.kubereal.build
 
 lint: install ## ruff, mypy and the layers
 	@$(BIN)/ruff check --quiet .
@@ -46,6 +52,6 @@ $(STAMP): pyproject.toml constraints.txt Makefile
 	@echo "Making $(VENV) with $(PYTHON) (about a minute) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt hatchling editables
-	@$(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt --no-build-isolation -e '.[embedded,test]'
+	@$(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt --no-build-isolation -e '.[embedded,kubernetes,test]'
 	@touch $(STAMP)
 	@echo "Done: the command is $(BIN)/fairway"

@@ -75,6 +75,7 @@ EXAMPLES: dict[str, Struct] = {
     "report": fleet.Report(
         at=AT, cluster="north", epoch="e1", sequence=3, full=True, nodes=(_NODE,), gone=("north-node-9",),
         labels={"gpu": "a100"}, taints=(Taint("spot", "NoSchedule"),), kinds=("Job.batch/v1",), kubernetes="v1.33.1",
+        cordoned=True, left=True, mode="push",
     ),
     "freed": fleet.Freed(at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4),
     "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}')),

@@ -168,6 +168,10 @@ class KubernetesCluster:
         """Another token of the service account, if this one may ask for it."""
         return await request_token(self._http, namespace, account, seconds)
 
+    async def raw(self, path: str) -> bytes:
+        """What the server answers to a GET of this path, such as `/metrics`."""
+        return await self._http.call(Request("GET", path))
+
     async def served(self) -> tuple[str, ...]:
         return await self._kinds.served(self._options.kinds)
 

@@ -163,6 +163,13 @@ class Planes:
         except (aiohttp.ClientError, OSError):
             return False
 
+    def pids(self) -> dict[str, int]:
+        """Of every process: `etcd`, and `<cluster>/<program>`."""
+        found = {"etcd": self._etcd.pid} if self._etcd is not None else {}
+        for plane in self.by_name.values():
+            found |= {f"{plane.name}/{name}": program.pid for name, program in plane.programs.items()}
+        return found
+
     async def stop(self) -> None:
         await asyncio.gather(*(plane.stop() for plane in self.by_name.values()))
         if self._etcd is not None:

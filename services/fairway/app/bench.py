@@ -42,3 +42,29 @@ def pipeline(
     with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:
         report = uvloop.run(measure(run, Path(directory or temporary), bar.tell))
     typer.echo(msgspec.json.format(msgspec.json.encode(report)).decode() if output == "json" else text(report))
+
+
+@_bench.command()
+def kubernetes(
+    jobs: Annotated[int, typer.Option(min=1, help="applied in one burst")] = 600,
+    calm: Annotated[int, typer.Option(min=1, help="applied one by one, at --rate a second")] = 80,
+    rate: Annotated[float, typer.Option(min=0.1)] = 2.0,
+    freed: Annotated[int, typer.Option(min=1, help="how often a job waits for another's room")] = 20,
+    directory: Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")] = "",
+    output: Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")] = "text",
+) -> None:  # fmt: skip
+    """Jobs applied on a hub until they exist in one of three members, all of real API servers on this machine."""
+    import uvloop
+
+    from fairway.app.bench_kubernetes import Run, measure
+    from fairway.app.bench_kubernetes_report import text
+    from fairway.app.bench_report import Bar
+    from fairway.app.foreground import built
+
+    built()
+    bar = Bar()
+    with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:
+        report = uvloop.run(
+            measure(Run(jobs, calm=calm, rate=rate, freed=freed), Path(directory or temporary), bar.tell)
+        )
+    typer.echo(msgspec.json.format(msgspec.json.encode(report)).decode() if output == "json" else text(report))

@@ -1,4 +1,4 @@
-"""The embedded fleet: real NATS and Valkey, simulated clusters, and the services in processes of their own."""
+"""The embedded fleet: real NATS and Valkey, simulated or real clusters, the services in processes of their own."""
 
 import asyncio
 import contextlib
@@ -12,6 +12,8 @@ from msgspec import Struct
 from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
 from fairway.app.children import Child
 from fairway.app.pipeline import EVERYTHING
+from fairway.kubereal.members import Fleet as RealFleet
+from fairway.kubereal.members import Member
 from fairway.kubesim.__main__ import ClusterConfig
 from fairway.kubesim.__main__ import Fleet as SimFleet
 from fairway.kubesim.nodes import NodeGroup
@@ -43,13 +45,14 @@ def equal_clusters(count: int, nodes: int, gpus: int) -> tuple[ClusterConfig, ..
 
 class Plan(Struct, frozen=True):
     """What to start. `groups` are the services of each process; `default_run_ms` how long a pod runs if it does not
-    say so itself."""
+    say so itself. `real`: the clusters are `kubereal.fleet.Member`s, real Kubernetes in place of the simulator."""
 
     clusters: tuple[ClusterConfig, ...]
     groups: tuple[tuple[str, ...], ...] = (EVERYTHING,)
     default_run_ms: int = 1_000
     sync_interval: str = "2m"
     stub_clusters: bool = False
+    real: bool = False
 
 
 class Fleet:
@@ -93,17 +96,23 @@ class Fleet:
         self._write_address()
 
     async def _start_clusters(self) -> None:
-        hub = ClusterConfig(HUB, controllers=False)
-        fleet = SimFleet((hub, *self.plan.clusters), str(self.kubeconfigs), self.plan.default_run_ms)
         config = self.dir / "clusters.json"
-        config.write_bytes(msgspec.json.encode(fleet))
-        self.sim = Child("clusters", "fairway.kubesim", ["--config", str(config)], self.dir / "clusters.log", {})
+        config.write_bytes(msgspec.json.encode(self._clusters()))
+        module = "fairway.kubereal" if self.plan.real else "fairway.kubesim"
+        self.sim = Child("clusters", module, ["--config", str(config)], self.dir / "clusters.log", {})
         said = await self.sim.start()
         (self.kubeconfigs / f"{HUB}.kubeconfig").rename(self.hub_kubeconfig)
         for name, one in said["clusters"].items():
             if name != HUB:
                 facts = msgspec.json.encode({"labels": one["labels"]})
                 (self.kubeconfigs / f"{name}.json").write_bytes(facts)
+
+    def _clusters(self) -> SimFleet | RealFleet:
+        where, run_ms = str(self.kubeconfigs), self.plan.default_run_ms
+        if self.plan.real:
+            members = tuple(one for one in self.plan.clusters if isinstance(one, Member))
+            return RealFleet(members, where, str(self.dir / "kubernetes"), run_ms)
+        return SimFleet((ClusterConfig(HUB, controllers=False), *self.plan.clusters), where, run_ms)
 
     async def start_process(self, group: Sequence[str]) -> Child:
         """Starts a process with these services; again, if it was killed."""

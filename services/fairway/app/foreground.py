@@ -13,6 +13,9 @@ import typer
 
 from fairway.app.failure import ERROR, Failure, say
 from fairway.app.fleet import Fleet, Plan, gpu_clusters
+from fairway.kubereal.build import BuildError, tools
+from fairway.kubereal.members import three
+from fairway.kubereal.toolchain import NoGo
 
 # How long a pod runs that does not say so itself: long enough to be seen, short enough to wait for.
 _RUN_MS = 10_000
@@ -34,22 +37,23 @@ def own(folder: Path) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"process {os.getpid()}")
         lock.flush()
-        for left in ("nats", "valkey", "clusters"):
+        for left in ("nats", "valkey", "clusters", "kubernetes"):
             shutil.rmtree(folder / left, ignore_errors=True)
         for file in (*folder.glob("*.log"), folder / "fleet.json"):
             file.unlink(missing_ok=True)
         yield
 
 
-async def stay_up(folder: Path, clusters: int) -> None:
+async def stay_up(folder: Path, plan: Plan) -> None:
     """Until a signal, or until a part of the fleet ends by itself."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, ended.set)
     with own(folder):
-        fleet = Fleet(folder, Plan(gpu_clusters(clusters), default_run_ms=_RUN_MS))
-        say(f"starting NATS, Valkey, a hub, {clusters} member clusters and the services in {folder} ...")
+        fleet = Fleet(folder, plan)
+        what = f"{len(plan.clusters)} member clusters{' of real Kubernetes' if plan.real else ''}"
+        say(f"starting NATS, Valkey, a hub, {what} and the services in {folder} ...")
         try:
             if not await _unless(ended, fleet.start()):
                 return
@@ -61,6 +65,24 @@ async def stay_up(folder: Path, clusters: int) -> None:
     if fallen:
         raise Failure(ERROR, f"{fallen} ended by itself, so the fleet was ended", f"read {folder}/*.log")
     say("ended; nothing of it is left running")
+
+
+def simulated(clusters: int) -> Plan:
+    return Plan(gpu_clusters(clusters), default_run_ms=_RUN_MS)
+
+
+def real() -> Plan:
+    """Builds Kubernetes first, if it is not there. Raises Failure."""
+    built()
+    return Plan(three(), default_run_ms=_RUN_MS, real=True)
+
+
+def built() -> None:
+    """Real Kubernetes can be started. Raises Failure."""
+    try:
+        tools(say=say)
+    except (BuildError, NoGo) as error:
+        raise Failure(ERROR, f"Kubernetes was not built: {error}") from error
 
 
 async def _unless(ended: asyncio.Event, work: object) -> bool:

@@ -18,19 +18,21 @@ def register(app: typer.Typer) -> None:
 def up(
     clusters: Annotated[int, typer.Option(help="how many member clusters, 1 to 50")] = 3,
     dir: Annotated[Path, typer.Option(help="where it writes what it needs")] = Path(".fairway"),
+    real: Annotated[bool, typer.Option("--real", help="real Kubernetes in place of the simulator")] = False,
 ) -> None:
     """Start an embedded fleet: NATS, Valkey, a hub, simulated member clusters, all services. Ctrl-C ends it.
 
-    Simulated clusters keep nothing, so every start begins with an empty record.
+    Its clusters keep nothing, so every start begins with an empty record. With --real the hub and three members are
+    real API servers with real schedulers and operators, built from source at the first time (about 20 minutes).
     """
     if not 1 <= clusters <= 50:
         end(Failure(USAGE, f"--clusters {clusters} is out of range", "use 1 to 50"))
     import uvloop
 
-    from fairway.app.foreground import stay_up
+    from fairway.app import foreground
 
     try:
-        uvloop.run(stay_up(dir, clusters))
+        uvloop.run(foreground.stay_up(dir, foreground.real() if real else foreground.simulated(clusters)))
     except Failure as failure:
         end(failure)
     except (OSError, RuntimeError) as error:

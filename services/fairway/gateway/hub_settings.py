@@ -36,6 +36,12 @@ class HubSettings:
         self._in_force: dict[Key, InForce] = {}
         self._refused: dict[Key, str] = {}
         self._seen: set[tuple[str, Key]] = set()
+        # When a priority class, the tree or a queue last came or changed (ms).
+        self.changed_at = 0
+
+    def in_force(self, kind: str, name: str) -> bool:
+        """Whether there is a good setting of that kind and name."""
+        return any((key[0], key[2]) == (kind, name) for key in self._in_force if key[0] == kind)
 
     async def recall(self) -> None:
         """What the stream holds, so that a restart says nothing twice and notices what was deleted meanwhile."""
@@ -81,6 +87,8 @@ class HubSettings:
         if known is None or (known.kind, known.digest) != (one.kind, mark):
             await self._post.say([hub_objects.configured(one, self._world.clock.now())])
             self._in_force[one.key] = InForce(one.kind, mark)
+            if not is_policy(one.manifest):
+                self.changed_at = self._world.clock.now()
         if self._refused.pop(one.key, None) is not None:
             await self._post.say([hub_objects.not_taken(one, (), self._world.clock.now())])
         if not is_policy(one.manifest):

@@ -1,6 +1,7 @@
 """The hub's jobs on their way in: each object once, when a policy selects it; and out again when it is deleted."""
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 
 import structlog
@@ -17,6 +18,7 @@ from fairway.gateway.hub_objects import SETTINGS, HubObject, cleaned, hub_object
 from fairway.gateway.hub_settings import HubSettings
 from fairway.gateway.post import Post
 from fairway.gateway.reader import Reader, decoded
+from fairway.gateway.settling import Settling
 from fairway.gateway.waiting_room import WaitingRoom
 from fairway.runtime.loop import World
 from fairway.runtime.narrate import reason
@@ -26,10 +28,8 @@ from fairway.wire.reasons import Reason
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()
-# Objects applied in one breath come through watches of their own: a policy, a queue or a priority class may come a
-# moment after the job that needs it, and has to reach admission before it.
-SETTLE_S = 0.25
 _MOST = 256
+_RETRY_MS = 250
 _WHO = "the hub: its object was deleted"
 
 # Ends in which nothing of the job can be in a cluster.
@@ -44,6 +44,7 @@ class Intake:
         self._rows, self._post = Reader(world.store), Post(world)
         self._room, self.announcer = WaitingRoom(), Announcer(hub, world.clock)
         self._settings = HubSettings(world, self._room, self.announcer)
+        self._settling = Settling(self._room.named, self._settings.in_force)
         self._left = {"settings": set(SETTINGS), "jobs": set(KINDS)}
         self._settled, self.told = asyncio.Event(), asyncio.Event()
         self._ready: dict[str, HubObject] = {}
@@ -118,17 +119,29 @@ class Intake:
             self._news.set()
 
     async def _work(self) -> None:
+        wait_ms: int | None = None
         while True:
-            await self._news.wait()
-            await self._world.clock.sleep(SETTLE_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), None if wait_ms is None else wait_ms / 1000)
             self._news.clear()
             try:
                 await self._cancel_gone()
-                while self._ready:
-                    await self._submit(list(self._ready.values())[:_MOST])
+                wait_ms = await self._submit_ripe()
             except Unreachable as error:
                 log.warning("waiting", service="gateway", cause=str(error))
-                self._news.set()
+                wait_ms = _RETRY_MS
+
+    async def _submit_ripe(self) -> int | None:
+        """Submits those that nothing is awaited for; how long until the next of the others is ripe (ms)."""
+        while True:
+            now, changed = self._world.clock.now(), self._settings.changed_at
+            ripe, until = [], []
+            for one in self._ready.values():
+                at = self._settling.ripe_at(one, changed, now)
+                ripe.append(one) if at <= now else until.append(at)
+            if not ripe:
+                return max(min(until) - now, 1) if until else None
+            await self._submit(ripe[:_MOST])
 
     async def _submit(self, objects: Sequence[HubObject]) -> None:
         known = await self._known(objects)
@@ -140,6 +153,7 @@ class Intake:
         for one in objects:
             # The object may have changed meanwhile, but it is submitted as it was first seen whole.
             self._ready.pop(one.uid, None)
+            self._settling.submitted(one)
 
     async def _known(self, objects: Sequence[HubObject]) -> set[str]:
         """Those that were submitted before, by this process or another: their client or their job has a row."""

@@ -56,6 +56,10 @@ class WaitingRoom:
         reason = chosen.reasons[0]
         return reason if reason.code is Code.NO_POLICY else ()
 
+    def named(self, one: HubObject) -> bool:
+        """Whether a policy selects it by its name: hardly anything more fitting can still come."""
+        return any(self._named.get((namespace, one.kind, one.name)) for namespace in (one.namespace, ""))
+
     def wait(self, one: HubObject) -> None:
         self.waiting[one.uid] = one
         for namespace in (one.namespace, ""):

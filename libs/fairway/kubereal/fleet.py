@@ -1,0 +1,69 @@
+"""A hub and members of real Kubernetes, running: each with its nodes, its kinds and its operators."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.kubereal.build import Tools
+from fairway.kubereal.crds import define
+from fairway.kubereal.members import HUB, Fleet, Member
+from fairway.kubereal.operators import OPERATORS, start
+from fairway.kubereal.plane import Plane, Planes, Spec
+
+Json = dict[str, Any]
+
+
+class RealFleet:
+    """The running servers. `start` returns when every API answers and every operator is ready."""
+
+    def __init__(self, fleet: Fleet, tools: Tools) -> None:
+        self.fleet, self.tools = fleet, tools
+        self.planes = Planes(Path(fleet.dir), tools)
+
+    async def start(self) -> Json:
+        """What clusters there are: `{name: {"url", "kubeconfig", "labels"}}`."""
+        members = {one.name: one for one in self.fleet.clusters}
+        specs = [Spec(HUB), *(_spec(one) for one in members.values())]
+        await self.planes.start(specs)
+        hub = self.planes[HUB]
+        await asyncio.gather(self._open_hub(hub), *(self._fill(self.planes[name], members[name]) for name in members))
+        return {plane.name: self._facts(plane, members.get(plane.name)) for plane in self.planes.by_name.values()}
+
+    async def stop(self) -> None:
+        await self.planes.stop()
+
+    async def _open_hub(self, hub: Plane) -> None:
+        """Every kind that a member runs, and none of the programs that would run it."""
+        await define(hub, sorted(OPERATORS), self.tools, hub=True)
+
+    async def _fill(self, plane: Plane, member: Member) -> None:
+        cluster = await KubernetesCluster.from_kubeconfig(plane.name, plane.kubeconfig)
+        try:
+            await asyncio.gather(*(cluster.create("Node.v1", node) for node in _nodes(member)))
+        finally:
+            await cluster.close()
+        await start(plane, member.operators, self.tools)
+
+    def _facts(self, plane: Plane, member: Member | None) -> Json:
+        path = Path(self.fleet.kubeconfigs) / f"{plane.name}.kubeconfig"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(plane.kubeconfig.read_bytes())
+        return {"url": plane.url, "kubeconfig": str(path), "labels": member.labels if member else {}}
+
+
+def _spec(member: Member) -> Spec:
+    return Spec(member.name, controllers=True, scheduler=member.scheduler, kubelets=True)
+
+
+def _nodes(member: Member) -> Iterator[Json]:
+    """As a kubelet registers them; kwok says the rest."""
+    for group in member.nodes:
+        for node in group.nodes():
+            status = {key: node["status"][key] for key in ("capacity", "allocatable")}
+            yield {
+                **node,
+                "spec": {key: node["spec"][key] for key in node["spec"] if key == "taints"},
+                "status": status,
+            }
