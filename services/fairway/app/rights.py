@@ -47,7 +47,8 @@ def rights() -> tuple[Right, ...]:
     for kind in KINDS.values():
         group, slash, _ = kind.api_version.partition("/")
         groups.setdefault(group if slash else "", set()).add(kind.plural)
-    jobs = [Right(group, tuple(sorted(groups[group])), _JOBS, "jobs: applied, watched, removed") for group in groups]
+    why = "objects of jobs are applied, watched and removed"
+    jobs = [Right(group, tuple(sorted(groups[group])), _JOBS, why) for group in groups]
     return (*_GENERAL, *sorted(jobs, key=lambda one: one.group))
 
 
