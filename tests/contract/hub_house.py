@@ -1,8 +1,10 @@
 """A simulated hub over real HTTP, and a gateway that can be stopped and started beside it."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -28,6 +30,8 @@ Json = dict[str, Any]
 JOB, PP = "Job.batch/v1", "PropagationPolicy.policy.karmada.io/v1alpha1"
 TREE = "ElasticQuotaTree.scheduling.sigs.k8s.io/v1beta1"
 OURS = {"by": "test"}
+# How the gateway asks whether a kind is served: nothing is written by it.
+PROBE = ("default", "fairway.is-it-served", [])
 QUICK = Pace(first=0.01, most=0.05, absent=0.05)
 
 
@@ -38,16 +42,36 @@ class Hasty(SystemClock):
         await asyncio.sleep(0.001)
 
 
+class Counted:
+    """A cluster whose writes are counted, by verb and kind."""
+
+    def __init__(self, cluster: KubernetesCluster) -> None:
+        self._cluster = cluster
+        self.writes: Counter[tuple[str, str]] = Counter()
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._cluster, name)
+        if name not in ("create", "patch", "drop"):
+            return call
+
+        async def counted(kind: str, *rest: Any) -> Any:
+            self.writes[name, kind] += rest != PROBE
+            return await call(kind, *rest)
+
+        return counted
+
+
 class House:
     """A hub, and a gateway that can be started and stopped beside a bus and a store that stay."""
 
     def __init__(self, hub: KubernetesCluster) -> None:
         self.hub, self.bus, self.store = hub, MemoryBus(), MemoryStore()
+        self._counted: Any = Counted(hub)
         self.world = World(bus=self.bus, store=self.store, clock=Hasty(), owner="test")
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        self._task = asyncio.create_task(run_gateway(self.world, self.hub))
+        self._task = asyncio.create_task(run_gateway(self.world, self._counted))
 
     async def stop(self) -> None:
         assert self._task is not None
@@ -99,11 +123,29 @@ class House:
         return sum(one.subject.split(".")[2] == want.verb for one in self.bus._log["JOBS"])
 
     async def events(self, want: Callable[[Json], bool]) -> Json:
+        return await self.seen("Event.v1", want)
+
+    async def seen(self, kind: str, want: Callable[[Json], bool]) -> Json:
+        """The object of that kind that is as wanted, as soon as there is one; fails when it takes longer than 5 s."""
         async with asyncio.timeout(5):
-            async for change in self.hub.watch("Event.v1"):
-                if not change.synced and want(change.manifest):
+            async for change in self.hub.watch(kind):
+                if not change.synced and not change.gone and want(change.manifest):
                     return change.manifest
         raise AssertionError("a watch never ends")
+
+    async def vanished(self, kind: str, name: str) -> None:
+        """Waits until the object is gone; fails when it takes longer than 5 s."""
+        async with asyncio.timeout(5):
+            while await self.hub.get(kind, "team-a", name) is not None:
+                await asyncio.sleep(0.01)
+
+    def writes(self, kind: str) -> dict[str, int]:
+        """How often the gateway wrote objects of a kind, by verb."""
+        return {verb: count for (verb, what), count in self._counted.writes.items() if what == kind}
+
+    def digest(self, said: wire.Submitted) -> str:
+        """As admission works it out."""
+        return sha256(bytes(said.manifest) + b"".join(map(bytes, said.policies))).hexdigest()
 
     async def tell(self, job: Job | None, message: wire.JobMessage) -> Job:
         """Says what a service would say: row and message together."""

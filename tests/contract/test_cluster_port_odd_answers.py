@@ -12,7 +12,7 @@ from scripted_api import Answer, ScriptedApi, json, status
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_watch import Pace
-from fairway.runtime.ports import ClusterRefused, Unreachable
+from fairway.runtime.ports import Applied, ClusterRefused, Unreachable
 
 KIND = "ConfigMap.v1"
 QUICK = Pace(first=0.01, most=0.05, absent=0.02, idle=0.1)
@@ -95,28 +95,54 @@ async def test_what_an_answer_means(answer: web.Response, want: type[Exception])
 
 
 async def test_a_namespace_that_is_missing_is_made_once() -> None:
-    absent = status(404, "NotFound", kind="configmaps", name="a")
     no_namespace = status(404, "NotFound", kind="namespaces", name="team")
-    async with api(absent, no_namespace, json({}), json(config_map())) as (scripted, cluster):
+    async with api(no_namespace, json(config_map()), json(config_map())) as (scripted, cluster):
         assert (await cluster.apply(KIND, config_map())).uid == "1"
         assert [one.split("?")[0] for one in scripted.asked] == [
-            "GET /api/v1/namespaces/team/configmaps/a", "PATCH /api/v1/namespaces/team/configmaps/a",
-            "POST /api/v1/namespaces", "PATCH /api/v1/namespaces/team/configmaps/a",
+            "POST /api/v1/namespaces/team/configmaps", "POST /api/v1/namespaces",
+            "POST /api/v1/namespaces/team/configmaps",
         ]  # fmt: skip
 
 
-async def test_an_object_that_appears_in_between_is_looked_at_before_it_is_adopted() -> None:
+async def test_an_object_is_applied_with_one_call() -> None:
+    async with api(json(config_map())) as (scripted, cluster):
+        assert await cluster.apply(KIND, config_map()) == Applied("1")
+        assert [one.split("?")[0] for one in scripted.asked] == ["POST /api/v1/namespaces/team/configmaps"]
+
+
+async def test_an_object_that_is_there_is_looked_at_before_it_is_adopted() -> None:
+    async with api(status(409, "AlreadyExists"), json(config_map())) as (_, cluster):
+        assert await cluster.apply(KIND, config_map()) == Applied("1", adopted=True)
+
+
+async def test_two_writes_that_met_in_a_quota_are_tried_again() -> None:
+    async with api(status(409, "Conflict"), json(config_map())) as (_, cluster):
+        assert await cluster.apply(KIND, config_map()) == Applied("1")
+
+
+async def test_an_object_that_comes_and_goes_is_left_to_another_time() -> None:
     absent = status(404, "NotFound", kind="configmaps", name="a")
-    async with api(absent, status(409, "Conflict"), json(config_map())) as (_, cluster):
-        assert (await cluster.apply(KIND, config_map())).adopted
+    async with api(*(status(409, "AlreadyExists"), absent) * 4) as (scripted, cluster):
+        with pytest.raises(Unreachable, match="neither created nor found"):
+            await cluster.apply(KIND, config_map())
+        assert len(scripted.asked) == 8
 
 
 async def test_an_object_that_is_being_deleted_is_not_adopted() -> None:
     leaving = config_map()
     leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    async with api(json(leaving)) as (_, cluster):
+    async with api(status(409, "AlreadyExists"), json(leaving)) as (_, cluster):
         with pytest.raises(ClusterRefused, match="apply again when it is gone"):
             await cluster.apply(KIND, config_map())
+
+
+async def test_a_webhook_that_is_away_refuses_the_object_and_is_no_outage() -> None:
+    text = 'Internal error occurred: failed calling webhook "v.example.org": connection refused'
+    away = json({"kind": "Status", "reason": "InternalError", "message": text, "code": 500}, 500)
+    async with api(away) as (_, cluster):
+        with pytest.raises(ClusterRefused, match=r"v\.example\.org") as refused:
+            await cluster.apply(KIND, config_map())
+        assert refused.value.code == "WebhookFailed"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,10 @@ from fairway.gateway.http import HttpSettings, create_app
 from fairway.runtime.catalog import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
+from fairway.wire.capacity import Slot
 from fairway.wire.reasons import Code, Reason
+
+NOON = "2026-11-21T12:00:00Z"
 
 
 @pytest_asyncio.fixture
@@ -101,7 +104,8 @@ async def test_a_job_that_was_over_before_fairway_saw_it_is_not_run(house: House
     for name in ("over", "train"):
         await house.policy(name)
         await house.job(name)
-    done = {"conditions": [{"type": "Complete", "status": "True"}], "succeeded": 1}
+    ended = [{"type": kind, "status": "True"} for kind in ("SuccessCriteriaMet", "Complete")]
+    done = {"conditions": ended, "startTime": NOON, "completionTime": NOON, "succeeded": 1}
     await house.hub.patch(JOB, "team-a", "over", {"status": done}, "status")
     house.start()
     (said,) = await house.said(wire.Submitted)
@@ -146,7 +150,7 @@ async def test_a_bad_tree_is_refused_on_the_object_and_the_last_good_one_stays(h
     assert (await house.said(fleet.ConfigRefused, 2))[-1].reasons == ()
 
 
-async def test_the_object_is_told_what_becomes_of_its_job_and_one_reason_once(house: House) -> None:
+async def test_the_object_is_told_what_becomes_of_its_job_one_reason_once_and_nothing_in_passing(house: House) -> None:
     await house.policy()
     uid = await house.job()
     await house.said(wire.Submitted)
@@ -157,15 +161,19 @@ async def test_the_object_is_told_what_becomes_of_its_job_and_one_reason_once(ho
     for rev in (3, 5, 7):
         job = await house.tell(job, wire.Dequeued(**head, rev=rev))
         job = await house.tell(job, wire.Queue(**head, rev=rev + 1, queue="gold", why=full))
+        await house.events(lambda one: one["reason"] == "WaitingForRoom" and one["involvedObject"]["uid"] == uid)
     job = await house.tell(job, wire.Dequeued(**head, rev=9))
-    await house.tell(job, wire.Placed(**head, rev=10, cluster="c1", slots=()))
-    await house.events(lambda one: one["reason"] == "Placed" and one["involvedObject"]["uid"] == uid)
+    slots = (Slot("pod", "n1", 1),)
+    job = await house.tell(job, wire.Placed(**head, rev=10, cluster="c1", slots=slots))
+    job = await house.tell(job, wire.Reserved(**head, rev=11, cluster="c1", slots=slots, expires_at=0))
+    await house.tell(job, wire.Dispatched(**head, rev=12, cluster="c1"))
+    await house.events(lambda one: one["reason"] == "Dispatched" and one["involvedObject"]["uid"] == uid)
     told: list[str] = []
     async for change in house.hub.watch("Event.v1"):
         if change.synced:
             break
         told.append(change.manifest["reason"])
-    assert sorted(told) == ["Placed", "Queued", "WaitingForRoom"]
+    assert sorted(told) == ["Dispatched", "WaitingForRoom"]
 
 
 async def test_a_setting_that_came_over_http_is_kept_on_the_hub_and_outlives_a_restart(house: House) -> None:

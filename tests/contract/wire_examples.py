@@ -33,7 +33,7 @@ _AFFINITY = Affinity("first", ("north",), ("west",), (Expression("gpu", "In", ("
 _SPEC = jobs.JobSpec(
     workload=_WORKLOAD, priority=100, policy="PropagationPolicy team-a/llm", policy_version="12", attempts=4,
     placement=Placement((_AFFINITY,), (Toleration("spot", "Exists"),), gang=False), start_timeout=60_000, avoid=1_000,
-    queue="gold", labels={"app": "llm"}, manifest=_REF, hub=_HUB, client="team-a/hub:5f0c",
+    queue="gold", labels={"app": "llm"}, manifest=_REF, hub=_HUB, client="team-a/hub:5f0c", follows=True,
 )  # fmt: skip
 _TAINT = Taint("gpu", "NoSchedule", "yes")
 _NODE = Node(
@@ -52,12 +52,14 @@ EXAMPLES: dict[str, Struct] = {
     ),
     "admitted": jobs.Admitted(**_HEAD, spec=_SPEC),
     "rejected": jobs.Rejected(
-        **_HEAD, reasons=(_WHY,), kind="PyTorchJob", name="llm", client="team-a/c-1", manifest=_REF, hub=_HUB
+        **_HEAD, reasons=(_WHY,), kind="PyTorchJob", name="llm", client="team-a/c-1", manifest=_REF, hub=_HUB,
+        api_version="kubeflow.org/v1",
     ),
     "queue": jobs.Queue(
         **_HEAD, queue="gold", leaf=("root", "root/a"), enqueued_at=AT, why=_WHY, verdicts=_VERDICTS, freed=9
     ),
     "blocked": jobs.Blocked(**_HEAD, why=_WHY),
+    "amended": jobs.Amended(**_HEAD, spec=_SPEC),
     "dequeued": jobs.Dequeued(**_HEAD, path=("root", "root/a"), charge={_GPU: 24}, woken_by="enqueue"),
     "placed": jobs.Placed(
         **_HEAD, cluster="north", slots=_SLOTS, verdicts=_VERDICTS, scores=_SCORES, affinity="first", seen=5

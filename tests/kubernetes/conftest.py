@@ -17,7 +17,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-
 from fleet import KINDS, Api, RealFleet, environment, in_namespace
 
 _START_S = 180.0

@@ -1,4 +1,4 @@
-"""What a test does with real clusters: kubectl as a person uses it, and a plain HTTP client to look at what is there."""
+"""What a test does with real clusters: kubectl as a person uses it, and a plain HTTP client to look at them."""
 
 import json
 import os

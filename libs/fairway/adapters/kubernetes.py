@@ -13,23 +13,20 @@ from msgspec import Struct
 
 from fairway.adapters import kubernetes_config as config
 from fairway.adapters.kubernetes_admin import request_token
-from fairway.adapters.kubernetes_http import APPLY, MERGE, STEPS, Http, Refusal, Request
+from fairway.adapters.kubernetes_create import Creator
+from fairway.adapters.kubernetes_http import MERGE, STEPS, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.adapters.kubernetes_remove import Removal, Remover
-from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope, Shape
-from fairway.runtime.ports import Applied, Change, ClusterRefused
-from fairway.wire.reasons import Code
+from fairway.adapters.kubernetes_shape import Shape
+from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope
+from fairway.runtime.ports import Applied, Change
 
 Json = dict[str, Any]
-
-JOB_LABEL = "fairway.io/job"
-ATTEMPT_LABEL = "fairway.io/attempt"
-_MANAGER = "fairway"
 
 
 class Options(Struct, frozen=True):
     """`kinds` are those `served` asks for, as `Kind.group/version`; `seed` spreads the waits of many processes.
-    `shapes`: for a kind, the fields that its watches tell, in place of whole manifests (`kubernetes_watch.Shape`).
+    `shapes`: for a kind, the fields that its watches tell, in place of whole manifests (`kubernetes_shape.Shape`).
     Without `loopback` a server on this machine itself is refused."""
 
     kinds: tuple[str, ...] = ()
@@ -50,6 +47,7 @@ class KubernetesCluster:
         self._options = options
         self._http = Http(name, client, random.Random(f"{name}/{options.seed}"))
         self._kinds = Kinds(self._http)
+        self._creator = Creator(self._http, self._kinds)
         self._remover = Remover(self._http, self._kinds, self._reflector)
 
     @classmethod
@@ -71,55 +69,13 @@ class KubernetesCluster:
         return cls(name, config.connect_in_cluster(), options)
 
     async def apply(self, kind: str, manifest: Json) -> Applied:
-        found = await self.get(kind, _namespace(manifest), manifest["metadata"]["name"])
-        if found is None:
-            try:
-                return await self._apply(kind, manifest)
-            except Refusal as error:
-                if error.status != 409:
-                    raise
-                # Somebody was faster: look at what is there now.
-                found = await self.get(kind, _namespace(manifest), manifest["metadata"]["name"])
-                if found is None:
-                    raise
-        _check_ours(kind, found, manifest)
-        return Applied(found["metadata"]["uid"], adopted=True)
-
-    async def _apply(self, kind: str, manifest: Json) -> Applied:
-        """Without force: it only ever creates, so that a conflict means that another's object is there."""
-        query = {"fieldManager": _MANAGER, "force": "false"}
-        try:
-            data = await self._at("PATCH", kind, manifest, query)
-        except Refusal as error:
-            if error.status != 404 or error.plural != "namespaces":
-                raise
-            await self._make_namespace(_namespace(manifest))
-            data = await self._at("PATCH", kind, manifest, query)
-        return Applied(msgspec.json.decode(data)["metadata"]["uid"])
-
-    async def _at(self, method: str, kind: str, manifest: Json, query: dict[str, str]) -> bytes:
-        """Asks the API for the kind again when its path is no longer there."""
-        for fresh in (False, True):
-            resource = await self._kinds.find(kind, fresh=fresh)
-            name = manifest["metadata"]["name"] if method == "PATCH" else ""
-            path = resource.path(_namespace(manifest), name)
-            body = {"apiVersion": resource.api_version, "kind": resource.kind, **manifest}
-            try:
-                return await self._http.call(Request(method, path, query, body, APPLY if name else "application/json"))
-            except Refusal as error:
-                if error.status != 404 or error.plural:
-                    raise
-        raise NotServed(kind)
-
-    async def _make_namespace(self, namespace: str) -> None:
-        try:
-            await self.create("Namespace.v1", {"metadata": {"name": namespace}})
-        except ClusterRefused as error:
-            if error.code != "AlreadyExists":
-                raise
+        return await self._creator.apply(kind, manifest)
 
     async def create(self, kind: str, manifest: Json) -> None:
-        await self._at("POST", kind, manifest, {"fieldManager": _MANAGER})
+        await self._creator.create(kind, manifest)
+
+    async def drop(self, kind: str, namespace: str, name: str) -> None:
+        await self._one(kind, (namespace, name, ""), "DELETE")
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         return await self._remover.remove(Removal(kind, namespace, name, labels), wait_s)
@@ -138,9 +94,9 @@ class KubernetesCluster:
         """None when the object is not there. An API that does not serve the kind has none of it to read either, but
         refuses whoever wants to change one."""
         content = STEPS if isinstance(body, list) else MERGE
-        for fresh in (False, True):
+        for age in (float("inf"), 0.0):
             try:
-                resource = await self._kinds.find(kind, fresh=fresh)
+                resource = await self._kinds.find(kind, age)
                 data = await self._http.call(Request(method, resource.path(*where), body=body, content=content))
                 found: Json = msgspec.json.decode(data)
                 return found
@@ -177,22 +133,3 @@ class KubernetesCluster:
 
     async def close(self) -> None:
         await self._http.close()
-
-
-def _namespace(manifest: Json) -> str:
-    return str(manifest["metadata"].get("namespace") or "default")
-
-
-def _check_ours(kind: str, found: Json, wanted: Json) -> None:
-    """Only the same attempt of the same job may be taken for ours."""
-    there = found["metadata"].get("labels") or {}
-    ours = wanted["metadata"].get("labels") or {}
-    where = f"{kind} {_namespace(wanted)}/{wanted['metadata']['name']}"
-    if not ours.get(JOB_LABEL) or there.get(JOB_LABEL) != ours[JOB_LABEL]:
-        owner = f"job {there[JOB_LABEL]}" if there.get(JOB_LABEL) else "somebody else"
-        raise ClusterRefused(Code.NAME_CONFLICT, f"{where} is there and belongs to {owner}; rename one of them")
-    if there.get(ATTEMPT_LABEL) != ours.get(ATTEMPT_LABEL):
-        text = f"{where} is there of attempt {there.get(ATTEMPT_LABEL)}; it has to be deleted first"
-        raise ClusterRefused("StaleObject", text)
-    if found["metadata"].get("deletionTimestamp"):
-        raise ClusterRefused("StaleObject", f"{where} is being deleted; apply again when it is gone")

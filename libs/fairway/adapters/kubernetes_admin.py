@@ -9,13 +9,14 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes_config import Json, connect
-from fairway.adapters.kubernetes_http import APPLY, Http, Refusal, Request
+from fairway.adapters.kubernetes_http import Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds
 from fairway.runtime.ports import ClusterRefused
 
 # Its uid is as old as the cluster, and no other cluster has it.
 _BIRTHMARK = "kube-system"
 _MANAGER = "fairway-join"
+_APPLY = "application/apply-patch+yaml"  # JSON is YAML
 
 
 class Version(Struct, frozen=True):
@@ -70,7 +71,7 @@ class Admin:
     async def put(self, manifest: Json) -> None:
         """Makes the object be as it says here, whoever wrote it before."""
         query = {"fieldManager": _MANAGER, "force": "true"}
-        await self._http.call(Request("PATCH", await self._path(manifest), query, manifest, APPLY))
+        await self._http.call(Request("PATCH", await self._path(manifest), query, manifest, _APPLY))
 
     async def remove(self, manifest: Json) -> None:
         try:

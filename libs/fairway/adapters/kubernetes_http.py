@@ -18,13 +18,17 @@ from fairway.runtime.ports import ClusterRefused, Unreachable
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
 STEPS = "application/json-patch+json"
-APPLY = "application/apply-patch+yaml"  # JSON is YAML
+# Of an object that was written only its metadata is answered: the server has less to encode, and we to read.
+METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
 _TIMEOUT = aiohttp.ClientTimeout(total=30, sock_connect=5)
 # A page of 500 pods of 15 KB is 8 MB; a server that says far more is broken or hostile.
 _MOST_BYTES = 128 * 2**20
 _MOST_LINE = 8 * 2**20
 _MOST_TEXT = 2_000
+# Calls under way at once. More only queue up in the API server, and each connection costs a TLS handshake.
+_CALLS = 24
 _BUSY_TRIES = 4
 _BUSY_MOST_S = 10.0
 _REASONS = {
@@ -33,9 +37,14 @@ _REASONS = {
 }  # fmt: skip
 
 
+class _Cause(Struct):
+    reason: str = ""
+
+
 class _Details(Struct):
     name: str = ""
     kind: str = ""
+    causes: list[_Cause] | None = None
 
 
 class Status(Struct):
@@ -48,27 +57,42 @@ class Status(Struct):
 
 
 class Refusal(ClusterRefused):
-    """With the HTTP status, and the plural and name of the object that it speaks of, when it names one."""
+    """With the HTTP status, the plural and name of the object that it speaks of, when it names one, and the reasons of
+    its causes."""
 
     def __init__(self, status: int, said: Status) -> None:
         super().__init__(said.reason or _REASONS.get(status, str(status)), said.message[:_MOST_TEXT])
         self.status = status
         self.plural = said.details.kind if said.details else ""
         self.named = said.details.name if said.details else ""
+        self.causes = [one.reason for one in (said.details.causes if said.details else None) or ()]
+
+
+class Failing(Unreachable):
+    """The server answered that it failed; `said` is what it said."""
+
+    def __init__(self, what: str, status: int, said: Status) -> None:
+        super().__init__(f"{what} failed with {status}: {said.message[:_MOST_TEXT] or 'no reason given'}")
+        self.said = said
 
 
 class Request(Struct, frozen=True):
+    """`known` is the ETag of the answer that the caller has: when it still holds, the answer is empty."""
+
     method: str
     path: str
     query: Mapping[str, str] = {}
     body: Any = None
     content: str = JSON
+    accept: str = JSON
+    known: str = ""
 
 
 class Http:
     def __init__(self, name: str, client: ApiClient, rng: random.Random) -> None:
         self._name, self._client, self.rng = name, client, rng
         self._in_hand: dict[ApiClient, int] = {}
+        self._calls = asyncio.Semaphore(_CALLS)
 
     async def use(self, client: ApiClient) -> None:
         """Other credentials from the next request on. What is in hand ends with the former ones, a watch whenever its
@@ -78,12 +102,17 @@ class Http:
             await former.close()
 
     async def call(self, request: Request) -> bytes:
-        """The body of a 2xx answer. 429 is waited out a few times, as long as the server asks, with jitter."""
+        """The body of a 2xx answer."""
+        return (await self.tagged(request))[0]
+
+    async def tagged(self, request: Request) -> tuple[bytes, str]:
+        """The body of a 2xx answer and its ETag; no body when the one that is `known` still holds. 429 is waited out a
+        few times, as long as the server asks, with jitter."""
         for _ in range(_BUSY_TRIES):
-            async with self._send(request, _TIMEOUT) as response:
+            async with self._calls, self._send(request, _TIMEOUT) as response:
                 data = await _whole(response)
-                if 200 <= response.status < 300:
-                    return data
+                if 200 <= response.status < 300 or (response.status == 304 and request.known):
+                    return data, response.headers.get("ETag", request.known)
                 if response.status != 429:
                     raise _failure(f"{self._name} {request.method} {request.path}", response.status, data)
                 wait = _seconds(response.headers.get("Retry-After", ""))
@@ -124,21 +153,24 @@ class Http:
     async def _sent(
         self, client: ApiClient, request: Request, timeout: aiohttp.ClientTimeout
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        headers = {"Accept": JSON, "User-Agent": "fairway"}
-        query = list(request.query.items())
-        await client.update_params_for_auth(headers, query, ["BearerToken"])
-        rest = client.rest_client
+        rest, given = client.rest_client, client.configuration
         if rest.pool_manager.closed:
             raise Unreachable(f"{self._name} is no longer a member")
-        url = str(client.configuration.host) + request.path + ("?" + urlencode(query) if query else "")
+        headers = {"Accept": request.accept, "User-Agent": "fairway"}
+        token = await given.get_api_key_with_prefix("BearerToken")
+        if token:
+            headers["Authorization"] = token
+        if request.known:
+            headers["If-None-Match"] = request.known
         data = None
         if request.body is not None:
             data = msgspec.json.encode(request.body)
             headers["Content-Type"] = request.content
+        query = "?" + urlencode(request.query) if request.query else ""
         try:
             async with rest.pool_manager.request(
-                request.method, URL(url, encoded=True), data=data, headers=headers, timeout=timeout,
-                allow_redirects=False, server_hostname=rest.server_hostname,
+                request.method, URL(f"{given.host}{request.path}{query}", encoded=True), data=data, headers=headers,
+                timeout=timeout, allow_redirects=False, server_hostname=rest.server_hostname,
             ) as response:  # fmt: skip
                 yield response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -163,7 +195,7 @@ def _failure(what: str, status: int, data: bytes) -> Exception:
     """401 is no refusal of the object: credentials expire and are renewed, as a network comes and goes."""
     said = status_of(data)
     if status in (401, 408) or status >= 500 or status < 400:
-        return Unreachable(f"{what} failed with {status}: {said.message[:_MOST_TEXT] or 'no reason given'}")
+        return Failing(what, status, said)
     return Refusal(status, said)
 
 

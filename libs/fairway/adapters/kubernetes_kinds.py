@@ -1,6 +1,8 @@
-"""Which path serves a kind: asked of the API once, and again when a path is no longer there."""
+"""Which path serves a kind: asked of the API once, and again when a path is no longer there, or none was."""
 
+import asyncio
 from collections.abc import Sequence
+from typing import TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -9,6 +11,12 @@ from msgspec import Struct
 from fairway.adapters.kubernetes_http import Http, Refusal, Request
 from fairway.runtime.ports import ClusterRefused
 from fairway.wire.reasons import Code
+
+T = TypeVar("T")
+
+_AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+# Who finds a kind missing asks again, but not all of them one after the other.
+_YOUNG_S = 0.5
 
 
 class NotServed(ClusterRefused):
@@ -52,43 +60,129 @@ def split(kind: str) -> tuple[str, str]:
     return name, api_version
 
 
+class _Gvk(Struct):
+    kind: str = ""
+
+
+class _Served(Struct, rename="camel"):
+    resource: str
+    response_kind: _Gvk | None = None
+    scope: str = "Namespaced"
+
+
+class _Version(Struct):
+    """`freshness` Stale: the API behind it does not answer, and the resources are not known."""
+
+    version: str
+    resources: list[_Served] | None = None
+    freshness: str = "Current"
+
+
+class _GroupName(Struct):
+    name: str = ""
+
+
+class _Group(Struct):
+    metadata: _GroupName
+    versions: list[_Version] | None = None
+
+
+class _Groups(Struct):
+    """Aggregated discovery (Kubernetes 1.27 and later); an older API answers with another kind."""
+
+    kind: str = ""
+    items: list[_Group] | None = None
+
+
 class Kinds:
+    """Kinds of groups come with one question, which costs next to nothing as long as the answer is the same (ETag):
+    it can be asked every second or two. Those of the core API (`v1`) do not come and go."""
+
     def __init__(self, http: Http) -> None:
         self._http = http
         self._known: dict[str, dict[str, Resource]] = {}
+        self._tag = ""
+        self._asked_at = float("-inf")
+        self._asking = asyncio.Lock()
+        self._one_by_one = False
 
-    async def find(self, kind: str, fresh: bool = False) -> Resource:
-        """NotServed when the API does not know the kind; `fresh` asks it again."""
+    async def find(self, kind: str, age: float = float("inf")) -> Resource:
+        """NotServed when the API does not know the kind; what is known may be `age` seconds old."""
         name, api_version = split(kind)
         known = self._known.get(api_version, {})
-        if fresh or name not in known:
-            known = await self._ask(api_version)
+        if name not in known or self._age() > age:
+            known = (await self._fresh([api_version], min(age, _YOUNG_S))).get(api_version, {})
         if name not in known:
             raise NotServed(kind)
         return known[name]
 
     async def served(self, kinds: Sequence[str]) -> tuple[str, ...]:
-        """Those of `kinds` that the API serves now, sorted; one request per group and version."""
-        served = {}
-        for api_version in sorted({split(kind)[1] for kind in kinds}):
-            served[api_version] = await self._ask(api_version)
-        return tuple(sorted(kind for kind in kinds if split(kind)[0] in served[split(kind)[1]]))
+        """Those of `kinds` that the API serves now, sorted."""
+        known = await self._fresh(sorted({split(kind)[1] for kind in kinds}), 0.0)
+        return tuple(sorted(kind for kind in kinds if split(kind)[0] in known.get(split(kind)[1], {})))
+
+    def _age(self) -> float:
+        return asyncio.get_running_loop().time() - self._asked_at
+
+    async def _fresh(self, versions: Sequence[str], age: float) -> dict[str, dict[str, Resource]]:
+        """Many may ask at once; the API is asked once for all who came before it was."""
+        came = asyncio.get_running_loop().time()
+        async with self._asking:
+            if self._asked_at < came and self._age() > age and any("/" in one for one in versions):
+                asked = asyncio.get_running_loop().time()
+                await self._ask_groups()
+                self._asked_at = asked
+            for version in versions:
+                if version not in self._known and ("/" not in version or self._one_by_one):
+                    self._known[version] = await self._ask(version)
+        return self._known
+
+    async def _ask_groups(self) -> None:
+        if not self._one_by_one:
+            data, tag = await self._http.tagged(Request("GET", "/apis", accept=_AGGREGATED, known=self._tag))
+            if not data:
+                return
+            groups = _decoded("/apis", data, _Groups)
+            self._one_by_one = groups.kind != "APIGroupDiscoveryList"
+            if not self._one_by_one:
+                self._known, self._tag = self._read(groups), tag
+        if self._one_by_one:
+            self._known = {version: found for version, found in self._known.items() if "/" not in version}
+
+    def _read(self, groups: _Groups) -> dict[str, dict[str, Resource]]:
+        known = {version: found for version, found in self._known.items() if "/" not in version}
+        for group in groups.items or ():
+            for version in group.versions or ():
+                at = f"{group.metadata.name}/{version.version}"
+                if version.freshness == "Stale" and at in self._known:
+                    known[at] = self._known[at]
+                    continue
+                known[at] = {
+                    one.response_kind.kind: Resource(
+                        one.response_kind.kind, at, f"/apis/{at}", one.resource, one.scope == "Namespaced"
+                    )
+                    for one in version.resources or ()
+                    if one.response_kind is not None
+                }
+        return known
 
     async def _ask(self, api_version: str) -> dict[str, Resource]:
         base = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-        self._known.pop(api_version, None)
         try:
-            entries = msgspec.json.decode(await self._http.call(Request("GET", base)), type=_Entries)
+            entries = _decoded(base, await self._http.call(Request("GET", base)), _Entries)
         except Refusal as error:
             if error.status != 404:
                 raise
             return {}
-        except msgspec.DecodeError as error:
-            raise ClusterRefused("BadDiscovery", f"{base} is not a list of resources: {error}") from error
-        found = {
+        return {
             entry.kind: Resource(entry.kind, api_version, base, entry.name, entry.namespaced)
             for entry in entries.resources or ()
             if "/" not in entry.name
         }
-        self._known[api_version] = found
-        return found
+
+
+def _decoded(path: str, data: bytes, shape: type[T]) -> T:
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except msgspec.DecodeError as error:
+        raise ClusterRefused("BadDiscovery", f"{path} is not a list of what is served: {error}") from error

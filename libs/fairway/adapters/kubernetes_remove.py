@@ -3,17 +3,17 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_http import Http, Refusal, Request
+from fairway.adapters.kubernetes_http import METADATA, METADATA_LIST, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
-from fairway.adapters.kubernetes_watch import Reflector, Scope
-from fairway.runtime.ports import Change
+from fairway.adapters.kubernetes_watch import Reflector, Scope, Since
+from fairway.runtime.ports import Change, Unreachable
 
 _PODS = "Pod.v1"
+_TRIES = 3
 
 
 class Removal(Struct, frozen=True):
@@ -22,12 +22,36 @@ class Removal(Struct, frozen=True):
     name: str
     labels: dict[str, str]
 
-    def ours(self, manifest: dict[str, Any]) -> bool:
-        found = manifest.get("metadata", {}).get("labels") or {}
+    def ours(self, labels: dict[str, str] | None) -> bool:
+        found = labels or {}
         return all(found.get(name) == value for name, value in self.labels.items())
 
 
+class _Meta(Struct, rename="camel"):
+    uid: str = ""
+    resource_version: str = ""
+    labels: dict[str, str] | None = None
+    deletion_timestamp: str | None = None
+
+
+class _Left(Struct):
+    """An object, or the Status that says that it is gone."""
+
+    kind: str = ""
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+
+
+class _Some(Struct):
+    items: list[msgspec.Raw] | None = None
+
+
+_left = msgspec.json.Decoder(_Left).decode
+_some = msgspec.json.Decoder(_Some).decode
+
+
 class Remover:
+    """Asks as little as it can: three calls when nothing has to be waited for, one more for each watch."""
+
     def __init__(self, http: Http, kinds: Kinds, reflect: Callable[[Scope], Reflector]) -> None:
         self._http, self._kinds, self._reflect = http, kinds, reflect
 
@@ -35,44 +59,67 @@ class Remover:
         """True when nothing is left within `wait_s`. An object without these labels is another's and stays."""
         if not what.labels:
             raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
-        await self._order(what)
-        pods = ",".join(f"{name}={value}" for name, value in sorted(what.labels.items()))
+        left = await self._order(what)
+        selector = ",".join(f"{name}={value}" for name, value in sorted(what.labels.items()))
+        pods = Scope(_PODS, selector=selector, namespace=what.namespace)
         try:
             async with asyncio.timeout(wait_s):
-                await self._gone(Scope(what.kind, namespace=what.namespace, name=what.name), what)
-                await self._gone(Scope(_PODS, selector=pods, namespace=what.namespace), what)
+                if left is not None:
+                    since = Since(left.resource_version, left.uid)
+                    await self._gone(Scope(what.kind, namespace=what.namespace, name=what.name, since=since), what)
+                if await self._any(pods):
+                    await self._gone(pods, what)
         except TimeoutError:
             return False
         return True
 
-    async def _order(self, what: Removal) -> None:
-        """Asks for foreground deletion of exactly the object that was looked at."""
+    async def _order(self, what: Removal) -> _Meta | None:
+        """Asks for foreground deletion of exactly the object that was looked at. What is left of it, if anything is."""
         try:
             path = (await self._kinds.find(what.kind)).path(what.namespace, what.name)
-            for _ in range(3):
-                manifest = msgspec.json.decode(await self._http.call(Request("GET", path)))
-                metadata = manifest["metadata"]
-                if not what.ours(manifest) or metadata.get("deletionTimestamp"):
-                    return
+            for _ in range(_TRIES):
+                found = await self._read(Request("GET", path, accept=METADATA))
+                if not what.ours(found.metadata.labels):
+                    return None
+                if found.metadata.deletion_timestamp:
+                    return found.metadata
                 body = {
                     "kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Foreground",
-                    "preconditions": {"uid": metadata["uid"]},
+                    "preconditions": {"uid": found.metadata.uid},
                 }  # fmt: skip
                 try:
-                    await self._http.call(Request("DELETE", path, body=body))
-                    return
+                    left = await self._read(Request("DELETE", path, body=body, accept=METADATA))
                 except Refusal as error:
-                    if error.status != 409:  # replaced since it was looked at
+                    if error.status != 409:
                         raise
+                    continue  # replaced since it was looked at
+                return left.metadata if left.kind != "Status" else None
         except NotServed:
-            return
+            return None
         except Refusal as error:
             if error.status != 404:
                 raise
+            return None
+        raise Unreachable(
+            f"{what.kind} {what.namespace}/{what.name} changes too fast to be deleted; trying again later"
+        )
+
+    async def _read(self, request: Request) -> _Left:
+        data = await self._http.call(request)
+        try:
+            return _left(data)
+        except msgspec.DecodeError as error:
+            raise Unreachable(f"{request.method} {request.path}: an answer that makes no sense: {error}") from error
+
+    async def _any(self, pods: Scope) -> bool:
+        path = (await self._kinds.find(_PODS)).path(pods.namespace)
+        data = await self._http.call(Request("GET", path, pods.query | {"limit": "1"}, accept=METADATA_LIST))
+        return bool(_some(data).items)
 
     async def _gone(self, scope: Scope, what: Removal) -> None:
-        left: set[tuple[str, str]] = set()
-        synced = False
+        """With `since` it is known what is there: no list is needed."""
+        left = {(what.namespace, what.name)} if scope.since else set()
+        synced = scope.since is not None
         async with aclosing(self._reflect(scope).changes()) as changes:
             async for change in changes:
                 synced = synced or change.synced
@@ -82,7 +129,7 @@ class Remover:
 
     def _count(self, left: set[tuple[str, str]], change: Change, what: Removal) -> None:
         key = (change.namespace, change.name)
-        if change.gone or change.synced or not what.ours(change.manifest):
+        if change.gone or change.synced or not what.ours(change.manifest.get("metadata", {}).get("labels")):
             left.discard(key)
         else:
             left.add(key)

@@ -59,6 +59,11 @@ class MemoryCluster:
         self._reached()
         self._create((kind, manifest["metadata"].get("namespace") or "default", manifest["metadata"]["name"]), manifest)
 
+    async def drop(self, kind: str, namespace: str, name: str) -> None:
+        self._reached()
+        if (kind, namespace, name) in self.objects:
+            self._remove((kind, namespace, name))
+
     def _create(self, key: Key, manifest: Json) -> None:
         copy: Json = msgspec.json.decode(msgspec.json.encode(manifest))
         self._uids += 1

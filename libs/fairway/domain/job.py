@@ -55,7 +55,8 @@ class Job(Struct, frozen=True, omit_defaults=True):
     `cluster` and `slots` are those of the present attempt; `removing` names the cluster in which an attempt still has
     to vanish before the next one may go, and `recalled` is the number of that attempt; `stopped` says why the job is
     being cancelled. `held_until` is when its last reservation expires if it is not dispatched; `refused` is the digest
-    of a manifest that was refused at the door. `avoid` maps a cluster to the time until which it is avoided.
+    of a manifest that was refused at the door; such a job has no spec, so `kind`, `name` and `hub` stand here.
+    `avoid` maps a cluster to the time until which it is avoided.
     """
 
     id: str
@@ -86,6 +87,15 @@ class Job(Struct, frozen=True, omit_defaults=True):
     placed: wire.Placed | None = None
     held_until: int = 0
     refused: str = ""
+    kind: str = ""
+    name: str = ""
+    hub: wire.HubRef | None = None
+
+    @property
+    def hub_uid(self) -> str:
+        """The uid of the hub's object that it stands for; empty when it did not come from there."""
+        hub = self.spec.hub if self.spec else self.hub
+        return hub.uid if hub else ""
 
     @property
     def ended(self) -> bool:
@@ -117,6 +127,7 @@ _STARTED = (State.DISPATCHED, State.RUNNING)
 MOVES: dict[type[JobMessage], tuple[tuple[State, ...], State | None]] = {
     wire.Queue: (_WAITING, State.QUEUED),
     wire.Blocked: ((State.QUEUED,), None),
+    wire.Amended: ((State.QUEUED,), None),
     wire.Dequeued: ((State.QUEUED,), State.DEQUEUED),
     wire.Placed: ((State.DEQUEUED,), State.PLACED),
     wire.Reserved: ((State.PLACED,), State.RESERVED),
@@ -134,13 +145,15 @@ MOVES: dict[type[JobMessage], tuple[tuple[State, ...], State | None]] = {
 
 def born(message: wire.Admitted | wire.Rejected) -> Job:
     """The job that its first event makes."""
-    admitted = isinstance(message, wire.Admitted)
-    return Job(
-        id=message.job, tenant=message.tenant, state=State.ADMITTED if admitted else State.REJECTED,
-        rev=message.rev, entered=message.rev, attempt=message.attempt, at=message.at, since=message.at,
-        submitted_at=message.at, spec=message.spec if isinstance(message, wire.Admitted) else None,
-        why=None if isinstance(message, wire.Admitted) else message.reasons[0],
-        refused="" if isinstance(message, wire.Admitted) or not message.manifest else message.manifest.sha256,
+    job = Job(
+        id=message.job, tenant=message.tenant, state=State.ADMITTED, rev=message.rev, entered=message.rev,
+        attempt=message.attempt, at=message.at, since=message.at, submitted_at=message.at,
+    )  # fmt: skip
+    if isinstance(message, wire.Admitted):
+        return msgspec.structs.replace(job, spec=message.spec)
+    return msgspec.structs.replace(
+        job, state=State.REJECTED, why=message.reasons[0], refused=message.manifest.sha256 if message.manifest else "",
+        kind=message.kind, name=message.name, hub=message.hub,
     )  # fmt: skip
 
 
@@ -168,6 +181,8 @@ def _effects(job: Job, message: JobMessage) -> dict[str, object]:
             return _requeued(job, message)
         case wire.Blocked():
             return {"why": message.why}
+        case wire.Amended():
+            return {"spec": message.spec}
         case wire.Dequeued():
             return {"path": message.path, "charge": message.charge, "why": None, "verdicts": ()}
         case wire.Placed():

@@ -20,7 +20,7 @@ _SUFFIXES = {
     "Ki": Decimal(2**10), "Mi": Decimal(2**20), "Gi": Decimal(2**30),
     "Ti": Decimal(2**40), "Pi": Decimal(2**50), "Ei": Decimal(2**60),
 }  # fmt: skip
-_QUANTITY = re.compile(r"^([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d{1,2})|([numkMGTPE]|[KMGTPE]i)?)$")
+_QUANTITY = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d{1,2})|([numkMGTPE]|[KMGTPE]i)?)")
 
 # An int64 is what Kubernetes itself can hold; more is a typing error, not a request.
 LARGEST = 2**63 - 1
@@ -40,7 +40,7 @@ def parse_quantity(resource: str, text: object) -> int:
 # A fleet's jobs use a few hundred different quantities; the cache makes reading a manifest twice as fast.
 @lru_cache(maxsize=4096)
 def _parse(resource: str, text: str) -> int:
-    match = _QUANTITY.match(text.strip()) if len(text) <= 64 else None
+    match = _QUANTITY.fullmatch(text) if len(text) <= 64 else None
     if not match:
         raise ValueError(
             f"{text[:64]!r} is not a quantity; write a number with an optional suffix, such as 500m or 8Gi"

@@ -27,6 +27,11 @@ def message_id(*parts: object) -> str:
     return blake2b(text.encode(), digest_size=15).hexdigest()
 
 
+def another_id(job: str, cause: str, digest: str) -> str:
+    """The id of a job when its own is taken by one that was refused: by what was said, and the digest of it."""
+    return f"{job[:50]}-{message_id(cause, digest)[:6]}"
+
+
 def quota_key(node: str, resource: str) -> str:
     return f"{node}|{resource}"
 

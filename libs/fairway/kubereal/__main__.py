@@ -1,7 +1,7 @@
 """`python -m fairway.kubereal --config FILE.json`: a fleet of real clusters, as long as this process lives.
 
-The file is a `members.Fleet` as JSON. Builds what is not built yet. Writes `<name>.kubeconfig` per cluster and prints one
-line of JSON when everything is ready: {"ready": true, "clusters": {name: {"url", "kubeconfig", "labels"}}, "pids":
+The file is a `members.Fleet` as JSON. Builds what is not built yet. Writes `<name>.kubeconfig` per cluster, and prints
+one line of JSON when everything is ready: {"ready": true, "clusters": {name: {"url", "kubeconfig", "labels"}}, "pids":
 {"etcd": 1, "hub/kube-apiserver": 2, ...}}. Ends at SIGTERM and SIGINT, and its servers with it.
 """
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-_STAGES = Path(__file__).with_name("stages.yaml")
 # kwok's own default overlaps with nothing here, but pods of several clusters are easier told apart so.
 _PODS = "10.128.0.1/16"
 _SERVICES = "10.96.0.0/16"
@@ -45,9 +44,9 @@ def scheduler(kubeconfig: Path) -> list[str]:
     return [f"--kubeconfig={kubeconfig}", "--leader-elect=true", "--secure-port=0"]
 
 
-def kwok(kubeconfig: Path) -> list[str]:
+def kwok(kubeconfig: Path, stages: Path) -> list[str]:
     """Kubelets for every node. The pods' stages are ours: they follow annotations of the pod."""
     return [
-        f"--kubeconfig={kubeconfig}", f"--config={_STAGES}", "--manage-all-nodes=true",
+        f"--kubeconfig={kubeconfig}", f"--config={stages}", "--manage-all-nodes=true",
         "--node-lease-duration-seconds=40", f"--cidr={_PODS}",
     ]  # fmt: skip

@@ -25,7 +25,7 @@ class RealFleet:
     async def start(self) -> Json:
         """What clusters there are: `{name: {"url", "kubeconfig", "labels"}}`."""
         members = {one.name: one for one in self.fleet.clusters}
-        specs = [Spec(HUB), *(_spec(one) for one in members.values())]
+        specs = [Spec(HUB), *(_spec(one, self.fleet.default_run_ms) for one in members.values())]
         await self.planes.start(specs)
         hub = self.planes[HUB]
         await asyncio.gather(self._open_hub(hub), *(self._fill(self.planes[name], members[name]) for name in members))
@@ -53,8 +53,8 @@ class RealFleet:
         return {"url": plane.url, "kubeconfig": str(path), "labels": member.labels if member else {}}
 
 
-def _spec(member: Member) -> Spec:
-    return Spec(member.name, controllers=True, scheduler=member.scheduler, kubelets=True)
+def _spec(member: Member, run_ms: int) -> Spec:
+    return Spec(member.name, controllers=True, scheduler=member.scheduler, kubelets=True, default_run_ms=run_ms)
 
 
 def _nodes(member: Member) -> Iterator[Json]:

@@ -9,8 +9,9 @@ HUB = "hub"
 
 
 class Member(ClusterConfig, frozen=True, omit_defaults=True):
-    """`operators` by their names in OPERATORS; of `modules` there are only the definitions of their kinds. `scheduler`:
-    whether a kube-scheduler runs; where koord-scheduler does, every pod is its own. `reserve`: how room is held there."""
+    """`operators` by their names in OPERATORS; of `modules` there are only the definitions of their kinds.
+    `scheduler`: whether a kube-scheduler runs; where koord-scheduler does, every pod is its own. `reserve`: how room is
+    held there."""
 
     operators: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import secrets
 import ssl
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from fairway.kubereal.build import Tools
 from fairway.kubereal.flags import api_server, controller_manager, etcd, kwok, scheduler
 from fairway.kubereal.keys import service_account_key
 from fairway.kubereal.program import NotUp, Program, free_ports
+from fairway.kubereal.stages import stages
 
 _API = "kube-apiserver"
 _READY_S = 90.0
@@ -24,13 +25,15 @@ _READY_S = 90.0
 
 class Spec(Struct, frozen=True):
     """A hub is an API server alone; a member has controllers, a kubelet in kwok's shape, and mostly the scheduler.
-    `api_flags` are further flags of the API server."""
+    `api_flags` are further flags of the API server. A pod that does not say how long it runs runs for `default_run_ms`;
+    0 is for ever."""
 
     name: str
     controllers: bool = False
     scheduler: bool = False
     kubelets: bool = False
     api_flags: tuple[str, ...] = ()
+    default_run_ms: int = 0
 
 
 def member(name: str, *api_flags: str) -> Spec:
@@ -49,6 +52,7 @@ class Plane:
         self.programs: dict[str, Program] = {}
         self.port = 0
         self._store = store
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def url(self) -> str:
@@ -66,7 +70,9 @@ class Plane:
         if self.spec.scheduler:
             await self.program("kube-scheduler", scheduler(self.kubeconfig))
         if self.spec.kubelets:
-            await self.program("kwok", kwok(self.kubeconfig))
+            path = self.dir / "stages.yaml"
+            path.write_text(stages(self.name, self.spec.default_run_ms))
+            await self.program("kwok", kwok(self.kubeconfig, path))
 
     async def start_api(self) -> None:
         """The API server; again on the same port, if it was ended."""
@@ -86,8 +92,15 @@ class Plane:
         await started.start()
         return started
 
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Something of the cluster that runs in this process, until the cluster is stopped."""
+        self._tasks.add(asyncio.create_task(work))
+
     async def stop(self) -> None:
         """The API server last: the others would only complain."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         api = self.programs.get(_API)
         await asyncio.gather(*(one.stop() for one in self.programs.values() if one is not api))
         if api is not None:

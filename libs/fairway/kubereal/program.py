@@ -13,6 +13,8 @@ from fairway.adapters.child import free_port
 
 _STOP_S = 5.0
 _PROBE_S = 0.05
+# Programs take their ports only some time after they were chosen.
+_given: set[int] = set()
 
 
 class NotUp(RuntimeError):
@@ -86,8 +88,11 @@ class Program:
 
 
 def free_ports(count: int) -> list[int]:
-    """`count` different ports of 127.0.0.1 that nobody listens on now."""
+    """`count` different ports of 127.0.0.1 that nobody listens on now, and that this process gave to nobody before."""
     found: set[int] = set()
     while len(found) < count:
-        found.add(free_port())
+        port = free_port()
+        if port not in _given:
+            found.add(port)
+            _given.add(port)
     return sorted(found)

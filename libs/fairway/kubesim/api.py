@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from fairway.kubesim import meta
+from fairway.kubesim import job_status, meta
 from fairway.kubesim.collect import collect
-from fairway.kubesim.errors import Json, already_exists, bad_request, not_found
+from fairway.kubesim.errors import Json, already_exists, bad_request, invalid, not_found
 from fairway.kubesim.registry import Registry, Resource, of_crd
 from fairway.kubesim.selectors import Match
 from fairway.kubesim.store import Event, Key, Store, Stored
@@ -39,7 +39,7 @@ class Api:
         if obj["metadata"].get("resourceVersion"):
             raise bad_request("resourceVersion should not be set on objects to be created")
         obj["metadata"] = meta.born(obj["metadata"], self.uids, self.clock.now())
-        if resource.status and not resource.builtin:
+        if resource.status and (not resource.builtin or resource.storage == "jobs.batch"):
             obj.pop("status", None)
         meta.check(resource, obj)
         _default(resource, obj)
@@ -59,6 +59,7 @@ class Api:
         if part == "status":
             obj = {**old.obj, "status": obj.get("status") or {}}
             obj["metadata"] = dict(old.obj["metadata"])
+            check_status(resource, old.obj, obj)
         else:
             obj = {**obj, "metadata": metadata}
             if resource.status:
@@ -179,6 +180,13 @@ def ensure_namespace(api: Api, name: str) -> None:
         labels = {"kubernetes.io/metadata.name": name}
         body = {"metadata": {"name": name, "labels": labels}, "status": {"phase": "Active"}}
         api.create(resource, "", body)
+
+
+def check_status(resource: Resource, old: Json, new: Json) -> None:
+    """422 when the status may not follow on the one that is there."""
+    found = job_status.faults(old, new) if resource.storage == "jobs.batch" else []
+    if found:
+        raise invalid(resource.group_kind, new["metadata"]["name"], found)
 
 
 def _body(resource: Resource, obj: Json) -> Json:

@@ -2,6 +2,7 @@
 
 from fairway.kubesim.registry import Column, Resource
 
+_READY = (Column("Ready", "status.conditions[Ready]"),)
 _PHASE = Column("State", "status.conditions[-1].type")
 
 
@@ -69,11 +70,11 @@ def _policies(group: str, *short: tuple[str, ...]) -> tuple[Resource, ...]:
     namespaced, wide = short or ((), ())
     return (
         Resource(
-            group, "v1alpha1", "PropagationPolicy", "propagationpolicies", True, namespaced, status=False
+            group, "v1alpha1", "PropagationPolicy", "propagationpolicies", True, namespaced, columns=_READY
         ),
         Resource(
             group, "v1alpha1", "ClusterPropagationPolicy", "clusterpropagationpolicies", False, wide,
-            status=False,
+            columns=_READY,
         ),
     )  # fmt: skip
 
@@ -81,8 +82,18 @@ def _policies(group: str, *short: tuple[str, ...]) -> tuple[Resource, ...]:
 POLICIES = (
     *_policies("policy.karmada.io", ("pp",), ("cpp",)),
     *_policies("policy.one.alibabacloud.com"),
-    Resource("scheduling.sigs.k8s.io", "v1beta1", "ElasticQuotaTree", "elasticquotatrees"),
-    Resource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues"),
+    Resource(
+        "scheduling.sigs.k8s.io", "v1beta1", "ElasticQuotaTree", "elasticquotatrees", True, ("eqtree",), columns=_READY
+    ),
+    Resource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues", columns=_READY),
+    # Without a status subresource, as deploy/crds has it: one write says everything.
+    Resource(
+        "work.karmada.io", "v1alpha2", "ResourceBinding", "resourcebindings", True, ("rb",), status=False,
+        columns=(
+            Column("Scheduled", "status.conditions[Scheduled]"),
+            Column("FullyApplied", "status.conditions[FullyApplied]"),
+        ),
+    ),
 )
 
 EVERYTHING = (*CORE, *JOBS, *POLICIES)

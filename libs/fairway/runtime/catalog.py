@@ -13,11 +13,12 @@ import structlog
 
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.terms import Changed
 from fairway.runtime.ports import Bus, Clock, Delivery, Unreachable
 from fairway.wire import fleet
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Refused
-from fairway.workloads.policies import read_policy
+from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, read_policy
 from fairway.workloads.queues import read_queue
 from fairway.workloads.quota import read_quota_tree
 
@@ -25,17 +26,12 @@ log = structlog.get_logger()
 _decode = msgspec.json.Decoder(fleet.Message).decode
 
 
-class Changed(fleet.FleetMessage, frozen=True, kw_only=True, tag="changed"):
-    """Local: the catalog is not what it was. `kind` says which part."""
-
-    kind: str
-
-
 class Catalog:
     """`known` is set once the past has been read. `heard` are called with each later change."""
 
     def __init__(self) -> None:
         self.policies: dict[tuple[str, str, str], Policy] = {}
+        self.by_title: dict[str, Policy] = {}
         self.classes: dict[str, int] = {}
         self.default_class = ""
         self.tree: QuotaNode | None = None
@@ -58,23 +54,23 @@ class Catalog:
             if not delivery.subject:
                 self.known.set()
                 continue
-            kind = self._read(delivery)
-            if kind and self.known.is_set():
+            changed = self._read(delivery)
+            if changed is not None and self.known.is_set():
                 for tell in self.heard:
-                    tell(Changed(kind=kind))
+                    tell(changed)
 
-    def _read(self, delivery: Delivery) -> str:
-        """The kind of the object that was taken; empty when nothing was. One message that is wrong, whatever is wrong
+    def _read(self, delivery: Delivery) -> Changed | None:
+        """What was taken; None when nothing was. One message that is wrong, whatever is wrong
         with it, must end no service: the newest word on each object is read again at every start."""
         try:
             message = _decode(delivery.data)
             if not isinstance(message, fleet.Configured):
-                return ""
+                return None
             self.take(message)
         except Exception as error:
             log.error("configuration not understood", subject=delivery.subject, cause=repr(error))
-            return ""
-        return message.kind
+            return None
+        return Changed(kind=message.kind, policy=_title(message))
 
     def take(self, said: fleet.Configured) -> None:
         """Takes an object over; one that does not read is passed over with a word in the log."""
@@ -86,12 +82,13 @@ class Catalog:
 
     def _take(self, said: fleet.Configured, manifest: dict[str, Any] | None) -> None:
         match said.kind:
-            case "PropagationPolicy" | "ClusterPropagationPolicy":
+            case kind if kind in (NAMESPACED, CLUSTER_WIDE):
                 key = (said.kind, said.namespace, said.name)
                 if manifest is None:
                     self.policies.pop(key, None)
+                    self.by_title.pop(_title(said), None)
                 else:
-                    self.policies[key] = read_policy(manifest)
+                    self.policies[key] = self.by_title[_title(said)] = read_policy(manifest)
             case "PriorityClass":
                 self._priority_class(said.name, manifest)
             case "ElasticQuotaTree":
@@ -113,3 +110,10 @@ class Catalog:
             self.classes[name] = int(manifest.get("value", 0))
             if manifest.get("globalDefault"):
                 self.default_class = name
+
+
+def _title(said: fleet.Configured) -> str:
+    """Of a policy as `Policy.title` has it; empty for other kinds."""
+    if said.kind not in (NAMESPACED, CLUSTER_WIDE):
+        return ""
+    return f"{said.kind} {said.namespace}/{said.name}" if said.namespace else f"{said.kind} {said.name}"

@@ -7,6 +7,7 @@ from msgspec import Struct
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
 from fairway.wire.jobs import JobMessage
+from fairway.wire.policy import Placement
 
 
 class Spoken(Struct, frozen=True):
@@ -48,6 +49,7 @@ class Life:
         self.requests: dict[str, Resources] = {}
         self.asks: Resources = {}
         self._gang = 0
+        self._placement = Placement()
         self._repeated: list[Spoken] = []
         self._waiting: dict[int, Spoken] = {}
 
@@ -89,6 +91,10 @@ class Life:
 
     def _places(self, message: JobMessage) -> Iterator[tuple[str, str]]:
         here = self.open
+        if isinstance(message, wire.Amended) and self.charged:
+            yield "policy", f"its policy was changed while attempt {message.attempt} was on its way or running"
+        if isinstance(message, wire.Placed) and not self._allowed(message.cluster):
+            yield "policy", f"attempt {message.attempt} was placed in {message.cluster}, which its policy rules out"
         if isinstance(message, wire.Reserved):
             if here is not None:
                 former = f"attempt {here.number} in {here.cluster}"
@@ -108,6 +114,13 @@ class Life:
                 what = f"attempt {message.attempt} {message.verb} in {message.cluster}"
                 yield "place", f"{what}, where it was not dispatched"
 
+    def _allowed(self, cluster: str) -> bool:
+        """By the names in its policy; what labels a cluster had, the record does not say."""
+        return any(
+            cluster not in one.exclude and (not one.cluster_names or cluster in one.cluster_names)
+            for one in self._placement.affinities
+        )
+
     def _take(self, message: JobMessage) -> None:
         self.last = message.verb
         match message:
@@ -118,6 +131,9 @@ class Life:
                 for pods in work.pod_sets:
                     for name, amount in pods.requests.items():
                         self.asks[name] = self.asks.get(name, 0) + amount * pods.count
+                self._placement = message.spec.placement
+            case wire.Amended():
+                self._placement = message.spec.placement
             case wire.Queue():
                 self.charged = self._over = False
                 self.reason = message.why.text if message.why else ""

@@ -8,6 +8,7 @@ from fairway.domain.resources import describe
 from fairway.placement.record import words
 from fairway.runtime import prose
 from fairway.wire import jobs as wire
+from fairway.wire.policy import Placement
 from fairway.wire.reasons import Reason
 
 Told = tuple[str, tuple[str, ...]]
@@ -64,6 +65,25 @@ def _queue(job: Job, message: wire.Queue) -> Told:
     if message.attempt > 1 and not details:
         return f"Waits in queue {message.queue} for attempt {message.attempt}: {reason(why)}.", ()
     return f"Back in queue {message.queue}: {reason(why)}.", details
+
+
+def _amended(job: Job, message: wire.Amended) -> Told:
+    spec = message.spec
+    version = f" (version {spec.policy_version})" if spec.policy_version else ""
+    return f"{spec.policy} changed{version}; the job waits under what it says now.", (
+        f"clusters: {_clusters(spec.placement)}",
+        f"at most {prose.many(spec.attempts, 'attempt')}",
+    )
+
+
+def _clusters(placement: Placement) -> str:
+    """`c1 and c2, then all but c3`: the tiers in their order."""
+    tiers = []
+    for one in placement.affinities:
+        out = f" but {prose.listed(one.exclude)}" if one.exclude else ""
+        labels = " by label" if one.labels else ""
+        tiers.append(f"{prose.listed(one.cluster_names) if one.cluster_names else 'all'}{labels}{out}")
+    return ", then ".join(tiers)
 
 
 def _dequeued(job: Job, message: wire.Dequeued) -> Told:
@@ -148,6 +168,7 @@ _TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
     wire.Rejected: _rejected,
     wire.Queue: _queue,
     wire.Blocked: lambda job, message: (f"Waits: {reason(message.why)}.", ()),
+    wire.Amended: _amended,
     wire.Dequeued: _dequeued,
     wire.Placed: _placed,
     wire.Reserved: _reserved,

@@ -210,8 +210,9 @@ class Cluster(Protocol):
     name: str
 
     async def apply(self, kind: str, manifest: dict[str, Any]) -> Applied:
-        """Server-side apply under the field manager `fairway`. An object of that name with another
-        `fairway.io/job` label, or none, is never touched: ClusterRefused with code NameConflict."""
+        """Creates the object (field manager `fairway`) and its namespace, or finds it there as this attempt's. What is
+        there is never changed: an object of that name with another `fairway.io/job` label, or none, is ClusterRefused
+        with code NameConflict; one of another attempt, or on its way out, StaleObject."""
         ...
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
@@ -231,6 +232,10 @@ class Cluster(Protocol):
         ...
 
     async def create(self, kind: str, manifest: dict[str, Any]) -> None: ...
+    async def drop(self, kind: str, namespace: str, name: str) -> None:
+        """Deletes the object, if it is there, and waits for nothing: only for what Fairway alone writes."""
+        ...
+
     async def served(self) -> tuple[str, ...]:
         """The kinds of Fairway's registry that this API serves, sorted."""
         ...

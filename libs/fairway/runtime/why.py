@@ -58,7 +58,7 @@ def why(job: Job, place: QueuePlace | None, now: int) -> Why:
         job=job.id, tenant=job.tenant, state=job.state.value, reason=stands.reason,
         where=f"{_name(job)} {stands.where}.", because=prose.sentence(stands.because), since=job.since,
         now=now, attempt=job.attempt,
-        kind=work.kind if work else "", name=work.name if work else "",
+        kind=work.kind if work else job.kind, name=work.name if work else job.name,
         moves=tuple(map(prose.sentence, stands.moves)), next_event=stands.next_event,
         timer=prose.sentence(stands.timer), timer_at=stands.timer_at, clusters=_clusters(job, now), queue=place,
         before=_before(job),
@@ -75,7 +75,7 @@ def _standing(job: Job, place: QueuePlace | None, now: int) -> Standing:
 
 def _name(job: Job) -> str:
     if job.spec is None:
-        return job.id
+        return f"{job.kind} {job.tenant}/{job.name}" if job.name else job.id
     work = job.spec.workload
     return f"{work.kind} {work.namespace}/{work.name}"
 

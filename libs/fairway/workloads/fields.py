@@ -95,12 +95,15 @@ class Field:
         for key, value in self.mapping().items():
             yield key, Field(value, self.problems, self, key)
 
-    def items(self) -> list["Field"]:
-        """The places in the list here; empty when absent."""
+    def items(self, most: int | None = None) -> list["Field"]:
+        """The places in the list here; empty when absent, and when there are more than `most`."""
         if self.value is None:
             return []
         if not isinstance(self.value, list):
             self.wrong(f"is {shown(self.value)}, not a list", "write a list here")
+            return []
+        if most is not None and len(self.value) > most:
+            self.wrong(f"has {len(self.value)} entries", f"use at most {most}")
             return []
         return [Field(value, self.problems, self, index) for index, value in enumerate(self.value)]
 

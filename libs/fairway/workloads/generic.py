@@ -28,6 +28,7 @@ from msgspec import Struct
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.door import parse_documents
+from fairway.workloads.ends import PLAIN, Ends, Word
 from fairway.workloads.fields import Field
 from fairway.workloads.kind import (
     FAILED,
@@ -40,6 +41,7 @@ from fairway.workloads.kind import (
     condition,
     count,
     first_text,
+    reach,
     said,
 )
 from fairway.workloads.kubeflow import minimum
@@ -126,6 +128,7 @@ class _Reader:
             suspend_path=_split(declared.suspend),
             managed_by=_split(declared.managed_by),
             drop=tuple(_split(path) for path in declared.drop),
+            ends=Ends(PLAIN.waits, self.fails),
         )
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
@@ -164,6 +167,16 @@ class _Reader:
                 here = here.get(key) if isinstance(here, dict) else None
             if here:
                 yield (*_split(path), "metadata")
+
+    def fails(self, shown: dict[str, Any], word: Word) -> dict[str, Any]:
+        """As the first check of `failed` would find it: a condition, or a value at a path of the status."""
+        check = next((one for one in self.declared.status.failed if one.condition or one.values), Check("Failed"))
+        path = _split(check.path)
+        if check.condition or path[0] != "status" or len(path) < 2:
+            return PLAIN.fails(shown, word)
+        status: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(shown))
+        reach(status, path[1:-1])[path[-1]] = check.values[0]
+        return status
 
     def phase(self, workload: Workload, manifest: Field) -> Phase:
         states = self.declared.status

@@ -8,6 +8,7 @@ from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.fields import Field
+from fairway.workloads.job_status import ENDS
 from fairway.workloads.kind import (
     FAILED,
     PENDING,
@@ -86,6 +87,7 @@ JOB = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    ends=ENDS,
     suspend_path=("spec", "suspend"),
     managed_by=("spec", "managedBy"),
     drop=(("spec", "ttlSecondsAfterFinished"),),

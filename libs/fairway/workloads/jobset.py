@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.ends import SET
 from fairway.workloads.fields import Field
 from fairway.workloads.job import pods_at_once
 from fairway.workloads.kind import (
@@ -99,6 +100,7 @@ JOBSET = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    ends=SET,
     suspend_path=("spec", "suspend"),
     managed_by=("spec", "managedBy"),
     drop=(("spec", "ttlSecondsAfterFinished"),),

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.ends import PLAIN, Ends
 from fairway.workloads.fields import Field
 
 Path = tuple[str | int, ...]
@@ -44,7 +45,7 @@ class Kind:
     `label_paths` gives, for a valid manifest, the place of every mapping whose `labels` reach pods.
     `phase` takes the object too; for most kinds its `status` alone is enough.
     `drop` are fields that would remove a finished object before anybody saw it (time to live).
-    `prepare` is the kind's own clean-up of a member copy.
+    `prepare` is the kind's own clean-up of a member copy. `ends` is what the hub shows when no member speaks.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Kind:
     name_limit: int = 63
     makes_services: bool = False
     prepare: Callable[[dict[str, Any]], None] | None = None
+    ends: Ends = PLAIN
 
     @property
     def key(self) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.ends import TRAINING
 from fairway.workloads.fields import Field
 from fairway.workloads.kind import (
     FAILED,
@@ -22,6 +23,7 @@ from fairway.workloads.kind import (
     count,
     first_text,
     said,
+    whole_gang,
 )
 from fairway.workloads.pods import read_pod_set, read_replicas
 
@@ -79,9 +81,7 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         )
 
     def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
-        total = sum(one.count for one in pods)
-        field = manifest.at(*_POLICY, "schedulingPolicy", "minAvailable")
-        return minimum(field, total)
+        return minimum(manifest.at(*_POLICY, "schedulingPolicy", "minAvailable"), whole_gang(manifest, pods))
 
     def priority(manifest: Field) -> str:
         return first_text(
@@ -102,6 +102,7 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         phase=phase,
         priority=priority,
         label_paths=label_paths,
+        ends=TRAINING,
         suspend_path=(*_POLICY, "suspend"),
         managed_by=(*_POLICY, "managedBy"),
         drop=((*_POLICY, "ttlSecondsAfterFinished"),),

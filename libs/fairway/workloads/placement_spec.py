@@ -18,6 +18,8 @@ _PLACEMENT = (
     "replicaScheduling",
 )
 _AFFINITY = ("affinityName", "clusterNames", "exclude", "labelSelector")
+# The CRDs have the same bounds: what their rules cost is reckoned with the largest policy they take.
+MOST_TIERS, MOST_EXPRESSIONS = 50, 50
 _REPLICAS = (
     "customSchedulingType",
     "replicaSchedulingType",
@@ -40,10 +42,11 @@ def read_labels(selector: Field) -> tuple[Expression, ...]:
         Expression(key=key, operator="In", values=(value,))
         for key, value in sorted(selector["matchLabels"].strings().items())
     )
-    for entry in selector["matchExpressions"].items():
+    entries = selector["matchExpressions"].items(MOST_EXPRESSIONS)
+    for entry in entries:
         if entry["operator"].value in ("Gt", "Lt"):
             entry["operator"].wrong("compares numbers, which a label selector cannot", "use In with the values")
-    return equal + tuple(read_expression(entry) for entry in selector["matchExpressions"].items())
+    return equal + tuple(read_expression(entry) for entry in entries)
 
 
 def read_placement(field: Field) -> Placement:
@@ -51,10 +54,10 @@ def read_placement(field: Field) -> Placement:
     one, many = field["clusterAffinity"], field["clusterAffinities"]
     if one.given and many.given:
         many.wrong("stands beside clusterAffinity", "keep one of the two")
-    affinities = tuple(_affinity(entry) for entry in many.items())
+    affinities = tuple(_affinity(entry) for entry in many.items(MOST_TIERS))
     if not affinities:
         affinities = (_affinity(one),)
-    for entry in field["spreadConstraints"].items():
+    for entry in field["spreadConstraints"].items(MOST_EXPRESSIONS):
         _spread(entry)
     return Placement(
         affinities=affinities,
@@ -94,15 +97,16 @@ def _spread(field: Field) -> None:
 def _gang(field: Field) -> bool:
     """True for Gang and when nothing is said; Divided + Aggregated asks for less than a gang."""
     only(field, *_REPLICAS)
+    kind = field["replicaSchedulingType"].choice("Duplicated", "Divided")
+    division = field["replicaDivisionPreference"].choice("Weighted", "Aggregated")
     if field["customSchedulingType"].choice("", "Gang") == "Gang" or not field.given:
         return True
-    kind = field["replicaSchedulingType"].choice("Duplicated", "Divided")
     if kind == "Duplicated":
         field["replicaSchedulingType"].wrong(
             "Duplicated runs a full copy in every cluster; Fairway runs a job once",
             "set customSchedulingType: Gang",
         )
-    elif field["replicaDivisionPreference"].choice("Weighted", "Aggregated") != "Aggregated":
+    elif division != "Aggregated":
         field["replicaDivisionPreference"].wrong(
             "Weighted divides one job over several clusters; Fairway runs a job in one",
             "set customSchedulingType: Gang",

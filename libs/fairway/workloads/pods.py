@@ -40,11 +40,11 @@ def pod_requests(containers: Iterable[Resources], inits: Iterable[tuple[Resource
     return largest(running, peak)
 
 
-def read_amounts(field: Field) -> Resources:
+def read_amounts(field: Field, most: int = MOST_RESOURCES) -> Resources:
     """A mapping of resource names to quantities, in base units."""
     amounts: Resources = {}
-    if len(field.mapping()) > MOST_RESOURCES:
-        field.wrong(f"names {len(field.mapping())} resources", f"use at most {MOST_RESOURCES}")
+    if len(field.mapping()) > most:
+        field.wrong(f"names {len(field.mapping())} resources", f"use at most {most}")
         return amounts
     for name, quantity in field.pairs():
         if not is_label_key(name):

@@ -31,6 +31,8 @@ _SPEC = (
 # As documented on wire.policy.Policy.
 ATTEMPTS_DEFAULT, START_DEFAULT, AVOID_DEFAULT = 3, 300_000, 600_000
 _WEEK = 7 * 24 * 3_600_000
+# The CRD has the same bound: what its rules cost is reckoned with the largest policy it takes.
+MOST_SELECTORS = 500
 
 
 def is_policy(manifest: dict[str, Any]) -> bool:
@@ -68,9 +70,9 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
 
 
 def _selectors(field: Field, namespace: str) -> tuple[Selector, ...]:
-    if not field.items():
+    if not field.value:
         field.wrong("is empty, so the policy selects nothing", "name the apiVersion and kind it is for")
-    return tuple(_selector(entry, namespace) for entry in field.items())
+    return tuple(_selector(entry, namespace) for entry in field.items(MOST_SELECTORS))
 
 
 def _selector(field: Field, namespace: str) -> Selector:

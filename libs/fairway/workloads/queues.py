@@ -16,7 +16,7 @@ POLICY_LABEL = "kube-queue/queue-policy"
 LEAF_ANNOTATION = "kube-queue/quota-fullname"
 QUEUE_ANNOTATIONS = ("kube-queue/queue-name", "koord-queue/queue-name")
 
-_POLICIES = {
+POLICIES = {
     "": (QueuePolicy.PRIORITY, False),
     "Priority": (QueuePolicy.PRIORITY, False),
     "Round": (QueuePolicy.PRIORITY, False),
@@ -46,12 +46,10 @@ def read_queue(manifest: dict[str, Any]) -> QueueSpec:
 
 
 def _policy(label: Field, field: Field) -> tuple[QueuePolicy, bool]:
-    place = label if label.given else field
-    found = _POLICIES.get(place.text())
-    if found is None:
-        place.wrong(f"is {shown(place.value)}", "use Priority (skip what does not fit) or Block (the head waits)")
-        return QueuePolicy.PRIORITY, False
-    return found
+    for place in (label, field):
+        if place.text() not in POLICIES:
+            place.wrong(f"is {shown(place.value)}", "use Priority (skip what does not fit) or Block (the head waits)")
+    return POLICIES.get((label if label.given else field).text(), (QueuePolicy.PRIORITY, False))
 
 
 def queue_of(manifest: dict[str, Any]) -> str:

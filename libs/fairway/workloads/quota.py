@@ -17,6 +17,8 @@ API_VERSION, KIND = "scheduling.sigs.k8s.io/v1beta1", "ElasticQuotaTree"
 ROOT = "root"
 _NO_LIMIT = 2**31 - 1
 _BYTES = ("memory", "storage")
+# The CRD has the same bounds: what its rules cost is reckoned with the largest tree it takes.
+MOST_CHILDREN, MOST_NAMED = 64, 24
 # Deeper than any organisation; it bounds the recursion below.
 _DEEPEST = 20
 
@@ -68,7 +70,7 @@ class _Reader:
         return node
 
     def children(self, field: Field, above: tuple[str, ...]) -> tuple[QuotaNode, ...]:
-        entries = field.items()
+        entries = field.items(MOST_CHILDREN)
         if entries and len(above) >= _DEEPEST:
             _bad(field, "/".join(above), f"is nested deeper than {_DEEPEST} nodes", "flatten the tree")
             return ()
@@ -87,7 +89,7 @@ class _Reader:
         self.names[name] = path
 
     def least(self, field: Field, path: str) -> Resources:
-        amounts = read_amounts(field)
+        amounts = read_amounts(field, MOST_NAMED)
         if amounts.pop(MAX_JOBS, None) is not None:
             _bad(field[MAX_JOBS], path, f"{MAX_JOBS} cannot be guaranteed", "move it to max")
         return amounts
@@ -111,7 +113,7 @@ class _Reader:
 
 
 def _most(field: Field) -> Resources:
-    return {name: amount for name, amount in read_amounts(field).items() if amount < _no_limit(name)}
+    return {name: amount for name, amount in read_amounts(field, MOST_NAMED).items() if amount < _no_limit(name)}
 
 
 def _no_limit(name: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from fairway.domain.resources import Resources
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.ends import RAY
 from fairway.workloads.fields import Field
 from fairway.workloads.kind import (
     FAILED,
@@ -144,6 +145,7 @@ RAYJOB = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    ends=RAY,
     suspend_path=("spec", "suspend"),
     managed_by=("spec", "managedBy"),
     name_limit=47,  # KubeRay refuses longer names: it appends to them for the cluster's Services

@@ -13,6 +13,7 @@ from typing import Any
 
 from fairway.domain.resources import Resources, parse_quantity, show
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.ends import SPARK as ENDS
 from fairway.workloads.fields import Field, shown
 from fairway.workloads.kind import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Kind, Path, Phase, first_text
 from fairway.workloads.names import OURS
@@ -182,6 +183,7 @@ SPARK = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    ends=ENDS,
     suspend_path=("spec", "suspend"),
     drop=(("spec", "timeToLiveSeconds"),),
 )

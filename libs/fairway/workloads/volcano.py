@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.ends import VOLCANO as ENDS
 from fairway.workloads.fields import Field
 from fairway.workloads.kind import (
     FAILED,
@@ -106,6 +107,7 @@ VOLCANO = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    ends=ENDS,
     drop=(("spec", "ttlSecondsAfterFinished"),),
     prepare=name_tasks,
 )

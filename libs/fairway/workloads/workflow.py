@@ -16,6 +16,7 @@ from typing import Any
 from fairway.domain.resources import Resources
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.door import parse_amounts
+from fairway.workloads.ends import WORKFLOW as ENDS
 from fairway.workloads.fields import Field
 from fairway.workloads.kind import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Kind, Path, Phase, first_text
 from fairway.workloads.pods import MOST_PODS, largest, read_amounts
@@ -99,6 +100,7 @@ WORKFLOW = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    ends=ENDS,
     suspend_path=("spec", "suspend"),
     drop=(("spec", "ttlStrategy"), ("spec", "ttlSecondsAfterFinished")),
 )

@@ -9,14 +9,14 @@ from msgspec import Raw, field
 
 from fairway.wire.capacity import Slot
 from fairway.wire.envelope import JobMessage
-from fairway.wire.lifecycle import Cancel, Cancelled, Failed, Lost, Recall, Removed, Running, Succeeded
+from fairway.wire.lifecycle import Amended, Cancel, Cancelled, Failed, Lost, Recall, Removed, Running, Succeeded
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import HubRef, JobSpec, ManifestRef, Verdict
 
 __all__ = [
-    "Admitted", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef", "JobMessage", "JobSpec",
-    "Lost", "ManifestRef", "Message", "Placed", "Queue", "Recall", "Rejected", "Removed", "Reserved", "Running",
-    "Submitted", "Succeeded", "Verdict",
+    "Admitted", "Amended", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef", "JobMessage",
+    "JobSpec", "Lost", "ManifestRef", "Message", "Placed", "Queue", "Recall", "Rejected", "Removed", "Reserved",
+    "Running", "Submitted", "Succeeded", "Verdict",
 ]  # fmt: skip
 
 
@@ -32,7 +32,7 @@ class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
 
 
 class Admitted(JobMessage, frozen=True, kw_only=True, tag="admitted"):
-    """The kind is understood, the gang sized, the one policy found; `spec` does not change any more."""
+    """The kind is understood, the gang sized, the one policy found; `spec` changes only by `amended`."""
 
     verb = "admitted"
     spec: JobSpec
@@ -48,6 +48,7 @@ class Rejected(JobMessage, frozen=True, kw_only=True, tag="rejected"):
     client: str = ""
     manifest: ManifestRef | None = None
     hub: HubRef | None = None
+    api_version: str = ""
 
 
 class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
@@ -111,9 +112,8 @@ class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
     adopted: bool = False
 
 
-# In the order of a job's life; the second line is what may come of a dispatched attempt, the third is asked for.
+# In the order of a job's life; the second line is what may come of a dispatched attempt, and what is asked for.
 Message = (
-    Submitted | Admitted | Rejected | Queue | Blocked | Dequeued | Placed | Reserved | Dispatched
-    | Running | Succeeded | Failed | Lost
-    | Recall | Removed | Cancel | Cancelled
+    Submitted | Admitted | Rejected | Queue | Blocked | Amended | Dequeued | Placed | Reserved | Dispatched
+    | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled
 )  # fmt: skip

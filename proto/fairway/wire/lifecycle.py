@@ -1,7 +1,9 @@
-"""What becomes of an attempt in its cluster, how it ends, and how it is taken out again."""
+"""What becomes of an attempt in its cluster, how it ends, and how it is taken out again; and what may change for a job
+while it waits."""
 
 from fairway.wire.envelope import JobMessage
 from fairway.wire.reasons import Reason
+from fairway.wire.spec import JobSpec
 
 
 class Running(JobMessage, frozen=True, kw_only=True, tag="running"):
@@ -51,6 +53,14 @@ class Removed(JobMessage, frozen=True, kw_only=True, tag="removed"):
 
     verb = "removed"
     cluster: str
+
+
+class Amended(JobMessage, frozen=True, kw_only=True, tag="amended"):
+    """Its policy changed on the hub while the job waits: `spec` is as under the policy now. Attempts that were let go
+    before run on under what held then."""
+
+    verb = "amended"
+    spec: JobSpec
 
 
 class Cancel(JobMessage, frozen=True, kw_only=True, tag="cancel"):

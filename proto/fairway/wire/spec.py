@@ -24,7 +24,10 @@ class HubRef(Struct, frozen=True, omit_defaults=True):
 
 
 class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What admission understood; it does not change while the job lives. Durations are in milliseconds."""
+    """What admission understood; while the job waits, its policy may amend it. Durations are in milliseconds.
+
+    `follows`: the policy is the hub's, not one that came along with the job, so that its changes count.
+    """
 
     workload: Workload
     priority: int = 0
@@ -39,6 +42,7 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     manifest: ManifestRef
     hub: HubRef | None = None
     client: str = ""
+    follows: bool = False
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):

@@ -5,7 +5,8 @@ from typing import Any, Protocol
 from fairway.admission.understand import Understood
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Decision, Heard, Put
-from fairway.domain.tell import Jobs, Teller, message_id, name_key
+from fairway.domain.job import Job, State
+from fairway.domain.tell import Jobs, Teller, another_id, name_key
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -33,7 +34,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     if before is not None and before.refused == seen.digest:
         return NOTHING  # refused already, in the same words
     known = view.clients.get(seen.client)
-    if known is None and before is not None:
+    if known is None and before is not None and not _anew(before, heard.message):
         known = (before.id, before.spec.manifest.sha256 if before.spec else before.refused)
     if known is not None and known[1] == seen.digest:
         return NOTHING  # the same client says the same again: it is the same job
@@ -53,13 +54,21 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
         text = f"{work.kind} {work.namespace}/{work.name} is live already, as job {holder}"
         remedy = "cancel that one, wait for its end, or choose another name"
         return _rejected(view, heard, now, seen, Reason(Code.DUPLICATE, text, "metadata.name", remedy))
-    teller = Teller(view, SERVICE, heard, now, seen.job)
+    job = seen.job if before is None else another_id(seen.job, heard.id, seen.digest)
+    if job in view.jobs:
+        return NOTHING
+    teller = Teller(view, SERVICE, heard, now, job)
     teller.say(wire.Admitted, tenant=seen.tenant, attempt=1, spec=seen.spec)
     writes = (
-        Put(decision.CLIENTS, seen.client, (seen.job, seen.digest), expect=0),
-        Put(decision.NAMES, key, seen.job, expect=0),
+        Put(decision.CLIENTS, seen.client, (job, seen.digest), expect=0),
+        Put(decision.NAMES, key, job, expect=0),
     )
     return Decision((teller.step(*writes),))
+
+
+def _anew(before: Job, message: Any) -> bool:
+    """An object of the hub that was refused and then edited is a new job: who edits it cannot give it a new id."""
+    return before.state is State.REJECTED and message.hub is not None
 
 
 def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Reason) -> Decision:
@@ -67,7 +76,7 @@ def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Re
     which that client made stays as it is."""
     job = seen.job
     if job in view.jobs:
-        job = f"{seen.job[:50]}-{message_id(heard.id, seen.digest)[:6]}"
+        job = another_id(seen.job, heard.id, seen.digest)
     if job in view.jobs:
         return NOTHING
     message: Any = heard.message
@@ -75,6 +84,6 @@ def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Re
     ref = wire.ManifestRef(heard.sequence, seen.digest, len(bytes(message.manifest)))
     teller.say(
         wire.Rejected, tenant=seen.tenant, reasons=reasons, kind=seen.kind, name=seen.name, client=seen.client,
-        manifest=ref, hub=message.hub,
+        manifest=ref, hub=message.hub, api_version=seen.api_version,
     )  # fmt: skip
     return Decision((teller.step(),))

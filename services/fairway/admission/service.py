@@ -8,7 +8,7 @@ from fairway.admission.decide import SERVICE, decide
 from fairway.admission.understand import Understood, understand
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Put, Step
-from fairway.domain.tell import message_id, name_key
+from fairway.domain.tell import another_id, name_key
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.ports import Found, Wanted
 from fairway.runtime.service import Ear, Service
@@ -29,7 +29,7 @@ class AdmissionView(JobsView):
         self.understood = {one.id: understand(one.message, one.id, one.sequence, self._catalog) for one in heard}
         jobs, clients, names = [], [], []
         for name, seen in self.understood.items():
-            jobs += [seen.job, f"{seen.job[:50]}-{message_id(name, seen.digest)[:6]}"]
+            jobs += [seen.job, another_id(seen.job, name, seen.digest)]
             clients.append(seen.client)
             if seen.spec is not None:
                 work = seen.spec.workload

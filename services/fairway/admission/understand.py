@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 from fairway.domain.names import job_id
 from fairway.domain.queues import QueueSpec
+from fairway.domain.terms import terms
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
@@ -41,6 +42,7 @@ class Understood(Struct, frozen=True):
     name: str = ""
     spec: wire.JobSpec | None = None
     reasons: tuple[Reason, ...] = ()
+    api_version: str = ""
 
 
 def understand(message: wire.Submitted, cause: str, sequence: int, settings: Settings) -> Understood:
@@ -53,7 +55,7 @@ def understand(message: wire.Submitted, cause: str, sequence: int, settings: Set
     client = message.client or cause
     head = Understood(
         job_id(namespace, client, name), message.tenant, f"{namespace}/{client}", digest,
-        kind=str(manifest.get("kind") or ""), name=name,
+        kind=str(manifest.get("kind") or ""), name=name, api_version=str(manifest.get("apiVersion") or ""),
     )  # fmt: skip
     if refusal is not None:
         return msgspec.structs.replace(head, reasons=(refusal,))
@@ -97,10 +99,9 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
     _known_clusters(policy, settings.clusters)
     meta = manifest["metadata"]
     return wire.JobSpec(
-        workload=workload, priority=_priority(workload, settings), policy=policy.title, policy_version=policy.version,
-        placement=policy.placement, attempts=policy.attempts, start_timeout=policy.start_timeout, avoid=policy.avoid,
+        workload=workload, priority=_priority(workload, settings), **terms(policy),
         queue=_queue(meta.get("annotations") or {}, settings.queues), labels=meta.get("labels") or {}, manifest=ref,
-        hub=message.hub,
+        hub=message.hub, follows=message.hub is not None or _of_the_hub(policy, settings),
     )  # fmt: skip
 
 
@@ -115,6 +116,11 @@ def _policy(message: wire.Submitted, manifest: dict[str, Any], settings: Setting
     if isinstance(found, Refused):
         raise found
     return found
+
+
+def _of_the_hub(policy: Policy, settings: Settings) -> bool:
+    """Not one that came along with the job."""
+    return settings.policies.get((policy.kind, policy.namespace, policy.name)) is policy
 
 
 def _known_clusters(policy: Policy, clusters: Iterable[str]) -> None:

@@ -113,17 +113,17 @@ async def _measured_burst(scene: Scene, names: Sequence[str]) -> tuple[dict[str,
     seen = scene.sightings
     took = max(seen.seen[name] for name in names) - min(seen.sent[name] for name in names)
     await _settled(scene)
-    asked = load.calls_per_job(asked, await load.calls(scene.clusters), len(names))
+    each = load.calls_per_job(asked, await load.calls(scene.clusters), len(names))
     costs = {name: round((at - spent[name]) / len(names) * 1000, 2) for name, at in cpu(pids).items()}
     ascending = seen.latencies(names)
     figures = {
         "jobs_per_second": round(len(names) / took, 1),
         "cpu_ms_per_job": round(sum(costs.values()) - costs["bench"], 2),
-        "hub_calls_per_job": round(sum(asked[HUB].values()), 2),
-        "member_calls_per_job": round(sum(sum(more.values()) for name, more in asked.items() if name != HUB), 2),
+        "hub_calls_per_job": round(sum(each[HUB].values()), 2),
+        "member_calls_per_job": round(sum(sum(more.values()) for name, more in each.items() if name != HUB), 2),
         **{f"burst_p{share}_ms": percentile(ascending, share / 100) for share in (50, 95, 99)},
     }
-    return figures, {"cpu_ms_by_process": costs, "calls_per_job": asked}
+    return figures, {"cpu_ms_by_process": costs, "calls_per_job": each}
 
 
 async def _settled(scene: Scene) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from fairway.adapters.kubernetes import JOB_LABEL, KubernetesCluster
+from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.kubereal.members import Member
 from fairway.kubesim.nodes import NodeGroup
+from fairway.workloads.render import JOB_LABEL
 
 Json = dict[str, Any]
 JOB, POLICY = "PyTorchJob.kubeflow.org/v1", "PropagationPolicy.policy.karmada.io/v1alpha1"
@@ -63,7 +64,7 @@ class Sightings:
         now = asyncio.get_running_loop().time
         uids: set[str] = set()
         async for change in member.watch(JOB, JOB_LABEL):
-            uid = (change.manifest.get("metadata") or {}).get("uid")
+            uid = str((change.manifest.get("metadata") or {}).get("uid"))
             if change.gone or change.synced or uid in uids:
                 continue
             uids.add(uid)

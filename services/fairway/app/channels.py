@@ -28,6 +28,7 @@ SAYS: Mapping[str, tuple[str, ...]] = {
     "rejected": ("admission", "quota"),
     "queue": ("quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),
     "blocked": ("queue",),
+    "amended": ("queue",),
     "dequeued": ("queue",),
     "placed": ("global-scheduler",),
     "reserved": ("reserver",),

@@ -164,7 +164,7 @@ def services(names: Sequence[str], parts: Parts) -> list[Service]:
         "global-scheduler": lambda: [global_scheduler.service()],
         "reserver": lambda: [reserver.service(parts.bus, parts.catalog)],
         "propagator": lambda: propagator.services(_hands(parts)),
-        "watcher": lambda: [watcher.service(_eyes(parts))],
+        "watcher": lambda: _watcher(parts),
     }
     return [service for name in names if name in makers for service in makers[name]()]
 
@@ -173,8 +173,11 @@ def _hands(parts: Parts) -> Act:
     return stub_act if parts.settings.stub_clusters else Hands(parts.bus, parts.clusters, parts.world().store)
 
 
-def _eyes(parts: Parts) -> watcher.Eyes:
-    return watcher.Eyes(parts.clusters, Mirror(parts.hub) if parts.hub else None)
+def _watcher(parts: Parts) -> Sequence[Service]:
+    if parts.hub is None:
+        return [watcher.service(watcher.Eyes(parts.clusters))]
+    mirror = Mirror(parts.hub, parts.clusters, parts.clock)
+    return [watcher.service(watcher.Eyes(parts.clusters, mirror), mirror), watcher.returning(mirror)]
 
 
 def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:

@@ -82,10 +82,10 @@ def job_row(job: Job) -> JobRow:
     work = job.spec.workload if job.spec else None
     return JobRow(
         id=job.id, namespace=job.tenant, state=job.state.value, attempt=job.attempt, submitted_at=job.submitted_at,
-        since=job.since, kind=work.kind if work else "", name=work.name if work else "",
+        since=job.since, kind=work.kind if work else job.kind, name=work.name if work else job.name,
         reason=job.why.code.value if job.why else "", text=job.why.text if job.why else "", queue=job.queue,
         priority=job.spec.priority if job.spec else 0, attempts=job.spec.attempts if job.spec else 0,
-        pods=work.pods if work else 0, cluster=job.cluster, hub=bool(job.spec and job.spec.hub),
+        pods=work.pods if work else 0, cluster=job.cluster, hub=bool(job.hub_uid),
     )  # fmt: skip
 
 

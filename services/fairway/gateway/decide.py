@@ -35,8 +35,11 @@ class Submission(Struct, frozen=True):
     say: Say
 
 
-def submission(asked: Asked, source: str, now: int, hub: wire.HubRef | None = None) -> Submission:
-    """The same client with the same body gives the same message id, so that saying it again is saying it once."""
+def submission(
+    asked: Asked, source: str, now: int, hub: wire.HubRef | None = None, again: bool = False
+) -> Submission:
+    """The same client with the same body gives the same message id, so that saying it again is saying it once.
+    `again`: what the hub's object was before has been refused."""
     namespace, name = names_of(asked.manifest)
     manifest = Raw(_encode(asked.manifest))
     policies = tuple(Raw(_encode(policy)) for policy in asked.policies)
@@ -47,7 +50,7 @@ def submission(asked: Asked, source: str, now: int, hub: wire.HubRef | None = No
         hub=hub,
     )  # fmt: skip
     # An object of the hub is submitted once for its uid, however its policies change meanwhile.
-    parts = (asked.client,) if hub else (asked.client, digest)
+    parts = (asked.client,) if hub and not again else (asked.client, digest)
     say = Say(message_id("submitted", namespace, *parts), subjects.job(message.verb, namespace), message)
     return Submission(job, namespace, f"{namespace}/{asked.client}", digest, say)
 

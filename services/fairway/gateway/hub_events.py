@@ -10,6 +10,7 @@ from msgspec import Struct
 from fairway.domain.job import Job
 from fairway.domain.tell import message_id
 from fairway.gateway.hub_objects import HubObject
+from fairway.runtime import prose
 from fairway.runtime.narrate import narrate
 from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
 from fairway.wire import jobs as wire
@@ -42,20 +43,42 @@ def note_of(one: HubObject, reason: str, text: str, cause: str) -> Note:
     return Note(message_id("note", one.uid, reason, cause), one, reason, text, warning=True)
 
 
-def note_on(job: Job | None, message: wire.JobMessage, cause: str) -> Note | None:
-    """What a job's message means for its object on the hub; None when there is no such object."""
-    about = _object_of(job, message)
+def note_on(job: Job | None, message: wire.JobMessage, cause: str, dispatched: bool = True) -> Note | None:
+    """What a job's message means for its object on the hub; None when there is no such object. `dispatched`: where the
+    job went has been told already."""
+    about = object_of(job, message)
     if about is None or (type(message) not in _REASONS and not isinstance(message, wire.Blocked)):
         return None
     # A queue return and a wait are known by what is lacking; that is what `kubectl describe` should show.
     why = message.why if isinstance(message, wire.Queue | wire.Blocked) else None
     reason = why.code.value if why else _REASONS[type(message)]
-    sentence, details = narrate(job, message) if job else (f"{reason}.", ())
-    text = " ".join((sentence, *details))
+    text = _text(job, message, dispatched) if job else f"{reason}."
     return Note(message_id("note", cause), about, reason, text, isinstance(message, _WARNINGS) or why is not None)
 
 
-def _object_of(job: Job | None, message: wire.JobMessage) -> HubObject | None:
+def _text(job: Job, message: wire.JobMessage, dispatched: bool) -> str:
+    if isinstance(message, wire.Dispatched):
+        return _dispatched(job, message.at)
+    sentence, details = narrate(job, message)
+    if isinstance(message, wire.Running | wire.Succeeded) and not dispatched:
+        details = (_dispatched(job, 0),)
+    return " ".join((sentence, *details))
+
+
+def _dispatched(job: Job, at: int) -> str:
+    """Everything between the submission and the cluster, in one sentence."""
+    pods, nodes = sum(one.count for one in job.slots), prose.node_count(job.slots)
+    where = f"{prose.many(pods, 'pod')} on {prose.many(nodes, 'node')}"
+    tries = f"attempt {job.attempt} of {job.spec.attempts}" if job.spec and job.attempt > 1 else ""
+    parts = (
+        tries, f"queue {job.queue}" if job.queue else "", f"quota {job.leaf[-1]}" if job.leaf else "",
+        f"{prose.span(at - job.submitted_at)} after submission" if at else "",
+    )  # fmt: skip
+    return f"Dispatched to {job.cluster}: {'; '.join((where, *filter(None, parts)))}."
+
+
+def object_of(job: Job | None, message: wire.JobMessage) -> HubObject | None:
+    """The object that a job stands for, as far as the job and its message know it."""
     spec = job.spec if job else None
     if spec is not None and spec.hub is not None:
         work = spec.workload

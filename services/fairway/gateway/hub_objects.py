@@ -18,7 +18,8 @@ from fairway.workloads.quota import read_quota_tree
 from fairway.workloads.registry import KINDS, read, status
 
 Json = dict[str, Any]
-TREE = "ElasticQuotaTree"
+Key = tuple[str, str, str]
+TREE, QUEUE = "ElasticQuotaTree", "Queue"
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -62,9 +63,24 @@ class HubObject(Struct, frozen=True):
         return self.kind.partition(".")[2]
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> Key:
         """As the configuration knows it: kind without its group, namespace, name."""
         return self.plain, self.namespace, self.name
+
+    @property
+    def created(self) -> str:
+        return str((self.manifest.get("metadata") or {}).get("creationTimestamp") or "")
+
+    @property
+    def only(self) -> str:
+        """What there can be only one of its kind for."""
+        return {TREE: "the whole fleet", QUEUE: "each name in the whole fleet"}.get(self.plain, "each name")
+
+
+def place_of(key: Key) -> Key:
+    """The same for objects of which only one can be in force."""
+    kind, _, name = key
+    return {TREE: (TREE, "", ""), QUEUE: (QUEUE, "", name)}.get(kind, key)
 
 
 def hub_object(kind: str, manifest: Json) -> HubObject:

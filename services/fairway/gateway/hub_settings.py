@@ -3,22 +3,22 @@
 import msgspec
 import structlog
 
-from fairway.domain.decision import Say
 from fairway.gateway import hub_objects
+from fairway.gateway.conditions import IN_FORCE, Conditions, Standing
 from fairway.gateway.hub_events import Announcer, note_of
-from fairway.gateway.hub_objects import SETTINGS, TREE, HubObject, digest, hub_object
+from fairway.gateway.hub_objects import SETTINGS, HubObject, Key, digest, hub_object
 from fairway.gateway.post import Post
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
 from fairway.runtime.loop import World
 from fairway.runtime.narrate import reason
 from fairway.runtime.ports import Change
 from fairway.wire import fleet, subjects
-from fairway.wire.reasons import Reason
+from fairway.wire.reasons import Code, Reason
 from fairway.workloads.policies import is_policy, read_policy
 
 log = structlog.get_logger()
+_GOOD = Standing(True, IN_FORCE, "in force in the whole fleet")
 _decode = msgspec.json.Decoder(fleet.Message).decode
-Key = tuple[str, str, str]
 
 
 class InForce(msgspec.Struct, frozen=True):
@@ -30,11 +30,17 @@ class InForce(msgspec.Struct, frozen=True):
 
 
 class HubSettings:
-    def __init__(self, world: World, room: WaitingRoom, announcer: Announcer) -> None:
+    """`_holders` has who is in force where there can be only one; `_aside` whom it keeps out, until it goes."""
+
+    def __init__(self, world: World, room: WaitingRoom, announcer: Announcer, conditions: Conditions) -> None:
         self._world, self._room, self._announcer = world, room, announcer
+        self._conditions = conditions
         self._post = Post(world)
         self._in_force: dict[Key, InForce] = {}
-        self._refused: dict[Key, str] = {}
+        self._holders: dict[Key, Key] = {}
+        self._aside: dict[Key, dict[tuple[str, Key], HubObject]] = {}
+        self._refused: dict[tuple[str, Key], str] = {}
+        self._complaints: set[Key] = set()
         self._seen: set[tuple[str, Key]] = set()
         # When a priority class, the tree or a queue last came or changed (ms).
         self.changed_at = 0
@@ -45,7 +51,7 @@ class HubSettings:
 
     async def recall(self) -> None:
         """What the stream holds, so that a restart says nothing twice and notices what was deleted meanwhile."""
-        self._in_force, self._refused = {}, {}
+        self._in_force, self._holders, self._complaints = {}, {}, set()
         async for one in self._world.bus.history(subjects.CONFIG, last=True):
             try:
                 message = _decode(one.data)
@@ -60,26 +66,52 @@ class HubSettings:
                 if kind in SETTINGS:
                     key = (message.kind, message.namespace, message.name)
                     self._in_force[key] = InForce(kind, digest(manifest), one.sequence)
+                    self._holders[hub_objects.place_of(key)] = key
             elif isinstance(message, fleet.ConfigRefused) and message.reasons:
-                self._refused[message.kind, message.namespace, message.name] = ""
+                self._complaints.add((message.kind, message.namespace, message.name))
 
     async def take(self, change: Change) -> list[HubObject]:
         """Passes a change on; returns the waiting jobs that a policy was found for."""
         if change.synced:
-            await self._drop_unseen(change.kind)
-            return []
+            return await self._drop_unseen(change.kind)
         one = hub_object(change.kind, change.manifest)
         if change.gone:
-            self._seen.discard((one.kind, one.key))
-            await self._withdraw(one.key, one.kind)
-            return []
+            return await self._leave(one)
         self._seen.add((one.kind, one.key))
-        tree = next((key[1:] for key in self._in_force if key[0] == TREE), None)
-        reasons = hub_objects.problems_of(one, tree)
+        return await self._judge(one)
+
+    async def _judge(self, one: HubObject) -> list[HubObject]:
+        if self._known(one):
+            self._conditions.say(one, _GOOD)
+            return []
+        reasons = hub_objects.problems_of(one, None)
+        place = hub_objects.place_of(one.key)
+        self._aside.get(place, {}).pop((one.kind, one.key), None)
+        if not reasons and (rival := self._rival(one)) is not None:
+            reasons = (rival,)
+            self._aside.setdefault(place, {})[one.kind, one.key] = one
         if reasons:
             await self._refuse(one, reasons)
             return []
         return await self._accept(one)
+
+    def _known(self, one: HubObject) -> bool:
+        """It is in force just as it is: what changed is its status, or nothing."""
+        known = self._in_force.get(one.key)
+        if known is None or known.kind != one.kind or (one.kind, one.key) in self._refused:
+            return False
+        said = one.key not in self._complaints and (one.key in self._room.policies or not is_policy(one.manifest))
+        return said and known.digest == digest(one.manifest)
+
+    def _rival(self, one: HubObject) -> Reason | None:
+        """Why another object stands where there can be only one."""
+        holder = self._holders.get(hub_objects.place_of(one.key))
+        if holder is None or (holder == one.key and self._in_force[holder].kind == one.kind):
+            return None
+        group = self._in_force[holder].kind.partition(".")[2]
+        text = f"{holder[0]} {holder[1]}/{holder[2]} of {group} is in force, and there is one for {one.only}"
+        remedy = "change that one, or delete it: then this one is taken"
+        return Reason(Code.ANOTHER_IN_FORCE, text, "metadata.name", remedy)
 
     async def _accept(self, one: HubObject) -> list[HubObject]:
         mark = digest(one.manifest)
@@ -87,42 +119,56 @@ class HubSettings:
         if known is None or (known.kind, known.digest) != (one.kind, mark):
             await self._post.say([hub_objects.configured(one, self._world.clock.now())])
             self._in_force[one.key] = InForce(one.kind, mark)
+            self._holders[hub_objects.place_of(one.key)] = one.key
             if not is_policy(one.manifest):
                 self.changed_at = self._world.clock.now()
-        if self._refused.pop(one.key, None) is not None:
+        if self._refused.pop((one.kind, one.key), None) is not None or one.key in self._complaints:
+            self._complaints.discard(one.key)
             await self._post.say([hub_objects.not_taken(one, (), self._world.clock.now())])
+        self._conditions.say(one, _GOOD)
         if not is_policy(one.manifest):
             return []
         return self._room.put(read_policy(one.manifest), policy_copy(one))
 
     async def _refuse(self, one: HubObject, reasons: tuple[Reason, ...]) -> None:
         """Said once for each wish; the last good one stays in force, and its policy in the room."""
-        mark = digest(one.manifest)
-        if self._refused.get(one.key) == mark:
+        known = self._in_force.get(one.key)
+        kept = "; the last good one stays in force" if known is not None and known.kind == one.kind else ""
+        text = f"{'; '.join(map(reason, reasons))}{kept}"
+        self._conditions.say(one, Standing(False, reasons[0].code.value, text))
+        mark = f"{digest(one.manifest)}/{reasons[0].code.value}"
+        if self._refused.get((one.kind, one.key)) == mark:
             return
         await self._post.say([hub_objects.not_taken(one, reasons, self._world.clock.now())])
-        self._refused[one.key] = mark
-        kept = "; the last good one stays in force" if one.key in self._in_force else ""
-        text = f"{one.plain} is not taken: {'; '.join(map(reason, reasons))}{kept}"
-        self._announcer.say(note_of(one, "Refused", text, mark))
+        self._refused[one.kind, one.key] = mark
+        self._announcer.say(note_of(one, "Refused", f"{one.plain} is not taken: {text}", mark))
 
-    async def _withdraw(self, key: Key, kind: str) -> None:
+    async def _leave(self, one: HubObject) -> list[HubObject]:
+        self._seen.discard((one.kind, one.key))
+        self._refused.pop((one.kind, one.key), None)
+        self._aside.get(hub_objects.place_of(one.key), {}).pop((one.kind, one.key), None)
+        self._conditions.forget(one.uid)
+        return await self._withdraw(one.key, one.kind)
+
+    async def _withdraw(self, key: Key, kind: str) -> list[HubObject]:
+        """It is no longer in force; whom it kept out is looked at again, the oldest first. Returns as `take` does."""
         known = self._in_force.get(key)
-        self._refused.pop(key, None)
         if known is None or known.kind != kind:
-            return  # an object of the other group stands under this name
+            return []  # an object of the other group stands under this name
         was = f"{known.digest}/{known.sequence}/{self._world.clock.now()}"
-        await self._post.say([self._farewell(key, was)])
+        await self._post.say([hub_objects.withdrawn(key, was, self._world.clock.now())])
+        place = hub_objects.place_of(key)
         del self._in_force[key]
+        if self._holders.get(place) == key:
+            del self._holders[place]
         self._room.drop(key)
+        kept_out = sorted(self._aside.pop(place, {}).values(), key=lambda one: (one.created, one.namespace, one.name))
+        return [job for one in kept_out for job in await self._judge(one)]
 
-    def _farewell(self, key: Key, was: str) -> Say:
-        return hub_objects.withdrawn(key, was, self._world.clock.now())
-
-    async def _drop_unseen(self, kind: str) -> None:
+    async def _drop_unseen(self, kind: str) -> list[HubObject]:
         unseen = [key for key, one in self._in_force.items() if one.kind == kind and (kind, key) not in self._seen]
+        released: list[HubObject] = []
         for key in sorted(unseen):
             log.info("deleted while nobody looked", kind=kind, namespace=key[1], name=key[2])
-            await self._withdraw(key, kind)
-
-
+            released += await self._withdraw(key, kind)
+        return released

@@ -4,27 +4,26 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
+import msgspec
 import structlog
 
 from fairway.domain import decision
-from fairway.domain.decision import Say
 from fairway.domain.job import Job, State
-from fairway.domain.names import job_id
 from fairway.gateway import hub_objects
 from fairway.gateway.answers import Slim
-from fairway.gateway.decide import HUB_CLIENT, Asked, cancellation, submission
-from fairway.gateway.hub_events import Announcer, note_of
-from fairway.gateway.hub_objects import SETTINGS, HubObject, cleaned, hub_object
+from fairway.gateway.conditions import Conditions
+from fairway.gateway.decide import cancellation
+from fairway.gateway.desk import Desk
+from fairway.gateway.hub_events import Announcer
+from fairway.gateway.hub_objects import SETTINGS, HubObject, hub_object
 from fairway.gateway.hub_settings import HubSettings
 from fairway.gateway.post import Post
 from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.settling import Settling
+from fairway.gateway.submitter import Submitter
 from fairway.gateway.waiting_room import WaitingRoom
 from fairway.runtime.loop import World
-from fairway.runtime.narrate import reason
 from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable, Wanted
-from fairway.wire import jobs as wire
-from fairway.wire.reasons import Reason
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()
@@ -37,13 +36,15 @@ NOWHERE = frozenset({State.CANCELLED, State.REJECTED})
 
 
 class Intake:
-    """`present` are the uids of the hub's jobs; `told` is set once every kind has been listed."""
+    """`present` are the uids of the hub's jobs, `shown` their statuses; `told` is set when every kind was listed."""
 
-    def __init__(self, world: World, hub: Cluster) -> None:
-        self._world, self._hub = world, hub
+    def __init__(self, world: World, hub: Cluster, desk: Desk) -> None:
+        self._world, self._hub, self._desk = world, hub, desk
         self._rows, self._post = Reader(world.store), Post(world)
         self._room, self.announcer = WaitingRoom(), Announcer(hub, world.clock)
-        self._settings = HubSettings(world, self._room, self.announcer)
+        self._conditions = Conditions(hub, world.clock)
+        self._settings = HubSettings(world, self._room, self.announcer, self._conditions)
+        self._submitter = Submitter(world, self._room, desk)
         self._settling = Settling(self._room.named, self._settings.in_force)
         self._left = {"settings": set(SETTINGS), "jobs": set(KINDS)}
         self._settled, self.told = asyncio.Event(), asyncio.Event()
@@ -51,11 +52,14 @@ class Intake:
         self._gone: dict[str, HubObject] = {}
         self._news = asyncio.Event()
         self.present: dict[str, HubObject] = {}
+        self.shown: dict[str, bytes] = {}
+        self._shown: set[str] = set()
 
     async def run(self) -> None:
         await self._recalled()
         async with asyncio.TaskGroup() as group:
             group.create_task(self.announcer.run())
+            group.create_task(self._conditions.run())
             for kind in sorted(SETTINGS):
                 group.create_task(self._watch_settings(kind))
             await self._settled.wait()
@@ -76,8 +80,8 @@ class Intake:
     async def _watch_settings(self, kind: str) -> None:
         async for change in self._hub.watch(kind):
             for one in await self._settings.take(change):
-                self._ready[one.uid] = one
-                self._news.set()
+                self._desk.unclaimed.pop(one.uid, None)
+                self._submit_later(one)
             if change.synced:
                 self._left["settings"].discard(kind)
                 if not self._left["settings"]:
@@ -95,28 +99,55 @@ class Intake:
     def see(self, change: Change) -> None:
         """One change of one job object; what follows from it is done in batches by `_work`."""
         one = hub_object(change.kind, change.manifest)
-        known = one.uid in self.present
         if change.gone or hub_objects.leaving(one):
-            if self.present.pop(one.uid, None) is None:
-                return
-            self._ready.pop(one.uid, None)
+            self._see_gone(one)
+        elif not hub_objects.child_of_job(one):
+            known = one.uid in self.present
+            # Only the name is kept of what was handed on: a hundred thousand manifests would be a gigabyte.
+            self.present[one.uid] = HubObject(one.kind, one.namespace, one.name, one.uid, {})
+            self._see_status(one)
             if one.uid in self._room.waiting:
                 self._room.leave(one.uid)
-            else:
-                self._gone[one.uid] = one
-                self._news.set()
+            elif known and one.uid not in self._ready:
+                return
+            if not hub_objects.ended(one):
+                self._submit_later(one)
+
+    def _see_gone(self, one: HubObject) -> None:
+        if self.present.pop(one.uid, None) is None:
             return
-        if hub_objects.child_of_job(one):
-            return
-        # Only the name is kept of what was handed on: a hundred thousand manifests would be a gigabyte.
-        self.present[one.uid] = HubObject(one.kind, one.namespace, one.name, one.uid, {})
+        for known in (self._ready, self.shown, self._desk.unclaimed):
+            known.pop(one.uid, None)
+        self._desk.gone[one.uid] = one
         if one.uid in self._room.waiting:
             self._room.leave(one.uid)
-        elif known and one.uid not in self._ready:
-            return
-        if not hub_objects.ended(one):
-            self._ready[one.uid] = one
+        else:
+            self._gone[one.uid] = one
             self._news.set()
+
+    def _see_status(self, one: HubObject) -> None:
+        shown = msgspec.json.encode(one.manifest["status"]) if one.manifest.get("status") else b""
+        if shown and shown != self.shown.get(one.uid):
+            self.shown[one.uid] = shown
+            self._shown.add(one.uid)
+
+    def take_shown(self) -> set[str]:
+        """The uids of objects whose status changed since the last call."""
+        shown, self._shown = self._shown, set()
+        return shown
+
+    def job(self, uid: str) -> str:
+        """The id of the job that stands for a present object."""
+        return self._submitter.job(self.present[uid])
+
+    def still_unclaimed(self) -> None:
+        """Has those told that wait for a policy."""
+        for one in self._room.waiting.values():
+            self._submitter.unclaimed(one)
+
+    def _submit_later(self, one: HubObject) -> None:
+        self._ready[one.uid] = one
+        self._news.set()
 
     async def _work(self) -> None:
         wait_ms: int | None = None
@@ -144,42 +175,23 @@ class Intake:
             await self._submit(ripe[:_MOST])
 
     async def _submit(self, objects: Sequence[HubObject]) -> None:
-        known = await self._known(objects)
-        words: list[Say] = []
-        for one in objects:
-            if one.uid not in known:
-                words += self._word(one)
-        await self._post.say(words)
+        await self._post.say(await self._submitter.words(objects))
         for one in objects:
             # The object may have changed meanwhile, but it is submitted as it was first seen whole.
             self._ready.pop(one.uid, None)
             self._settling.submitted(one)
 
-    async def _known(self, objects: Sequence[HubObject]) -> set[str]:
-        """Those that were submitted before, by this process or another: their client or their job has a row."""
-        wanted = Wanted(rows={})
-        for one in objects:
-            wanted.add(decision.CLIENTS, f"{one.namespace}/{HUB_CLIENT}{one.uid}")
-            wanted.add(decision.JOBS, job_of(one))
-        found = {key for _, key in (await self._rows.read(wanted)).rows}
-        return {
-            one.uid for one in objects if not found.isdisjoint((f"{one.namespace}/{HUB_CLIENT}{one.uid}", job_of(one)))
-        }
-
-    def _word(self, one: HubObject) -> list[Say]:
-        """Its submission; or nothing, and it waits for a policy."""
-        policies = self._room.policy_for(one)
-        if isinstance(policies, Reason):
-            self._room.wait(one)
-            self.announcer.say(note_of(one, policies.code.value, f"Waits for a policy: {reason(policies)}", ""))
-            return []
-        asked = Asked(cleaned(one.manifest), policies, f"{HUB_CLIENT}{one.uid}")
-        ref = wire.HubRef(one.uid, KINDS[one.kind].plural)
-        return [submission(asked, "hub", self._world.clock.now(), ref).say]
+    async def refused(self, one: HubObject) -> None:
+        """Its job was refused: from now on a change of it is a new submission. It may have changed already."""
+        manifest = await self._hub.get(one.kind, one.namespace, one.name)
+        if manifest is not None and manifest["metadata"].get("uid") == one.uid and one.uid in self.present:
+            self._submit_later(hub_object(one.kind, manifest))
 
     async def _cancel_gone(self) -> None:
         """The status of the object does not count here: it may be that of an attempt before."""
-        names = {job_of(one): one for one in self._gone.values()}
+        if not self._gone:
+            return
+        names = await self._submitter.jobs_of(list(self._gone.values()))
         found = await self._rows.read(Wanted(rows={decision.JOBS: list(names)}))
         # A job that ended well or badly still has its object in a member: that goes too.
         over = {key for (_, key), row in found.rows.items() if decoded(row.data, Slim).state in NOWHERE}
@@ -219,12 +231,7 @@ class Intake:
             return False
         work = job.spec.workload
         kind = f"{work.kind}.{work.api_version}"
-        if kind not in await self._hub.served():
-            return False
         there = await self._hub.get(kind, work.namespace, work.name)
-        return there is None or there["metadata"].get("uid") != job.spec.hub.uid
-
-
-def job_of(one: HubObject) -> str:
-    """The id of the job that stands for an object; admission derives the same."""
-    return job_id(one.namespace, f"{HUB_CLIENT}{one.uid}", one.name)
+        if there is not None:
+            return bool(there["metadata"].get("uid") != job.spec.hub.uid)
+        return kind in await self._hub.served()

@@ -1,18 +1,24 @@
-"""Tells the hub's objects what becomes of their jobs: one Event for each change of the reason, from the record."""
+"""Tells the hub's objects what becomes of their jobs: an Event for each change of the reason, and their binding."""
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
 import msgspec
 import structlog
+from msgspec import Struct
 
 from fairway.domain import decision
-from fairway.domain.job import Job
-from fairway.gateway.hub_events import Note, note_on, write
+from fairway.domain.job import IllegalMove, Job, fold
+from fairway.gateway.binding_book import BindingBook
+from fairway.gateway.bindings import binding_of, unclaimed
+from fairway.gateway.desk import SOON_MS, STATUS_MS, Desk, Line, Pace, Unclaimed
+from fairway.gateway.hub_events import Note, note_of, note_on, write
+from fairway.gateway.hub_objects import HubObject
 from fairway.gateway.intake import Intake
 from fairway.gateway.reader import Reader, decoded
 from fairway.runtime.loop import World
+from fairway.runtime.narrate import reason
 from fairway.runtime.ports import Cluster, Delivery, Source, Unreachable, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -24,33 +30,53 @@ _VERBS = (
 )  # fmt: skip
 SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in _VERBS)
 _decode = msgspec.json.Decoder(wire.Message).decode
-_MOST, _AT_ONCE = 256, 16
+_BATCH, _MOST_WAITING, _AT_ONCE = 64, 10_000, 8
+# 5 ms of a core each, of the hub and of this process: never more than one core for telling.
+_A_SECOND, _BURST = 200, 200
 _LATER_MS = 1_000
-# Of so many jobs the last reason is remembered; an older one may be told once more.
+_LOOK_S = 0.02
+# Of so many jobs it is remembered what was told; of an older one something may be told once more.
 _REMEMBERED = 100_000
 
 
+class Told(Struct):
+    """What was told of an attempt of a job. A reason for waiting that comes back is not told again."""
+
+    attempt: int
+    reasons: set[str]
+    last: str = ""
+    ended: bool = False
+
+
 class Narrator:
-    def __init__(self, world: World, hub: Cluster, intake: Intake) -> None:
-        self._world, self._hub, self._intake = world, hub, intake
-        self._rows = Reader(world.store)
-        self._gate = asyncio.Semaphore(_AT_ONCE)
-        self._last: OrderedDict[str, str] = OrderedDict()
+    def __init__(self, world: World, hub: Cluster, intake: Intake, desk: Desk) -> None:
+        self._world, self._hub, self._intake, self._desk = world, hub, intake, desk
+        self._rows, self._book = Reader(world.store), BindingBook(hub, world.clock, intake.present)
+        self._gate, self._pace = asyncio.Semaphore(_AT_ONCE), Pace(_A_SECOND, _BURST)
+        self._told: OrderedDict[str, Told] = OrderedDict()
+        self._source: Source | None = None
 
     async def run(self) -> None:
-        source = await self._source()
-        while True:
-            batch = await source.batch(_MOST)
-            try:
-                jobs = await self._jobs(batch)
-            except Unreachable as error:
-                log.warning("waiting", service="gateway", cause=str(error))
-                for one in batch:
-                    source.later(one, _LATER_MS)
-                continue
-            await self._tell(source, batch, jobs)
+        await self._intake.told.wait()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._hear())
+            group.create_task(self._tell())
 
-    async def _source(self) -> Source:
+    async def _hear(self) -> None:
+        source = self._source = await self._consumer()
+        while True:
+            batch = await source.batch(256)
+            now = self._world.clock.now()
+            for one in batch:
+                message = _message(one)
+                if message is None:
+                    source.ack([one])  # its consumer has put it among the dead letters
+                else:
+                    self._desk.hear(one, message, now)
+            while len(self._desk) > _MOST_WAITING:
+                await self._world.clock.sleep(_LOOK_S)
+
+    async def _consumer(self) -> Source:
         while True:
             try:
                 return await self._world.bus.consume(subjects.JOBS, DURABLE, SUBJECTS)
@@ -58,61 +84,149 @@ class Narrator:
                 log.warning("waiting", service="gateway", cause=str(error))
                 await self._world.clock.sleep(0.5)
 
-    async def _jobs(self, batch: Sequence[Delivery]) -> dict[str, Job]:
-        wanted = Wanted(rows={})
-        for message in filter(None, map(_message, batch)):
-            wanted.add(decision.JOBS, message.job)
-        found = await self._rows.read(wanted)
+    async def _tell(self) -> None:
+        while True:
+            try:
+                if not await self._round():
+                    await self._world.clock.sleep(_LOOK_S)
+            except Unreachable as error:
+                log.warning("waiting", service="gateway", cause=str(error))
+                await self._world.clock.sleep(_LATER_MS / 1000)
+
+    async def _round(self) -> bool:
+        """Whether there was anything to tell. Nobody but this writes bindings, so that none is written out of order."""
+        now = self._world.clock.now()
+        if await self._book.look():
+            for uid in list(self._intake.present):
+                self._desk.touch(self._intake.job(uid), now)
+            self._intake.still_unclaimed()
+        gone, left = self._desk.take_gone(), self._desk.take_unclaimed(now, _BATCH)
+        lines = self._desk.take(now, _BATCH)
+        for uid in self._intake.take_shown():
+            self._restate(uid, now)
+        try:
+            jobs = await self._jobs(lines)
+        except Unreachable:
+            self._put_back(lines, gone, left)
+            raise
+        removed = (self._drop(one) for one in gone)
+        waiting = (self._unclaimed(one) for one in left)
+        told = (self._line(name, line, jobs.get(name)) for name, line in lines.items())
+        await asyncio.gather(*removed)
+        await asyncio.gather(*waiting, *told)
+        return bool(gone or left or lines)
+
+    def _put_back(self, lines: Mapping[str, Line], gone: Iterable[HubObject], left: Iterable[Unclaimed]) -> None:
+        for name, line in lines.items():
+            self._desk.again(name, line, self._world.clock.now() + _LATER_MS)
+        self._desk.gone |= {one.uid: one for one in gone}
+        self._desk.unclaimed |= {one.one.uid: one for one in left}
+
+    def _restate(self, uid: str, now: int) -> None:
+        """The member's status changed: the last one must be in the binding, those before it need not."""
+        told = self._told.get(name := self._intake.job(uid))
+        if told is not None:
+            self._desk.touch(name, now, SOON_MS if told.ended else STATUS_MS)
+
+    async def _jobs(self, lines: Mapping[str, Line]) -> dict[str, Job]:
+        if not lines:
+            return {}
+        found = await self._rows.read(Wanted(rows={decision.JOBS: list(lines)}))
         return {key: decoded(row.data, Job) for (_, key), row in found.rows.items()}
 
-    async def _tell(self, source: Source, batch: Sequence[Delivery], jobs: dict[str, Job]) -> None:
-        """Messages of one job one after another, jobs beside each other."""
-        lines: dict[str, list[Delivery]] = {}
-        for one in batch:
-            message = _message(one)
-            lines.setdefault(message.job if message else "", []).append(one)
-        await asyncio.gather(*(self._line(source, line, jobs.get(name)) for name, line in lines.items()))
-
-    async def _line(self, source: Source, line: Sequence[Delivery], job: Job | None) -> None:
-        for at, one in enumerate(line):
-            try:
-                async with self._gate:
-                    await self._one(one, job)
-            except Unreachable:
-                for left in line[at:]:
-                    source.later(left, _LATER_MS)
-                return
-            source.ack([one])
-
-    async def _one(self, one: Delivery, job: Job | None) -> None:
-        message = _message(one)
-        if message is None:
+    async def _line(self, name: str, line: Line, job: Job | None) -> None:
+        try:
+            async with self._gate:
+                await self._say(job, line)
+        except Unreachable:
+            self._desk.again(name, line, self._world.clock.now() + _LATER_MS)
             return
-        note = note_on(job, message, one.id)
-        if note is None:
+        if self._source is not None and line.deliveries:
+            self._source.ack(line.deliveries)
+
+    async def _say(self, job: Job | None, line: Line) -> None:
+        words = [*line.ends, *([(line.cause, line.newest)] if line.newest else [])]
+        words.sort(key=lambda word: word[1].rev)
+        for _, message in words:
+            job = _caught_up(job, message)
+        uid = job.hub_uid if job else ""
+        if job is None or not uid:
             return
-        # The object itself, while it is there: a rejection does not name its API group.
-        note = msgspec.structs.replace(note, about=self._intake.present.get(note.about.uid, note.about))
-        if self._news(message.job, note):
-            await write(self._hub, note, message.at or self._world.clock.now())
-            self._remember(message.job, note.reason)
-        if job is not None and isinstance(message, wire.Queue) and message.why is None:
+        one = self._intake.present.get(uid)
+        if one is None:
             # A deletion that came while the job was not known yet was heard by nobody.
             await self._intake.check(job)
+            return
+        for cause, message in words:
+            await self._note(job, message, cause, one)
+        told = self._remember(job)
+        told.ended = job.ended
+        if any(isinstance(message, wire.Rejected) for _, message in words):
+            await self._intake.refused(one)
+        binding = binding_of(one, job, self._intake.shown.get(one.uid, b""))
+        if self._book.new(binding):
+            await self._paced()
+            await self._book.write(binding)
 
-    def _news(self, job: str, note: Note) -> bool:
-        return self._last.get(job) != note.reason
+    async def _note(self, job: Job, message: wire.JobMessage, cause: str, one: HubObject) -> None:
+        told = self._remember(job)
+        note = note_on(job, message, cause, not told.reasons.isdisjoint(("Dispatched", "Running")))
+        waits = isinstance(message, wire.Blocked | wire.Queue)
+        if note is None or note.reason in (told.reasons if waits else (told.last,)):
+            return
+        await self._paced()
+        # The object itself, while it is there: a rejection does not name its API group.
+        await write(self._hub, msgspec.structs.replace(note, about=one), message.at or self._world.clock.now())
+        told.reasons.add(note.reason)
+        told.last = note.reason
 
-    def _remember(self, job: str, reason: str) -> None:
-        self._last[job] = reason
-        self._last.move_to_end(job)
-        while len(self._last) > _REMEMBERED:
-            self._last.popitem(last=False)
+    def _remember(self, job: Job) -> Told:
+        told = self._told.get(job.id)
+        if told is None or told.attempt != job.attempt:
+            told = self._told[job.id] = Told(job.attempt, set())
+        self._told.move_to_end(job.id)
+        while len(self._told) > _REMEMBERED:
+            self._told.popitem(last=False)
+        return told
+
+    async def _unclaimed(self, one: Unclaimed) -> None:
+        note = note_of(one.one, one.why.code.value, f"Waits for a policy: {reason(one.why)}", "")
+        try:
+            async with self._gate:
+                await self._announce(note)
+                await self._book.write(unclaimed(one.one, self._intake.job(one.one.uid), one.why))
+        except Unreachable:
+            self._desk.unclaimed.setdefault(one.one.uid, one)
+
+    async def _announce(self, note: Note) -> None:
+        await self._paced()
+        await write(self._hub, note, self._world.clock.now())
+
+    async def _drop(self, one: HubObject) -> None:
+        try:
+            async with self._gate:
+                await self._book.drop(one)
+        except Unreachable:
+            self._desk.gone.setdefault(one.uid, one)
+
+    async def _paced(self) -> None:
+        if wait := self._pace.wait(self._world.clock.now()):
+            await self._world.clock.sleep(wait / 1000)
+
+
+def _caught_up(job: Job | None, message: wire.JobMessage) -> Job | None:
+    """The row, with a message that is ahead of it while the store is being rebuilt."""
+    if job is not None and message.rev <= job.rev:
+        return job
+    try:
+        return fold(job, message)
+    except IllegalMove:
+        return job
 
 
 def _message(one: Delivery) -> wire.JobMessage | None:
     try:
         message: wire.JobMessage = _decode(one.data)
     except msgspec.DecodeError:
-        return None  # its consumer has put it among the dead letters
+        return None
     return message

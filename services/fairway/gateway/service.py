@@ -2,6 +2,7 @@
 
 import asyncio
 
+from fairway.gateway.desk import Desk
 from fairway.gateway.intake import Intake
 from fairway.gateway.narrator import Narrator
 from fairway.runtime.loop import World
@@ -13,7 +14,8 @@ async def run_gateway(world: World, hub: Cluster | None) -> None:
     if hub is None:
         await asyncio.Event().wait()
         return
-    intake = Intake(world, hub)
+    desk = Desk()
+    intake = Intake(world, hub, desk)
     async with asyncio.TaskGroup() as group:
         group.create_task(intake.run())
-        group.create_task(Narrator(world, hub, intake).run())
+        group.create_task(Narrator(world, hub, intake, desk).run())

@@ -39,8 +39,9 @@ class Entry(Struct):
 
 class Book:
     """`lines` has every waiting job of a queue in its order; `groups` the blocked ones by what would serve them;
-    `flying` those dequeued and not yet reserved, by queue. `asked` is how often room had been freed anywhere when the
-    scheduler last had none for a shape; `woken` are jobs that freed room let go while others were passed over."""
+    `under` those of each policy; `flying` those dequeued and not yet reserved, by queue. `asked` is how often room had
+    been freed anywhere when the scheduler last had none for a shape; `woken` are jobs that freed room let go while
+    others were passed over."""
 
     def __init__(self, by_time: Callable[[str], bool] = lambda queue: False) -> None:
         """`by_time` says of which queues enqueue time alone is the order."""
@@ -50,6 +51,7 @@ class Book:
         self.groups: dict[tuple[str, str, str], SortedList[Place]] = {}
         self.flying: dict[str, dict[str, Place]] = {}
         self._flying_in: dict[str, str] = {}
+        self.under: dict[str, dict[str, None]] = {}
         self.asked: dict[str, int] = {}
         self.woken: dict[str, None] = {}
 
@@ -72,6 +74,7 @@ class Book:
         entry = entry_of(job, self._place(job))
         self.entries[job.id] = entry
         self.lines.setdefault(job.queue, SortedList()).add(entry.place)
+        self.under.setdefault(policy_of(job), {})[job.id] = None
         if entry.lacks:
             self.groups.setdefault((entry.lacks, *entry.key), SortedList()).add(entry.place)
 
@@ -83,6 +86,10 @@ class Book:
         if entry is None:
             return
         self._leave(self.lines, entry.job.queue, entry.place)
+        under = self.under[policy_of(entry.job)]
+        del under[name]
+        if not under:
+            del self.under[policy_of(entry.job)]
         if entry.lacks:
             self._leave(self.groups, (entry.lacks, *entry.key), entry.place)
 
@@ -119,6 +126,10 @@ class Book:
     def group(self, entry: Entry) -> Iterator[Entry]:
         """The jobs that wait for the same thing as this one, in order."""
         return (self.entries[place[2]] for place in self.groups.get((entry.lacks, *entry.key), ()))
+
+
+def policy_of(job: Job) -> str:
+    return job.spec.policy if job.spec else ""
 
 
 def place_of(job: Job, by_time: bool = False) -> Place:

@@ -6,6 +6,7 @@ from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import State
 from fairway.domain.retry import next_attempt
 from fairway.domain.tell import Teller, current
+from fairway.domain.terms import Changed
 from fairway.queue.book import ROOM, retry_at
 from fairway.queue.cancel import cancel, cancelled
 from fairway.queue.turn import SERVICE, SWEEP, Begin, Sweep, Turn, View
@@ -13,6 +14,7 @@ from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
+_MORE_MS = 1
 # Sent back from a place in a cluster that the scheduler had counted as taken.
 _GIVES_UP_ROOM = (Code.ROOM_TAKEN, Code.CAPACITY_UNKNOWN, Code.CANCELLED)
 
@@ -34,6 +36,8 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
             turn = Turn(view, heard, now, "room")
             turn.serve_room(message)
             return Decision(tuple(turn.steps))
+        case Changed() if message.policy:
+            return _followed(Turn(view, heard, now, "settings"), message.policy)
     return _everyone(view, heard, now)
 
 
@@ -41,9 +45,14 @@ def _everyone(view: View, heard: Heard, now: int) -> Decision:
     by = {Begin: "begin", Sweep: SWEEP}.get(type(heard.message), "settings")
     turn = Turn(view, heard, now, by)
     turn.serve_everyone()
-    if by != SWEEP:  # the sweep cannot tell forgotten room from room that does not fit
-        turn.serve_anywhere()
-    return Decision(tuple(turn.steps))
+    if by == SWEEP:  # it cannot tell forgotten room from room that does not fit
+        return Decision(tuple(turn.steps))
+    turn.serve_anywhere()
+    return _followed(turn)
+
+
+def _followed(turn: Turn, policy: str = "") -> Decision:
+    return Decision(again_in=None if turn.follow(policy) else _MORE_MS, steps=tuple(turn.steps))
 
 
 def _waiting(view: View, heard: Heard, now: int) -> Decision:
@@ -108,4 +117,3 @@ def _removed(view: View, heard: Heard, now: int) -> Decision:
         turn.attempt(view.book.entries[job.id])
         turn.advance(job.queue)
     return Decision(tuple(turn.steps))
-

@@ -14,7 +14,9 @@ from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import scale
 from fairway.queue.book import Book
 from fairway.queue.decide import decide
-from fairway.queue.turn import SERVICE, SWEEP, Begin, Sweep, taken_of
+from fairway.queue.follow import Policies
+from fairway.queue.rooms import taken_of
+from fairway.queue.turn import SERVICE, SWEEP, Begin, Sweep
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.ports import Found, Store, Wanted
@@ -69,6 +71,10 @@ class QueueView(JobsView):
     @property
     def queues(self) -> Mapping[str, QueueSpec]:
         return self._catalog.queues
+
+    @property
+    def policies(self) -> Policies:
+        return self._catalog.by_title
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)

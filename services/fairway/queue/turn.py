@@ -3,16 +3,15 @@
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-import msgspec
-
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota import charge, lacking, path_nodes
 from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.resources import Resources
 from fairway.domain.tell import Jobs, Teller, quota_key
-from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry
+from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry, retry_at
+from fairway.queue.follow import Policies, under
+from fairway.queue.rooms import enough, taken_of
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import FleetMessage, Freed
 from fairway.wire.reasons import Code
@@ -24,6 +23,8 @@ SWEEP = "sweep"
 WAKE_BUDGET = 256
 # How many jobs of one shape are asked whether their quota lets them have the room.
 SHAPE_TRIES = 32
+# So many jobs follow a change of their policy in one step of the queue; the next ones in the next.
+FOLLOWERS = 256
 
 
 class Begin(FleetMessage, frozen=True, kw_only=True, tag="begin"):
@@ -37,7 +38,7 @@ class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
 class View(Jobs, Protocol):
     """`usage` by quota key, `long_used` the larger of now and the last sweep; `room` the
     last word on each cluster's free room, which `all_known` says is complete;
-    `freed` how often room was freed."""
+    `freed` how often room was freed; `policies` are the hub's by title."""
 
     book: Book
     freed: int
@@ -53,6 +54,8 @@ class View(Jobs, Protocol):
     def tree(self) -> QuotaNode | None: ...
     @property
     def queues(self) -> Mapping[str, QueueSpec]: ...
+    @property
+    def policies(self) -> Policies: ...
 
 
 class Turn:
@@ -72,19 +75,43 @@ class Turn:
         return spec is not None and spec.policy == "Block"
 
     def attempt(self, entry: Entry) -> bool:
-        """Dequeues the job if it may go now; else says why not, if that is news."""
+        """Dequeues the job if it may go now; else says why not, if that is news. It goes under its policy as that is
+        now."""
         job = entry.job
         if not self._may_try(entry):
             return False
+        teller = self._amended(job)
         path = path_nodes(self._view.tree, job.leaf)
         why = lacking(path, self.usage, entry.request)
         if why is not None:
             self._held.add(job.id)
             if job.why is None or (job.why.code, job.why.field) != (why.code, why.field):
-                self.steps.append(self._teller(job).say(wire.Blocked, why=why).step())
+                teller.say(wire.Blocked, why=why)
+            if teller.job is not job:
+                self.steps.append(teller.step())
             return False
-        self._dequeue(entry, path)
+        self._dequeue(entry, path, teller)
         return True
+
+    def _amended(self, job: Job) -> Teller:
+        """Who speaks of this job next: first of what its policy says now, if that is news."""
+        teller = self._teller(job)
+        spec = under(self._view.policies, job)
+        return teller.say(wire.Amended, spec=spec) if spec is not None else teller
+
+    def follow(self, policy: str) -> bool:
+        """The jobs that wait under this policy (all that wait, if it is empty) take over what it says now, and go if
+        that lets them. False when there are more of them than one step should have."""
+        book = self._view.book
+        named = book.entries if not policy else book.under.get(policy, ())
+        changed = [book.entries[name] for name in named if under(self._view.policies, book.entries[name].job)]
+        for entry in sorted(changed, key=lambda entry: entry.place)[:FOLLOWERS]:
+            if self._may_try(entry):
+                self.attempt(entry)
+            elif entry.job.id not in self.gone | self._held:
+                self._held.add(entry.job.id)
+                self.steps.append(self._amended(entry.job).step())
+        return len(changed) <= FOLLOWERS
 
     def _may_try(self, entry: Entry) -> bool:
         job = entry.job
@@ -110,10 +137,10 @@ class Turn:
         self.steps.append(teller.step())
         self.gone.add(teller.id)
 
-    def _dequeue(self, entry: Entry, path: list[QuotaNode]) -> None:
+    def _dequeue(self, entry: Entry, path: list[QuotaNode], teller: Teller) -> None:
         job = entry.job
         names = tuple(node.path for node in path)
-        teller = self._teller(job).say(wire.Dequeued, path=names, charge=entry.request, woken_by=self.by)
+        teller.say(wire.Dequeued, path=names, charge=entry.request, woken_by=self.by)
         self.steps.append(teller.step(*charge(path, entry.request)))
         self.gone.add(job.id)
         if self.blocking(job.queue):
@@ -194,8 +221,9 @@ class Turn:
         return self._view.book.asked.get(entry.key[1]) == self._view.freed
 
     def worth(self, entry: Entry) -> bool:
-        """Whether a job that lacks room may find some now: it was freed, or a cluster is no longer avoided."""
-        if 0 < retry_at(entry.job) <= self._now:
+        """Whether a job that lacks room may find some now: it was freed, a cluster is no longer avoided, or its policy
+        says something else than it did."""
+        if 0 < retry_at(entry.job) <= self._now or under(self._view.policies, entry.job):
             return True
         return not self._vain(entry) and self._room_for(entry, self._view.room) is not None
 
@@ -213,28 +241,6 @@ class Turn:
         return False
 
 
-def retry_at(job: Job) -> int:
-    """When the first cluster that is only avoided for a while may be tried again; 0 when there is none."""
-    times = [one.numbers.get("until", 0) for one in job.verdicts if one.code is Code.RECENTLY_FAILED]
-    return min(times, default=0)
-
-
 def steps_aside(entry: Entry) -> bool:
     why = entry.job.why
     return entry.lacks == REMOVAL or (why is not None and why.code is Code.NO_CLUSTER_EVER)
-
-
-def enough(entry: Entry, freed: Freed) -> bool:
-    """Whether the freed room could hold the gang by its sums; what it takes node by node is the scheduler's to say."""
-    total, largest = entry.least
-    return _within(total, freed.free) and _within(largest, freed.largest)
-
-
-def taken_of(freed: Freed, amounts: Resources) -> Freed:
-    """What is left of freed room once somebody is on the way to it: the next in line is not woken for the same."""
-    left = {name: amount - amounts.get(name, 0) for name, amount in freed.free.items()}
-    return msgspec.structs.replace(freed, free=left)
-
-
-def _within(need: Resources, have: Mapping[str, int]) -> bool:
-    return all(amount <= have.get(name, 0) for name, amount in need.items() if amount)

@@ -1,53 +1,181 @@
-"""The hub object's status shows what the member says: newest word per object, written as fast as the hub takes it."""
+"""The hub's objects show what becomes of their jobs: newest word per object, in order, many objects at once.
+
+Two speak: the members' objects while an attempt lives (`saw`), and the record when one is over (calling the mirror).
+What is written is legal for the hub's API server as it follows on what is there; the kind's `Ends` know how.
+"""
 
 import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
+from msgspec import Struct
 
-from fairway.domain.names import HUB_UID
-from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable
+from fairway.domain.decision import Call, Outcome
+from fairway.domain.job import Job, State
+from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+from fairway.watcher import final
+from fairway.watcher.hub_writes import Place, Writer, has_ended
+from fairway.workloads.ends import Word
+from fairway.workloads.kind import FAILED, SUCCEEDED
+from fairway.workloads.registry import KINDS, status
 
 log = structlog.get_logger()
+Json = dict[str, Any]
+Next = Callable[[Json], Json]
+# Writes to the hub in flight.
+AT_ONCE = 16
+# Pods of a gang come up one after another, and each is a change: those of one moment are one write.
+_SETTLE_S = 0.05
+_AGAIN_S = 1.0
+_LIVES = (State.RESERVED, State.DISPATCHED, State.RUNNING)
+# Of so many objects that have ended it is remembered that they have.
+_ENDED = 50_000
+
+
+class _Line(Struct):
+    """One object of the hub: what it shows (None: not known yet), what it is to show next, and whether that is the
+    end. Attempts before `attempt` are over; `held` is a failure of that attempt that may not be the job's."""
+
+    place: Place
+    shown: Json | None = None
+    next: Next | None = None
+    ends: bool = False
+    attempt: int = 0
+    held: Json | None = None
+    queued: bool = False
+    waiting: list[asyncio.Future[None]] = []
 
 
 class Mirror:
-    """Keeps one status per hub object; an object that the hub no longer has, or has anew, is passed over."""
+    """`members` are looked at when the record calls a failure final whose words nobody has seen here."""
 
-    def __init__(self, hub: Cluster) -> None:
-        self._hub = hub
-        self._waiting: dict[tuple[str, str, str], tuple[str, dict[str, Any]]] = {}
+    def __init__(self, hub: Cluster, members: Mapping[str, Cluster], clock: Clock) -> None:
+        self._writer, self._members, self._clock = Writer(hub), members, clock
+        self._lines: dict[str, _Line] = {}
+        self._ended: OrderedDict[str, None] = OrderedDict()
+        self._due: list[str] = []
         self._news = asyncio.Event()
+        self._line: asyncio.Queue[str] = asyncio.Queue()
 
-    def saw(self, kind: str, change: Change) -> None:
-        meta = change.manifest.get("metadata") or {}
-        uid = (meta.get("annotations") or {}).get(HUB_UID)
-        status = change.manifest.get("status")
-        if uid and status and not change.gone:
-            self._waiting[kind, change.namespace, change.name] = (uid, status)
+    def saw(self, job: Job, attempt: int, cluster: str, manifest: Json) -> None:
+        """What the object of an attempt shows; passed over unless it is the job's present attempt."""
+        spec, seen = job.spec, manifest.get("status")
+        if spec is None or spec.hub is None or not seen or spec.hub.uid in self._ended:
+            return
+        if (job.attempt, job.cluster) != (attempt, cluster) or not _speaks(job):
+            return
+        work = spec.workload
+        line = self._of(Place(f"{work.kind}.{work.api_version}", work.namespace, work.name, spec.hub.uid))
+        if line.ends or attempt < line.attempt:
+            return
+        line.attempt = attempt
+        state = status(manifest, work, seen).state
+        if state == FAILED and not job.ended:
+            line.held = seen
+            return
+        self._put(line, _showing(line.place.kind, seen), state in (FAILED, SUCCEEDED))
+
+    async def __call__(self, call: Call) -> Outcome:
+        """Returns when the hub's object shows what the record says, or is no longer there."""
+        word: final.Word = call.body
+        if word.uid in self._ended:
+            return Outcome(call, True)
+        line = self._of(Place(word.kind, word.namespace, word.name, word.uid))
+        try:
+            step = await self._step(line, call, word)
+        except Unreachable as error:
+            return Outcome(call, False, "", str(error))
+        if call.attempt >= line.attempt and not line.ends:
+            line.attempt, line.held = call.attempt + 1, None
+            self._put(line, step, word.final)
+        if line.queued:
+            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            line.waiting = [*line.waiting, done]
+            await done
+        return Outcome(call, True)
+
+    async def _step(self, line: _Line, call: Call, word: final.Word) -> Next:
+        ends, said = KINDS[word.kind].ends, Word(word.why.code.value, word.why.text, rfc3339(word.at))
+        if not word.final:
+            return lambda shown: ends.waits(shown, said)
+        seen = (line.held or await self._seen(call, word)) if word.failed else None
+        return _showing(word.kind, seen) if seen else lambda shown: ends.fails(shown, said)
+
+    async def _seen(self, call: Call, word: final.Word) -> Json | None:
+        """The member's own words for a failure, if its object is still there."""
+        member = self._members.get(call.cluster)
+        try:
+            found = await member.get(word.kind, word.namespace, word.name) if member else None
+        except ClusterRefused:
+            return None
+        seen: Json = (found or {}).get("status") or {}
+        return seen if seen and has_ended(word.kind, {"status": seen}) else None
+
+    def _of(self, place: Place) -> _Line:
+        return self._lines.setdefault(place.uid, _Line(place))
+
+    def _put(self, line: _Line, step: Next, ends: bool) -> None:
+        line.next, line.ends = step, ends
+        if not line.queued:
+            line.queued = True
+            self._due.append(line.place.uid)
             self._news.set()
 
     async def run(self) -> None:
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            waiting, self._waiting = self._waiting, {}
-            for (kind, namespace, name), (uid, status) in waiting.items():
-                await self._write(kind, namespace, name, uid, status)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(self._work())
+            while True:
+                await self._news.wait()
+                await self._clock.sleep(_SETTLE_S)
+                self._news.clear()
+                due, self._due = self._due, []
+                for uid in due:
+                    self._line.put_nowait(uid)
 
-    async def _write(self, kind: str, namespace: str, name: str, uid: str, status: dict[str, Any]) -> None:
-        """Replaces the status as a whole: what the member no longer says must go here too. A kind whose definition
-        has no status subresource (Argo's Workflow) takes it as part of the object."""
-        steps: list[dict[str, Any]] = [
-            {"op": "test", "path": "/metadata/uid", "value": uid},
-            {"op": "add", "path": "/status", "value": status},
-        ]
-        try:
-            if await self._hub.patch(kind, namespace, name, steps, "status") is None:
-                await self._hub.patch(kind, namespace, name, steps)
-        except ClusterRefused as error:  # another uid: the object was deleted and created anew
-            log.info("status not returned", kind=kind, namespace=namespace, name=name, cause=str(error))
-        except Unreachable:
-            self._waiting.setdefault((kind, namespace, name), (uid, status))
-            await asyncio.sleep(1)
-            self._news.set()
+    async def _work(self) -> None:
+        while True:
+            line = self._lines[await self._line.get()]
+            step, waiting, line.next, line.waiting = line.next, line.waiting, None, []
+            assert step is not None, "an object is in the line because there is something to write"
+            try:
+                line.shown = await self._writer.write(line.place, line.shown, step)
+            except Unreachable as error:
+                log.info("waiting", service=final.SERVICE, cause=str(error))
+                await self._clock.sleep(_AGAIN_S)
+                line.next = line.next or step
+            line.waiting = [*waiting, *line.waiting]
+            self._written(line)
+
+    def _written(self, line: _Line) -> None:
+        line.queued = False
+        if line.next is not None:
+            self._put(line, line.next, line.ends)
+            return
+        for one in line.waiting:
+            if not one.done():
+                one.set_result(None)
+        line.waiting = []
+        if line.ends or line.shown is None:  # over, or the object is no longer there
+            del self._lines[line.place.uid]
+            self._ended[line.place.uid] = None
+            while len(self._ended) > _ENDED:
+                self._ended.popitem(last=False)
+
+
+def _showing(kind: str, seen: Json) -> Next:
+    return lambda shown: KINDS[kind].ends.shows(shown, seen)
+
+
+def _speaks(job: Job) -> bool:
+    """Whether the member's object of the present attempt speaks for the job: it lives there and is not being taken
+    out, or it ended there by itself."""
+    return (job.state in _LIVES and not job.removing) or job.state in (State.SUCCEEDED, State.FAILED)
+
+
+def rfc3339(now: int) -> str:
+    """Kubernetes' times are whole seconds."""
+    return f"{datetime.fromtimestamp(now // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -16,6 +16,7 @@ from fairway.runtime.members import Members
 from fairway.runtime.ports import Change, Cluster, ClusterRefused, Found, Store, Unreachable, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
+from fairway.watcher import final
 from fairway.watcher.decide import Observed, decide
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
@@ -24,16 +25,18 @@ from fairway.wire import subjects
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
 _LATE_EVERY_MS = 500
-_LOOK_EVERY_S = 30
+_LOOK_EVERY_S = 3
 _EMPTY_EVERY_S = 2
 log = structlog.get_logger()
 
 
 class WatcherView(JobsView):
-    """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster."""
+    """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. What is seen
+    of a job is shown to the mirror with the job's row: only the present attempt speaks for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, mirror: Mirror | None = None) -> None:
         super().__init__()
+        self._mirror = mirror
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
         self._deadlines: dict[str, int] = {}
@@ -78,6 +81,15 @@ class WatcherView(JobsView):
                 self.held.get(cluster, set()).discard(key.partition("/")[0])
         for job in self.jobs.values():
             self._note(job)
+        if self._mirror is not None:
+            self._show(self._mirror, heard)
+
+    def _show(self, mirror: Mirror, heard: Sequence[Heard]) -> None:
+        for one in heard:
+            seen = one.message
+            job = self.jobs.get(seen.job) if isinstance(seen, Observed) else None
+            if job is not None and not seen.gone:
+                mirror.saw(job, seen.attempt, seen.cluster, seen.manifest)
 
     def apply(self, step: Step) -> None:
         super().apply(step)
@@ -145,8 +157,6 @@ class Eyes:
                 continue
             (keys.discard if seen.gone else keys.add)(f"{seen.job}/{seen.attempt}")
             inbox.put(seen)
-            if self._mirror is not None:
-                self._mirror.saw(kind, change)
 
 
 def observed(cluster: str, change: Change) -> Observed | None:
@@ -164,6 +174,13 @@ def observed(cluster: str, change: Change) -> Observed | None:
     return Observed(**head, manifest=change.manifest, gone=change.gone)
 
 
-def service(eyes: Eyes) -> Service:
+def service(eyes: Eyes, mirror: Mirror | None = None) -> Service:
     ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message))
-    return Service(SERVICE, (ear,), decide, WatcherView, ticks=((Late(), _LATE_EVERY_MS),), beside=eyes)
+    return Service(SERVICE, (ear,), decide, lambda: WatcherView(mirror), ticks=((Late(), _LATE_EVERY_MS),), beside=eyes)
+
+
+def returning(mirror: Mirror) -> Service:
+    """What the record calls an end reaches the hub's objects, and is acknowledged when it is there."""
+    heard = tuple(f"fairway.job.{verb}.>" for verb in ("failed", "lost", "rejected", "cancelled"))
+    ear = Ear(subjects.JOBS, final.SERVICE, heard, msgspec.json.Decoder(wire.Message))
+    return Service(final.SERVICE, (ear,), final.decide, JobsView, act=mirror, most=64)

@@ -25,6 +25,9 @@ def blocked() -> Life:
     return queued(hub=HUB).then(wire.Blocked, why=Reason(Code.WAITING_FOR_QUOTA, "quota root/a is full"))
 
 
+WAY = "Dispatched to c1: 4 pods on 2 nodes; queue gold; quota root/a; 5 s after submission."
+
+
 @pytest.mark.parametrize(
     ("life", "reason", "words", "warning"),
     [
@@ -32,7 +35,7 @@ def blocked() -> Life:
         pytest.param(blocked(), "WaitingForQuota", "quota root/a is full", True, id="blocked: what it lacks"),
         pytest.param(no_room(), "WaitingForRoom", "none of 3 clusters", True, id="back in its queue: what it lacks"),
         pytest.param(place(dequeued(hub=HUB), "c1"), "Placed", "Placed in c1: 4 pods on 2 nodes", False, id="placed"),
-        pytest.param(dispatched(hub=HUB), "Dispatched", "Applied in c1", False, id="dispatched"),
+        pytest.param(dispatched(hub=HUB), "Dispatched", WAY, False, id="dispatched: the whole way in one sentence"),
         pytest.param(running(hub=HUB), "Running", "4 of 4 pods are up", False, id="running"),
     ],
 )
@@ -55,6 +58,14 @@ def test_a_rejected_object_is_found_without_a_specification() -> None:
 
 def test_a_job_that_did_not_come_from_the_hub_has_nobody_to_tell() -> None:
     assert last(running()) is None
+
+
+def test_a_job_that_runs_before_its_dispatch_was_told_says_where_it_went() -> None:
+    life = running(hub=HUB)
+    note = note_on(life.now, life.said[-1][1], "cause", dispatched=False)
+    assert note is not None
+    way = "Dispatched to c1: 4 pods on 2 nodes; queue gold; quota root/a."
+    assert note.text == f"Running in c1: 4 of 4 pods are up. {way}"
 
 
 def test_commands_and_inner_steps_are_not_told() -> None:

@@ -16,6 +16,7 @@ from fairway.queue.book import Book
 from fairway.reserver.capacity import node_writes
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo, Node
+from fairway.wire.policy import Policy
 
 KIND = "PyTorchJob.kubeflow.org/v1"
 
@@ -28,6 +29,7 @@ class Given:
     revs: dict[str, int] = field(default_factory=dict)
     stored: dict[str, Job | None] = field(default_factory=dict)
     tree: QuotaNode | None = None
+    policies: dict[str, Policy] = field(default_factory=dict)
     queues: dict[str, QueueSpec] = field(default_factory=dict)
     usage: dict[str, int] = field(default_factory=dict)
     long_used: dict[str, int] = field(default_factory=dict)

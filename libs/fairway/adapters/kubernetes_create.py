@@ -1,0 +1,126 @@
+"""Putting an object there exactly once: one call that can only create, and a look at what is there when it cannot.
+
+Not a server-side apply: that is two calls (without force it would still write into another's object whose fields do
+not conflict), it costs the API server half as much again, and it refuses lists that a create takes, such as an
+environment that names a variable twice. What was created once is never applied again, so nothing is lost by it.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from fairway.adapters.kubernetes_http import METADATA, Failing, Http, Refusal, Request
+from fairway.adapters.kubernetes_kinds import Kinds, NotServed
+from fairway.runtime.ports import Applied, ClusterRefused, Unreachable
+from fairway.wire.reasons import Code
+
+Json = dict[str, Any]
+
+JOB_LABEL = "fairway.io/job"
+ATTEMPT_LABEL = "fairway.io/attempt"
+# Whoever looks at managedFields sees who made the object. The hub has warned of unknown fields already.
+_QUERY = {"fieldManager": "fairway", "fieldValidation": "Ignore"}
+_NAMESPACE = "Namespace.v1"
+_TRIES = 4
+
+
+class _Uid(Struct):
+    uid: str
+
+
+class _Made(Struct):
+    metadata: _Uid
+
+
+_made = msgspec.json.Decoder(_Made).decode
+
+
+class Creator:
+    def __init__(self, http: Http, kinds: Kinds) -> None:
+        self._http, self._kinds = http, kinds
+
+    async def apply(self, kind: str, manifest: Json) -> Applied:
+        """The object is there and it is this attempt's; its namespace is made if it is missing."""
+        for _ in range(_TRIES):
+            try:
+                return Applied(await self.create(kind, manifest))
+            except Refusal as error:
+                if error.code != "AlreadyExists":
+                    await self._overcome(error, manifest)
+                    continue
+            except Failing as error:
+                # The object was not stored, and will not be as long as that webhook is away: others may do better.
+                if "failed calling webhook" in error.said.message:
+                    raise ClusterRefused("WebhookFailed", error.said.message) from error
+                raise
+            found = await self._find(kind, manifest)
+            if found is not None:
+                check_ours(kind, found, manifest)
+                return Applied(found["metadata"]["uid"], adopted=True)
+        raise Unreachable(f"{_where(kind, manifest)}: neither created nor found {_TRIES} times in a row; trying later")
+
+    async def _overcome(self, error: Refusal, manifest: Json) -> None:
+        """Returns when another try may succeed: there was no namespace, or two writes met (in a quota, say)."""
+        if error.status == 404 and error.plural == "namespaces":
+            await self._make_namespace(_namespace(manifest))
+        elif "NamespaceTerminating" in error.causes:
+            raise ClusterRefused("NamespaceTerminating", error.text) from error
+        elif error.status != 409:
+            raise error
+
+    async def create(self, kind: str, manifest: Json) -> str:
+        """The uid. Asks the API for the kind again when its path is no longer there."""
+        for age in (float("inf"), 0.0):
+            resource = await self._kinds.find(kind, age)
+            body = {"apiVersion": resource.api_version, "kind": resource.kind, **manifest}
+            request = Request("POST", resource.path(_namespace(manifest)), _QUERY, body, accept=METADATA)
+            try:
+                return _made(await self._http.call(request)).metadata.uid
+            except Refusal as error:
+                if error.status != 404 or error.plural:
+                    raise
+            except msgspec.DecodeError as error:
+                raise Unreachable(f"{_where(kind, manifest)}: an answer that makes no sense: {error}") from error
+        raise NotServed(kind)
+
+    async def _find(self, kind: str, manifest: Json) -> Json | None:
+        resource = await self._kinds.find(kind)
+        path = resource.path(_namespace(manifest), manifest["metadata"]["name"])
+        try:
+            found: Json = msgspec.json.decode(await self._http.call(Request("GET", path, accept=METADATA)))
+        except Refusal as error:
+            if error.status != 404:
+                raise
+            return None
+        return found
+
+    async def _make_namespace(self, namespace: str) -> None:
+        try:
+            await self.create(_NAMESPACE, {"metadata": {"name": namespace}})
+        except ClusterRefused as error:
+            if error.code != "AlreadyExists":
+                raise
+
+
+def check_ours(kind: str, found: Json, wanted: Json) -> None:
+    """Only the same attempt of the same job may be taken for ours."""
+    there = found["metadata"].get("labels") or {}
+    ours = wanted["metadata"].get("labels") or {}
+    where = _where(kind, wanted)
+    if not ours.get(JOB_LABEL) or there.get(JOB_LABEL) != ours[JOB_LABEL]:
+        owner = f"job {there[JOB_LABEL]}" if there.get(JOB_LABEL) else "somebody else"
+        raise ClusterRefused(Code.NAME_CONFLICT, f"{where} is there and belongs to {owner}; rename one of them")
+    if there.get(ATTEMPT_LABEL) != ours.get(ATTEMPT_LABEL):
+        text = f"{where} is there of attempt {there.get(ATTEMPT_LABEL)}; it has to be deleted first"
+        raise ClusterRefused("StaleObject", text)
+    if found["metadata"].get("deletionTimestamp"):
+        raise ClusterRefused("StaleObject", f"{where} is being deleted; apply again when it is gone")
+
+
+def _namespace(manifest: Json) -> str:
+    return str(manifest["metadata"].get("namespace") or "default")
+
+
+def _where(kind: str, manifest: Json) -> str:
+    return f"{kind} {_namespace(manifest)}/{manifest['metadata']['name']}"

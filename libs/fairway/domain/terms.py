@@ -1,0 +1,41 @@
+"""What of a policy holds for a job: said once, for the job that is admitted and for one that follows a change."""
+
+from typing import Any
+
+import msgspec
+
+from fairway.wire.fleet import FleetMessage
+from fairway.wire.policy import Policy
+from fairway.wire.spec import JobSpec
+
+
+class Changed(FleetMessage, frozen=True, kw_only=True, tag="changed"):
+    """Local: the hub says something new about the fleet; the object by its kind, a policy by its title too."""
+
+    kind: str
+    policy: str = ""
+
+
+def terms(policy: Policy) -> dict[str, Any]:
+    """The fields of a job's specification that its policy decides."""
+    return {
+        "policy": policy.title, "policy_version": policy.version, "placement": policy.placement,
+        "attempts": policy.attempts, "start_timeout": policy.start_timeout, "avoid": policy.avoid,
+    }  # fmt: skip
+
+
+def amended(spec: JobSpec, policy: Policy) -> JobSpec | None:
+    """The specification under its policy as that is now; None when nothing of it changed, or when the job came with a
+    later version than is known here."""
+    if not spec.follows or _older(policy.version, spec.policy_version):
+        return None
+    now = terms(policy)
+    was = {name: getattr(spec, name) for name in now}
+    if now | {"policy_version": ""} == was | {"policy_version": ""}:
+        return None
+    return msgspec.structs.replace(spec, **now)
+
+
+def _older(version: str, than: str) -> bool:
+    """Resource versions of one API server are numbers that grow; what has none is taken as it comes."""
+    return version.isdigit() and than.isdigit() and int(version) < int(than)

@@ -1,0 +1,68 @@
+"""Kubeflow's training-operator: PyTorchJob and TFJob, with or without Volcano's gangs."""
+
+import base64
+import os
+from pathlib import Path
+
+from fairway.kubereal.operators.setup import Process, Setup, Site, namespace
+from fairway.kubereal.operators.webhooks import Hook, configuration
+from fairway.kubereal.program import free_ports
+
+_NAMESPACE = "kubeflow"
+# Fixed in the operator's code: it waits until files are there, and then reads those below TMPDIR.
+_FIXED = Path("/tmp/k8s-webhook-server/serving-certs")
+_KINDS = ("pytorchjob", "tfjob")
+
+
+def training(site: Site) -> Setup:
+    return _setup(site)
+
+
+def training_volcano(site: Site) -> Setup:
+    """Every job's pods wait for a PodGroup of Volcano."""
+    return _setup(site, "--gang-scheduler-name=volcano")
+
+
+def _setup(site: Site, *flags: str) -> Setup:
+    webhook, health = free_ports(2)
+    env = site.serving()
+    _please(site)
+    process = Process(
+        "training-operator",
+        (
+            "--kubeconfig", site.kubeconfig, "--metrics-bind-address=0", "--zap-log-level=info",
+            f"--health-probe-bind-address=127.0.0.1:{health}", f"--webhook-server-port={webhook}",
+            *(f"--enable-scheme={kind}" for kind in _KINDS), "--controller-threads=4", *flags,
+        ),
+        env,
+        f"http://127.0.0.1:{health}/readyz",
+    )  # fmt: skip
+    hooks = [
+        Hook(f"validator.{kind}.training-operator.kubeflow.org", f"/validate-kubeflow-org-v1-{kind}",
+             "kubeflow.org", "v1", f"{kind}s")
+        for kind in _KINDS
+    ]  # fmt: skip
+    validation = configuration("Validating", "validator.training-operator.kubeflow.org", webhook, site.pair.ca, hooks)
+    return Setup((namespace(_NAMESPACE), _secret(site), validation), (process,))
+
+
+def _secret(site: Site) -> dict[str, object]:
+    pair = site.pair
+    data = {"ca.crt": pair.ca, "ca.key": pair.ca_key, "tls.crt": pair.certificate, "tls.key": pair.key}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "training-operator-webhook-cert", "namespace": _NAMESPACE},
+        "data": {name: base64.b64encode(value).decode() for name, value in data.items()},
+    }
+
+
+def _please(site: Site) -> None:
+    """Any pair will do, also one that another user's cluster left there."""
+    if not all((_FIXED / name).exists() for name in ("tls.crt", "tls.key")):
+        draft = _FIXED.with_name(f"serving-certs.{os.getpid()}")
+        site.pair.write(draft)
+        _FIXED.mkdir(parents=True, exist_ok=True)
+        for name in ("tls.crt", "tls.key"):
+            (draft / name).replace(_FIXED / name)
+        draft.rmdir()

@@ -1,0 +1,166 @@
+"""What the object on the hub shows where its member's own words will not do: between attempts, and at an end that only
+Fairway knows. Statuses in, statuses out; what was shown before is not changed.
+
+The shapes are those of the kinds' own operators, so that `kubectl get`, `wait` and whoever reads the status find what
+they would find if it ran there.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+Json = dict[str, Any]
+
+
+class Word(Struct, frozen=True):
+    """Why, as a CamelCase word and a sentence; `at` is RFC 3339 in whole seconds, as Kubernetes writes times."""
+
+    code: str
+    text: str
+    at: str
+
+
+def as_seen(shown: Json, seen: Json) -> Json:
+    """The member's own words, as they are."""
+    return seen
+
+
+class Ends(Struct, frozen=True):
+    """`shows` is what follows on `shown` when the member says `seen`. `waits`: the attempt is over and another one
+    follows. `fails`: the job is over, and no member says so."""
+
+    waits: Callable[[Json, Word], Json]
+    fails: Callable[[Json, Word], Json]
+    shows: Callable[[Json, Json], Json] = as_seen
+
+
+def without(status: Json, *fields: str) -> Json:
+    return {key: value for key, value in status.items() if key not in fields}
+
+
+def turned(conditions: list[Json] | None, word: Word, **wanted: bool) -> list[Json]:
+    """The conditions with these types at these values, moved to the end in this order: a printer column often shows
+    the last one. What is to be false and is not there is not added."""
+    listed = list(conditions or ())
+    for kind, value in wanted.items():
+        had = next((one for one in listed if one.get("type") == kind), None)
+        if had is None and not value:
+            continue
+        listed = [one for one in listed if one is not had]
+        listed.append(condition(kind, value, word))
+    return listed
+
+
+def condition(kind: str, value: bool, word: Word) -> Json:
+    return {
+        "type": kind, "status": str(value), "reason": word.code, "message": word.text, "lastTransitionTime": word.at,
+    }  # fmt: skip
+
+
+# kubeflow.org: conditions, and counts by role.
+def _no_replicas(shown: Json) -> Json:
+    return {role: {} for role in shown.get("replicaStatuses") or ()}
+
+
+def _training_waits(shown: Json, word: Word) -> Json:
+    conditions = turned(shown.get("conditions"), word, Running=False, Suspended=False, Restarting=True)
+    return {**without(shown, "completionTime"), "conditions": conditions, "replicaStatuses": _no_replicas(shown)}
+
+
+def _training_fails(shown: Json, word: Word) -> Json:
+    conditions = turned(shown.get("conditions"), word, Running=False, Restarting=False, Suspended=False, Failed=True)
+    return {**shown, "conditions": conditions, "replicaStatuses": _no_replicas(shown), "completionTime": word.at}
+
+
+TRAINING = Ends(_training_waits, _training_fails)
+
+
+# JobSet: conditions, a terminal state, and counts of Jobs (all of whose fields its schema demands).
+def _set_waits(shown: Json, word: Word) -> Json:
+    return without(shown, "conditions", "terminalState", "replicatedJobsStatus")
+
+
+def _set_fails(shown: Json, word: Word) -> Json:
+    status = without(shown, "replicatedJobsStatus")
+    return {**status, "conditions": turned(shown.get("conditions"), word, Failed=True), "terminalState": "Failed"}
+
+
+SET = Ends(_set_waits, _set_fails)
+
+
+# Volcano: a state with a phase; the counts are of pods that are no more.
+def _volcano(phase: str) -> Callable[[Json, Word], Json]:
+    def status(shown: Json, word: Word) -> Json:
+        state = {"phase": phase, "reason": word.code, "message": word.text, "lastTransitionTime": word.at}
+        kept: Json = {key: shown[key] for key in ("minAvailable", "retryCount") if key in shown}
+        return {**kept, "state": state}
+
+    return status
+
+
+VOLCANO = Ends(_volcano("Pending"), _volcano("Failed"))
+
+
+# Argo: a phase; what the nodes of an attempt did says nothing of the next one.
+def _workflow_waits(shown: Json, word: Word) -> Json:
+    return {"phase": "Pending", "message": word.text}
+
+
+def _workflow_fails(shown: Json, word: Word) -> Json:
+    ended = {"phase": "Failed", "message": word.text, "finishedAt": word.at}
+    started = {"startedAt": shown.get("startedAt") or word.at}
+    return {**shown, **started, **ended, "conditions": [{"type": "Completed", "status": "True"}]}
+
+
+WORKFLOW = Ends(_workflow_waits, _workflow_fails)
+
+
+# Spark: a state of the application; its schema demands driverInfo.
+def _spark(state: str) -> Callable[[Json, Word], Json]:
+    def status(shown: Json, word: Word) -> Json:
+        kept = without(shown, "executorState", "sparkApplicationId", "submissionID")
+        ended = {"terminationTime": word.at} if state == "FAILED" else {"terminationTime": None}
+        return {**kept, "applicationState": {"state": state, "errorMessage": word.text}, "driverInfo": {}, **ended}
+
+    return status
+
+
+SPARK = Ends(_spark("PENDING_RERUN"), _spark("FAILED"))
+
+
+# KubeRay: a state of the deployment, one of the job in it, and that of the cluster.
+_RAY_GONE = ("rayClusterStatus", "rayClusterName", "jobId", "dashboardURL", "endTime", "reason", "failed")
+
+
+def _ray_waits(shown: Json, word: Word) -> Json:
+    return {
+        **without(shown, *_RAY_GONE), "jobDeploymentStatus": "Retrying", "jobStatus": "PENDING", "message": word.text,
+    }  # fmt: skip
+
+
+def _ray_fails(shown: Json, word: Word) -> Json:
+    ended = {"jobDeploymentStatus": "Failed", "jobStatus": "FAILED", "message": word.text, "endTime": word.at}
+    return {**without(shown, "rayClusterStatus"), **ended}
+
+
+def _ray_shows(shown: Json, seen: Json) -> Json:
+    """The job's FAILED comes a moment before the deployment's: whether it is the end is not said yet."""
+    if seen.get("jobStatus") in ("FAILED", "STOPPED") and seen.get("jobDeploymentStatus") not in ("Complete", "Failed"):
+        return {**seen, "jobStatus": "RUNNING"}
+    return seen
+
+
+RAY = Ends(_ray_waits, _ray_fails, _ray_shows)
+
+
+# A kind that declares nothing better: conditions, as most operators write them.
+def _plain_waits(shown: Json, word: Word) -> Json:
+    return {"conditions": [condition("Failed", False, word)]}
+
+
+def _plain_fails(shown: Json, word: Word) -> Json:
+    return {**shown, "conditions": turned(shown.get("conditions"), word, Running=False, Failed=True)}
+
+
+PLAIN = Ends(_plain_waits, _plain_fails)

@@ -1,0 +1,110 @@
+"""From objects of the hub to their submissions: each once, and anew when one was refused and then changed."""
+
+from collections.abc import Sequence
+
+from fairway.domain import decision
+from fairway.domain.decision import Say
+from fairway.domain.job import Job, State
+from fairway.domain.names import job_id
+from fairway.domain.tell import another_id
+from fairway.gateway.answers import Slim
+from fairway.gateway.decide import HUB_CLIENT, Asked, Submission, submission
+from fairway.gateway.desk import Desk
+from fairway.gateway.hub_objects import HubObject, cleaned
+from fairway.gateway.reader import Reader, decoded
+from fairway.gateway.waiting_room import WaitingRoom
+from fairway.runtime.loop import World
+from fairway.runtime.ports import Wanted
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Reason
+from fairway.workloads.registry import KINDS
+
+
+class Submitter:
+    """Objects that no policy selects, and those that were refused, stay in the waiting room."""
+
+    def __init__(self, world: World, room: WaitingRoom, desk: Desk) -> None:
+        self._clock, self._room, self._desk = world.clock, room, desk
+        self._rows = Reader(world.store)
+        # Jobs that do not have the id that the uid gives, because that one was refused.
+        self._others: dict[str, str] = {}
+
+    def job(self, one: HubObject) -> str:
+        """The id of the job that stands for an object."""
+        return self._others.get(one.uid) or job_of(one)
+
+    async def jobs_of(self, gone: Sequence[HubObject]) -> dict[str, HubObject]:
+        """The jobs of objects that are no more."""
+        await self._known(gone)
+        return {self._others.pop(one.uid, "") or job_of(one): one for one in gone}
+
+    async def words(self, objects: Sequence[HubObject]) -> list[Say]:
+        """What is to be said for them. Raises Unreachable."""
+        known = await self._known(objects)
+        words: list[Say] = []
+        for one in objects:
+            if one.uid not in known and (said := self._claimed(one)):
+                words.append(said.say)
+        return words + await self._changed([one for one in objects if known.get(one.uid) == State.REJECTED])
+
+    async def _known(self, objects: Sequence[HubObject]) -> dict[str, str]:
+        """The state of those that were submitted before, by this process or another."""
+        wanted = Wanted(rows={decision.CLIENTS: list(map(_client, objects))})
+        for one in objects:
+            wanted.add(decision.JOBS, job_of(one))
+        found = (await self._rows.read(wanted)).rows
+        known: dict[str, str] = {}
+        for one in objects:
+            if (row := found.get((decision.JOBS, job_of(one)))) is not None:
+                known[one.uid] = decoded(row.data, Slim).state
+            if (client := found.get((decision.CLIENTS, _client(one)))) is not None:
+                job, _ = decoded(client.data, tuple[str, str])
+                known[one.uid] = State.ADMITTED
+                if job != job_of(one):
+                    self._others[one.uid] = job
+        return known
+
+    async def _changed(self, objects: Sequence[HubObject]) -> list[Say]:
+        """Of objects that were refused: the submission of those that are no longer what was refused."""
+        if not objects:
+            return []
+        said = {one.uid: self._claimed(one, again=True) for one in objects}
+        ids = {uid: another_id(new.job, new.say.id, new.digest) for uid, new in said.items() if new}
+        names = [*map(job_of, objects), *ids.values()]
+        rows = (await self._rows.read(Wanted(rows={decision.JOBS: names}))).rows
+        refused = {name: decoded(row.data, Job).refused for (_, name), row in rows.items()}
+        words: list[Say] = []
+        for one in objects:
+            new = said[one.uid]
+            if new is not None and refused.get(job_of(one)) != new.digest:
+                self._others[one.uid] = ids[one.uid]
+                if ids[one.uid] not in refused:
+                    words.append(new.say)
+                    continue
+            self._room.wait(one)
+        return words
+
+    def _claimed(self, one: HubObject, again: bool = False) -> Submission | None:
+        """None when no policy selects it: then it waits, and is told so. `again`: what it was before was refused."""
+        policies = self._room.policy_for(one)
+        if isinstance(policies, Reason):
+            self._room.wait(one)
+            self._desk.lacks(one, policies, self._clock.now())
+            return None
+        asked = Asked(cleaned(one.manifest), policies, f"{HUB_CLIENT}{one.uid}")
+        ref = wire.HubRef(one.uid, KINDS[one.kind].plural)
+        return submission(asked, "hub", self._clock.now(), ref, again)
+
+    def unclaimed(self, one: HubObject) -> None:
+        """Has it told once more if it waits for a policy."""
+        if isinstance(why := self._room.policy_for(one), Reason):
+            self._desk.lacks(one, why, self._clock.now())
+
+
+def _client(one: HubObject) -> str:
+    return f"{one.namespace}/{HUB_CLIENT}{one.uid}"
+
+
+def job_of(one: HubObject) -> str:
+    """The id of the first job that stands for an object; admission derives the same."""
+    return job_id(one.namespace, f"{HUB_CLIENT}{one.uid}", one.name)

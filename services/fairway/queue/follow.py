@@ -1,0 +1,31 @@
+"""A waiting job follows its policy: what that says now, if it is not what it was admitted with. Pure."""
+
+from collections.abc import Mapping
+
+from fairway.domain.job import Job
+from fairway.domain.terms import amended
+from fairway.wire.policy import Policy
+from fairway.wire.spec import JobSpec
+from fairway.workloads.policies import select
+
+# The hub's policies by title.
+Policies = Mapping[str, Policy]
+
+
+def under(policies: Policies, job: Job) -> JobSpec | None:
+    """The job's specification under its policy as that is now; None when there is no news. A policy that is gone, or
+    does not select the job any more, leaves it what it had."""
+    if job.spec is None or not job.spec.follows:
+        return None
+    policy = policies.get(job.spec.policy)
+    if policy is None:
+        return None
+    spec = amended(job.spec, policy)
+    return spec if spec is not None and _selects(policy, job.spec) else None
+
+
+def _selects(policy: Policy, spec: JobSpec) -> bool:
+    work = spec.workload
+    named = {"namespace": work.namespace, "name": work.name, "labels": spec.labels}
+    head = {"apiVersion": work.api_version, "kind": work.kind, "metadata": named}
+    return isinstance(select([policy], head), Policy)

@@ -1,0 +1,76 @@
+"""What the record says of an attempt's end, for the job's object on the hub: only what it calls final is an end there.
+
+A member shows a failed attempt as a failed job. On the hub that would be a lie while another attempt follows: whoever
+waits for the end would take it for one. So the word of a failure comes from the record, and what no member shows (an
+attempt that never started, a refusal, a cancellation) comes from there too.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from fairway.domain.decision import NOTHING, Call, Decision, Heard
+from fairway.domain.job import Job, State
+from fairway.domain.tell import Jobs
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+from fairway.workloads.registry import KINDS
+
+SERVICE = "watcher-hub"
+SHOW = "show"
+# The hub does not answer: asked again after this long (ms).
+_AGAIN_MS = 1_000
+
+
+class Word(Struct, frozen=True):
+    """For the hub's object `uid` of this kind. `final`: the job has ended and will not run again; `failed`: the member
+    itself says so, and its own words are better than ours. `attempt` is over either way."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    why: Reason
+    at: int
+    final: bool = False
+    failed: bool = False
+
+
+def decide(view: Jobs, heard: Heard, now: int) -> Decision:
+    if heard.outcomes:
+        return NOTHING if heard.outcomes[-1].ok else Decision(again_in=_AGAIN_MS)
+    message: Any = heard.message
+    word = _word(view.jobs.get(message.job), message) or _refusal(message)
+    cluster = getattr(message, "cluster", "")
+    return Decision(calls=(Call(SHOW, cluster, message.job, message.attempt, word),)) if word else NOTHING
+
+
+def _refusal(message: wire.JobMessage) -> Word | None:
+    """Of what was refused at the door there is no more than the message."""
+    if not isinstance(message, wire.Rejected) or message.hub is None:
+        return None
+    kind = f"{message.kind}.{message.api_version}"
+    if kind not in KINDS or not message.name:
+        return None
+    return Word(kind, message.tenant, message.name, message.hub.uid, message.reasons[0], message.at, final=True)
+
+
+def _word(job: Job | None, message: wire.JobMessage) -> Word | None:
+    """None: there is no object on the hub, or the job is further than this message."""
+    if job is None or job.spec is None or job.spec.hub is None:
+        return None
+    match message:
+        case wire.Failed() | wire.Lost():
+            why, final = message.why, message.final
+        case wire.Rejected():
+            why, final = message.reasons[0], True
+        case wire.Cancelled():
+            why, final = job.why or Reason(Code.CANCELLED, "it was cancelled"), True
+        case _:
+            return None
+    if not final and (job.state in (State.DISPATCHED, State.RUNNING) or job.ended):
+        return None
+    work = job.spec.workload
+    failed = isinstance(message, wire.Failed) and why.code is Code.JOB_FAILED
+    kind = f"{work.kind}.{work.api_version}"
+    return Word(kind, work.namespace, work.name, job.spec.hub.uid, why, message.at, final, failed)

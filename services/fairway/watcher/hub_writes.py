@@ -1,0 +1,115 @@
+"""Writing a status onto an object of the hub: one call, made only when something changes, and legal as it follows on
+what is there."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import Any
+
+import structlog
+from msgspec import Struct
+
+from fairway.runtime.ports import Cluster, ClusterRefused
+from fairway.wire.workload import Workload
+from fairway.workloads.kind import FAILED, SUCCEEDED
+from fairway.workloads.registry import status
+
+log = structlog.get_logger()
+Json = dict[str, Any]
+
+
+class Place(Struct, frozen=True):
+    """An object of the hub; another `uid` under the same name is another object."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+
+
+class Writer:
+    """Remembers which kinds have their status in the object itself, and, of those it has not written to yet, what was
+    there when the kind was first asked for: what a process before this one wrote is not written again."""
+
+    def __init__(self, hub: Cluster) -> None:
+        self._hub = hub
+        self._subresource: dict[str, str] = {}
+        self._found: dict[str, dict[str, Json | None]] = {}
+        self._asking = asyncio.Lock()
+
+    async def write(self, place: Place, shown: Json | None, step: Callable[[Json], Json]) -> Json | None:
+        """Shows what `step` makes of what is shown; returns what is shown then, None when the object is not there any
+        more. Raises Unreachable."""
+        if shown is None:
+            shown = (await self._kind(place.kind)).pop(place.uid, {})
+        if shown is None:
+            return {}  # it has ended, and says so
+        new = step(shown)
+        if new == shown:
+            return shown
+        try:
+            return new if await self._patch(place, new) else None
+        except ClusterRefused as error:
+            return await self._anew(place, step, error)
+
+    async def _anew(self, place: Place, step: Callable[[Json], Json], refusal: ClusterRefused) -> Json | None:
+        """Refused: the object is another by now, or it does not show what was thought."""
+        found = await self._hub.get(place.kind, place.namespace, place.name)
+        if found is None or found["metadata"].get("uid") != place.uid:
+            return None
+        shown: Json = found.get("status") or {}
+        new = step(shown)
+        if new == shown:
+            return shown
+        try:
+            return new if await self._patch(place, new) else None
+        except ClusterRefused as error:
+            log.warning(
+                "status not returned", kind=place.kind, namespace=place.namespace, name=place.name,
+                cause=str(error), before=str(refusal),
+            )  # fmt: skip
+            return shown
+
+    async def _patch(self, place: Place, new: Json) -> bool:
+        """Replaces the status as a whole: what the member no longer says must go here too. False: no such object. A
+        kind whose definition has no status subresource (Argo's Workflow) takes it as part of the object."""
+        steps: list[Json] = [
+            {"op": "test", "path": "/metadata/uid", "value": place.uid},
+            {"op": "add", "path": "/status", "value": new},
+        ]
+        known = self._subresource.get(place.kind)
+        for part in ("status", "") if known is None else (known,):
+            if await self._hub.patch(place.kind, place.namespace, place.name, steps, part) is not None:
+                self._subresource[place.kind] = part
+                return True
+        return False
+
+    async def _kind(self, kind: str) -> dict[str, Json | None]:
+        """The statuses of a kind by uid, as they were when this was first asked; None for those that have ended."""
+        async with self._asking:
+            if kind not in self._found:
+                self._found[kind] = await self._list(kind)
+        return self._found[kind]
+
+    async def _list(self, kind: str) -> dict[str, Json | None]:
+        found: dict[str, Json | None] = {}
+        async with aclosing(self._hub.watch(kind)) as changes:  # type: ignore[type-var]  # adapters give generators
+            async for change in changes:
+                if change.synced:
+                    break
+                if change.manifest.get("status"):
+                    found[change.manifest["metadata"]["uid"]] = _live(kind, change.manifest)
+        return found
+
+
+def has_ended(kind: str, manifest: Json) -> bool:
+    """Whether the status is that of an end."""
+    api_version = kind.partition(".")[2]
+    nobody = Workload(api_version, kind.partition(".")[0], "", "", (), 0)
+    whole = {"apiVersion": api_version, "kind": nobody.kind, **manifest}
+    return status(whole, nobody, manifest.get("status")).state in (FAILED, SUCCEEDED)
+
+
+def _live(kind: str, manifest: Json) -> Json | None:
+    shown: Json = manifest["status"]
+    return None if has_ended(kind, manifest) else shown

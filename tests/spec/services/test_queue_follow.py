@@ -1,0 +1,119 @@
+"""queue: a waiting job follows what its policy says now, and what was let go stays as it was."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from given import Given, events, gone, heard, of, told, tree, verbs
+from line import BLOCK, flying, quota, room, waiting
+from lives import T0, Life, S
+
+from fairway.domain.decision import Decision
+from fairway.domain.terms import Changed
+from fairway.queue.decide import decide
+from fairway.queue.turn import FOLLOWERS, Begin
+from fairway.wire.policy import Affinity, Placement, Policy, Selector
+
+NOW = T0 + 900 * S
+TITLE = "PropagationPolicy team-a/llm"
+CHANGED = Changed(kind="PropagationPolicy", policy=TITLE)
+SOUTH = Placement((Affinity(cluster_names=("south",)),))
+FULL = {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 32}}
+
+
+def policy(placement: Placement = SOUTH, version: str = "8", **more: Any) -> Policy:
+    """What the hub says now of the policy that every job here was admitted under, then at version 7."""
+    selectors = (Selector("kubeflow.org/v1", "PyTorchJob", "team-a"),)
+    said = Policy("policy.karmada.io/v1alpha1", "PropagationPolicy", "team-a", "llm", selectors, placement)
+    return msgspec.structs.replace(said, version=version, **more)
+
+
+def job(name: str, at: int = 0, **more: Any) -> Life:
+    return waiting(name, at, **{"follows": True, "policy_version": "7", **more})
+
+
+def decided(*lives: Life, now: Policy | None = None, when: Any = CHANGED, **view: Any) -> Decision:
+    given: Given = of(*lives, **{"freed": 3, **view})
+    given.policies = {TITLE: now or policy()}
+    return decide(given, told(when), NOW)
+
+
+def stuck(name: str, at: int = 0, **more: Any) -> Life:
+    """No cluster of its policy had room for it, and none has been freed since."""
+    return job(name, at, why=room(), freed=3, **more)
+
+
+def test_a_job_that_found_no_room_goes_when_its_policy_allows_another_cluster() -> None:
+    amended, dequeued = events(decided(stuck("a")))
+    assert (amended.verb, amended.spec.placement, amended.spec.policy_version) == ("amended", SOUTH, "8")
+    assert (dequeued.verb, dequeued.woken_by, dequeued.rev) == ("dequeued", "settings", amended.rev + 1)
+
+
+def test_it_is_amended_in_the_step_that_lets_it_go() -> None:
+    (step,) = decided(stuck("a")).steps
+    assert [say.message.verb for say in step.events] == ["amended", "dequeued"]
+
+
+@pytest.mark.parametrize(
+    ("life", "now"),
+    [
+        pytest.param(stuck("a"), policy(Placement()), id="nothing changed but its version"),
+        pytest.param(stuck("a"), policy(version="6"), id="the job came with a later version"),
+        pytest.param(stuck("a", follows=False), policy(), id="the job brought its own policy"),
+        pytest.param(stuck("a", policy="PropagationPolicy team-a/other"), policy(), id="another policy"),
+        pytest.param(
+            stuck("a"), policy(selectors=(Selector("batch/v1", "Job", "team-a"),)), id="it does not select the job now"
+        ),
+        pytest.param(flying("a", follows=True, policy_version="7"), policy(), id="the job is on its way"),
+    ],
+)
+def test_nothing_is_said(life: Life, now: Policy) -> None:
+    assert verbs(decided(life, now=now)) == []
+
+
+def test_versions_are_compared_as_numbers() -> None:
+    assert gone(decided(stuck("a", policy_version="99"), now=policy(version="100"))) == ["a"]
+    assert gone(decided(stuck("a", policy_version=""), now=policy(version=""))) == ["a"]
+
+
+def test_a_policy_that_is_gone_leaves_the_job_what_it_had() -> None:
+    given = of(stuck("a"))
+    assert verbs(decide(given, told(CHANGED), NOW)) == []
+
+
+@pytest.mark.parametrize("change", [{"attempts": 9}, {"start_timeout": 9_000}, {"avoid": 9}], ids=str)
+def test_every_term_of_a_policy_is_followed(change: dict[str, int]) -> None:
+    said = events(decided(job("a", why=quota()), now=policy(Placement(), **change), **FULL))
+    assert [one.verb for one in said] == ["amended"]
+    assert {name: getattr(said[0].spec, name) for name in change} == change
+
+
+def test_one_that_quota_holds_back_is_amended_and_goes_on_waiting() -> None:
+    assert verbs(decided(job("a", why=quota()), **FULL)) == ["amended"]
+    assert verbs(decided(job("a"), **FULL)) == ["amended", "blocked"]
+
+
+def test_one_behind_the_head_of_a_blocking_queue_is_amended_and_goes_on_waiting() -> None:
+    decision = decided(stuck("a", follows=False), job("b", 1), queues=BLOCK)
+    assert [(one.verb, one.job) for one in events(decision)] == [("amended", "b")]
+
+
+def test_what_was_missed_while_the_queue_was_away_is_made_up_for_at_its_start() -> None:
+    assert verbs(decided(job("a", why=quota()), when=Begin(), **FULL)) == ["amended"]
+
+
+def test_a_job_that_was_on_its_way_as_its_policy_changed_goes_again_when_it_comes_back() -> None:
+    life = stuck("a")
+    given = of(life, freed=3)
+    given.book.found_none("a", 3)
+    assert gone(decide(given, heard(life), NOW)) == []
+    given.policies = {TITLE: policy()}
+    assert verbs(decide(given, heard(life), NOW)) == ["amended", "dequeued"]
+
+
+def test_many_followers_are_taken_in_pieces() -> None:
+    lives = [stuck(f"j{number:04}", number) for number in range(FOLLOWERS + 1)]
+    decision = decided(*lives)
+    assert len(gone(decision)) == FOLLOWERS
+    assert decision.again_in is not None
+    assert decided(*lives[:FOLLOWERS]).again_in is None
