@@ -105,7 +105,7 @@ class House:
             rows = (await http.get(f"{self.url}/v1/clusters")).json()["items"]
         return {row["name"]: row for row in rows}
 
-    async def until(self, look: Callable[[], Any], what: str, seconds: float = 30) -> Any:
+    async def until(self, look: Callable[[], Any], what: str, seconds: float = 90) -> Any:
         """What `look` finds or is told, as soon as it is true."""
         end = asyncio.get_running_loop().time() + seconds
         while True:

@@ -32,8 +32,8 @@ class Right(Struct, frozen=True):
         return {"apiGroups": [self.group], "resources": list(self.resources), "verbs": list(self.verbs)}
 
 
-# A server-side apply that makes an object needs create besides patch.
-_JOBS = ("get", "list", "watch", "create", "patch", "delete")
+# No patch and no update: what was created once is never changed, only deleted.
+_JOBS = ("get", "list", "watch", "create", "delete")
 _GENERAL = (
     Right("", ("nodes",), ("list", "watch"), "the agent reports room"),
     Right("", ("pods",), ("list", "watch"), "the agent reports who uses it; a deletion waits for the last pod"),
