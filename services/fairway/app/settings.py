@@ -22,6 +22,7 @@ class Settings(Struct, frozen=True):
     stub_clusters: bool = False
     replicas: int = 1
     public_url: str = ""
+    placeholder_image: str = ""
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -33,7 +34,7 @@ class Settings(Struct, frozen=True):
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
-    FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL."""
+    FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
@@ -50,4 +51,5 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         stub_clusters=bool(text("STUB_CLUSTERS", "")),
         replicas=int(text("REPLICAS", "1")),
         public_url=text("PUBLIC_URL", "").rstrip("/"),
+        placeholder_image=text("PLACEHOLDER_IMAGE", ""),
     )
