@@ -148,6 +148,12 @@ class MemoryCluster:
         self.show((kind, namespace, name), values["/status"])
         return self.objects[kind, namespace, name]
 
+    async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
+        self._reached()
+        for key, found in list(self.objects.items()):
+            if key[:2] == (kind, namespace) and name in ("", key[2]) and _carries(found, labels):
+                self._remove(key)
+
     async def served(self) -> tuple[str, ...]:
         self._reached()
         return self._kinds
