@@ -79,6 +79,9 @@ EXAMPLES: dict[str, Struct] = {
         labels={"gpu": "a100"}, taints=(Taint("spot", "NoSchedule"),), kinds=("Job.batch/v1",), kubernetes="v1.33.1",
         holds=("reservations", "placeholders"),
     ),
+    "stranded": fleet.Stranded(
+        at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61),)
+    ),
     "freed": fleet.Freed(at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4),
     "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}')),
     "config_refused": fleet.ConfigRefused(**_OBJECT, reasons=(_WHY,)),

@@ -47,6 +47,7 @@ class Kind:
     `phase` takes the object too; for most kinds its `status` alone is enough.
     `drop` are fields that would remove a finished object before anybody saw it (time to live).
     `prepare` is the kind's own clean-up of a member copy. `ends` is what the hub shows when no member speaks.
+    `steady`: a gang that was up and is no longer is in trouble (not where pods come and go: Spark, Argo).
     `holds` are the ways in which room can be held for its pods in a member: placeholders need pods that come, gates
     included, from templates of the manifest, and all at once.
     """
@@ -67,6 +68,7 @@ class Kind:
     prepare: Callable[[dict[str, Any]], None] | None = None
     holds: tuple[str, ...] = (RESERVATIONS, PLACEHOLDERS)
     ends: Ends = PLAIN
+    steady: bool = True
 
     @property
     def key(self) -> str:

@@ -186,6 +186,7 @@ SPARK = Kind(
     priority=priority,
     label_paths=label_paths,
     ends=ENDS,
+    steady=False,
     suspend_path=("spec", "suspend"),
     drop=(("spec", "timeToLiveSeconds"),),
     holds=(RESERVATIONS,),  # spark-submit makes the pods: a gate would not reach them

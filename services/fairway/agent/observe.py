@@ -111,8 +111,9 @@ class Use(Struct, frozen=True):
     pod_set: str = ""
 
 
-def node_of(manifest: dict[str, Any]) -> tuple[Node, str]:
-    """The node without its users, and the version of its kubelet. ValidationError when it is no Node."""
+def node_of(manifest: dict[str, Any]) -> tuple[Node, str, bool]:
+    """The node without its users, the version of its kubelet, and whether it is ready. ValidationError when it is no
+    Node."""
     found = msgspec.convert(manifest, NodeObject)
     ready = any(one.type == "Ready" and one.status == "True" for one in found.status.conditions or ())
     leaving = bool(found.spec.unschedulable or found.metadata.deletion_timestamp)
@@ -123,7 +124,7 @@ def node_of(manifest: dict[str, Any]) -> tuple[Node, str]:
         taints=tuple(Taint(one.key, one.effect, one.value or "") for one in found.spec.taints or ()),
         schedulable=ready and not leaving,
     )
-    return node, found.status.node_info.kubelet_version if found.status.node_info else ""
+    return node, found.status.node_info.kubelet_version if found.status.node_info else "", ready
 
 
 def use_of(manifest: dict[str, Any]) -> Use | None:

@@ -13,7 +13,7 @@ from fairway.domain.tell import message_id
 from fairway.runtime.ports import Bus, Change, Clock, Cluster, ClusterRefused, Ids, Outgoing, Unreachable
 from fairway.wire import subjects
 from fairway.wire.capacity import RESERVATIONS, Taint
-from fairway.wire.fleet import Configured, Report
+from fairway.wire.fleet import Configured, Report, Stranded
 
 log = structlog.get_logger()
 _encode = msgspec.json.Encoder().encode
@@ -23,8 +23,8 @@ _RETRY_S = 0.5
 
 class Settings(Struct, frozen=True):
     """`labels` and `taints` are the cluster's own; `reserve` is how room may be held there (wire.capacity.RESERVE).
-    Times in seconds. `most_bytes` of node rows go into one message: below the 1 MiB that a NATS server takes by
-    default."""
+    Times in seconds; `stranded`: so long may pods stay on a node that is away. `most_bytes` of node rows go into one
+    message: below the 1 MiB that a NATS server takes by default."""
 
     labels: dict[str, str] = {}
     taints: tuple[Taint, ...] = ()
@@ -32,6 +32,7 @@ class Settings(Struct, frozen=True):
     coalesce: float = 0.05
     discover: float = 2.0
     most_bytes: int = 700_000
+    stranded: float = 60.0
     reserve: Literal["auto", "reservations", "placeholders", "ledger"] = "auto"
 
 
@@ -74,6 +75,7 @@ class Agent:
             group.create_task(self._probe())
             group.create_task(self._rediscover(group))
             group.create_task(self._report())
+            group.create_task(self._warn())
 
     async def _asked(self, _: bytes) -> bytes:
         self._full = True
@@ -171,6 +173,20 @@ class Agent:
                 await self._clock.sleep(_RETRY_S)
                 self._due.set()
 
+    async def _warn(self) -> None:
+        """With each heartbeat, which attempts are on nodes that are away: whoever has heard it hears it again."""
+        await self._complete.wait()
+        subject = subjects.cluster(Stranded.verb, self._cluster.name)
+        count = 0
+        while True:
+            await self._clock.sleep(self._settings.heartbeat)
+            now = self._clock.now()
+            found = () if self._away else self._seen.stranded(now, int(self._settings.stranded * 1000))
+            if found:
+                count += 1
+                message = Stranded(at=now, cluster=self._cluster.name, attempts=found)
+                await self._said([self._outgoing(f"stranded-{count}", subject, message)])
+
     async def _said(self, messages: list[Outgoing]) -> bool:
         """Whether the bus has them all."""
         try:
@@ -207,7 +223,7 @@ class Agent:
             messages.append(self._outgoing(str(self._sequence), subject, report))
         return messages
 
-    def _outgoing(self, what: str, subject: str, message: Configured | Report) -> Outgoing:
+    def _outgoing(self, what: str, subject: str, message: Configured | Report | Stranded) -> Outgoing:
         name = message_id("agent", self._cluster.name, self._epoch, what)
         kind = "fairway." + ".".join(subject.split(".")[1:3])
         return Outgoing(name, subject, _encode(message), kind, f"/fairway/agent/{subjects.token(self._cluster.name)}")

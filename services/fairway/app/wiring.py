@@ -39,6 +39,7 @@ from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
 from fairway.watcher.reflect import Mirror
+from fairway.watcher.suspicion import Suspicion
 from fairway.wire import asks
 from fairway.wire import jobs as wire
 from fairway.workloads.registry import KINDS
@@ -72,7 +73,7 @@ class Parts(Struct):
         tasks: list[Coroutine[Any, Any, None]] = []
         if "gateway" in process.names:
             process.door = create_app(self.world(), http_settings(self))
-            tasks.append(run_gateway(self.world(), self.hub))
+            tasks.append(run_gateway(self.world(), self.hub, process.url))
         if "agent" in process.names:
             tasks += [self._agent(name, cluster) for name, cluster in self.clusters.items()]
         return tasks
@@ -167,10 +168,11 @@ def _propagator(parts: Parts) -> Sequence[Service]:
 
 
 def _watcher(parts: Parts) -> Sequence[Service]:
+    suspicion = Suspicion(parts.bus, parts.clusters)
     if parts.hub is None:
-        return [watcher.service(watcher.Eyes(parts.clusters))]
+        return [watcher.service(watcher.Eyes(parts.clusters, suspicion))]
     mirror = Mirror(parts.hub, parts.clusters, parts.clock)
-    return [watcher.service(watcher.Eyes(parts.clusters, mirror), mirror), watcher.returning(mirror)]
+    return [watcher.service(watcher.Eyes(parts.clusters, suspicion, mirror)), watcher.returning(mirror)]
 
 
 def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:
