@@ -17,7 +17,6 @@ from fairway.kubereal.members import Member
 from fairway.kubesim.__main__ import ClusterConfig
 from fairway.kubesim.__main__ import Fleet as SimFleet
 from fairway.kubesim.nodes import NodeGroup
-from fairway.wire.capacity import LEDGER
 
 HUB = "hub"
 # Simulated clusters are up in a second. Real ones take 20 s on two idle cores, and far longer on busy ones.
@@ -105,11 +104,11 @@ class Fleet:
         self.sim = Child("clusters", module, ["--config", str(config)], self.dir / "clusters.log", {})
         said = await self.sim.start(_REAL_READY_S if self.plan.real else _READY_S)
         (self.kubeconfigs / f"{HUB}.kubeconfig").rename(self.hub_kubeconfig)
-        # No scheduler of a simulated cluster keeps room for anybody.
-        ways = {one.name: one.reserve if isinstance(one, Member) else LEDGER for one in self.plan.clusters}
+        reserve = {one.name: one.reserve for one in self.plan.clusters if isinstance(one, Member)}
         for name, one in said["clusters"].items():
             if name != HUB:
-                facts = msgspec.json.encode({"labels": one["labels"], "reserve": ways[name]})
+                # No scheduler of the simulated clusters keeps room for anybody.
+                facts = msgspec.json.encode({"labels": one["labels"], "reserve": reserve.get(name, "ledger")})
                 (self.kubeconfigs / f"{name}.json").write_bytes(facts)
 
     def _clusters(self) -> SimFleet | RealFleet:
