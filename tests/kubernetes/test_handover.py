@@ -216,8 +216,8 @@ async def test_what_others_have_reserved_is_used_and_what_we_have_is_the_attempt
     async with ground(koord, "used", 2) as place:
         rooms, room = place.rooms(), place.room(RESERVATIONS, pods=1)
         await made(rooms, room)
-        stranger = others(await place.cluster.get(RESERVATION, "", room.names[0]), "used-theirs", place.nodes[1])
-        await place.cluster.create(RESERVATION, stranger)
+        theirs = foreign(await place.cluster.get(RESERVATION, "", room.names[0]), "used-theirs", place.nodes[1])
+        await place.cluster.create(RESERVATION, theirs)
 
         async def available() -> bool:
             found = await place.cluster.get(RESERVATION, "", "used-theirs")
@@ -229,13 +229,13 @@ async def test_what_others_have_reserved_is_used_and_what_we_have_is_the_attempt
             seen.node(name, await place.cluster.get("Node.v1", "", name))
         for name in (room.names[0], "used-theirs"):
             seen.reservation(name, await place.cluster.get(RESERVATION, "", name))
-        ours, theirs = seen.take(full=True)[0]
+        ours, others = seen.take(full=True)[0]
         assert (ours.attempts[room.key].counts, ours.used) == ({"pod": 1}, {})
-        assert (theirs.attempts, theirs.used[GPU]) == ({}, 8)
+        assert (others.attempts, others.used[GPU]) == ({}, 8)
         await place.cluster.discard(RESERVATION, "", {"who": "else"}, "used-theirs")
 
 
-def others(manifest: dict[str, object] | None, name: str, node: str) -> dict[str, object]:
+def foreign(manifest: dict[str, object] | None, name: str, node: str) -> dict[str, object]:
     """Somebody else's Reservation of the same size, on another node."""
     assert manifest is not None
     copy = json.loads(json.dumps({"spec": manifest["spec"]}))
