@@ -135,9 +135,13 @@ class House:
 
     async def vanished(self, kind: str, name: str) -> None:
         """Waits until the object is gone; fails when it takes longer than 5 s."""
+        there = synced = False
         async with asyncio.timeout(5):
-            while await self.hub.get(kind, "team-a", name) is not None:
-                await asyncio.sleep(0.01)
+            async for change in self.hub.watch(kind):
+                synced = synced or change.synced
+                there = not change.gone if change.name == name else there
+                if synced and not there:
+                    return
 
     def writes(self, kind: str) -> dict[str, int]:
         """How often the gateway wrote objects of a kind, by verb."""

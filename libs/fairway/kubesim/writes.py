@@ -9,7 +9,7 @@ from fairway.kubesim import patch, strategic
 from fairway.kubesim.api import Api
 from fairway.kubesim.apply import Applied, serve_apply
 from fairway.kubesim.errors import ApiError, Json, bad_request, no_such_path
-from fairway.kubesim.meta import Deletion
+from fairway.kubesim.meta import Deletion, rfc3339
 from fairway.kubesim.registry import Resource, Target
 from fairway.kubesim.selectors import both
 from fairway.kubesim.store import Stored
@@ -18,7 +18,7 @@ from fairway.kubesim.store import Stored
 async def serve_write(api: Api, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
     dry = "All" in request.query.get("dryRun", "")
     if request.method == "POST":
-        return _post(api, target, body, dry)
+        return _post(api, target, _signed(api, request, body, target), dry)
     if request.method == "DELETE":
         return _delete(api, request, target, body)
     if not target.name:
@@ -31,6 +31,22 @@ async def serve_write(api: Api, request: web.BaseRequest, target: Target, body: 
         wish = Applied.of(request, body, part, dry)
         return _applied(serve_apply(api, target, wish), target.resource)
     return _patch(api, request, target, body)
+
+
+def _signed(api: Api, request: web.BaseRequest, body: Any, target: Target) -> Any:
+    """Names who creates the object: as it says, or by the first word of its User-Agent."""
+    if target.sub or not isinstance(body, dict) or not isinstance(body.get("metadata", {}), dict):
+        return body
+    agent = request.headers.get("User-Agent", "unknown").partition("/")[0]
+    entry = {
+        "manager": request.query.get("fieldManager") or agent,
+        "operation": "Update",
+        "apiVersion": target.resource.api_version,
+        "time": rfc3339(api.clock.now()),
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {},
+    }
+    return {**body, "metadata": {**(body.get("metadata") or {}), "managedFields": [entry]}}
 
 
 def _answer(stored: Stored, resource: Resource, status: int = 200) -> web.Response:

@@ -96,8 +96,9 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     table = decision.nodes(cluster)
     writes = [Put(table, name, None, expect=view.row_revs.get((table, name))) for name in gone]
     fresh = ClusterInfo(
-        cluster, report.labels, report.taints, report.kinds, report.kubernetes, now, report.epoch, report.sequence
-    )
+        cluster, report.labels, report.taints, report.kinds, report.kubernetes, now, report.epoch, report.sequence,
+        report.holds,
+    )  # fmt: skip
     rev = view.row_revs.get((decision.CLUSTERS, cluster), 0)
     step = Step((Put(decision.CLUSTERS, cluster, fresh, rev=rev + 1, expect=rev), *writes, *changed.values()))
     nodes = [write.value for write in changed.values()]
