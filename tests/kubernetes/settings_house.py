@@ -74,7 +74,7 @@ class House:
             job = self.row(name)
             return job if job and job.why and job.why.code == code else None
 
-        return await self.until(look, f"{name} waits: {code}")  # type: ignore[return-value]  # never None when true
+        return await self.until(look, f"{name} waits: {code}")  # type: ignore[return-value]  # never None once true
 
     async def runs_in(self, name: str) -> str:
         """The cluster that has it."""

@@ -176,7 +176,7 @@ GOOD: dict[str, Callable[[], list[Spoken]]] = {
     "the same submission twice": lambda: twice(good()),
     "a job whose attempts run out": lambda: heard(running().then(wire.Failed, cluster="c1", why=ROOM, final=True)),
     "a job whose policy sends it elsewhere while it waits": lambda: heard(
-        succeeded(dispatched(reserve(moved(), "c2")), "c2")
+        succeeded(dispatched(reserve(moved(), "c2"), "c2"), "c2")
     ),
     "a job cancelled while it runs": lambda: heard(cancelled()),
 }

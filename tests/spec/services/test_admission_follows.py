@@ -23,7 +23,7 @@ def spec(policies: tuple[dict[str, object], ...], hub: wire.HubRef | None = None
     [
         pytest.param((), None, True, id="the hub's own"),
         pytest.param(
-            (policy(),), wire.HubRef("u-1", "jobs"), True, id="a copy of the hub's, with an object of the hub"
+            (policy(),), wire.HubRef("u-1", "jobs"), True, id="a copy of the hub's, with its object"
         ),
         pytest.param((policy(),), None, False, id="one that came along, of the same name and words"),
     ],
