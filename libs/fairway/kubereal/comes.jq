@@ -1,5 +1,4 @@
-# What comes next for a running pod: finish, restart, deadline or nothing; of two times the earlier. stages.py puts it
-# into stages.yaml, and the names in @ into both.
+# What comes next for a running pod: finish, restart, deadline or nothing; of two times the earlier.
 def ms: [scan("([0-9.]+)(ms|s|m|h)") | (.[0] | tonumber) * {"ms": 1, "s": 1000, "m": 60000, "h": 3600000}[.[1]]] | add // infinite;
 def names: . // "" | gsub(" "; "") | split(",");
 (.metadata.annotations // {}) as $said
