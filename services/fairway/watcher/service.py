@@ -84,8 +84,11 @@ class Eyes:
 
 
 def observed(cluster: str, change: Change) -> Observed | None:
-    """What a change says of one of our attempts; None for an object without our labels."""
+    """What a change says of one of our attempts; None for an object without our labels, or one that an operator made
+    with them: a JobSet's Jobs carry its labels, and end before it does."""
     meta: dict[str, Any] = change.manifest.get("metadata") or {}
+    if any(owner.get("controller") for owner in meta.get("ownerReferences") or ()):
+        return None
     labels = meta.get("labels") or {}
     if JOB_LABEL not in labels or not str(labels.get(ATTEMPT_LABEL, "")).isdigit():
         return None
