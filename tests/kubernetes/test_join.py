@@ -20,7 +20,7 @@ async def test_a_cluster_joins_a_running_fleet_and_whole_lives_of_jobs_need_all_
     home: House,
 ) -> None:
     assert await home.clusters() == {}
-    await home.join("north", "--labels", "gpu=none", "--kinds", "Job.batch/v1")
+    await home.join("north", "--labels", "gpu=none", "--kinds", "Job.batch/v1", "--reserve", "ledger")
     await home.until(lambda: _reported(home, "north"), "north has reported")
     row = (await home.clusters())["north"]
     assert (row["mode"], row["labels"]) == ("push", {"gpu": "none"})
