@@ -120,7 +120,8 @@ async def test_the_binding_goes_with_its_object(house: House) -> None:
     await bound(house)
     await house.delete(JOB, "train")
     await house.vanished(KIND, "train-job")
-    assert house.writes(KIND)["drop"] == 1
+    # None, where the hub collects what belonged to the job.
+    assert house.writes(KIND).get("drop", 0) <= 1
 
 
 async def test_a_restart_rewrites_nothing_and_removes_what_belongs_to_no_object_any_more(house: House) -> None:

@@ -35,8 +35,8 @@ TOTAL = {"cpu": "8", "memory": "32Gi", "pods": "110", GPU: "8"}
 class Ground:
     """Some nodes of a member, for one test; `name` labels and taints them."""
 
-    def __init__(self, plane: Plane, name: str, scheduler: str = "") -> None:
-        self.plane, self.name, self.scheduler = plane, name, scheduler
+    def __init__(self, plane: Plane, name: str) -> None:
+        self.plane, self.name = plane, name
         self.cluster: KubernetesCluster
         self.nodes: list[str] = []
         self.store = MemoryStore()
@@ -44,6 +44,7 @@ class Ground:
 
     async def open(self, nodes: int) -> None:
         self.cluster = await KubernetesCluster.from_kubeconfig("m", self.plane.kubeconfig, Options(shapes=SHAPES))
+        await until(lambda: self.cluster.get("ServiceAccount.v1", "default", "default"), "pods can be made")
         self.nodes = [f"{self.name}-{number}" for number in range(nodes)]
         for node in self.nodes:
             labels = {"ground": self.name, "kubernetes.io/hostname": node}
@@ -91,8 +92,8 @@ class Ground:
             "restartPolicy": "Never",
             "terminationGracePeriodSeconds": 0,
         }
-        if self.scheduler:
-            spec["schedulerName"] = self.scheduler
+        if self.plane.name == "koord":
+            spec["schedulerName"] = "koord-scheduler"
         meta = {"name": name, "namespace": "default", "labels": {"ground": self.name, **labels}}
         return {"metadata": meta, "spec": spec}
 
@@ -139,8 +140,8 @@ class Ground:
 
 
 @contextlib.asynccontextmanager
-async def ground(plane: Plane, name: str, nodes: int, scheduler: str = "") -> AsyncIterator[Ground]:
-    found = Ground(plane, name, scheduler)
+async def ground(plane: Plane, name: str, nodes: int) -> AsyncIterator[Ground]:
+    found = Ground(plane, name)
     await found.open(nodes)
     try:
         yield found
@@ -171,6 +172,7 @@ class Stranger:
             await place.cluster.create("Pod.v1", place.pod(f"{who}-{self._made}", who=who))
             if self._made > 30:
                 await place.cluster.discard("Pod.v1", "default", {"who": who}, f"{who}-{self._made - 30}")
+            await asyncio.sleep(0.005)  # or it takes the processor that the schedulers need
 
     async def inside(self) -> list[str]:
         """Those of them that got onto a node."""

@@ -216,7 +216,7 @@ async def test_what_others_have_reserved_is_used_and_what_we_have_is_the_attempt
     async with ground(koord, "used", 2) as place:
         rooms, room = place.rooms(), place.room(RESERVATIONS, pods=1)
         await made(rooms, room)
-        theirs = others(await place.cluster.get(RESERVATION, "", room.names[0]), "used-theirs", place.nodes[1])
+        theirs = foreign(await place.cluster.get(RESERVATION, "", room.names[0]), "used-theirs", place.nodes[1])
         await place.cluster.create(RESERVATION, theirs)
 
         async def available() -> bool:
@@ -235,7 +235,7 @@ async def test_what_others_have_reserved_is_used_and_what_we_have_is_the_attempt
         await place.cluster.discard(RESERVATION, "", {"who": "else"}, "used-theirs")
 
 
-def others(manifest: dict[str, object] | None, name: str, node: str) -> dict[str, object]:
+def foreign(manifest: dict[str, object] | None, name: str, node: str) -> dict[str, object]:
     """Somebody else's Reservation of the same size, on another node."""
     assert manifest is not None
     copy = json.loads(json.dumps({"spec": manifest["spec"]}))

@@ -8,7 +8,7 @@ from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller
 from fairway.watcher import missing
 from fairway.watcher.doubts import COMPARE, Compare, Doubt
-from fairway.watcher.missing import AGAIN_MS, SERVICE, Late, Listed, View
+from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -36,6 +36,8 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
             return _observed(view, heard, now)
         case Listed():
             return missing.listed(view, heard, now)
+        case Emptied():
+            return missing.emptied(view, heard, now)
         case Late():
             return missing.late(view, heard, now)
         case fleet.Stranded():
