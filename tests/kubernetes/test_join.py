@@ -140,6 +140,37 @@ async def test_a_cluster_with_jobs_does_not_leave_before_they_have_ended_or_move
     await home.until(lambda: _reported(home, first), f"{first} has reported again")
 
 
+async def test_a_member_in_pull_mode_is_reached_by_nobody_and_does_all_the_others_do(home: House) -> None:
+    await home.join("north", "--mode", "pull", "--labels", "site=far")
+    secret = home.api("hub").get("v1/namespaces/fairway-system/secrets/fairway-cluster-north")
+    assert secret is not None and set(secret["data"]) == {"facts.json"}
+    beside = await home.beside("north")
+    await home.until(lambda: _reported(home, "north"), "north has reported")
+    row = (await home.clusters())["north"]
+    assert (row["mode"], row["labels"]) == ("pull", {"site": "far"})
+    await home.submit("short", "1s")
+    assert (await home.state("short", "succeeded"))["cluster"] == "north"
+
+    # What happens while that process is away is known when it is back.
+    await home.submit("long", "1h")
+    await home.state("long", "running")
+    await beside.kill()
+    home.api("north").delete("batch/v1/namespaces/team-a/jobs/long", propagationPolicy="Background")
+    await home.submit("waits", "1s")
+    await home.beside("north")
+    assert (await home.state("waits", "succeeded"))["cluster"] == "north"
+    await home.state("long", "running")
+    assert (await home.jobs())["long"]["attempt"] == 2
+    await home.fairway("cancel", "long")
+    await home.state("long", "cancelled")
+    assert not home.api("north").items("batch/v1/namespaces/team-a/jobs", labelSelector="fairway.io/attempt=2")
+
+    asked = home.asked("north")
+    assert [one["requestURI"] for one in asked if one["responseStatus"]["code"] in (401, 403)] == []
+    await home.fairway("leave", "north")
+    await home.until(lambda: _gone(home, "north"), "north is forgotten")
+
+
 async def _reported(home: House, name: str) -> bool:
     row = (await home.clusters()).get(name)
     return bool(row and row["age"] >= 0 and row["nodes"] and not row["stale"])

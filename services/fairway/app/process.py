@@ -160,5 +160,5 @@ def _calm_collector() -> None:
 
 
 async def _all_ready(process: Process) -> None:
-    while process.waiting():  # noqa: ASYNC110 - what it waits for is other processes' doing, too
+    while process.waiting():
         await asyncio.sleep(0.02)
