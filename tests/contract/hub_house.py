@@ -17,7 +17,8 @@ from fairway.adapters.system import SystemClock
 from fairway.domain.job import Job, fold
 from fairway.domain.names import job_id
 from fairway.gateway.service import run_gateway
-from fairway.kubesim import KubeSim
+from fairway.kubesim import Cluster, KubeSim
+from fairway.kubesim.meta import Deletion
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet
@@ -64,7 +65,8 @@ class Counted:
 class House:
     """A hub, and a gateway that can be started and stopped beside a bus and a store that stay."""
 
-    def __init__(self, hub: KubernetesCluster) -> None:
+    def __init__(self, hub: KubernetesCluster, inside: Cluster) -> None:
+        self._inside = inside
         self.hub, self.bus, self.store = hub, MemoryBus(), MemoryStore()
         self._counted: Any = Counted(hub)
         self.world = World(bus=self.bus, store=self.store, clock=Hasty(), owner="test")
@@ -85,7 +87,11 @@ class House:
         return str(found["metadata"]["uid"])
 
     async def delete(self, kind: str, name: str) -> None:
-        assert await self.hub.delete(kind, "team-a", name, OURS, 5.0)
+        """As kubectl does: in the background."""
+        api, (short, _, version) = self._inside.api, kind.partition(".")
+        resource = api.registry.of_kind(version, short)
+        assert resource is not None, kind
+        api.delete(resource, api.get(resource, "team-a", name), Deletion())
 
     async def job(self, name: str = "train") -> str:
         pod = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}}
@@ -135,9 +141,13 @@ class House:
 
     async def vanished(self, kind: str, name: str) -> None:
         """Waits until the object is gone; fails when it takes longer than 5 s."""
+        there = synced = False
         async with asyncio.timeout(5):
-            while await self.hub.get(kind, "team-a", name) is not None:
-                await asyncio.sleep(0.01)
+            async for change in self.hub.watch(kind):
+                synced = synced or change.synced
+                there = not change.gone if change.name == name else there
+                if synced and not there:
+                    return
 
     def writes(self, kind: str) -> dict[str, int]:
         """How often the gateway wrote objects of a kind, by verb."""
@@ -163,7 +173,7 @@ async def opened() -> AsyncIterator[House]:
     await sim.start_cluster("hub", controllers=False)
     options = Options(tuple(sorted(KINDS)), pace=QUICK)
     hub = await KubernetesCluster.from_kubeconfig("hub", sim.kubeconfig("hub"), options)
-    one = House(hub)
+    one = House(hub, sim.clusters["hub"])
     await one.store.finish_rebuild("1")
     one.start()
     yield one

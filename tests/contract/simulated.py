@@ -16,6 +16,7 @@ JOB = "Job.batch/v1"
 POD = "Pod.v1"
 OURS = {"fairway.io/job": "j1", "fairway.io/attempt": "1"}
 QUICK = Pace(first=0.01, most=0.05, absent=0.02, page=2)
+PATIENCE_S = 20.0
 KINDS = (JOB, "PyTorchJob.kubeflow.org/v1", "Absent.example.org/v1", "Workflow.argoproj.io/v1alpha9")
 
 
@@ -32,24 +33,24 @@ async def simulated() -> AsyncIterator[tuple[KubernetesCluster, Cluster]]:
         await sim.stop()
 
 
-def job(name: str = "train", labels: Json | None = None, **annotations: str) -> Json:
+def job(team: str, name: str = "train", labels: Json | None = None, **annotations: str) -> Json:
     labels = OURS if labels is None else labels
     notes = {"fairway.test/" + key.replace("_", "-"): value for key, value in annotations.items()}
     pod = {
         "metadata": {"labels": labels, "annotations": notes},
         "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]},
     }
-    return {"metadata": {"name": name, "namespace": "team", "labels": labels}, "spec": {"template": pod}}
+    return {"metadata": {"name": name, "namespace": team, "labels": labels}, "spec": {"template": pod}}
 
 
-def config_map(name: str, labels: Json | None = None) -> Json:
-    return {"metadata": {"name": name, "namespace": "team", "labels": labels or {}}}
+def config_map(team: str, name: str, labels: Json | None = None) -> Json:
+    return {"metadata": {"name": name, "namespace": team, "labels": {"team": team, **(labels or {})}}}
 
 
 async def until(changes: AsyncIterator[Change], want: Callable[[Change], bool]) -> list[Change]:
     """What is told up to and with the first change that is wanted."""
     told: list[Change] = []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         async for change in changes:
             told.append(change)
             if want(change):

@@ -10,15 +10,15 @@ from typing import Any
 
 import nats
 import pytest
+from houses import House, Simulated
 from nats.aio.client import Client
 from simulated import JOB, OURS, config_map, job, names, simulated, synced, until
-from test_cluster_port import *  # noqa: F403 - pytest collects them here again, with the fixtures below
+from test_cluster_port import *  # noqa: F403 - pytest collects them here again, with the house below
 
 from fairway.adapters.embedded import nats_server
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.remote_serve import Serving
-from fairway.kubesim import Cluster
 from fairway.runtime.ports import Unreachable
 
 Json = dict[str, Any]
@@ -54,17 +54,18 @@ async def hub(url: str) -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-async def both(url: str, hub: Client) -> AsyncIterator[tuple[RemoteCluster, Cluster]]:
+async def house(url: str, hub: Client) -> AsyncIterator[House]:
     async with simulated() as (cluster, inside), served(url, cluster, []):
         remote = await RemoteCluster.open("m1", hub)
-        yield remote, inside
+        yield Simulated(remote, inside)
         await remote.close()
 
 
-async def test_a_manifest_larger_than_a_message_of_the_bus_comes_through_whole(cluster: RemoteCluster) -> None:
+async def test_a_manifest_larger_than_a_message_of_the_bus_comes_through_whole(house: House) -> None:
+    cluster = house.cluster
     noise = b64encode(random.Random(7).randbytes(770_000)).decode()  # packs to 770 KB, not to less
-    await cluster.create("ConfigMap.v1", config_map("big") | {"data": {"noise": noise}})
-    found = await cluster.get("ConfigMap.v1", "team", "big")
+    await cluster.create("ConfigMap.v1", config_map(house.team, "big") | {"data": {"noise": noise}})
+    found = await cluster.get("ConfigMap.v1", house.team, "big")
     assert found is not None and found["data"]["noise"] == noise
 
 
@@ -72,7 +73,7 @@ async def test_a_member_that_nobody_serves_leaves_the_outcome_unknown_at_once(hu
     remote = await RemoteCluster.open("m1", hub)
     async with asyncio.timeout(2):
         with pytest.raises(Unreachable, match="run member"):
-            await remote.apply(JOB, job())
+            await remote.apply(JOB, job("team"))
 
 
 async def test_a_watch_goes_on_when_the_other_side_is_another_process_and_tells_what_vanished(
@@ -81,7 +82,7 @@ async def test_a_watch_goes_on_when_the_other_side_is_another_process_and_tells_
     async with simulated() as (cluster, _):
         remote = await RemoteCluster.open("m1", hub)
         for name in ("stays", "goes"):
-            await cluster.create("ConfigMap.v1", config_map(name, OURS))
+            await cluster.create("ConfigMap.v1", config_map("team", name, OURS))
         async with aclosing(remote.watch("ConfigMap.v1")) as changes:
             async with served(url, cluster, []):
                 assert names(await until(changes, synced)) == ["+goes", "+stays"]
@@ -90,7 +91,7 @@ async def test_a_watch_goes_on_when_the_other_side_is_another_process_and_tells_
                 told = await until(changes, synced)
                 assert names(told) == ["+stays", "-goes"]
                 assert told[-2].manifest["metadata"]["labels"] == OURS
-                await cluster.create("ConfigMap.v1", config_map("comes"))
+                await cluster.create("ConfigMap.v1", config_map("team", "comes"))
                 assert names(await until(changes, lambda one: one.name == "comes")) == ["+comes"]
         await remote.close()
 
@@ -104,7 +105,8 @@ async def test_what_was_said_of_the_cluster_reaches_the_agent_beside_it(url: str
     assert heard == [{"labels": {"gpu": "a100"}}]
 
 
-async def test_many_calls_go_side_by_side(cluster: RemoteCluster) -> None:
-    await asyncio.gather(*(cluster.create("ConfigMap.v1", config_map(f"c{n}")) for n in range(200)))
+async def test_many_calls_go_side_by_side(house: House) -> None:
+    cluster = house.cluster
+    await asyncio.gather(*(cluster.create("ConfigMap.v1", config_map(house.team, f"c{n}")) for n in range(200)))
     async with aclosing(cluster.watch("ConfigMap.v1")) as changes:
         assert len(names(await until(changes, synced))) == 200

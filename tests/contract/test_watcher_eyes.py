@@ -3,12 +3,14 @@
 import asyncio
 from typing import Any
 
+from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.runtime.members import Members
 from fairway.watcher.decide import Observed
 from fairway.watcher.missing import Listed
 from fairway.watcher.service import Eyes
+from fairway.watcher.suspicion import Suspicion
 from fairway.workloads.render import job_labels
 
 KIND = "Job.batch/v1"
@@ -35,7 +37,8 @@ async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back(
     away, there = MemoryCluster("away", clock, [KIND]), MemoryCluster("there", clock, [KIND])
     away.away = True
     box = Box()
-    looking = asyncio.create_task(Eyes(Members({"away": away, "there": there}))(box))
+    members = Members({"away": away, "there": there})
+    looking = asyncio.create_task(Eyes(members, Suspicion(MemoryBus(clock), members))(box))
     assert await box.next() == Listed(cluster="there", kind=KIND, keys=frozenset())
     away.away = False
     assert await box.next() == Listed(cluster="away", kind=KIND, keys=frozenset())

@@ -64,7 +64,7 @@ EXAMPLES: dict[str, Struct] = {
     "placed": jobs.Placed(
         **_HEAD, cluster="north", slots=_SLOTS, verdicts=_VERDICTS, scores=_SCORES, affinity="first", seen=5
     ),
-    "reserved": jobs.Reserved(**_HEAD, cluster="north", slots=_SLOTS, expires_at=AT + 60_000),
+    "reserved": jobs.Reserved(**_HEAD, cluster="north", slots=_SLOTS, expires_at=AT + 60_000, hold="placeholders"),
     "dispatched": jobs.Dispatched(**_HEAD, cluster="north", uid="77aa", adopted=True),
     "running": jobs.Running(**_HEAD, cluster="north", text="3 of 3 pods are up"),
     "succeeded": jobs.Succeeded(**_HEAD, cluster="north", text="Succeeded"),
@@ -77,7 +77,10 @@ EXAMPLES: dict[str, Struct] = {
     "report": fleet.Report(
         at=AT, cluster="north", epoch="e1", sequence=3, full=True, nodes=(_NODE,), gone=("north-node-9",),
         labels={"gpu": "a100"}, taints=(Taint("spot", "NoSchedule"),), kinds=("Job.batch/v1",), kubernetes="v1.33.1",
-        cordoned=True, left=True, mode="push",
+        holds=("reservations", "placeholders"), cordoned=True, left=True, mode="push",
+    ),
+    "stranded": fleet.Stranded(
+        at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61),)
     ),
     "freed": fleet.Freed(at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4),
     "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}')),

@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 from fleet import KINDS, Api, RealFleet, environment, in_namespace
+from own import Own
 
 _START_S = 180.0
 _numbers = count()
@@ -43,6 +44,14 @@ def tenant(fleet: RealFleet, request: pytest.FixtureRequest) -> Iterator[str]:
     fleet.hub.create("v1/namespaces", {"metadata": {"name": name}})
     yield name
     _clear(fleet.hub, name)
+
+
+@pytest.fixture(scope="session")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
+    """Servers of this worker alone, for the tests that break them."""
+    servers = Own(tmp_path_factory.mktemp("own"))
+    yield servers
+    servers.stop()
 
 
 def _clear(hub: Api, tenant: str) -> None:

@@ -30,6 +30,7 @@ from fairway.runtime.rebuild import Folding, Working, working_set
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
+from fairway.watcher.suspicion import Suspicion
 from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -126,7 +127,7 @@ class Fleet:
             "reserver": lambda: reserver.service(self.bus, self.catalog),
             "propagator": lambda: dispatch,
             "propagator-recall": lambda: recall,
-            "watcher": lambda: watcher.service(watcher.Eyes(clusters)),
+            "watcher": lambda: watcher.service(watcher.Eyes(clusters, Suspicion(self.bus, clusters))),
         }
 
     def start(self, name: str, twin: str = "") -> None:

@@ -80,6 +80,9 @@ class KubernetesCluster:
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         return await self._remover.remove(Removal(kind, namespace, name, labels), wait_s)
 
+    async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
+        await self._remover.discard(Removal(kind, namespace, name, labels))
+
     async def get(self, kind: str, namespace: str, name: str) -> Json | None:
         return await self._one(kind, (namespace, name, ""), "GET")
 

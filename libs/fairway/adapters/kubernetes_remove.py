@@ -73,6 +73,25 @@ class Remover:
             return False
         return True
 
+    async def discard(self, what: Removal) -> None:
+        """One call for all that carry the labels, by name one for the object of that name if it does. Whoever watches
+        learns that they are gone in the order in which they went, and nobody waits for a garbage collector."""
+        if not what.labels:
+            raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
+        selector = ",".join(f"{name}={value}" for name, value in sorted(what.labels.items()))
+        query = {"labelSelector": selector} | ({"fieldSelector": f"metadata.name={what.name}"} if what.name else {})
+        body = {
+            "kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background", "gracePeriodSeconds": 0,
+        }  # fmt: skip
+        try:
+            path = (await self._kinds.find(what.kind)).path(what.namespace)
+            await self._http.call(Request("DELETE", path, query, body))
+        except NotServed:
+            return
+        except Refusal as error:
+            if error.status != 404:
+                raise
+
     async def _order(self, what: Removal) -> _Meta | None:
         """Asks for foreground deletion of exactly the object that was looked at. What is left of it, if anything is."""
         try:

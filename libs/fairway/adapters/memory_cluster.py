@@ -47,6 +47,7 @@ class MemoryCluster:
         key = (kind, meta.get("namespace") or "default", meta["name"])
         if meta["name"] in self.refuses:
             raise ClusterRefused(self.refuses[meta["name"]], f"{self.name} does not take {meta['name']}")
+        self._served(kind)
         found = self.objects.get(key)
         if found is not None:
             _check_ours(found, manifest)
@@ -57,6 +58,7 @@ class MemoryCluster:
 
     async def create(self, kind: str, manifest: Json) -> None:
         self._reached()
+        self._served(kind)
         self._create((kind, manifest["metadata"].get("namespace") or "default", manifest["metadata"]["name"]), manifest)
 
     async def drop(self, kind: str, namespace: str, name: str) -> None:
@@ -65,6 +67,8 @@ class MemoryCluster:
             self._remove((kind, namespace, name))
 
     def _create(self, key: Key, manifest: Json) -> None:
+        if key in self.objects:
+            raise ClusterRefused("AlreadyExists", f"{key[0]} {key[1]}/{key[2]} already exists")
         copy: Json = msgspec.json.decode(msgspec.json.encode(manifest))
         self._uids += 1
         copy["metadata"]["uid"] = f"{self.name}-{self._uids}"
@@ -94,6 +98,8 @@ class MemoryCluster:
         self._tell(key, self.objects.pop(key), gone=True)
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
+        if not labels:
+            raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
         self._reached()
         key = (kind, namespace, name)
         found = self.objects.get(key)
@@ -144,6 +150,12 @@ class MemoryCluster:
         self.show((kind, namespace, name), values["/status"])
         return self.objects[kind, namespace, name]
 
+    async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
+        self._reached()
+        for key, found in list(self.objects.items()):
+            if key[:2] == (kind, namespace) and name in ("", key[2]) and _carries(found, labels):
+                self._remove(key)
+
     async def served(self) -> tuple[str, ...]:
         self._reached()
         return self._kinds
@@ -151,6 +163,11 @@ class MemoryCluster:
     async def close(self) -> None:
         for task in self._acting.values():
             task.cancel()
+
+    def _served(self, kind: str) -> None:
+        """The core API is served everywhere: config maps, events."""
+        if kind not in self._kinds and "/" in kind:
+            raise ClusterRefused(Code.KIND_NOT_SERVED, f"{kind} is not served here; install its operator (CRDs) first")
 
     def _reached(self) -> None:
         if self.away:

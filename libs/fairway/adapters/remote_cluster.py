@@ -128,6 +128,11 @@ class RemoteCluster:
     async def create(self, kind: str, manifest: Json) -> None:
         await self._call("create", kind=kind, manifest=manifest)
 
+    async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
+        if not labels:
+            raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
+        await self._call("discard", kind=kind, namespace=namespace, labels=labels, name=name)
+
     async def drop(self, kind: str, namespace: str, name: str) -> None:
         await self._call("drop", kind=kind, namespace=namespace, name=name)
 

@@ -86,7 +86,8 @@ class Serving:
         self._verbs: dict[str, Do] = {
             "hello": self._hello, "facts": self._take_facts, "open": self._open, "next": self._next,
             "close": self._close, "apply": self._apply, "delete": self._delete, "get": self._get,
-            "patch": self._patch, "create": self._create, "drop": self._drop, "served": self._served,
+            "patch": self._patch, "create": self._create, "discard": self._discard, "drop": self._drop,
+            "served": self._served,
         }  # fmt: skip
 
     async def run(self) -> None:
@@ -186,6 +187,9 @@ class Serving:
 
     async def _create(self, args: dict[str, Any]) -> None:
         await self._cluster.create(args["kind"], args["manifest"])
+
+    async def _discard(self, args: dict[str, Any]) -> None:
+        await self._cluster.discard(args["kind"], args["namespace"], args["labels"], args["name"])
 
     async def _drop(self, args: dict[str, Any]) -> None:
         await self._cluster.drop(args["kind"], args["namespace"], args["name"])

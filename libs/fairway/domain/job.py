@@ -9,6 +9,7 @@ from enum import StrEnum
 import msgspec
 from msgspec import Struct
 
+from fairway.domain.blame import avoided_for
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
@@ -38,7 +39,7 @@ CHARGED = frozenset({State.DEQUEUED, State.PLACED}) | IN_CLUSTER
 
 
 class Attempt(Struct, frozen=True, omit_defaults=True):
-    """One try in one cluster, and how it ended (no reason: it has not)."""
+    """One try in one cluster, and how it ended (no reason: it has not). `hold` is how room is held in the member."""
 
     number: int
     cluster: str
@@ -47,6 +48,7 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
     running_at: int = 0
     ended_at: int = 0
     why: Reason | None = None
+    hold: str = ""
 
 
 class Job(Struct, frozen=True, omit_defaults=True):
@@ -188,7 +190,7 @@ def _effects(job: Job, message: JobMessage) -> dict[str, object]:
         case wire.Placed():
             return {"cluster": message.cluster, "slots": message.slots, "placed": message}
         case wire.Reserved():
-            tried = Attempt(job.attempt, message.cluster, message.slots, message.at)
+            tried = Attempt(job.attempt, message.cluster, message.slots, message.at, hold=message.hold)
             return {"slots": message.slots, "attempts": (*job.attempts, tried), "held_until": message.expires_at}
         case wire.Running():
             return {"attempts": _last(job, running_at=message.at)}
@@ -227,14 +229,15 @@ def _requeued(job: Job, message: wire.Queue) -> dict[str, object]:
 
 
 def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> dict[str, object]:
-    # A reservation that was lost or ran out says nothing against its cluster.
-    blameless = message.why.code is Code.RESERVATION_EXPIRED
-    until = message.at + (job.spec.avoid if job.spec and not blameless else 0)
+    cluster, code = message.cluster, message.why.code
+    ends = [one.why.code for one in job.attempts if one.cluster == cluster and one.why is not None]
+    before = ends.count(Code.ROOM_TAKEN)
+    until = message.at + avoided_for(code, job.spec.avoid if job.spec else 0, before)
     return {
         "why": message.why,
         "avoid": {
             **{name: end for name, end in job.avoid.items() if end > message.at},
-            message.cluster: until,
+            cluster: until,
         },
         "attempts": _last(job, ended_at=message.at, why=message.why),
     }

@@ -1,5 +1,7 @@
 """What follows a failed attempt: another one elsewhere, or the end."""
 
+from fairway.domain.blame import NEVER_BEGUN
+from fairway.domain.job import Job
 from fairway.domain.tell import Teller
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -10,13 +12,18 @@ def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why:
     number and its first enqueue time; the queue lets it go only when nothing of the old attempt is left."""
     job = teller.job
     assert job is not None and job.spec is not None, "only an admitted job has attempts"
-    cluster, number, limit = job.cluster, job.attempt, job.spec.attempts
+    cluster, number, limit = job.cluster, spent(job), job.spec.attempts
     if number >= limit:
         last = Reason(why.code, f"{why.text} (attempt {number} of {limit}; no attempts left)", why.field, why.remedy)
         teller.say(kind, cluster=cluster, why=last, final=True)
         # What failed by itself stays to be looked at; what was lost may still start, on room that is given away.
         return teller.say(wire.Recall, cluster=cluster, why=last) if kind is wire.Lost else teller
     return next_attempt(teller, kind, why)
+
+
+def spent(job: Job) -> int:
+    """How many attempts the job has had, the present one included. Those that never came to be applied do not count."""
+    return job.attempt - sum(one.why is not None and one.why.code in NEVER_BEGUN for one in job.attempts)
 
 
 def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:

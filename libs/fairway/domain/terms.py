@@ -21,6 +21,7 @@ def terms(policy: Policy) -> dict[str, Any]:
     return {
         "policy": policy.title, "policy_version": policy.version, "placement": policy.placement,
         "attempts": policy.attempts, "start_timeout": policy.start_timeout, "avoid": policy.avoid,
+        "reserve": policy.reserve,
     }  # fmt: skip
 
 

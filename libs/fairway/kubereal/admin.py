@@ -10,7 +10,7 @@ import msgspec
 
 from fairway.adapters import kubernetes_config
 from fairway.adapters.kubernetes_http import MERGE, Http, Refusal, Request
-from fairway.adapters.kubernetes_kinds import Kinds
+from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.kubereal.plane import Plane
 from fairway.kubereal.program import NotUp
 
@@ -19,8 +19,8 @@ Json = dict[str, Any]
 _APPLY = "application/apply-patch+yaml"  # JSON is YAML
 # As many as a busy API server on two cores answers without a queue.
 _AT_ONCE = 8
-_PROBE_S = 0.05
-_WAIT_S = 60.0
+_PROBE_S = 0.1
+_WAIT_S = 120.0
 
 
 class Admin:
@@ -48,6 +48,18 @@ class Admin:
 
     async def merge(self, path: str, body: Json) -> None:
         await self._json(Request("PATCH", path, {}, body, MERGE))
+
+    async def served(self, kind: str, api_version: str) -> None:
+        """Waits until the API serves this kind."""
+
+        async def found() -> bool:
+            try:
+                await self._kinds.find(f"{kind}.{api_version}")
+            except NotServed:
+                return False
+            return True
+
+        await self.until(found, f"{kind} of {api_version}")
 
     async def until(self, look: Callable[[], Any], what: str, seconds: float = _WAIT_S) -> None:
         """Waits until what `look` returns (awaited) is true; NotUp says what was waited for."""
@@ -79,4 +91,3 @@ async def admin(plane: Plane) -> AsyncIterator[Admin]:
         yield Admin(http)
     finally:
         await http.close()
-

@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from fairway.kubereal.modules import FOLDER, MODULES, Module
+from fairway.kubereal.slim import slimmed
 from fairway.kubereal.toolchain import NoGo, environment, go
 
 Say = Callable[[str], None]
@@ -114,6 +115,7 @@ def _definitions(program: Path, module: Module, folder: Path) -> None:
     for pattern in module.crds:
         for path in sorted(root.glob(pattern)):
             (folder / path.name).write_bytes(path.read_bytes())
+            slimmed(folder / path.name)
 
 
 def _run(command: list[str], module: Module, say: Say) -> str:

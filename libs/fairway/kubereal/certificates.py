@@ -27,8 +27,9 @@ class Pair(Struct, frozen=True):
     key: bytes
 
     def write(self, folder: Path) -> None:
-        """As `tls.crt` and `tls.key`, where a server looks for a mounted Secret."""
+        """As `ca.crt`, `tls.crt` and `tls.key`, where a server looks for a mounted Secret."""
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / "ca.crt").write_bytes(self.ca)
         (folder / "tls.crt").write_bytes(self.certificate)
         (folder / "tls.key").write_bytes(self.key)
 

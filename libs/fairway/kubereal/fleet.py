@@ -10,6 +10,7 @@ from fairway.kubereal.build import Tools
 from fairway.kubereal.crds import define
 from fairway.kubereal.members import HUB, Fleet, Member
 from fairway.kubereal.operators import OPERATORS, start
+from fairway.kubereal.operators.koordinator import API_FLAGS
 from fairway.kubereal.plane import Plane, Planes, Spec
 
 Json = dict[str, Any]
@@ -44,6 +45,7 @@ class RealFleet:
             await asyncio.gather(*(cluster.create("Node.v1", node) for node in _nodes(member)))
         finally:
             await cluster.close()
+        await define(plane, member.modules, self.tools)
         await start(plane, member.operators, self.tools)
 
     def _facts(self, plane: Plane, member: Member | None) -> Json:
@@ -54,7 +56,8 @@ class RealFleet:
 
 
 def _spec(member: Member, run_ms: int) -> Spec:
-    return Spec(member.name, controllers=True, scheduler=member.scheduler, kubelets=True, default_run_ms=run_ms)
+    flags = API_FLAGS if "koordinator" in member.operators else ()
+    return Spec(member.name, True, member.scheduler, kubelets=True, api_flags=flags, default_run_ms=run_ms)
 
 
 def _nodes(member: Member) -> Iterator[Json]:

@@ -48,7 +48,8 @@ MODULES = {
         Module(
             "volcano",
             {"volcano-controller-manager": f"{_VOLCANO}/cmd/controller-manager",
-             "volcano-scheduler": f"{_VOLCANO}/cmd/scheduler"},
+             "volcano-scheduler": f"{_VOLCANO}/cmd/scheduler",
+             "volcano-webhook-manager": f"{_VOLCANO}/cmd/webhook-manager"},
             source=_VOLCANO, crds=("config/crd/volcano/bases/*.yaml",),
         ),
         Module(

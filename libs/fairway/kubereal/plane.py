@@ -147,7 +147,7 @@ class Planes:
     def __init__(self, dir: Path, tools: Tools) -> None:
         self._dir, self._tools = dir.resolve(), tools
         self._etcd: Program | None = None
-        self._store = ""
+        self.store = ""  # etcd's address
         self.by_name: dict[str, Plane] = {}
 
     def __getitem__(self, name: str) -> Plane:
@@ -156,7 +156,7 @@ class Planes:
     async def start(self, specs: Sequence[Spec]) -> None:
         self._dir.mkdir(parents=True, exist_ok=True)
         client, peer = free_ports(2)
-        self._store = f"http://127.0.0.1:{client}"
+        self.store = f"http://127.0.0.1:{client}"
         command: list[str | Path] = [self._tools.program("etcd"), *etcd(self._dir / "etcd", client, peer)]
         self._etcd = Program("etcd", command, self._dir)
         await self._etcd.start()
@@ -165,13 +165,13 @@ class Planes:
 
     async def add(self, spec: Spec) -> Plane:
         """One cluster more, on the same etcd."""
-        plane = self.by_name[spec.name] = Plane(spec, self._dir / spec.name, self._tools, self._store)
+        plane = self.by_name[spec.name] = Plane(spec, self._dir / spec.name, self._tools, self.store)
         await plane.start()
         return plane
 
     async def _healthy(self) -> bool:
         try:
-            async with aiohttp.ClientSession() as session, session.get(f"{self._store}/health") as answer:
+            async with aiohttp.ClientSession() as session, session.get(f"{self.store}/health") as answer:
                 return answer.status == 200
         except (aiohttp.ClientError, OSError):
             return False

@@ -131,6 +131,12 @@ class Store:
         self._listeners.setdefault(storage, []).append(listener)
         return lambda: self._listeners[storage].remove(listener)
 
+    def compact(self) -> None:
+        """Forgets every version but the present one, as etcd does every few minutes."""
+        for storage, history in self._history.items():
+            history.clear()
+            self._dropped[storage] = self.version
+
     def since(self, storage: str, version: int) -> list[Event]:
         """The events after `version`; 410 when they are no longer kept, or `version` was never given out."""
         dropped = self._dropped.get(storage, 0)

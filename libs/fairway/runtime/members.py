@@ -13,6 +13,7 @@ from msgspec import Struct
 from fairway.runtime.ports import Cluster
 from fairway.wire.capacity import Taint
 
+Reserve = Literal["auto", "reservations", "placeholders", "ledger"]
 Start = Callable[[Cluster], Coroutine[Any, Any, None]]
 
 
@@ -24,7 +25,7 @@ class Facts(Struct, frozen=True, omit_defaults=True):
 
     labels: dict[str, str] = {}
     taints: tuple[Taint, ...] = ()
-    reserve: str = "auto"
+    reserve: Reserve = "auto"
     mode: Literal["push", "pull"] = "push"
     cordoned: bool = False
     emptied: bool = False

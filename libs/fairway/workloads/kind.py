@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.ends import PLAIN, Ends
 from fairway.workloads.fields import Field
@@ -46,6 +47,9 @@ class Kind:
     `phase` takes the object too; for most kinds its `status` alone is enough.
     `drop` are fields that would remove a finished object before anybody saw it (time to live).
     `prepare` is the kind's own clean-up of a member copy. `ends` is what the hub shows when no member speaks.
+    `steady`: a gang that was up and is no longer is in trouble (not where pods come and go: Spark, Argo).
+    `holds` are the ways in which room can be held for its pods in a member: placeholders need pods that come, gates
+    included, from templates of the manifest, and all at once.
     """
 
     name: str
@@ -62,7 +66,9 @@ class Kind:
     name_limit: int = 63
     makes_services: bool = False
     prepare: Callable[[dict[str, Any]], None] | None = None
+    holds: tuple[str, ...] = (RESERVATIONS, PLACEHOLDERS)
     ends: Ends = PLAIN
+    steady: bool = True
 
     @property
     def key(self) -> str:

@@ -116,6 +116,7 @@ def read_pod_set(name: str, replicas: int, template: Field, extra: Sequence[Reso
         node_selector=read_selector(spec["nodeSelector"]),
         node_terms=read_terms(spec["affinity"], spec["nodeName"]),
         tolerations=read_tolerations(spec["tolerations"]),
+        scheduler=spec["schedulerName"].text(),
     )
 
 

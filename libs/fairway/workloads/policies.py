@@ -8,6 +8,7 @@ dependentOverrides, association, failover.cluster, failover.application.purgeMod
 from collections.abc import Iterable
 from typing import Any
 
+from fairway.wire import capacity
 from fairway.wire.policy import Policy, Selector
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Expression
@@ -22,7 +23,8 @@ NAMESPACED, CLUSTER_WIDE = "PropagationPolicy", "ClusterPropagationPolicy"
 ATTEMPTS = "fairway.io/max-attempts"
 START_TIMEOUT = "fairway.io/start-timeout"
 AVOID = "fairway.io/avoid-failed-for"
-ANNOTATIONS = frozenset({ATTEMPTS, START_TIMEOUT, AVOID})
+RESERVE = "fairway.io/reserve"
+ANNOTATIONS = frozenset({ATTEMPTS, START_TIMEOUT, AVOID, RESERVE})
 
 _SPEC = (
     *("resourceSelectors", "placement", "priority", "suspension", "failover", "propagateDeps", "association"),
@@ -64,6 +66,7 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
         start_timeout=_start_timeout(annotations[START_TIMEOUT], spec["failover"]),
         avoid=read_duration(annotations[AVOID], AVOID_DEFAULT, 0, _WEEK),
         version=metadata["resourceVersion"].text(),
+        reserve=annotations[RESERVE].choice(*capacity.RESERVE),
     )
     problems.stop()
     return policy

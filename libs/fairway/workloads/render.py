@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from fairway.wire.capacity import RESERVATIONS
 from fairway.workloads.fields import Field, Problems
 from fairway.workloads.kind import Kind, Path, reach
 from fairway.workloads.registry import KINDS
@@ -13,6 +14,11 @@ JOB_LABEL = "fairway.io/job"
 ATTEMPT_LABEL = "fairway.io/attempt"
 MANAGED_LABEL = "fairway.io/managed"
 POD_SET_LABEL = "fairway.io/pod-set"
+# On pods for which room is held in the member, and on what holds it: how (wire.capacity).
+HOLD_LABEL = "fairway.io/hold"
+# Keeps a pod from being scheduled before the room of a placeholder is its own.
+GATE = "fairway.io/room"
+KOORD_SCHEDULER = "koord-scheduler"
 
 # What an API server or a controller of the hub wrote; in a member it is wrong or harmful.
 _HUB_ONLY = (
@@ -37,13 +43,13 @@ def job_labels(job: str, attempt: int) -> dict[str, str]:
 
 
 def member_copy(
-    manifest: dict[str, Any], job: str, attempt: int, kinds: dict[str, Kind] | None = None
+    manifest: dict[str, Any], job: str, attempt: int, kinds: dict[str, Kind] | None = None, hold: str = ""
 ) -> dict[str, Any]:
     """The object to apply for attempt `attempt` of job `job`; the same input gives the same output.
 
     `manifest` must have passed `registry.read`, and is not changed. The copy keeps name and namespace,
     starts at once, is managed by the member's own operator, and stays after it finished until Fairway
-    removes it.
+    removes it. `hold` is how room is held for its pods in the member; they are made to take that room.
     """
     kind = (kinds or KINDS)[f"{manifest['kind']}.{manifest['apiVersion']}"]
     copy: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(manifest))
@@ -60,7 +66,22 @@ def member_copy(
         kind.prepare(copy)
     kind.set_labels(copy, job_labels(job, attempt))
     _name_pod_sets(kind, copy)
+    if hold:
+        _take_held_room(kind, copy, hold)
     return copy
+
+
+def _take_held_room(kind: Kind, copy: dict[str, Any], hold: str) -> None:
+    for path in kind.label_paths(copy):
+        place = reach(copy, path)
+        place.setdefault("labels", {})[HOLD_LABEL] = hold
+        pod = reach(copy, (*path[:-1], "spec")) if path[-1] == "metadata" else place
+        if pod is not place and not pod.get("containers"):
+            continue  # of a Job that a JobSet makes, not of its pods
+        if hold == RESERVATIONS:
+            pod["schedulerName"] = KOORD_SCHEDULER
+        else:
+            pod["schedulingGates"] = [*(pod.get("schedulingGates") or ()), {"name": GATE}]
 
 
 def _name_pod_sets(kind: Kind, copy: dict[str, Any]) -> None:

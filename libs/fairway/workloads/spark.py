@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairway.domain.resources import Resources, parse_quantity, show
+from fairway.wire.capacity import RESERVATIONS
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.ends import SPARK as ENDS
 from fairway.workloads.fields import Field, shown
@@ -97,6 +98,7 @@ def _role(spec: Field, role: str, replicas: int) -> PodSet:
         },
         node_terms=read_terms(affinity, template["nodeName"]),
         tolerations=read_tolerations(field["tolerations"]) + read_tolerations(template["tolerations"]),
+        scheduler=field["schedulerName"].text() or template["schedulerName"].text() or spec["batchScheduler"].text(),
     )
 
 
@@ -184,6 +186,8 @@ SPARK = Kind(
     priority=priority,
     label_paths=label_paths,
     ends=ENDS,
+    steady=False,
     suspend_path=("spec", "suspend"),
     drop=(("spec", "timeToLiveSeconds"),),
+    holds=(RESERVATIONS,),  # spark-submit makes the pods: a gate would not reach them
 )

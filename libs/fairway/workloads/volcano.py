@@ -110,4 +110,5 @@ VOLCANO = Kind(
     ends=ENDS,
     drop=(("spec", "ttlSecondsAfterFinished"),),
     prepare=name_tasks,
+    holds=(),  # Volcano minds neither Reservations nor nominations
 )

@@ -101,6 +101,8 @@ WORKFLOW = Kind(
     priority=priority,
     label_paths=label_paths,
     ends=ENDS,
+    steady=False,
     suspend_path=("spec", "suspend"),
     drop=(("spec", "ttlStrategy"), ("spec", "ttlSecondsAfterFinished")),
+    holds=(),  # its pods come and go; what would be held is the room of the widest step
 )

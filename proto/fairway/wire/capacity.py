@@ -2,6 +2,12 @@
 
 from msgspec import Struct
 
+# How room is held in the member beside the ledger: Koordinator Reservations, or placeholder pods.
+RESERVATIONS, PLACEHOLDERS = "reservations", "placeholders"
+# In settings: whatever is best there, or nothing but the ledger.
+AUTO, LEDGER = "auto", "ledger"
+RESERVE = (AUTO, RESERVATIONS, PLACEHOLDERS, LEDGER)
+
 
 class Taint(Struct, frozen=True, omit_defaults=True):
     key: str
@@ -38,8 +44,9 @@ class Node(Struct, frozen=True, omit_defaults=True):
 class ClusterInfo(Struct, frozen=True, omit_defaults=True):
     """A cluster without its nodes. `kinds` are `Kind.group/version` served there, such as
     `PyTorchJob.kubeflow.org/v1` and `Job.batch/v1`; `observed_at` is when its last report was received, in
-    milliseconds by the receiver's clock; `epoch` and `sequence` are those of that report. A `cordoned` cluster gets no
-    new work. `mode` is push or pull, of one that was joined."""
+    milliseconds by the receiver's clock; `epoch` and `sequence` are those of that report. `holds` are the ways in which
+    room can be held in the member itself, the preferred first (see `RESERVATIONS`, `PLACEHOLDERS`). A `cordoned`
+    cluster gets no new work. `mode` is push or pull, of one that was joined."""
 
     name: str
     labels: dict[str, str] = {}
@@ -49,6 +56,7 @@ class ClusterInfo(Struct, frozen=True, omit_defaults=True):
     observed_at: int = 0
     epoch: str = ""
     sequence: int = 0
+    holds: tuple[str, ...] = ()
     cordoned: bool = False
     mode: str = ""
 

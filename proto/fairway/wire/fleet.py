@@ -35,6 +35,7 @@ class Report(FleetMessage, frozen=True, kw_only=True, tag="report"):
     taints: tuple[Taint, ...] = ()
     kinds: tuple[str, ...] = ()
     kubernetes: str = ""
+    holds: tuple[str, ...] = ()
     cordoned: bool = False
     left: bool = False
     mode: str = ""
@@ -49,6 +50,25 @@ class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):
     free: dict[str, int] = {}
     largest: dict[str, int] = {}
     count: int = 0
+
+
+class Strand(Struct, frozen=True):
+    """One attempt with pods on a node that is away: `how` it is away, as the end of a sentence, and for how long."""
+
+    job: str
+    attempt: int
+    node: str
+    how: str
+    seconds: int
+
+
+class Stranded(FleetMessage, frozen=True, kw_only=True, tag="stranded"):
+    """From the agent of `cluster`, with each heartbeat while it is so: pods of these attempts are still on nodes that
+    have been away for longer than their operators were given to do something about it."""
+
+    verb = "stranded"
+    cluster: str
+    attempts: tuple[Strand, ...]
 
 
 def _null() -> Raw:
@@ -88,4 +108,4 @@ class DeadLetter(FleetMessage, frozen=True, kw_only=True, tag="dead_letter"):
     data: bytes = b""
 
 
-Message = Report | Freed | Configured | ConfigRefused | DeadLetter
+Message = Report | Freed | Stranded | Configured | ConfigRefused | DeadLetter

@@ -1,8 +1,8 @@
 """The life of a job, as what is said about it on the bus. Read this file first.
 
-Every message is a frozen value with the same head (`envelope.py`): which job, whose, which attempt, the revision of
-the job that it makes (0 for commands, which change nothing by themselves) and when. Events are past tense, commands
-imperative. Here is the way to a cluster, in order; what happens there, and the way back, is in `lifecycle.py`.
+Every message has the same head (`envelope.py`): job, tenant, attempt, the revision of the job that it makes (0 for
+commands, which change nothing by themselves) and when. Events are past tense, commands imperative. Here is the way to
+a cluster, in order; what happens there, and the way back, is in `lifecycle.py`.
 """
 
 from msgspec import Raw, field
@@ -82,8 +82,7 @@ class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
 
 
 class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):
-    """The decision record: the chosen cluster, the node-level proof, every cluster's verdict, scores with names,
-    and the version of the capacity cache that was looked at."""
+    """The decision record: the cluster, the node-level proof, all verdicts, scores by name, the cache's version."""
 
     verb = "placed"
     cluster: str
@@ -95,12 +94,13 @@ class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):
 
 
 class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
-    """Room is held on these nodes until `expires_at`, or until the job ends once it was dispatched."""
+    """Room is held on these nodes until `expires_at`, or the job's end once dispatched; `hold`: how in the member."""
 
     verb = "reserved"
     cluster: str
     slots: tuple[Slot, ...]
     expires_at: int
+    hold: str = ""
 
 
 class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):

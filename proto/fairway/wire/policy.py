@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from fairway.wire.capacity import AUTO
 from fairway.wire.workload import Expression, Toleration
 
 
@@ -36,7 +37,8 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     """A PropagationPolicy (namespaced) or ClusterPropagationPolicy (`namespace` empty).
 
     `queued` is `suspension.scheduling`: True holds the job in its queue until its turn, as Fairway does for
-    every job. `attempts` is the most attempts a job gets; `start_timeout` and `avoid` are in milliseconds.
+    every job. `attempts` is the most attempts a job gets; `start_timeout` and `avoid` are in milliseconds. `reserve` is
+    one of wire.capacity.RESERVE: how room may be held in the member, out of what the cluster can.
     """
 
     api_version: str
@@ -51,6 +53,7 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     start_timeout: int = 300_000
     avoid: int = 600_000
     version: str = ""
+    reserve: str = AUTO
 
     @property
     def title(self) -> str:

@@ -53,6 +53,10 @@ class Code(StrEnum):
     # A message that could not be handled.
     UNDECODABLE = "Undecodable"
     HANDLER_FAILED = "HandlerFailed"
+    # An attempt ended, too.
+    NODE_LOST = "NodeLost"
+    GANG_DOWN = "GangDown"
+    EDITED = "Edited"
     # A setting of the hub that waits for another one to go.
     ANOTHER_IN_FORCE = "AnotherInForce"
     # A cluster that is to leave the fleet: as a verdict, and of an attempt that is moved away from it.

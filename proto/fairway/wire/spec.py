@@ -3,6 +3,7 @@ scheduler found of each cluster."""
 
 from msgspec import Struct
 
+from fairway.wire.capacity import AUTO
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
@@ -43,6 +44,7 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     hub: HubRef | None = None
     client: str = ""
     follows: bool = False
+    reserve: str = AUTO
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):

@@ -26,7 +26,7 @@ class PodSet(Struct, frozen=True, omit_defaults=True):
 
     `requests` of one pod in base units (cpu in millicores, bytes, pieces), with init containers, overhead and
     limits-as-requests already worked in. `node_terms` is required node affinity: any one term must match, a
-    term matches when all its expressions do.
+    term matches when all its expressions do. `scheduler` is the one that the manifest asks for by name.
     """
 
     name: str
@@ -35,6 +35,7 @@ class PodSet(Struct, frozen=True, omit_defaults=True):
     node_selector: dict[str, str] = {}
     node_terms: tuple[tuple[Expression, ...], ...] = ()
     tolerations: tuple[Toleration, ...] = ()
+    scheduler: str = ""
 
 
 class Workload(Struct, frozen=True, omit_defaults=True):

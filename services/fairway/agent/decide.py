@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from fairway.agent.observe import Use, node_of, use_of
+from fairway.agent.observe import Use, node_of, reserved_by, use_of
 from fairway.domain.resources import Resources
 from fairway.wire.capacity import Node, Pods
+from fairway.wire.fleet import Strand
 
 
 class _Attempt(Struct):
@@ -34,16 +35,20 @@ class Seen:
         self._users: dict[str, _Users] = {}
         self._changed: set[str] = set()
         self._gone: set[str] = set()
+        self._absent: dict[str, int] = {}
+        self._unready: set[str] = set()
 
     def node(self, name: str, manifest: dict[str, Any] | None) -> None:
         """A node as it is now; None: it is gone. ValidationError when the manifest is no Node."""
         if manifest is None:
             self._versions.pop(name, None)
+            self._unready.discard(name)
             if self._nodes.pop(name, None) is not None:
                 self._gone.add(name)
                 self._changed.discard(name)
             return
-        node, self._versions[name] = node_of(manifest)
+        node, self._versions[name], ready = node_of(manifest)
+        (self._unready.discard if ready else self._unready.add)(name)
         if self._nodes.get(name) != node:
             self._nodes[name] = node
             self._gone.discard(name)
@@ -51,8 +56,14 @@ class Seen:
 
     def pod(self, namespace: str, name: str, manifest: dict[str, Any] | None) -> None:
         """A pod as it is now; None: it is gone. ValidationError when the manifest is no Pod."""
-        key = (namespace, name)
-        before, after = self._uses.get(key), use_of(manifest) if manifest is not None else None
+        self._user((namespace, name), use_of(manifest) if manifest is not None else None)
+
+    def reservation(self, name: str, manifest: dict[str, Any] | None) -> None:
+        """A Koordinator Reservation as it is now; None: it is gone. What it holds is used, as by a pod."""
+        self._user(("", name), reserved_by(manifest) if manifest is not None else None)
+
+    def _user(self, key: tuple[str, str], after: Use | None) -> None:
+        before = self._uses.get(key)
         if before == after:
             return
         if before is not None:
@@ -97,6 +108,20 @@ class Seen:
             return self._nodes[name]
         attempts = {key: Pods(dict(one.counts), dict(one.requests)) for key, one in sorted(users.attempts.items())}
         return structs.replace(self._nodes[name], used=dict(users.used), attempts=attempts)
+
+    def stranded(self, now: int, grace: int) -> tuple[Strand, ...]:
+        """Attempts with pods on nodes that have been away, not ready or not there at all, since `grace` before `now`
+        (ms): whoever should have moved these pods has not."""
+        away = {name for name in self._users if name in self._unready or name not in self._nodes}
+        self._absent = {name: self._absent.get(name, now) for name in sorted(away)}
+        found = []
+        for name, since in self._absent.items():
+            if now - since >= grace:
+                how = "has not been ready" if name in self._nodes else "has not been there"
+                for key in sorted(self._users[name].attempts):
+                    job, _, number = key.rpartition("/")
+                    found.append(Strand(job, int(number), name, how, (now - since) // 1000))
+        return tuple(found)
 
     @property
     def kubernetes(self) -> str:

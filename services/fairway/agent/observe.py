@@ -74,12 +74,18 @@ class _Container(_Camel):
     restart_policy: str | None = None
 
 
+class _Gate(_Camel):
+    name: str = ""
+
+
 class _PodSpec(_Camel):
     node_name: str | None = None
     containers: list[_Container] | None = None
     init_containers: list[_Container] | None = None
     overhead: Quantities | None = None
     resources: _Amounts | None = None
+    # Not read here: a propagator follows pods in the same shape, and lifts this gate.
+    scheduling_gates: list[_Gate] | None = None
 
 
 class _PodStatus(_Camel):
@@ -105,8 +111,9 @@ class Use(Struct, frozen=True):
     pod_set: str = ""
 
 
-def node_of(manifest: dict[str, Any]) -> tuple[Node, str]:
-    """The node without its users, and the version of its kubelet. ValidationError when it is no Node."""
+def node_of(manifest: dict[str, Any]) -> tuple[Node, str, bool]:
+    """The node without its users, the version of its kubelet, and whether it is ready. ValidationError when it is no
+    Node."""
     found = msgspec.convert(manifest, NodeObject)
     ready = any(one.type == "Ready" and one.status == "True" for one in found.status.conditions or ())
     leaving = bool(found.spec.unschedulable or found.metadata.deletion_timestamp)
@@ -117,7 +124,7 @@ def node_of(manifest: dict[str, Any]) -> tuple[Node, str]:
         taints=tuple(Taint(one.key, one.effect, one.value or "") for one in found.spec.taints or ()),
         schedulable=ready and not leaving,
     )
-    return node, found.status.node_info.kubelet_version if found.status.node_info else ""
+    return node, found.status.node_info.kubelet_version if found.status.node_info else "", ready
 
 
 def use_of(manifest: dict[str, Any]) -> Use | None:
@@ -129,6 +136,31 @@ def use_of(manifest: dict[str, Any]) -> Use | None:
     job, attempt = labels.get(JOB), labels.get(ATTEMPT)
     key = f"{job}/{attempt}" if job and attempt else ""
     return Use(spec.node_name, one_pod(_requests(spec)), key, labels.get(POD_SET, "") if key else "")
+
+
+class _ReservationStatus(_Camel):
+    phase: str | None = None
+    node_name: str | None = None
+    allocatable: Quantities | None = None
+    allocated: Quantities | None = None
+
+
+class _ReservationObject(_Camel):
+    metadata: _Meta
+    status: _ReservationStatus = msgspec.field(default_factory=_ReservationStatus)
+
+
+def reserved_by(manifest: dict[str, Any]) -> Use | None:
+    """What a Koordinator Reservation keeps from others, less what pods have taken of it, which are counted themselves.
+    None when it holds nothing. ValidationError when it is no Reservation."""
+    found = msgspec.convert(manifest, _ReservationObject)
+    status, labels = found.status, found.metadata.labels or {}
+    if status.phase != "Available" or not status.node_name:
+        return None
+    left = add(_amounts(status.allocatable), _amounts(status.allocated), -1)
+    key = f"{labels[JOB]}/{labels[ATTEMPT]}" if labels.get(JOB) and labels.get(ATTEMPT) else ""
+    held = {name: amount for name, amount in left.items() if amount > 0}
+    return Use(status.node_name, one_pod(held) if key else held, key, labels.get(POD_SET, "") if key else "")
 
 
 def _requests(spec: _PodSpec) -> Resources:

@@ -1,28 +1,31 @@
 """The agent at work: follows nodes and pods, says what changed, and that it still sees."""
 
 import asyncio
+from typing import Literal
 
 import msgspec
 import structlog
 from msgspec import Struct
 
 from fairway.agent.decide import Seen, parts
+from fairway.agent.holds import ways
 from fairway.domain.tell import message_id
 from fairway.runtime.ports import Bus, Change, Clock, Cluster, ClusterRefused, Ids, Outgoing, Unreachable
 from fairway.wire import subjects
-from fairway.wire.capacity import Taint
-from fairway.wire.fleet import Configured, Report
+from fairway.wire.capacity import RESERVATIONS, Taint
+from fairway.wire.fleet import Configured, Report, Stranded
 
 log = structlog.get_logger()
 _encode = msgspec.json.Encoder().encode
-_NODE, _POD = "Node.v1", "Pod.v1"
+_NODE, _POD, _RESERVATION = "Node.v1", "Pod.v1", "Reservation.scheduling.koordinator.sh/v1alpha1"
 _RETRY_S = 0.5
 
 
 class Settings(Struct, frozen=True):
-    """`labels` and `taints` are the cluster's own; a `cordoned` one takes no new work; `mode` is that of a joined one
-    (push or pull). Times in seconds. `most_bytes` of node rows go into one message:
-    below the 1 MiB that a NATS server takes by default."""
+    """`labels` and `taints` are the cluster's own; `reserve` is how room may be held there (wire.capacity.RESERVE); a
+    `cordoned` one takes no new work; `mode` is that of a joined one (push or pull). Times in seconds; `stranded`: so
+    long may pods stay on a node that is away. `most_bytes` of node rows go into one message: below the 1 MiB that a
+    NATS server takes by default."""
 
     labels: dict[str, str] = {}
     taints: tuple[Taint, ...] = ()
@@ -30,6 +33,8 @@ class Settings(Struct, frozen=True):
     coalesce: float = 0.05
     discover: float = 2.0
     most_bytes: int = 700_000
+    stranded: float = 60.0
+    reserve: Literal["auto", "reservations", "placeholders", "ledger"] = "auto"
     cordoned: bool = False
     mode: str = ""
 
@@ -43,6 +48,7 @@ class Agent:
         self._sequence = 0
         self._seen = Seen()
         self._kinds: tuple[str, ...] = ()
+        self._holds: tuple[str, ...] = ()
         self._full = True
         self._beat = False
         self._away = ""
@@ -70,8 +76,9 @@ class Agent:
             group.create_task(self._follow(_NODE))
             group.create_task(self._follow(_POD))
             group.create_task(self._probe())
-            group.create_task(self._rediscover())
+            group.create_task(self._rediscover(group))
             group.create_task(self._report())
+            group.create_task(self._warn())
 
     async def _asked(self, _: bytes) -> bytes:
         self._full = True
@@ -82,7 +89,7 @@ class Agent:
         async for change in self._cluster.watch(kind):
             if change.synced:
                 self._synced.add(kind)
-                if len(self._synced) == 2:
+                if {_NODE, _POD} <= self._synced:
                     self._complete.set()
             else:
                 self._hear(change)
@@ -100,23 +107,30 @@ class Agent:
     def _tell(self, change: Change, manifest: dict[str, object] | None) -> None:
         if change.kind == _NODE:
             self._seen.node(change.name, manifest)
+        elif change.kind == _RESERVATION:
+            self._seen.reservation(change.name, manifest)
         else:
             self._seen.pod(change.namespace, change.name, manifest)
 
     async def _discover(self) -> bool:
-        """Which kinds are served now; False when the API did not say."""
+        """Which kinds are served now, and how room can be held; False when the API did not say."""
         try:
             served = await self._cluster.served()
+            holds = await ways(self._cluster, self._settings.reserve, self._clock.now())
         except (Unreachable, ClusterRefused) as error:
             self._lost(str(error))
             return False
-        if served != self._kinds:
-            self._kinds, self._beat = served, True
+        if (served, holds) != (self._kinds, self._holds):
+            self._kinds, self._holds, self._beat = served, holds, True
             self._due.set()
         return True
 
-    async def _rediscover(self) -> None:
+    async def _rediscover(self, group: asyncio.TaskGroup) -> None:
+        followed = False
         while True:
+            if RESERVATIONS in self._holds and not followed:
+                followed = True
+                group.create_task(self._follow(_RESERVATION))
             await self._clock.sleep(self._settings.discover)
             await self._discover()
 
@@ -162,6 +176,20 @@ class Agent:
                 await self._clock.sleep(_RETRY_S)
                 self._due.set()
 
+    async def _warn(self) -> None:
+        """With each heartbeat, which attempts are on nodes that are away: whoever has heard it hears it again."""
+        await self._complete.wait()
+        subject = subjects.cluster(Stranded.verb, self._cluster.name)
+        count = 0
+        while True:
+            await self._clock.sleep(self._settings.heartbeat)
+            now = self._clock.now()
+            found = () if self._away else self._seen.stranded(now, int(self._settings.stranded * 1000))
+            if found:
+                count += 1
+                message = Stranded(at=now, cluster=self._cluster.name, attempts=found)
+                await self._said([self._outgoing(f"stranded-{count}", subject, message)])
+
     async def _said(self, messages: list[Outgoing]) -> bool:
         """Whether the bus has them all."""
         try:
@@ -194,12 +222,12 @@ class Agent:
                 at=self._clock.now(), cluster=self._cluster.name, epoch=self._epoch, sequence=self._sequence,
                 full=full and index == 0, nodes=rows, gone=() if index else gone, labels=self._settings.labels,
                 taints=self._settings.taints, kinds=self._kinds, kubernetes=self._seen.kubernetes,
-                cordoned=self._settings.cordoned, mode=self._settings.mode,
+                holds=self._holds, cordoned=self._settings.cordoned, mode=self._settings.mode,
             )  # fmt: skip
             messages.append(self._outgoing(str(self._sequence), subject, report))
         return messages
 
-    def _outgoing(self, what: str, subject: str, message: Configured | Report) -> Outgoing:
+    def _outgoing(self, what: str, subject: str, message: Configured | Report | Stranded) -> Outgoing:
         name = message_id("agent", self._cluster.name, self._epoch, what)
         kind = "fairway." + ".".join(subject.split(".")[1:3])
         return Outgoing(name, subject, _encode(message), kind, f"/fairway/agent/{subjects.token(self._cluster.name)}")

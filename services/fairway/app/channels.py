@@ -43,6 +43,7 @@ SAYS: Mapping[str, tuple[str, ...]] = {
     "cancelled": ("queue",),
     "report": ("agent",),
     "freed": ("reserver",),
+    "stranded": ("agent",),
     "configured": ("gateway", "agent"),
     "config_refused": ("gateway",),
     "dead_letter": STAGES,

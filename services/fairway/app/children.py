@@ -13,7 +13,7 @@ import msgspec
 
 from fairway.adapters import tether
 
-_READY_S = 60.0
+_READY_S = 150.0
 _STOP_S = 10.0
 
 
@@ -36,8 +36,9 @@ class Child:
     def alive(self) -> bool:
         return self._process is not None and self._process.returncode is None
 
-    async def start(self) -> dict[str, Any]:
-        """Returns what it said when it was ready; RuntimeError with its last words when it ended before."""
+    async def start(self, patience_s: float = _READY_S) -> dict[str, Any]:
+        """Returns what it said when it was ready; RuntimeError with its last words when it ended before, or took
+        longer than `patience_s`."""
         guard = [sys.executable, "-I", "-S", str(tether.__file__), str(os.getpid())]
         with self.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
@@ -46,7 +47,7 @@ class Child:
             )  # fmt: skip
         assert self._process.stdout is not None, "it was asked for a pipe"
         try:
-            line = await asyncio.wait_for(self._process.stdout.readline(), _READY_S)
+            line = await asyncio.wait_for(self._process.stdout.readline(), patience_s)
         except TimeoutError:
             line = b""
         if not line.strip():

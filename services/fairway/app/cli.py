@@ -2,14 +2,16 @@
 only when it is asked for, so that a question is answered at once."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fairway.app import ask, bench, join, replay, submit, up
+from fairway.app import ask, bench, join, queues, replay, submit, up
 from fairway.app.demo import command as demo
-from fairway.app.failure import USAGE, Failure, end
+from fairway.app.failure import USAGE, Failure, end, say
+from fairway.app.hub_address import arguments, asked
 from fairway.app.pipeline import EVERYTHING, MEMBER
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -62,12 +64,18 @@ def run(
         end(Failure(USAGE, str(error)))
 
 
-for _part in (up, demo, submit, ask, join, replay, bench):
+for _part in (up, demo, submit, ask, queues, join, replay, bench):
     _part.register(app)
 
 
 def main() -> None:
-    app()
+    """Also as `kubectl-fairway`, which is how kubectl runs `kubectl fairway`."""
+    try:
+        given = arguments(sys.argv[0], sys.argv[1:])
+    except Failure as failure:
+        say(f"fairway: {failure}")
+        sys.exit(failure.code)
+    app(given, prog_name="kubectl fairway" if asked.plugin else "fairway")
 
 
 if __name__ == "__main__":

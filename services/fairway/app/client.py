@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
 from fairway.app.failure import DENIED, ERROR, NOT_FOUND, TIMEOUT, UNREACHABLE, USAGE, Failure
+from fairway.app.hub_address import asked, namespace_of, of_hub
 
 FLEET_FILE = Path(".fairway/fleet.json")
 _START = "start a fleet with `fairway up`, or name one with --url or FAIRWAY_URL"
@@ -30,18 +31,27 @@ class Refusal(Failure):
 
 
 def address(given: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Where the gateway is. Raises Failure when nobody says."""
-    url = given or environment.get("FAIRWAY_URL", "")
-    if not url and FLEET_FILE.exists():
-        try:
-            url = str(json.loads(FLEET_FILE.read_bytes()).get("http") or "")
-        except ValueError as error:
-            raise Failure(ERROR, f"{FLEET_FILE} is not what `fairway up` writes: {error}", _START) from None
+    """Where the gateway is: as it was given, as the hub of kubectl's flags says, as FAIRWAY_URL or the fleet of this
+    folder says, as kubectl's own hub says. Raises Failure when nobody does."""
+    url = given
+    if not url and not asked.first(environment):
+        url = environment.get("FAIRWAY_URL", "") or _of_folder()
+    if not url and (asked.plugin or asked.first(environment)):
+        url = of_hub()
     if not url:
         raise Failure(UNREACHABLE, f"no fleet is known here: there is no {FLEET_FILE}", _START)
     if not url.startswith(("http://", "https://")):
         raise Failure(USAGE, f"{url!r} is no address", "write it as http://127.0.0.1:8080")
     return url.rstrip("/")
+
+
+def _of_folder() -> str:
+    if not FLEET_FILE.exists():
+        return ""
+    try:
+        return str(json.loads(FLEET_FILE.read_bytes()).get("http") or "")
+    except ValueError as error:
+        raise Failure(ERROR, f"{FLEET_FILE} is not what `fairway up` writes: {error}", _START) from None
 
 
 class Api:
@@ -88,16 +98,32 @@ class Api:
                 return
 
     def find(self, text: str, namespace: str = "") -> str:
-        """The id of the job meant by an id, `namespace/name`, a name, or the beginning of one of them."""
+        """The id of the job meant by an id, `namespace/name`, `kind/name` as kubectl writes it, a name, or the
+        beginning of one of them."""
         head, slash, tail = text.partition("/")
+        kind = kind_of(head) if slash else ""
+        namespace = namespace or ("" if slash and not kind else namespace_of())
         if not slash and not namespace:
             try:
                 return str(self.get(f"/v1/jobs/{text}")["id"])
             except Refusal as refusal:
                 if refusal.status != 404:
                     raise
-        space, name = (head, tail) if slash else (namespace, text)
-        return meant(list(self.jobs(space)), name, text)
+        space, name = (head, tail) if slash and not kind else (namespace, tail or text)
+        return meant([row for row in self.jobs(space) if not kind or row["kind"] == kind], name, text)
+
+
+def kind_of(word: str) -> str:
+    """The job kind that kubectl knows by this word: `pytorchjob`, `pytorchjobs.kubeflow.org`; empty: none."""
+    from fairway.workloads.registry import KINDS
+
+    plain = word.lower().partition(".")[0]
+    if plain in _SHORT:
+        return _SHORT[plain]
+    return next((one.name for one in KINDS.values() if plain in (one.name.lower(), one.plural)), "")
+
+
+_SHORT = {"vcjob": "Job", "vj": "Job", "wf": "Workflow", "sparkapp": "SparkApplication"}
 
 
 def meant(rows: list[dict[str, Any]], name: str, text: str) -> str:

@@ -19,6 +19,8 @@ from fairway.kubesim.__main__ import Fleet as SimFleet
 from fairway.kubesim.nodes import NodeGroup
 
 HUB = "hub"
+# Simulated clusters are up in a second. Real ones take 20 s on two idle cores, and far longer on busy ones.
+_READY_S, _REAL_READY_S = 60.0, 240.0
 _GPUS = (("north", "A100", 8, 64, 512), ("south", "V100", 4, 32, 256), ("west", "T4", 2, 32, 128))
 
 
@@ -100,11 +102,13 @@ class Fleet:
         config.write_bytes(msgspec.json.encode(self._clusters()))
         module = "fairway.kubereal" if self.plan.real else "fairway.kubesim"
         self.sim = Child("clusters", module, ["--config", str(config)], self.dir / "clusters.log", {})
-        said = await self.sim.start()
+        said = await self.sim.start(_REAL_READY_S if self.plan.real else _READY_S)
         (self.kubeconfigs / f"{HUB}.kubeconfig").rename(self.hub_kubeconfig)
+        reserve = {one.name: one.reserve for one in self.plan.clusters if isinstance(one, Member)}
         for name, one in said["clusters"].items():
             if name != HUB:
-                facts = msgspec.json.encode({"labels": one["labels"]})
+                # No scheduler of the simulated clusters keeps room for anybody.
+                facts = msgspec.json.encode({"labels": one["labels"], "reserve": reserve.get(name, "ledger")})
                 (self.kubeconfigs / f"{name}.json").write_bytes(facts)
 
     def _clusters(self) -> SimFleet | RealFleet:

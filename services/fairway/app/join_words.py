@@ -4,7 +4,7 @@ import re
 from typing import Literal, cast
 
 from fairway.app.failure import USAGE, Failure
-from fairway.runtime.members import Facts
+from fairway.runtime.members import Facts, Reserve
 from fairway.wire.capacity import Taint
 from fairway.workloads.names import is_label_key, is_label_value
 from fairway.workloads.registry import KINDS
@@ -25,7 +25,7 @@ def facts_of(said: tuple[str, str], reserve: str, mode: str) -> Facts:
         raise Failure(USAGE, f"--mode {mode} is not known", f"use {' or '.join(_MODES)}")
     labels = dict(map(_label, _words(said[0])))
     taints = tuple(map(_taint, _words(said[1])))
-    return Facts(labels, taints, reserve, cast(Literal["push", "pull"], mode))
+    return Facts(labels, taints, cast(Reserve, reserve), cast(Literal["push", "pull"], mode))
 
 
 def _words(text: str) -> list[str]:

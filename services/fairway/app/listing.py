@@ -14,6 +14,7 @@ from fairway.adapters.system import SystemClock
 from fairway.app import tables
 from fairway.app.client import Api, address
 from fairway.app.failure import NOT_FOUND, USAGE, Failure
+from fairway.app.hub_address import namespace_of
 from fairway.app.show import console
 from fairway.gateway.answers import ClusterRow, JobRow, QueueRow, QuotaRow
 
@@ -76,9 +77,10 @@ def _rows(api: Api, asked: Asked) -> Rows:
             text = f"there is no {asked.name} among the {asked.what}"
             raise Failure(NOT_FOUND, text, f"`fairway get {asked.what}` lists them")
         return rows
-    rows = sorted(api.jobs(asked.namespace), key=lambda row: (row["submitted_at"], row["id"]))
+    namespace = asked.namespace or namespace_of()
+    rows = sorted(api.jobs(namespace), key=lambda row: (row["submitted_at"], row["id"]))
     if asked.name:
-        wanted = api.find(asked.name, asked.namespace)
+        wanted = api.find(asked.name, namespace)
         rows = [row for row in rows if row["id"] == wanted]
     return rows
 

@@ -32,12 +32,14 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Process(AsgiFastStream):
-    """`door` takes every path that is not the process's own; `waiting` says what readiness still lacks."""
+    """`door` takes every path that is not the process's own; `waiting` says what readiness still lacks; `url` is where
+    others reach it, empty when that is not known."""
 
     def __init__(self, names: Sequence[str], settings: Settings) -> None:
         self.names, self.settings = tuple(names), settings
         self.parts: Parts | None = None
         self.door: App | None = None
+        self.url = settings.public_url
         broker = NatsBroker(settings.nats_url, max_reconnect_attempts=-1, reconnect_time_wait=1, logger=None)
         _control_plane(broker, self)
         super().__init__(broker, asgi_routes=[("/healthz", _alive), ("/readyz", self._readiness)], logger=None)
@@ -128,6 +130,9 @@ async def run(names: Sequence[str], settings: Settings, ready: Callable[[dict[st
 
 async def _work(process: Process, server: _Server, ready: Callable[[dict[str, Any]], None] | None) -> None:
     await server.listening.wait()
+    host = process.settings.http_host
+    if not process.url and host not in ("0.0.0.0", "::"):
+        process.url = f"http://[{host}]:{server.port}" if ":" in host else f"http://{host}:{server.port}"
     parts = process.parts = await build(process.names, process.settings)
     _calm_collector()
     try:

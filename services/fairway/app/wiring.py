@@ -30,6 +30,7 @@ from fairway.gateway.service import run_gateway
 from fairway.global_scheduler import service as global_scheduler
 from fairway.propagator import service as propagator
 from fairway.propagator.hands import Hands
+from fairway.propagator.reserve import PAUSE, Rooms
 from fairway.queue import service as queue
 from fairway.queue.place import place
 from fairway.quota import service as quota
@@ -42,6 +43,7 @@ from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
 from fairway.watcher.reflect import Mirror
+from fairway.watcher.suspicion import Suspicion
 from fairway.wire import asks
 from fairway.wire import jobs as wire
 from fairway.workloads.registry import KINDS
@@ -79,7 +81,7 @@ class Parts(Struct):
         tasks: list[Coroutine[Any, Any, None]] = []
         if "gateway" in process.names:
             process.door = create_app(self.world(), http_settings(self))
-            tasks.append(run_gateway(self.world(), self.hub))
+            tasks.append(run_gateway(self.world(), self.hub, process.url))
         if "agent" in process.names:
             tasks.append(self.clusters.follow(self._agent, facts=True))
         return tasks + self._enrolling(process.names)
@@ -104,7 +106,9 @@ class Parts(Struct):
         if isinstance(cluster, RemoteCluster):
             await keep_informed(cluster, facts, self.clock)
         mode = facts.mode if cluster.name in self.enrolment.secrets else ""
-        said = AgentSettings(labels=facts.labels, taints=facts.taints, cordoned=facts.cordoned, mode=mode)
+        said = AgentSettings(
+            labels=facts.labels, taints=facts.taints, cordoned=facts.cordoned, mode=mode, reserve=facts.reserve
+        )
         await run_agent(cluster, self.bus, self.clock, self.ids, said)
 
     async def close(self) -> None:
@@ -168,21 +172,25 @@ def services(names: Sequence[str], parts: Parts) -> list[Service]:
         "queue": lambda: [queue.service(parts.catalog, parts.meter, parts.queues)],
         "global-scheduler": lambda: [global_scheduler.service()],
         "reserver": lambda: [reserver.service(parts.bus, parts.catalog)],
-        "propagator": lambda: propagator.services(_hands(parts)),
+        "propagator": lambda: _propagator(parts),
         "watcher": lambda: _watcher(parts),
     }
     return [service for name in names if name in makers for service in makers[name]()]
 
 
-def _hands(parts: Parts) -> Act:
-    return stub_act if parts.settings.stub_clusters else Hands(parts.bus, parts.clusters, parts.world().store)
+def _propagator(parts: Parts) -> Sequence[Service]:
+    if parts.settings.stub_clusters:
+        return propagator.services(stub_act)
+    rooms = Rooms(parts.clusters, parts.world().store, parts.clock, parts.settings.placeholder_image or PAUSE)
+    return propagator.services(Hands(parts.bus, parts.clusters, parts.world().store, rooms), rooms.run)
 
 
 def _watcher(parts: Parts) -> Sequence[Service]:
+    suspicion = Suspicion(parts.bus, parts.clusters)
     if parts.hub is None:
-        return [watcher.service(watcher.Eyes(parts.clusters))]
+        return [watcher.service(watcher.Eyes(parts.clusters, suspicion))]
     mirror = Mirror(parts.hub, parts.clusters, parts.clock)
-    return [watcher.service(watcher.Eyes(parts.clusters, mirror), mirror), watcher.returning(mirror)]
+    return [watcher.service(watcher.Eyes(parts.clusters, suspicion, mirror)), watcher.returning(mirror)]
 
 
 def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:

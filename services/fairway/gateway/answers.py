@@ -29,6 +29,7 @@ class JobRow(Struct, frozen=True):
     pods: int = 0
     cluster: str = ""
     hub: bool = False
+    enqueued_at: int = 0
 
 
 class QueueRow(Struct, frozen=True):
@@ -85,7 +86,7 @@ def job_row(job: Job) -> JobRow:
         since=job.since, kind=work.kind if work else job.kind, name=work.name if work else job.name,
         reason=job.why.code.value if job.why else "", text=job.why.text if job.why else "", queue=job.queue,
         priority=job.spec.priority if job.spec else 0, attempts=job.spec.attempts if job.spec else 0,
-        pods=work.pods if work else 0, cluster=job.cluster, hub=bool(job.hub_uid),
+        pods=work.pods if work else 0, cluster=job.cluster, hub=bool(job.hub_uid), enqueued_at=job.enqueued_at,
     )  # fmt: skip
 
 

@@ -4,18 +4,20 @@ import asyncio
 
 from fairway.gateway.desk import Desk
 from fairway.gateway.intake import Intake
+from fairway.gateway.nameplate import put_up
 from fairway.gateway.narrator import Narrator
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Cluster
 
 
-async def run_gateway(world: World, hub: Cluster | None) -> None:
-    """Without a hub there is nothing to do but to be there."""
+async def run_gateway(world: World, hub: Cluster | None, url: str = "") -> None:
+    """Without a hub there is nothing to do but to be there. `url` is where others reach the gateway."""
     if hub is None:
         await asyncio.Event().wait()
         return
     desk = Desk()
     intake = Intake(world, hub, desk)
     async with asyncio.TaskGroup() as group:
+        group.create_task(put_up(hub, world.clock, url))
         group.create_task(intake.run())
         group.create_task(Narrator(world, hub, intake, desk).run())

@@ -1,32 +1,25 @@
-"""Apply it there, or delete it there: first the call, then what its outcome means."""
+"""Hold its room there, apply it there, or delete it there: first the call, then what its outcome means."""
 
 from typing import Any
 
-from msgspec import Struct
+import msgspec
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
 from fairway.domain.retry import attempt_over, next_attempt
 from fairway.domain.tell import Jobs, Teller, current
+from fairway.propagator.calls import APPLY, DELETE, HOLD, RELEASE, Made, copy_of
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
 SERVICE = "propagator"
-APPLY, DELETE = "apply", "delete"
 # A cluster that does not answer, or whose pods take their time, is asked again after this long (ms).
 _AGAIN_MS = 1_000
+# Room that is being held is looked at again this soon; when none was added for so long, there is none to be had (ms).
+_LOOK_MS, _PATIENCE_MS = 100, 2_000
 # No code: nobody knows whether it was applied. An object of ours that is on its way out makes room in a moment.
 _PASSING = ("", "StaleObject")
-
-
-class Copy(Struct, frozen=True):
-    """What the call needs of the job: its kind `Kind.group/version`, where it is, and where its manifest lies."""
-
-    kind: str
-    namespace: str
-    name: str
-    manifest: wire.ManifestRef
-    hub_uid: str = ""
+_HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
 
 
 def decide(view: Jobs, heard: Heard, now: int) -> Decision:
@@ -46,29 +39,49 @@ def _dispatch(view: Jobs, heard: Heard, now: int) -> Decision:
         # The working set was lost after the room was held and before that was recorded: nobody holds it now.
         why = Reason(Code.RESERVATION_EXPIRED, f"its reservation in {job.cluster} was lost with the working set")
         return Decision((next_attempt(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
+    copy = copy_of(job)
     if not heard.outcomes:
-        return Decision(calls=(Call(APPLY, job.cluster, job.id, job.attempt, copy_of(job)),))
+        return Decision(calls=(Call(HOLD if copy.room else APPLY, job.cluster, job.id, job.attempt, copy),))
     outcome = heard.outcomes[-1]
     teller = Teller(view, SERVICE, heard, now)
+    if outcome.ok and outcome.call.verb == HOLD:
+        return _held(teller, job, outcome)
     if outcome.ok:
         said = teller.say(wire.Dispatched, cluster=job.cluster, uid=outcome.body.uid, adopted=outcome.body.adopted)
         return Decision((said.step(),))
     if outcome.code in _PASSING:
         return Decision(again_in=_AGAIN_MS)
+    if outcome.call.verb == HOLD:
+        text = f"{job.cluster} refused what was to hold its room: {outcome.text}"
+        return Decision((next_attempt(teller, wire.Lost, Reason(Code.ROOM_TAKEN, text, remedy=_HOLDS)).step(),))
     code = Code.NAME_CONFLICT if outcome.code == "NameConflict" else Code.APPLY_REFUSED
     text = f"{job.cluster} refused the object: {outcome.text}"
     return Decision((attempt_over(teller, wire.Lost, Reason(code, text, remedy=_remedy(code))).step(),))
 
 
+def _held(teller: Teller, job: Job, outcome: Outcome) -> Decision:
+    """All of its room is held, and it may be applied; or there is none to be had, and it goes back to its queue. What
+    was held goes with the recall."""
+    made: Made = outcome.body
+    if made.ready >= made.total:
+        return Decision(calls=(msgspec.structs.replace(outcome.call, verb=APPLY),))
+    if made.idle < _PATIENCE_MS:
+        return Decision(again_in=_LOOK_MS)
+    text = f"{job.cluster} holds room for {made.ready} of {made.total} pods; {made.why}"
+    return Decision((next_attempt(teller, wire.Lost, Reason(Code.ROOM_TAKEN, text)).step(),))
+
+
 def _undo(view: Jobs, heard: Heard) -> Decision:
     """The attempt was ended while it was being applied: what was put there is taken out again."""
     job = view.jobs.get(heard.message.job)
-    late = heard.outcomes and heard.outcomes[-1].call.verb == APPLY and heard.outcomes[-1].ok
-    if job is None or job.spec is None or not late:
+    late = heard.outcomes[-1] if heard.outcomes and heard.outcomes[-1].call.verb in (HOLD, APPLY) else None
+    if job is None or job.spec is None or late is None or not (late.ok or late.call.verb == HOLD):
         return NOTHING
     if job.state in (State.DISPATCHED, State.RUNNING) and job.attempt == heard.message.attempt:
         return NOTHING  # another instance said so first
-    return Decision(calls=(Call(DELETE, heard.message.cluster, job.id, heard.message.attempt, copy_of(job)),))
+    attempt = heard.message.attempt
+    verb = RELEASE if late.call.verb == HOLD else DELETE
+    return Decision(calls=(Call(verb, heard.message.cluster, job.id, attempt, copy_of(job, attempt)),))
 
 
 def _recall(view: Jobs, heard: Heard, now: int) -> Decision:
@@ -79,7 +92,7 @@ def _recall(view: Jobs, heard: Heard, now: int) -> Decision:
     if (job.removing, job.recalled) != (message.cluster, message.attempt):
         return NOTHING
     if not heard.outcomes:
-        return Decision(calls=(Call(DELETE, message.cluster, job.id, message.attempt, copy_of(job)),))
+        return Decision(calls=(Call(DELETE, message.cluster, job.id, message.attempt, copy_of(job, message.attempt)),))
     if not gone(heard.outcomes[-1]):
         return Decision(again_in=_AGAIN_MS)
     teller = Teller(view, SERVICE, heard, now)
@@ -88,13 +101,6 @@ def _recall(view: Jobs, heard: Heard, now: int) -> Decision:
 
 def gone(outcome: Outcome) -> bool:
     return outcome.ok and bool(outcome.body)
-
-
-def copy_of(job: Job) -> Copy:
-    assert job.spec is not None, "a job with an attempt was admitted"
-    work = job.spec.workload
-    hub = job.spec.hub.uid if job.spec.hub else ""
-    return Copy(f"{work.kind}.{work.api_version}", work.namespace, work.name, job.spec.manifest, hub)
 
 
 def _remedy(code: Code) -> str:

@@ -1,4 +1,5 @@
-"""What the propagator does outside: applies, deletes, and makes way where an ended job left an object of that name."""
+"""What the propagator does outside: holds room, applies, deletes, and makes way where an ended job left an object of
+that name."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +10,9 @@ from fairway.domain import decision
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import ENDED, State
 from fairway.domain.names import HUB_UID
-from fairway.propagator.decide import APPLY, Copy
+from fairway.propagator import calls
+from fairway.propagator.calls import Copy, Made
+from fairway.propagator.reserve import Rooms
 from fairway.runtime.ports import Applied, Bus, Cluster, ClusterRefused, Store, StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -32,8 +35,8 @@ _row = msgspec.json.Decoder(_Row).decode
 class Hands:
     """`clusters` may grow while it runs; `store` is its own client."""
 
-    def __init__(self, bus: Bus, clusters: Mapping[str, Cluster], store: Store) -> None:
-        self._bus, self._clusters, self._store = bus, clusters, store
+    def __init__(self, bus: Bus, clusters: Mapping[str, Cluster], store: Store, rooms: Rooms | None = None) -> None:
+        self._bus, self._clusters, self._store, self._rooms = bus, clusters, store, rooms
 
     async def __call__(self, call: Call) -> Outcome:
         """Unknown outcomes have no code: they are tried again, which is harmless for both calls."""
@@ -41,12 +44,29 @@ class Hands:
         if cluster is None:
             return Outcome(call, False, "", f"{call.cluster} is no member of this fleet now")
         try:
-            done = await (self._apply(cluster, call) if call.verb == APPLY else self._delete(cluster, call))
+            done = await self._do(cluster, call)
         except ClusterRefused as error:
             return Outcome(call, False, error.code, error.text)
         except Unreachable as error:
             return Outcome(call, False, "", str(error))
         return Outcome(call, True, body=done)
+
+    async def _do(self, cluster: Cluster, call: Call) -> Applied | Made | bool:
+        copy: Copy = call.body
+        match call.verb:
+            case calls.HOLD if copy.room is not None:
+                return await self._held_by().make(call.cluster, copy.room)
+            case calls.RELEASE if copy.room is not None:
+                await self._held_by().release(call.cluster, copy.room)
+                return True
+            case calls.APPLY:
+                return await self._apply(cluster, call)
+        return await self._delete(cluster, call)
+
+    def _held_by(self) -> Rooms:
+        if self._rooms is None:
+            raise Unreachable("this propagator holds no room in members")
+        return self._rooms
 
     async def _apply(self, cluster: Cluster, call: Call) -> Applied:
         copy: Copy = call.body
@@ -54,7 +74,7 @@ class Hands:
         if data is None:
             raise ClusterRefused("ManifestGone", f"message {copy.manifest.sequence} of the record is no longer there")
         manifest = msgspec.json.decode(_submitted(data).manifest)
-        member = member_copy(manifest, call.job, call.attempt)
+        member = member_copy(manifest, call.job, call.attempt, hold=copy.room.way if copy.room else "")
         if copy.hub_uid:
             member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
         try:
@@ -91,4 +111,7 @@ class Hands:
     async def _delete(self, cluster: Cluster, call: Call) -> bool:
         copy: Copy = call.body
         labels = {JOB_LABEL: call.job, ATTEMPT_LABEL: str(call.attempt)}
-        return await cluster.delete(copy.kind, copy.namespace, copy.name, labels, _DELETE_WAIT_S)
+        gone = await cluster.delete(copy.kind, copy.namespace, copy.name, labels, _DELETE_WAIT_S)
+        if copy.room is not None:
+            await self._held_by().release(call.cluster, copy.room)
+        return gone

@@ -1,6 +1,7 @@
 """propagator as two values over one decision: dispatching does not wait for those that delete."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 import msgspec
 
@@ -12,11 +13,14 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
 
-def services(act: Callable[[Call], Awaitable[Outcome]]) -> tuple[Service, Service]:
+def services(
+    act: Callable[[Call], Awaitable[Outcome]], rooms: Callable[[Any], Coroutine[Any, Any, None]] | None = None
+) -> tuple[Service, Service]:
+    """`rooms` runs beside them: it hands over what is held in the members."""
     decoder = msgspec.json.Decoder(wire.Message)
     dispatch = Ear(subjects.JOBS, SERVICE, ("fairway.job.reserved.>",), decoder)
     recall = Ear(subjects.JOBS, f"{SERVICE}-recall", ("fairway.job.recall.>",), decoder)
     return (
-        Service(SERVICE, (dispatch,), decide, JobsView, act=act, most=128),
+        Service(SERVICE, (dispatch,), decide, JobsView, act=act, most=128, beside=rooms),
         Service(f"{SERVICE}-recall", (recall,), decide, JobsView, act=act, most=64),
     )

@@ -99,7 +99,7 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     writes = [Put(table, name, None, expect=view.row_revs.get((table, name))) for name in gone]
     fresh = ClusterInfo(
         cluster, report.labels, report.taints, report.kinds, report.kubernetes, now, report.epoch, report.sequence,
-        cordoned=report.cordoned, mode=report.mode,
+        report.holds, report.cordoned, report.mode,
     )  # fmt: skip
     rev = view.row_revs.get((decision.CLUSTERS, cluster), 0)
     step = Step((Put(decision.CLUSTERS, cluster, fresh, rev=rev + 1, expect=rev), *writes, *changed.values()))

@@ -12,6 +12,7 @@ from fairway.domain.tell import Teller, current
 from fairway.placement.fit import Plan
 from fairway.placement.recheck import recheck
 from fairway.reserver.capacity import Capacity, release, take_report
+from fairway.reserver.holding import hold_of
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -99,7 +100,9 @@ def _back(view: View, job: Job, teller: Teller, why: Reason) -> Decision:
 
 
 def _held(view: View, job: Job, teller: Teller, plan: Plan, now: int) -> Step:
-    teller.say(wire.Reserved, cluster=job.cluster, slots=plan.slots, expires_at=now + HOLD_MS)
+    assert job.spec is not None, "a placed job was admitted"
+    way = hold_of(view.clusters[job.cluster].info, job.spec)
+    teller.say(wire.Reserved, cluster=job.cluster, slots=plan.slots, expires_at=now + HOLD_MS, hold=way)
     hold = Hold.of(job, plan.slots, now + HOLD_MS)
     writes = [Put(decision.ledger(job.cluster), job.key, hold, expect=0)]
     return teller.step(*writes, *view.node_writes(job.cluster, {job.key: hold}))

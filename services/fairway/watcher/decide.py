@@ -2,28 +2,31 @@
 
 from typing import Any
 
-from fairway.domain.decision import NOTHING, Decision, Heard, Step
+from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Step
 from fairway.domain.job import Job, State
 from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller
-from fairway.watcher.missing import SERVICE, Emptied, Late, Listed, View, emptied, late, listed
+from fairway.watcher import missing
+from fairway.watcher.doubts import COMPARE, Compare, Doubt
+from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
+from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.kind import FAILED, RUNNING, SUCCEEDED
+from fairway.workloads.kind import FAILED, RUNNING, SUCCEEDED, Phase
 from fairway.workloads.registry import status
 
 # An object can be seen before its dispatch is committed; looked at again this soon (ms).
 _SOON_MS = 100
-# An object that should not be there waits for another one's removal, looked at this often (ms).
-_STRAY_MS = 1_000
 
 
 class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
-    """Local: an object of ours as a member cluster shows it; `gone`: it was deleted."""
+    """Local: an object of ours as a member cluster shows it; `gone`: it was deleted; `doubt`: somebody has written to
+    its spec."""
 
     cluster: str
     manifest: dict[str, Any]
     gone: bool = False
+    doubt: Doubt | None = None
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
@@ -32,11 +35,13 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
         case Observed():
             return _observed(view, heard, now)
         case Listed():
-            return listed(view, heard, now)
+            return missing.listed(view, heard, now)
         case Emptied():
-            return emptied(view, heard, now)
+            return missing.emptied(view, heard, now)
         case Late():
-            return late(view, heard, now)
+            return missing.late(view, heard, now)
+        case fleet.Stranded():
+            return missing.stranded(view, heard, now)
     return NOTHING  # dispatched: the view has taken its deadline
 
 
@@ -53,23 +58,44 @@ def _observed(view: View, heard: Heard, now: int) -> Decision:
         return NOTHING if seen.gone else Decision(again_in=_SOON_MS)
     if job.state not in (State.DISPATCHED, State.RUNNING):
         return NOTHING
-    step = _said(Teller(view, SERVICE, heard, now), job, seen)
+    return _lives(Teller(view, SERVICE, heard, now), job, heard)
+
+
+def _lives(teller: Teller, job: Job, heard: Heard) -> Decision:
+    """An attempt that is to be there. What is not as it should be is looked at closer before anything is said of it."""
+    seen: Observed = heard.message
+    assert job.spec is not None, "a job with an attempt was admitted"
+    phase = status(seen.manifest, job.spec.workload, seen.manifest.get("status")) if not seen.gone else None
+    question = _question(job, seen, phase)
+    if question and not heard.outcomes:
+        return Decision(calls=(question,))
+    step = _said(teller, job, phase, heard.outcomes[-1] if heard.outcomes else None)
+    if step is None and question and not heard.outcomes[-1].ok:
+        return Decision(again_in=AGAIN_MS)
     return Decision((step,)) if step else NOTHING
 
 
-def _said(teller: Teller, job: Job, seen: Observed) -> Step | None:
-    assert job.spec is not None, "a job with an attempt was admitted"
-    if seen.gone:
-        text = f"the object was deleted in {seen.cluster}, not by Fairway"
-        return attempt_over(teller, wire.Lost, Reason(Code.VANISHED, text)).step()
-    phase = status(seen.manifest, job.spec.workload, seen.manifest.get("status"))
+def _question(job: Job, seen: Observed, phase: Phase | None) -> Call | None:
+    if phase is None:
+        return missing.look(job, str((seen.manifest.get("metadata") or {}).get("uid", "")))
+    if seen.doubt is None or phase.state in (SUCCEEDED, FAILED) or job.spec is None:
+        return None
+    return Call(COMPARE, seen.cluster, job.id, job.attempt, Compare(job.spec.manifest, seen.manifest, seen.doubt))
+
+
+def _said(teller: Teller, job: Job, phase: Phase | None, answer: Outcome | None) -> Step | None:
+    if phase is None:
+        why = missing.vanished(job, answer)
+        return attempt_over(teller, wire.Lost, why).step() if why else None
+    if answer is not None and answer.ok and answer.body:
+        return attempt_over(teller, wire.Lost, missing.edited(job, answer)).step()
     if phase.state == SUCCEEDED:
-        return teller.say(wire.Succeeded, cluster=seen.cluster, text=phase.text).step()
+        return teller.say(wire.Succeeded, cluster=job.cluster, text=phase.text).step()
     if phase.state == FAILED:
         why = Reason(Code.JOB_FAILED, phase.text or "it failed and gave no reason")
         return attempt_over(teller, wire.Failed, why).step()
     if phase.state == RUNNING and job.state is State.DISPATCHED:
-        return teller.say(wire.Running, cluster=seen.cluster, text=phase.text).step()
+        return teller.say(wire.Running, cluster=job.cluster, text=phase.text).step()
     return None
 
 
@@ -79,7 +105,7 @@ def _stray(view: View, heard: Heard, job: Job, now: int) -> Decision:
     if seen.gone or not _over(seen, job) or job.recalled == seen.attempt:
         return NOTHING
     if job.removing:
-        return Decision(again_in=_STRAY_MS)  # one at a time
+        return Decision(again_in=AGAIN_MS)  # one at a time
     why = Reason(Code.VANISHED, f"attempt {seen.attempt} is over, but its object is in {seen.cluster}")
     teller = Teller(view, SERVICE, heard, now)
     return Decision((teller.say(wire.Recall, attempt=seen.attempt, cluster=seen.cluster, why=why).step(),))

@@ -1,13 +1,15 @@
-"""What should be there and is not: an object that vanished while nobody looked, a gang that never started. Pure."""
+"""What should be there and is not: an object, a gang that never started or is no longer up, a node. Pure."""
 
 from typing import Protocol
 
-from fairway.domain.decision import Decision, Heard
+from fairway.domain.decision import Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
 from fairway.domain.quota import MAX_JOBS, request
 from fairway.domain.resources import describe
 from fairway.domain.retry import attempt_over, next_attempt
 from fairway.domain.tell import Jobs, Teller
+from fairway.watcher.doubts import GONE, LOOK, THERE, Look
+from fairway.watcher.edits import Edit
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -15,6 +17,9 @@ from fairway.wire.reasons import Code, Reason
 SERVICE = "watcher"
 # Objects dispatched this shortly before a list may be missing from it (ms).
 _LIST_MARGIN_MS = 5_000
+# What could not be looked at, or has to wait for something, is looked at again after this long (ms).
+AGAIN_MS = 1_000
+_STARTED = (State.DISPATCHED, State.RUNNING)
 
 
 class Listed(fleet.FleetMessage, frozen=True, kw_only=True, tag="listed"):
@@ -36,25 +41,59 @@ class Emptied(fleet.FleetMessage, frozen=True, kw_only=True, tag="emptied"):
 
 
 class View(Jobs, Protocol):
-    """`overdue` are the jobs whose start deadline has passed; `held` the ids of jobs by cluster as the ledger knows."""
+    """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows. `down`
+    has, of running jobs whose gang is not up any more, since when that is so and how it stands."""
 
     overdue: list[str]
     held: dict[str, set[str]]
+    down: dict[str, tuple[int, str]]
+
+
+def look(job: Job, uid: str) -> Call:
+    """Asks whether an object that is no longer told of is really gone."""
+    assert job.spec is not None, "a job with an attempt was admitted"
+    work = job.spec.workload
+    about = Look(f"{work.kind}.{work.api_version}", work.namespace, work.name, uid)
+    return Call(LOOK, job.cluster, job.id, job.attempt, about)
+
+
+def vanished(job: Job, answer: Outcome | None) -> Reason | None:
+    """What became of an object that is not told of any more; None while nobody knows."""
+    if answer is None or not answer.ok or answer.body == THERE:
+        return None
+    if answer.body == GONE:
+        return Reason(Code.VANISHED, f"the object was deleted in {job.cluster}, not by Fairway")
+    text = f"Fairway's labels were taken off the object in {job.cluster}: nobody could tell any more whose it is"
+    return Reason(Code.EDITED, text, remedy="leave the labels under fairway.io/ as they are")
+
+
+def edited(job: Job, answer: Outcome) -> Reason:
+    first: Edit = answer.body[0]
+    who = first.who or "somebody"
+    text = f"{first.path} was changed in {job.cluster} by {who}: what runs there is not what was submitted"
+    return Reason(Code.EDITED, text, remedy="change the job where it was submitted, not in a member cluster")
 
 
 def listed(view: View, heard: Heard, now: int) -> Decision:
     """After a gap: what should be there and is not was deleted while nobody looked."""
     seen: Listed = heard.message
-    steps = []
+    absent = {}
     for name in sorted(view.held.get(seen.cluster, ())):
         job = view.jobs.get(name)
         if job is None or job.spec is None or job.key in seen.keys or not _started_in(job, seen):
             continue
-        if _begun(job) > now - _LIST_MARGIN_MS:
-            continue
-        why = Reason(Code.VANISHED, f"the object is no longer in {seen.cluster}; it was not deleted by Fairway")
-        steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
-    return Decision(tuple(steps))
+        if _begun(job) <= now - _LIST_MARGIN_MS:
+            absent[name] = job
+    if absent and not heard.outcomes:
+        return Decision(calls=tuple(look(job, "") for job in absent.values()))
+    answers = {one.call.job: one for one in heard.outcomes}
+    steps = []
+    for name, job in absent.items():
+        why = vanished(job, answers.get(name))
+        if why:
+            steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
+    unknown = any(name not in answers or not answers[name].ok for name in absent)
+    return Decision(tuple(steps), again_in=AGAIN_MS if unknown else None)
 
 
 def emptied(view: View, heard: Heard, now: int) -> Decision:
@@ -74,8 +113,7 @@ def emptied(view: View, heard: Heard, now: int) -> Decision:
 def _started_in(job: Job, seen: Listed) -> bool:
     assert job.spec is not None, "a held job was admitted"
     kind = f"{job.spec.workload.kind}.{job.spec.workload.api_version}"
-    started = job.state in (State.DISPATCHED, State.RUNNING)
-    return started and job.cluster == seen.cluster and kind == seen.kind and not job.removing
+    return job.state in _STARTED and job.cluster == seen.cluster and kind == seen.kind and not job.removing
 
 
 def _begun(job: Job) -> int:
@@ -87,13 +125,36 @@ def late(view: View, heard: Heard, now: int) -> Decision:
     steps = []
     for name in view.overdue:
         job = view.jobs.get(name)
-        if job is None or job.spec is None or job.state is not State.DISPATCHED or job.removing:
+        if job is None or job.spec is None or job.removing:
             continue
-        waited = now - job.since
-        if waited < job.spec.start_timeout:
+        since, text = view.down.get(name, (now, "")) if job.state is State.RUNNING else (job.since, "")
+        if job.state not in _STARTED or now - since < job.spec.start_timeout:
             continue
-        asks = {one: amount for one, amount in request(job).items() if one != MAX_JOBS}
-        text = f"not running in {job.cluster} after {waited // 1000} s; its gang needs {describe(asks)}"
-        why = Reason(Code.START_TIMEOUT, text, remedy="see the pods' events there; the policy sets the start timeout")
+        why = _not_up(job, (now - since) // 1000, text)
         steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
+    return Decision(tuple(steps))
+
+
+def _not_up(job: Job, seconds: int, text: str) -> Reason:
+    remedy = "see the pods' events there; the policy sets the start timeout"
+    if job.state is State.RUNNING:
+        return Reason(Code.GANG_DOWN, f"no longer up in {job.cluster} for {seconds} s: {text}", remedy=remedy)
+    asks = {one: amount for one, amount in request(job).items() if one != MAX_JOBS}
+    text = f"not running in {job.cluster} after {seconds} s; its gang needs {describe(asks)}"
+    return Reason(Code.START_TIMEOUT, text, remedy=remedy)
+
+
+def stranded(view: View, heard: Heard, now: int) -> Decision:
+    """Its pods are on nodes that are away, and nobody in the cluster has done anything about it."""
+    seen: fleet.Stranded = heard.message
+    steps = []
+    for one in seen.attempts:
+        job = view.jobs.get(one.job)
+        if job is None or job.spec is None or job.removing or job.cancelling or job.state not in _STARTED:
+            continue
+        if (job.cluster, job.attempt) != (seen.cluster, one.attempt):
+            continue
+        text = f"its pods are on {one.node} in {seen.cluster}, which {one.how} for {one.seconds} s"
+        why = Reason(Code.NODE_LOST, text, remedy="bring the node back, or delete it so that its pods go")
+        steps.append(attempt_over(Teller(view, SERVICE, heard, now, one.job), wire.Lost, why).step())
     return Decision(tuple(steps))

@@ -37,9 +37,11 @@ _ENDED = 50_000
 
 class _Line(Struct):
     """One object of the hub: what it shows (None: not known yet), what it is to show next, and whether that is the
-    end. Attempts before `attempt` are over; `held` is a failure of that attempt that may not be the job's."""
+    end. Attempts before `attempt` are over; `held` is a failure of that attempt that may not be the job's. `job` is the
+    one that the object stands for: another one, when what was refused was edited."""
 
     place: Place
+    job: str
     shown: Json | None = None
     next: Next | None = None
     ends: bool = False
@@ -55,7 +57,7 @@ class Mirror:
     def __init__(self, hub: Cluster, members: Mapping[str, Cluster], clock: Clock) -> None:
         self._writer, self._members, self._clock = Writer(hub), members, clock
         self._lines: dict[str, _Line] = {}
-        self._ended: OrderedDict[str, None] = OrderedDict()
+        self._ended: OrderedDict[str, str] = OrderedDict()
         self._due: list[str] = []
         self._news = asyncio.Event()
         self._line: asyncio.Queue[str] = asyncio.Queue()
@@ -63,12 +65,12 @@ class Mirror:
     def saw(self, job: Job, attempt: int, cluster: str, manifest: Json) -> None:
         """What the object of an attempt shows; passed over unless it is the job's present attempt."""
         spec, seen = job.spec, manifest.get("status")
-        if spec is None or spec.hub is None or not seen or spec.hub.uid in self._ended:
+        if spec is None or spec.hub is None or not seen or self._ended.get(spec.hub.uid) == job.id:
             return
         if (job.attempt, job.cluster) != (attempt, cluster) or not _speaks(job):
             return
         work = spec.workload
-        line = self._of(Place(f"{work.kind}.{work.api_version}", work.namespace, work.name, spec.hub.uid))
+        line = self._of(Place(f"{work.kind}.{work.api_version}", work.namespace, work.name, spec.hub.uid), job.id)
         if line.ends or attempt < line.attempt:
             return
         line.attempt = attempt
@@ -81,9 +83,9 @@ class Mirror:
     async def __call__(self, call: Call) -> Outcome:
         """Returns when the hub's object shows what the record says, or is no longer there."""
         word: final.Word = call.body
-        if word.uid in self._ended:
+        if self._ended.get(word.uid) == call.job:
             return Outcome(call, True)
-        line = self._of(Place(word.kind, word.namespace, word.name, word.uid))
+        line = self._of(Place(word.kind, word.namespace, word.name, word.uid), call.job)
         try:
             step = await self._step(line, call, word)
         except Unreachable as error:
@@ -114,8 +116,11 @@ class Mirror:
         seen: Json = (found or {}).get("status") or {}
         return seen if seen and has_ended(word.kind, {"status": seen}) else None
 
-    def _of(self, place: Place) -> _Line:
-        return self._lines.setdefault(place.uid, _Line(place))
+    def _of(self, place: Place, job: str) -> _Line:
+        line = self._lines.setdefault(place.uid, _Line(place, job))
+        if line.job != job:
+            line.job, line.shown, line.ends, line.attempt, line.held = job, None, False, 0, None
+        return line
 
     def _put(self, line: _Line, step: Next, ends: bool) -> None:
         line.next, line.ends = step, ends
@@ -161,7 +166,7 @@ class Mirror:
         line.waiting = []
         if line.ends or line.shown is None:  # over, or the object is no longer there
             del self._lines[line.place.uid]
-            self._ended[line.place.uid] = None
+            self._ended[line.place.uid] = line.job
             while len(self._ended) > _ENDED:
                 self._ended.popitem(last=False)
 

@@ -1,27 +1,25 @@
 """watcher as a value, with the watches beside it that tell what the member clusters show."""
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 import structlog
 
-from fairway.domain import decision
-from fairway.domain.decision import Heard, Step
-from fairway.domain.job import Job, State
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.members import Members
-from fairway.runtime.ports import Change, Cluster, ClusterRefused, Found, Store, Unreachable, Wanted
+from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
 from fairway.watcher import final
 from fairway.watcher.decide import Observed, decide
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
+from fairway.watcher.suspicion import Suspicion
+from fairway.watcher.view import WatcherView
+from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
-from fairway.wire import subjects
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
 _LATE_EVERY_MS = 500
@@ -30,96 +28,18 @@ _EMPTY_EVERY_S = 2
 log = structlog.get_logger()
 
 
-class WatcherView(JobsView):
-    """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. What is seen
-    of a job is shown to the mirror with the job's row: only the present attempt speaks for it."""
-
-    def __init__(self, mirror: Mirror | None = None) -> None:
-        super().__init__()
-        self._mirror = mirror
-        self.held: dict[str, set[str]] = {}
-        self.overdue: list[str] = []
-        self._deadlines: dict[str, int] = {}
-        self._unread: set[str] = set()
-        self._version = 0
-
-    async def load(self, store: Store) -> None:
-        await super().load(store)
-        self.held.clear()
-        self._deadlines.clear()
-        self._unread.clear()
-        self._version = 0
-
-    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
-        wanted = super().wants(heard, now)
-        self.overdue = []
-        for name in self._unread:
-            wanted.add(decision.JOBS, name)
-        for one in heard:
-            if isinstance(one.message, Late):
-                self.overdue = [name for name, until in self._deadlines.items() if until <= now]
-                for name in self.overdue:
-                    wanted.add(decision.JOBS, name)
-            elif isinstance(one.message, Listed | Emptied):
-                for name in self.held.get(one.message.cluster, ()):
-                    wanted.add(decision.JOBS, name)
-        wanted.since, wanted.follow = self._version, ("ledger/",)
-        return wanted
-
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
-        super().refresh(found, heard, now)
-        # Whoever begins on a working set has not heard when those were dispatched that are in it already.
-        self._unread.clear()
-        if not self._version:
-            self._unread.update(key.partition("/")[0] for table, key, row in found.changes if _held(table) and row)
-        self._version = found.version
-        for table, key, row in found.changes:
-            kind, _, cluster = table.partition("/")
-            if kind == "ledger" and row is not None:
-                self.held.setdefault(cluster, set()).add(key.partition("/")[0])
-            elif kind == "ledger":
-                self.held.get(cluster, set()).discard(key.partition("/")[0])
-        for job in self.jobs.values():
-            self._note(job)
-        if self._mirror is not None:
-            self._show(self._mirror, heard)
-
-    def _show(self, mirror: Mirror, heard: Sequence[Heard]) -> None:
-        for one in heard:
-            seen = one.message
-            job = self.jobs.get(seen.job) if isinstance(seen, Observed) else None
-            if job is not None and not seen.gone:
-                mirror.saw(job, seen.attempt, seen.cluster, seen.manifest)
-
-    def apply(self, step: Step) -> None:
-        super().apply(step)
-        for write in step.writes:
-            if isinstance(write, decision.Put) and write.table == decision.JOBS:
-                self._note(write.value)
-
-    def _note(self, job: Job) -> None:
-        if job.state is State.DISPATCHED and job.spec is not None:
-            self._deadlines[job.id] = job.since + job.spec.start_timeout
-        else:
-            self._deadlines.pop(job.id, None)
-
-
-def _held(table: str) -> bool:
-    return table.startswith("ledger/")
-
-
 class Eyes:
-    """Watches every served kind of every cluster, and puts what it sees before the service."""
+    """Watches every served kind of every cluster, and puts what it sees before the service; `mirror` runs beside it."""
 
-    def __init__(self, members: Members, mirror: Mirror | None = None) -> None:
-        self._members, self._mirror = members, mirror
+    def __init__(self, members: Members, suspicion: Suspicion, mirror: Mirror | None = None) -> None:
+        self._members, self.suspicion, self.mirror = members, suspicion, mirror
 
     async def __call__(self, inbox: Inbox) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._members.follow(partial(self._see, inbox)))
             group.create_task(self._members.follow(partial(self._empty, inbox), facts=True))
-            if self._mirror is not None:
-                group.create_task(self._mirror.run())
+            if self.mirror is not None:
+                group.create_task(self.mirror.run())
 
     async def _see(self, inbox: Inbox, cluster: Cluster) -> None:
         """Everything that is done for one member; it all ends when the member goes."""
@@ -156,12 +76,19 @@ class Eyes:
             if seen is None:
                 continue
             (keys.discard if seen.gone else keys.add)(f"{seen.job}/{seen.attempt}")
+            if seen.gone:
+                self.suspicion.forget(change.manifest)
+            elif doubt := self.suspicion.doubt(change.manifest):
+                seen = msgspec.structs.replace(seen, doubt=doubt)
             inbox.put(seen)
 
 
 def observed(cluster: str, change: Change) -> Observed | None:
-    """What a change says of one of our attempts; None for an object without our labels."""
+    """What a change says of one of our attempts; None for an object without our labels, or one that an operator made
+    with them: a JobSet's Jobs carry its labels, and end before it does."""
     meta: dict[str, Any] = change.manifest.get("metadata") or {}
+    if any(owner.get("controller") for owner in meta.get("ownerReferences") or ()):
+        return None
     labels = meta.get("labels") or {}
     if JOB_LABEL not in labels or not str(labels.get(ATTEMPT_LABEL, "")).isdigit():
         return None
@@ -174,9 +101,15 @@ def observed(cluster: str, change: Change) -> Observed | None:
     return Observed(**head, manifest=change.manifest, gone=change.gone)
 
 
-def service(eyes: Eyes, mirror: Mirror | None = None) -> Service:
-    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message))
-    return Service(SERVICE, (ear,), decide, lambda: WatcherView(mirror), ticks=((Late(), _LATE_EVERY_MS),), beside=eyes)
+def service(eyes: Eyes) -> Service:
+    said = Ear(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message))
+    away = Ear(
+        subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), msgspec.json.Decoder(fleet.Message)
+    )
+    return Service(
+        SERVICE, (said, away), decide, lambda: WatcherView(eyes.mirror), act=eyes.suspicion,
+        ticks=((Late(), _LATE_EVERY_MS),), beside=eyes,
+    )  # fmt: skip
 
 
 def returning(mirror: Mirror) -> Service:

@@ -7,6 +7,7 @@ import pytest
 from fairway.agent.decide import Seen, parts
 from fairway.agent.observe import node_of, use_of
 from fairway.wire.capacity import Node, Pods, Taint
+from fairway.wire.fleet import Strand
 
 Json = dict[str, Any]
 OURS = {"fairway.io/job": "j1", "fairway.io/attempt": "2", "fairway.io/pod-set": "worker"}
@@ -51,6 +52,7 @@ def test_a_node_is_its_allocatable_labels_and_taints() -> None:
             taints=(Taint("gpu", "NoSchedule", "yes"),),
         ),
         "v1.34.4",
+        True,
     )
 
 
@@ -216,3 +218,33 @@ def test_a_large_report_is_cut(most: int, want: list[int]) -> None:
 
 def test_nothing_is_one_empty_part() -> None:
     assert parts([], 100) == [()]
+
+
+SILENT = {"type": "Ready", "status": "Unknown"}
+
+
+@pytest.mark.parametrize(
+    ("away", "how"),
+    [
+        pytest.param(node(ready=SILENT), "has not been ready", id="a node that is silent"),
+        pytest.param(None, "has not been there", id="a node that was taken away"),
+    ],
+)
+def test_pods_that_stay_on_a_node_that_is_away_are_stranded_after_a_while(away: Json | None, how: str) -> None:
+    seen = Seen()
+    seen.node("n1", node())
+    seen.pod("team", "p", pod(labels=OURS))
+    assert seen.stranded(1_000, 60_000) == ()
+    seen.node("n1", away)
+    assert [seen.stranded(at, 60_000) for at in (2_000, 61_999)] == [(), ()]
+    assert seen.stranded(63_000, 60_000) == (Strand("j1", 2, "n1", how, 61),)
+
+
+def test_a_node_that_comes_back_has_its_time_anew_and_pods_that_go_are_not_stranded() -> None:
+    seen = Seen()
+    seen.pod("team", "p", pod(labels=OURS))
+    for at, ready in ((0, SILENT), (30_000, READY), (40_000, SILENT), (99_000, SILENT)):
+        seen.node("n1", node(ready=ready))
+        assert seen.stranded(at, 60_000) == ()
+    seen.pod("team", "p", None)
+    assert seen.stranded(200_000, 60_000) == ()

@@ -35,7 +35,7 @@ WAY = "Dispatched to c1: 4 pods on 2 nodes; queue gold; quota root/a; 5 s after 
         pytest.param(blocked(), "WaitingForQuota", "quota root/a is full", True, id="blocked: what it lacks"),
         pytest.param(no_room(), "WaitingForRoom", "none of 3 clusters", True, id="back in its queue: what it lacks"),
         pytest.param(place(dequeued(hub=HUB), "c1"), "Placed", "Placed in c1: 4 pods on 2 nodes", False, id="placed"),
-        pytest.param(dispatched(hub=HUB), "Dispatched", WAY, False, id="dispatched: the whole way in one sentence"),
+        pytest.param(dispatched(hub=HUB), "Dispatched", WAY, False, id="dispatched: the whole way there"),
         pytest.param(running(hub=HUB), "Running", "4 of 4 pods are up", False, id="running"),
     ],
 )

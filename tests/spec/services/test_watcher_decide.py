@@ -6,8 +6,11 @@ import pytest
 from given import events, of, told, verbs
 from lives import SLOTS, T0, Life, S, dispatched, failing, placed, queued, reserved, running
 
-from fairway.domain.decision import NOTHING, Decision
+from fairway.domain.decision import NOTHING, Call, Decision, Outcome
 from fairway.watcher.decide import Late, Listed, Observed, decide
+from fairway.watcher.doubts import COMPARE, GONE, LOOK, STRIPPED, THERE, Doubt
+from fairway.watcher.edits import Edit
+from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -16,8 +19,9 @@ STOP = Reason(Code.CANCELLED, "cancelled by ann")
 KIND = "PyTorchJob.kubeflow.org/v1"
 
 
-def shows(what: str = "", attempt: int = 1, cluster: str = "c1", gone: bool = False) -> Any:
-    """A PyTorchJob of 4 workers whose status has this condition; `Up` also that all are active."""
+def shows(what: str = "", attempt: int = 1, cluster: str = "c1", gone: bool = False, **more: Any) -> Any:
+    """A PyTorchJob of 4 workers whose status has this condition; `Up` also that all are active. `answer` is what a
+    closer look brought: when it seems to be gone, that it is."""
     status: dict[str, Any] = {}
     if what:
         name = "Running" if what == "Up" else what
@@ -25,7 +29,9 @@ def shows(what: str = "", attempt: int = 1, cluster: str = "c1", gone: bool = Fa
         status["replicaStatuses"] = {"Worker": {"active": 4 if what == "Up" else 0}}
     body = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "llm"}, "status": status}
     head = {"job": "llm-1", "tenant": "team-a", "attempt": attempt, "cluster": cluster}
-    return told(Observed(**head, manifest=body, gone=gone))
+    answer = more.pop("answer", GONE if gone else None)
+    answers = () if answer is None else (Outcome(Call("ask", cluster, "llm-1", attempt), True, body=answer),)
+    return told(Observed(**head, manifest=body, gone=gone, **more), outcomes=answers)
 
 
 def second(life: Life) -> Life:
@@ -123,13 +129,17 @@ def test_a_deadline_says_how_long_it_waited_and_for_what() -> None:
     assert said.why.text == "not running in c1 after 61 s; its gang needs 32 nvidia.com/gpu"
 
 
-def listed(*keys: str, kind: str = KIND, cluster: str = "c1") -> Any:
-    return told(Listed(cluster=cluster, kind=kind, keys=frozenset(keys)))
+def listed(*keys: str, kind: str = KIND, cluster: str = "c1", answer: str = GONE) -> Any:
+    """The list, and what a closer look at llm-1 brought."""
+    looked = Outcome(Call(LOOK, cluster, "llm-1", 1), True, body=answer)
+    return told(Listed(cluster=cluster, kind=kind, keys=frozenset(keys)), outcomes=(looked,))
 
 
 LISTS = {
     "it is there": (running(), listed("llm-1/1"), []),
     "it is not there": (running(), listed(), ["lost", "recall", "queue"]),
+    "it came between the list and a closer look": (running(), listed(answer=THERE), []),
+    "it is there without its labels": (running(), listed(answer=STRIPPED), ["lost", "recall", "queue"]),
     "only another attempt of it is there": (running(), listed("llm-1/9"), ["lost", "recall", "queue"]),
     "a list of another kind": (running(), listed(kind="Job.batch/v1"), []),
     "a list of another cluster": (running(), listed(cluster="c2"), []),
@@ -154,3 +164,81 @@ def test_after_a_gap_what_is_not_there_was_deleted(life: Life, seen: Any, want: 
 )
 def test_what_was_applied_a_moment_ago_may_be_missing_from_a_list(life: Life, after: int, want: list[str]) -> None:
     assert verbs(decide(of(life, held={"c1": {"llm-1"}}), listed(), life.at + after * S)) == want
+
+
+def test_what_seems_to_be_gone_is_looked_for_before_anything_is_said() -> None:
+    gone = shows("Up", gone=True, answer=False)
+    asked = decide(of(running()), told(gone.message), NOW)
+    assert ([call.verb for call in asked.calls], asked.steps) == ([LOOK], ())
+    missing = decide(of(running(), held={"c1": {"llm-1"}}), told(listed().message), NOW)
+    assert ([(call.verb, call.job) for call in missing.calls], missing.steps) == ([(LOOK, "llm-1")], ())
+
+
+def test_what_cannot_be_looked_at_is_looked_at_again() -> None:
+    unknown = Outcome(Call(LOOK, "c1", "llm-1", 1), False, "", "c1 does not answer")
+    for message in (shows(gone=True).message, listed().message):
+        view = of(running(), held={"c1": {"llm-1"}})
+        assert decide(view, told(message, outcomes=(unknown,)), NOW) == Decision(again_in=1_000)
+
+
+DOUBT = Doubt("m1")
+EDIT = (Edit("spec.replicas", "kubectl-edit"),)
+EDITED = {
+    "somebody else changed a field of ours": (shows("Up", doubt=DOUBT, answer=EDIT), ["lost", "recall", "queue"]),
+    "nobody did": (shows("Up", doubt=DOUBT, answer=()), []),
+    "it has failed meanwhile": (shows("Failed", doubt=DOUBT), ["failed", "recall", "queue"]),
+    "it has succeeded meanwhile": (shows("Succeeded", doubt=DOUBT), ["succeeded"]),
+    "its labels were taken off": (shows(gone=True, answer=STRIPPED), ["lost", "recall", "queue"]),
+}
+
+
+@pytest.mark.parametrize(("seen", "want"), EDITED.values(), ids=list(EDITED))
+def test_what_was_edited_by_hand_is_another_job(seen: Any, want: list[str]) -> None:
+    assert verbs(decide(of(running()), seen, NOW)) == want
+
+
+def test_an_edit_is_told_with_its_place_and_who_made_it() -> None:
+    asked = decide(of(running()), told(shows("Up", doubt=DOUBT).message), NOW)
+    assert [call.verb for call in asked.calls] == [COMPARE]
+    said = events(decide(of(running()), shows("Up", doubt=DOUBT, answer=EDIT), NOW))[0]
+    assert (said.why.code, said.final) == (Code.EDITED, False)
+    assert said.why.text.startswith("spec.replicas was changed in c1 by kubectl-edit")
+
+
+DOWN = {
+    "for as long as a start may take": (running(start_timeout=60 * S), 61, ["lost", "recall", "queue"]),
+    "for a moment": (running(start_timeout=60 * S), 59, []),
+    "while it is being removed": (
+        running(start_timeout=60 * S).then(wire.Recall, cluster="c1", why=STOP), 61, [],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("life", "after", "want"), DOWN.values(), ids=list(DOWN))
+def test_a_gang_that_is_no_longer_up_may_come_up_again(life: Life, after: int, want: list[str]) -> None:
+    view = of(life, overdue=["llm-1"], down={"llm-1": (life.at, "3 of 4 pods are up")})
+    decision = decide(view, told(Late()), life.at + after * S)
+    assert verbs(decision) == want
+    if want:
+        assert events(decision)[0].why.text == "no longer up in c1 for 61 s: 3 of 4 pods are up"
+
+
+def strand(attempt: int = 1, cluster: str = "c1", job: str = "llm-1") -> Any:
+    on = fleet.Strand(job, attempt, "n1", "has not been there", 61)
+    return told(fleet.Stranded(cluster=cluster, attempts=(on,)))
+
+
+STRANDS = {
+    "a running attempt": (running(), strand(), ["lost", "recall", "queue"]),
+    "one that has not started": (dispatched(), strand(), ["lost", "recall", "queue"]),
+    "an attempt before": (second(running()).then(wire.Dispatched, cluster="c2"), strand(), []),
+    "the attempt elsewhere": (running(), strand(cluster="c2"), []),
+    "one that is being removed": (running().then(wire.Recall, cluster="c1", why=STOP), strand(), []),
+    "one that has ended": (running().then(wire.Succeeded, cluster="c1"), strand(), []),
+    "one that nobody knows": (running(), strand(job="llm-9"), []),
+}
+
+
+@pytest.mark.parametrize(("life", "said", "want"), STRANDS.values(), ids=list(STRANDS))
+def test_pods_that_stay_on_a_node_that_is_away_end_their_attempt(life: Life, said: Any, want: list[str]) -> None:
+    assert verbs(decide(of(life), said, NOW)) == want

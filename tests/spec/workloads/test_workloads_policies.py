@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from settings_cases import CHANGES_WHERE, FULL, JOB, PLACEMENT, TWO_WAYS, policy
 from workloads_builders import batch_job, refusal, with_at
 
 from fairway.wire.policy import Affinity, Policy
@@ -10,37 +11,10 @@ from fairway.wire.reasons import Code, Refused
 from fairway.wire.workload import Expression, Toleration
 from fairway.workloads.policies import GROUPS, read_policy, select
 
-JOB = {"apiVersion": "batch/v1", "kind": "Job"}
-
-
-def policy(name: str = "p", wide: bool = False, **spec: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": GROUPS[0],
-        "kind": "ClusterPropagationPolicy" if wide else "PropagationPolicy",
-        "metadata": {"name": name} if wide else {"name": name, "namespace": "team-data"},
-        "spec": {"resourceSelectors": [JOB], **spec},
-    }
-
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_full_policy_of_either_group(group: str) -> None:
-    manifest = policy(
-        propagateDeps=True,
-        preserveResourcesOnDeletion=False,
-        priority=7,
-        suspension={"scheduling": False},
-        failover={"application": {"decisionConditions": {"tolerationSeconds": 30}, "purgeMode": "Immediately"}},
-        placement={
-            "clusterAffinities": [
-                {"affinityName": "first", "clusterNames": ["north"], "exclude": ["west"]},
-                {"affinityName": "then", "labelSelector": {"matchLabels": {"gpu": "v100"}}},
-            ],
-            "clusterTolerations": [{"key": "drain", "operator": "Exists"}],
-            "spreadConstraints": [{"spreadByField": "cluster", "maxGroups": 1, "minGroups": 1}],
-            "replicaScheduling": {"replicaSchedulingType": "Divided", "customSchedulingType": "Gang"},
-        },
-    )
-    found = read_policy({**manifest, "apiVersion": group})
+    found = read_policy({**FULL, "apiVersion": group})
     assert found.api_version == group
     assert found.placement.affinities == (
         Affinity(name="first", cluster_names=("north",), exclude=("west",)),
@@ -69,30 +43,6 @@ def test_annotations_win_over_the_failover_toleration() -> None:
     assert (found.attempts, found.start_timeout, found.avoid) == (5, 5_400_000, 0)
 
 
-PLACEMENT = "spec.placement"
-CHANGES_WHERE = [
-    ("a field selector", f"{PLACEMENT}.clusterAffinity.fieldSelector", {"matchExpressions": [{}]}, "not supported"),
-    ("several groups", f"{PLACEMENT}.spreadConstraints", [{"maxGroups": 2}], "one cluster"),
-    ("spread by region", f"{PLACEMENT}.spreadConstraints", [{"spreadByField": "region"}], "one cluster"),
-    ("a full copy everywhere", f"{PLACEMENT}.replicaScheduling.replicaSchedulingType", "Duplicated", "runs a job once"),
-    ("weights", f"{PLACEMENT}.replicaScheduling", {"replicaSchedulingType": "Divided"}, "runs a job in one"),
-    ("a typing error", f"{PLACEMENT}.clusterAfinity", {"clusterNames": ["north"]}, "not supported"),
-    ("a cluster name with a wildcard", f"{PLACEMENT}.clusterAffinity.clusterNames", ["nor*"], "not a cluster name"),
-    ("a new field of the spec", "spec.autoScaling", {"ecsProvision": True}, "not supported"),
-    ("keeping copies", "spec.preserveResourcesOnDeletion", True, "not supported"),
-    ("never clearing up", "spec.failover.application.purgeMode", "Never", "failed copy"),
-    ("holding single clusters", "spec.suspension.dispatchingOnClusters", {"clusterNames": ["x"]}, "not supported"),
-    ("no selectors", "spec.resourceSelectors", [], "selects nothing"),
-    ("a selector without a kind", "spec.resourceSelectors", [{"apiVersion": "batch/v1"}], "is missing"),
-    ("another namespace", "spec.resourceSelectors", [{**JOB, "namespace": "team-x"}], "its own namespace"),
-    ("a group without a kind", "apiVersion", "policy.karmada.io/v1", "policy.karmada.io/v1"),
-    ("attempts of none", "metadata.annotations", {"fairway.io/max-attempts": "0"}, "from 1 to 100"),
-    ("a timeout without a unit", "metadata.annotations", {"fairway.io/start-timeout": "300"}, "not a duration"),
-    ("a timeout of a year", "metadata.annotations", {"fairway.io/start-timeout": "365d"}, "out of range"),
-    ("an unknown annotation", "metadata.annotations", {"fairway.io/max-atempts": "3"}, "Fairway knows here"),
-]
-
-
 @pytest.mark.parametrize(
     ("path", "value", "says"), [one[1:] for one in CHANGES_WHERE], ids=[one[0] for one in CHANGES_WHERE]
 )
@@ -106,8 +56,7 @@ def test_what_cannot_be_honoured_is_refused_by_name(path: str, value: Any, says:
 
 
 def test_two_ways_to_name_clusters_are_one_too_many() -> None:
-    both = policy(placement={"clusterAffinity": {}, "clusterAffinities": [{"clusterNames": ["north"]}]})
-    assert refusal(lambda: read_policy(both)) == {f"{PLACEMENT}.clusterAffinities": "stands beside clusterAffinity"}
+    assert refusal(lambda: read_policy(TWO_WAYS)) == {f"{PLACEMENT}.clusterAffinities": "stands beside clusterAffinity"}
 
 
 def chosen(*manifests: dict[str, Any], labels: dict[str, str] | None = None) -> str:

@@ -3,45 +3,14 @@
 from typing import Any
 
 import pytest
+from settings_cases import BAD_QUEUES, BAD_TREES, ORGANISATION, QUEUES, node, tree
 from workloads_builders import batch_job, refusal
 
-from fairway.domain.queues import QueuePolicy, QueueSpec
+from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode, ever_fits, leaf_of
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads.queues import queue_of, read_queue
 from fairway.workloads.quota import read_quota_tree
-
-
-def tree(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
-        "kind": "ElasticQuotaTree",
-        "metadata": {"name": "tree", "namespace": "kube-system"},
-        "spec": {"root": {"name": "root", "children": list(children), **root}},
-    }
-
-
-def node(name: str, cpu: int | None = None, least: int | None = None, **more: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": name, **more}
-    if cpu is not None:
-        found["max"] = {"cpu": cpu}
-    if least is not None:
-        found["min"] = {"cpu": least}
-    return found
-
-
-ORGANISATION = tree(
-    node(
-        "research", 40, 20,
-        children=[
-            node("vision", 30, 10, namespaces=["team-vision"], attributes={"cost": "a"}),
-            node("speech", 20, 10, namespaces=["team-speech", "team-audio"]),
-        ],
-    ),
-    node("data", namespaces=["team-data"]),
-    min={"cpu": 40},
-    max={"cpu": 40, "memory": "9223372036854775807", "nvidia.com/gpu": 2147483647, "kube-queue/max-jobs": 100},
-)  # fmt: skip
 
 
 def test_a_tree_is_read_with_paths_and_without_limits_that_are_none() -> None:
@@ -98,23 +67,7 @@ def test_a_quota_of_no_jobs_fits_none() -> None:
     assert reason and "kube-queue/max-jobs" in reason.text
 
 
-@pytest.mark.parametrize(
-    ("manifest", "path", "says"),
-    [
-        (tree(node("a", 10, 20)), "root/a", "min 20 cpu is above max 10"),
-        (tree(node("a", 50), max={"cpu": 40}), "root/a", "max 50 cpu is above 40 of root"),
-        (tree(node("a", 30, 20), node("b", 30, 30), min={"cpu": 40}), "root", "add up to 50 cpu"),
-        (tree(node("a", least=1)), "root", "add up to 1 cpu"),
-        (tree(min={"cpu": 30}, max={"cpu": 40}), "root", "min 30 cpu is not max 40"),
-        (tree(node("a"), node("b", children=[node("a")])), "root/b/a", "has the name of root/a"),
-        (tree(node("root")), "root", "has the name of"),
-        (tree(node("a", namespaces=["x"]), node("b", namespaces=["x"])), "root/b", "already in root/a"),
-        (tree(node("a", namespaces=["x"], children=[node("b")])), "root/a", "both namespaces and children"),
-        (tree(node("a", namespaces=["X"])), "root/a", "not a namespace"),
-        (tree(node("a/b")), "root", "'a/b'"),
-        (tree(node("a", min={"kube-queue/max-jobs": 1})), "root/a", "cannot be guaranteed"),
-    ],
-)
+@pytest.mark.parametrize(("manifest", "path", "says"), BAD_TREES)
 def test_a_bad_tree_is_refused_with_the_path_of_the_bad_node(manifest: dict[str, Any], path: str, says: str) -> None:
     reasons = refusal(lambda: read_quota_tree(manifest))
     assert any(text.startswith(f"quota {path}: ") and says in text for text in reasons.values())
@@ -132,45 +85,12 @@ def test_a_tree_nested_beyond_reason_is_refused() -> None:
     assert "nested deeper" in " ".join(refusal(lambda: read_quota_tree(tree(inner))).values())
 
 
-def queue(spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "scheduling.x-k8s.io/v1alpha1",
-        "kind": "Queue",
-        "metadata": {"name": "batch", "namespace": "kube-queue", **metadata},
-        "spec": spec,
-    }
-
-
-@pytest.mark.parametrize(
-    ("manifest", "want"),
-    [
-        (queue({}), QueueSpec("batch")),
-        (queue({"queuePolicy": "Block", "priority": 5}), QueueSpec("batch", QueuePolicy.BLOCK, 5)),
-        (queue({"queuePolicy": "Round"}), QueueSpec("batch", QueuePolicy.PRIORITY)),
-        (queue({"queuePolicy": "FIFO"}), QueueSpec("batch", QueuePolicy.BLOCK, by_time=True)),
-        (
-            queue({"queuePolicy": "Priority"}, labels={"kube-queue/queue-policy": "Block"}),
-            QueueSpec("batch", QueuePolicy.BLOCK),
-        ),
-        (
-            queue({"priorityClassName": "high"}, annotations={"kube-queue/quota-fullname": "root/data"}),
-            QueueSpec("batch", leaf="root/data", priority_class="high"),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("manifest", "want"), QUEUES)
 def test_a_queue_is_read(manifest: dict[str, Any], want: QueueSpec) -> None:
     assert read_queue(manifest) == want
 
 
-@pytest.mark.parametrize(
-    ("manifest", "field"),
-    [
-        (queue({"queuePolicy": "Intelligent"}), "spec.queuePolicy"),
-        (queue({"priority": "5"}), "spec.priority"),
-        (queue({}, name="A"), "metadata.name"),
-        ({**queue({}), "kind": "Line"}, "kind"),
-    ],
-)
+@pytest.mark.parametrize(("manifest", "field"), BAD_QUEUES)
 def test_a_queue_is_refused(manifest: dict[str, Any], field: str) -> None:
     assert field in refusal(lambda: read_queue(manifest))
 

@@ -6,8 +6,7 @@ import msgspec
 
 from fairway.kubereal.admin import Json
 from fairway.kubereal.operators.setup import Process, Setup, Site, namespace
-from fairway.kubereal.program import free_ports
-from fairway.kubereal.standin.node_metrics import feed
+from fairway.kubereal.standin.node_metrics import METRICS, feed
 
 _NAMESPACE = "koordinator-system"
 _ARGS_VERSION = "kubescheduler.config.k8s.io/v1"
@@ -23,8 +22,12 @@ _COLOCATION = {
     "degradeTimeMinutes": 5,
     "resourceDiffThreshold": 0.01,
 }
-# Both in one process, which knows all that it decided: two would put pods on the same room.
-_PROFILES = ("default-scheduler", "koord-scheduler")
+_SCHEDULER = "koord-scheduler"
+# For the policy below, which is not served by itself in 1.34.
+API_FLAGS = (
+    "--feature-gates=MutatingAdmissionPolicy=true",
+    "--runtime-config=admissionregistration.k8s.io/v1beta1=true",
+)
 
 
 def koordinator(site: Site) -> Setup:
@@ -35,22 +38,21 @@ def koordinator(site: Site) -> Setup:
         "data": {"colocation-config": msgspec.json.encode(_COLOCATION).decode()},
     }
     return Setup(
-        objects=(namespace(_NAMESPACE), config),
+        objects=(namespace(_NAMESPACE), config, *_every_pod()),
         processes=(_manager(site), _scheduler(site)),
         tasks=(partial(feed, site.plane),),
-        present=(f"/apis/coordination.k8s.io/v1/namespaces/{_NAMESPACE}/leases/koord-scheduler",),
+        present=(f"/apis/coordination.k8s.io/v1/namespaces/{_NAMESPACE}/leases/koord-scheduler", METRICS),
     )
 
 
 def _manager(site: Site) -> Process:
-    (health,) = free_ports(1)
     args = (
         "--kubeconfig", site.kubeconfig, "--enable-leader-election=false", "--metrics-addr=0", "--enable-pprof=false",
-        f"--health-probe-addr=127.0.0.1:{health}", f"--config-namespace={_NAMESPACE}", "--sync-period=0",
+        "--health-probe-addr=0", f"--config-namespace={_NAMESPACE}", "--sync-period=0",
         "--feature-gates=WebhookFramework=false", "--rest-config-qps=200", "--logtostderr=true", "--v=1",
     )  # fmt: skip
     env = {"POD_NAMESPACE": _NAMESPACE, "POD_NAME": "koord-manager-0"}
-    return Process("koord-manager", args, env, f"http://127.0.0.1:{health}/readyz")
+    return Process("koord-manager", args, env)
 
 
 def _scheduler(site: Site) -> Process:
@@ -71,16 +73,44 @@ def scheduler_config(kubeconfig: str) -> Json:
         "leaderElection": {
             "leaderElect": True,
             "resourceLock": "leases",
-            "resourceName": "koord-scheduler",
+            "resourceName": _SCHEDULER,
             "resourceNamespace": _NAMESPACE,
         },
         "clientConnection": {"kubeconfig": kubeconfig, "qps": 500, "burst": 1000},
         # A gang that did not fit is looked at again soon after room came, as a test would have it.
         "podMaxBackoffSeconds": 2,
-        "profiles": [
-            {"schedulerName": name, "pluginConfig": _plugin_config(), "plugins": _plugins()} for name in _PROFILES
+        "profiles": [{"schedulerName": _SCHEDULER, "pluginConfig": _plugin_config(), "plugins": _plugins()}],
+    }
+
+
+def _every_pod() -> tuple[Json, Json]:
+    """What Koordinator's ClusterColocationProfile does: one scheduler, which alone respects Reservations, gets all
+    pods. A second profile is no way: koord-scheduler 1.6 does not start with one that has the same plugins."""
+    policy = {
+        "matchConstraints": {
+            "resourceRules": [
+                {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+            ]
+        },
+        "matchConditions": [{"name": "unsaid", "expression": "object.spec.schedulerName == 'default-scheduler'"}],
+        "failurePolicy": "Fail",
+        "reinvocationPolicy": "Never",
+        "mutations": [
+            {
+                "patchType": "JSONPatch",
+                "jsonPatch": {
+                    "expression": f"[JSONPatch{{op: 'replace', path: '/spec/schedulerName', value: '{_SCHEDULER}'}}]"
+                },
+            }
         ],
     }
+    version = "admissionregistration.k8s.io/v1beta1"
+    metadata = {"name": _SCHEDULER}
+    return (
+        {"apiVersion": version, "kind": "MutatingAdmissionPolicy", "metadata": metadata, "spec": policy},
+        {"apiVersion": version, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata,
+         "spec": {"policyName": _SCHEDULER}},
+    )  # fmt: skip
 
 
 def _plugin_config() -> list[Json]:

@@ -14,7 +14,7 @@ Task = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Process(Struct, frozen=True):
-    """`probe` is a URL that answers 200 when the process is ready; empty where it has none."""
+    """`probe` is a URL that answers 200 when the process is ready, or tcp://HOST:PORT; empty where it has none."""
 
     program: str
     args: tuple[str, ...]
@@ -23,7 +23,8 @@ class Process(Struct, frozen=True):
 
 
 class Setup(Struct, frozen=True):
-    """`tasks` run in this process as long as the cluster does. `present` are API paths that exist when it is ready."""
+    """`tasks` run in this process as long as the cluster does. `present` are API paths that lead to something when it
+    is ready: an object, or a list with one in it."""
 
     objects: tuple[Json, ...] = ()
     processes: tuple[Process, ...] = ()

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -33,7 +35,8 @@ async def _start(plane: Plane, api: Admin, setup: Setup) -> None:
     for path in setup.present:
 
         async def there(path: str = path) -> bool:
-            return await api.get(path) is not None
+            found = await api.get(path)
+            return found is not None and found.get("items") != []
 
         await api.until(there, path)
 
@@ -41,13 +44,18 @@ async def _start(plane: Plane, api: Admin, setup: Setup) -> None:
 async def _started(plane: Plane, process: Process) -> None:
     program = await plane.program(process.program, process.args, process.env)
 
-    async def answers() -> bool:
-        if not process.probe:
-            return True
-        try:
-            async with aiohttp.ClientSession(trust_env=False) as session, session.get(process.probe) as answer:
-                return answer.status == 200
-        except (aiohttp.ClientError, OSError):
-            return False
+    await program.until(partial(_answers, process.probe))
 
-    await program.until(answers)
+
+async def _answers(probe: str) -> bool:
+    where = urlsplit(probe)
+    try:
+        if where.scheme == "tcp":
+            _, writer = await asyncio.open_connection(where.hostname, where.port)
+            writer.close()
+        elif probe:
+            async with aiohttp.ClientSession(trust_env=False) as session, session.get(probe) as answer:
+                return answer.status == 200
+    except (aiohttp.ClientError, OSError):
+        return False
+    return True

@@ -63,6 +63,6 @@ def _please(site: Site) -> None:
         draft = _FIXED.with_name(f"serving-certs.{os.getpid()}")
         site.pair.write(draft)
         _FIXED.mkdir(parents=True, exist_ok=True)
-        for name in ("tls.crt", "tls.key"):
-            (draft / name).replace(_FIXED / name)
+        for path in draft.iterdir():
+            path.replace(_FIXED / path.name)
         draft.rmdir()

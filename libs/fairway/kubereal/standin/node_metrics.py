@@ -20,7 +20,7 @@ USE = "fairway.test/cpu-use"
 # Koordinator writes a node's batch resources anew when figures are older than 30 s, and drops them after 5 minutes.
 _EVERY_S = 10.0
 _UNTIL_THERE_S = 0.2
-_METRICS = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
+METRICS = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
 _USED = 0.25
 _SYSTEM = (1_000, 2 * 2**30)
 Usage = tuple[int, int]  # millicores, bytes
@@ -66,11 +66,11 @@ async def feed(plane: Plane) -> None:
 
 async def _tell(api: Admin) -> bool:
     """Whether there was a NodeMetric for every node; koord-manager makes them."""
-    metrics, nodes, pods = await asyncio.gather(api.get(_METRICS), api.get("/api/v1/nodes"), api.get("/api/v1/pods"))
+    metrics, nodes, pods = await asyncio.gather(api.get(METRICS), api.get("/api/v1/nodes"), api.get("/api/v1/pods"))
     names = [one["metadata"]["name"] for one in (metrics or {"items": []})["items"]]
     found = uses((pods or {"items": []})["items"])
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    said = [api.merge(f"{_METRICS}/{name}/status", {"status": status(found[name], now)}) for name in names]
+    said = [api.merge(f"{METRICS}/{name}/status", {"status": status(found[name], now)}) for name in names]
     await asyncio.gather(*said)
     return bool(names) and len(names) >= len((nodes or {"items": []})["items"])
 

@@ -1,0 +1,36 @@
+"""Where the fleet is, written on its hub: who has the hub's kubeconfig finds the gateway by it."""
+
+import structlog
+
+from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+
+log = structlog.get_logger()
+NAMESPACE, NAME, URL = "fairway-system", "fairway", "url"
+_CONFIG = "ConfigMap.v1"
+_AGAIN_S = 5.0
+
+
+async def put_up(hub: Cluster, clock: Clock, url: str) -> None:
+    """Writes the ConfigMap `fairway` of `fairway-system`, with its namespace; tries until the hub has answered."""
+    while url:
+        try:
+            await _write(hub, url)
+            return
+        except Unreachable as error:
+            log.warning("waiting", service="gateway", cause=str(error))
+            await clock.sleep(_AGAIN_S)
+        except ClusterRefused as error:
+            remedy = f"allow get, create and patch of ConfigMap {NAME} in {NAMESPACE}; until then use --url"
+            log.warning("kubectl fairway will not find this gateway", cause=str(error), remedy=remedy)
+            return
+
+
+async def _write(hub: Cluster, url: str) -> None:
+    if await hub.patch(_CONFIG, NAMESPACE, NAME, {"data": {URL: url}}) is not None:
+        return
+    try:
+        await hub.create("Namespace.v1", {"metadata": {"name": NAMESPACE}})
+    except ClusterRefused as error:
+        if error.code not in ("AlreadyExists", "Forbidden"):  # who may not make it may find it made
+            raise
+    await hub.create(_CONFIG, {"metadata": {"name": NAME, "namespace": NAMESPACE}, "data": {URL: url}})

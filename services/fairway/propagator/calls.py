@@ -1,0 +1,40 @@
+"""What the propagator asks of a member, and what it is told: the calls of its decisions, as values."""
+
+from msgspec import Struct
+
+from fairway.domain.job import Job
+from fairway.propagator.holds import Room, room_of
+from fairway.wire import jobs as wire
+
+# Hold the room there, apply the job there, delete it there with its room, give back the room alone.
+HOLD, APPLY, DELETE, RELEASE = "hold", "apply", "delete", "release"
+
+
+class Copy(Struct, frozen=True):
+    """What the call needs of the job: its kind `Kind.group/version`, where it is, and where its manifest lies."""
+
+    kind: str
+    namespace: str
+    name: str
+    manifest: wire.ManifestRef
+    hub_uid: str = ""
+    room: Room | None = None
+
+
+class Made(Struct, frozen=True):
+    """How many of a job's rooms are held in its member, and for how long (ms) no more were; `why` is what the member
+    says of one that is not."""
+
+    ready: int
+    total: int
+    idle: int = 0
+    why: str = ""
+
+
+def copy_of(job: Job, attempt: int = 0) -> Copy:
+    """Of the present attempt, or of an earlier one."""
+    assert job.spec is not None, "a job with an attempt was admitted"
+    work = job.spec.workload
+    hub = job.spec.hub.uid if job.spec.hub else ""
+    room = room_of(job, attempt or job.attempt)
+    return Copy(f"{work.kind}.{work.api_version}", work.namespace, work.name, job.spec.manifest, hub, room)

@@ -1,0 +1,177 @@
+"""What holds an attempt's room in a member: Koordinator Reservations, or placeholder pods, as manifests. Pure.
+
+One object for each pod, on the node that was planned for it, labelled as that pod will be: the agent counts a
+placeholder as the pod whose room it holds. They end by themselves when nobody comes for them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from fairway.domain.job import Job
+from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, Slot
+from fairway.wire.workload import Expression, PodSet
+from fairway.workloads.render import HOLD_LABEL, KOORD_SCHEDULER, POD_SET_LABEL, job_labels
+
+Json = dict[str, Any]
+
+POD, RESERVATION = "Pod.v1", "Reservation.scheduling.koordinator.sh/v1alpha1"
+KINDS = {PLACEHOLDERS: POD, RESERVATIONS: RESERVATION}
+# Placeholders have a namespace of their own: the right to make pods is needed there only, and what they take is not
+# charged to the quota of the job's namespace.
+NAMESPACE = "fairway-system"
+PLACEHOLDER_LABEL = "fairway.io/placeholder"
+# Which of an attempt's rooms: on what holds it, and on the pod that is given it.
+ROOM_LABEL = "fairway.io/room"
+# Room that nobody came for is given back after the job's start timeout, or after this long (s).
+_LONGEST = 600
+_GANG = "gang.scheduling.koordinator.sh/"
+# In these a node may be overcommitted; of everything else a pod is limited to what it requests.
+_PLAIN = ("cpu", "memory", "ephemeral-storage")
+# The highest value that a PriorityClass of users may have.
+_HIGHEST = 1_000_000_000
+
+
+class Room(Struct, frozen=True):
+    """What attempt `attempt` of `job` is to hold in a member: `way` as in wire.capacity, `ttl` in seconds."""
+
+    way: str
+    job: str
+    attempt: int
+    namespace: str
+    slots: tuple[Slot, ...]
+    pod_sets: tuple[PodSet, ...]
+    priority: int = 0
+    ttl: int = _LONGEST
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.way]
+
+    @property
+    def key(self) -> str:
+        return f"{self.job}/{self.attempt}"
+
+    @property
+    def names(self) -> list[str]:
+        return [f"{self.job}-{self.attempt}-{room}" for room, _, _ in self._rooms()]
+
+    def _rooms(self) -> Iterator[tuple[str, PodSet, str]]:
+        """Every pod's room: its name within the attempt, its pod set and its node."""
+        for index, pods in enumerate(self.pod_sets):
+            nodes = [slot.node for slot in self.slots if slot.pods == pods.name for _ in range(slot.count)]
+            for number, node in enumerate(nodes):
+                yield f"{index}-{number}", pods, node
+
+
+def room_of(job: Job, attempt: int) -> Room | None:
+    """The room that this attempt holds in its member; None when the ledger alone holds it."""
+    tried = next((one for one in job.attempts if one.number == attempt), None)
+    if tried is None or not tried.hold or job.spec is None:
+        return None
+    work, ttl = job.spec.workload, min(_LONGEST, max(1, job.spec.start_timeout // 1000))
+    return Room(tried.hold, job.id, attempt, work.namespace, tried.slots, work.pod_sets, job.spec.priority, ttl)
+
+
+def manifests(room: Room, image: str) -> dict[str, Json]:
+    """What holds the room, by name; `image` is what a placeholder runs."""
+    made = {}
+    total = len(room.names)
+    for place, pods, node in room._rooms():
+        labels = {
+            **job_labels(room.job, room.attempt), POD_SET_LABEL: pods.name, HOLD_LABEL: room.way, ROOM_LABEL: place,
+        }  # fmt: skip
+        name = f"{room.job}-{room.attempt}-{place}"
+        head: Json = {"metadata": {"name": name, "labels": labels}}
+        if room.way == RESERVATIONS:
+            made[name] = _reservation(head, room, pods, _pod(pods, node), total)
+        else:
+            made[name] = _placeholder(head, room, _pod(pods, node), image)
+    return made
+
+
+def _pod(pods: PodSet, node: str) -> Json:
+    """The part of a pod's spec that decides where it may be, and that it is to be on `node`."""
+    requests = {name: _quantity(name, amount) for name, amount in sorted(pods.requests.items()) if amount}
+    limits = {name: text for name, text in requests.items() if name not in _PLAIN}
+    here = {"key": "metadata.name", "operator": "In", "values": [node]}
+    terms = [_term(term) for term in pods.node_terms] or [{}]
+    for term in terms:
+        term.setdefault("matchFields", []).append(here)
+    return {
+        "containers": [{"name": "room", "image": "none", "resources": {"requests": requests, "limits": limits}}],
+        "nodeSelector": dict(pods.node_selector),
+        "affinity": {
+            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+        },
+        "tolerations": [
+            {name: text for name in ("key", "operator", "value", "effect") if (text := getattr(one, name))}
+            for one in pods.tolerations
+        ],
+    }
+
+
+def _placeholder(head: Json, room: Room, pod: Json, image: str) -> Json:
+    metadata: Json = head["metadata"]
+    metadata["namespace"] = NAMESPACE
+    metadata["labels"][PLACEHOLDER_LABEL] = "true"
+    pod["containers"][0] |= {
+        "image": image,
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+    spec = {
+        **pod, "restartPolicy": "Never", "activeDeadlineSeconds": room.ttl, "terminationGracePeriodSeconds": 0,
+        "priorityClassName": priority_class(room.priority)["metadata"]["name"], "enableServiceLinks": False,
+        "automountServiceAccountToken": False,
+        "securityContext": {"runAsNonRoot": True, "runAsUser": 65534, "seccompProfile": {"type": "RuntimeDefault"}},
+    }  # fmt: skip
+    return {**head, "spec": spec}
+
+
+def _reservation(head: Json, room: Room, pods: PodSet, pod: Json, total: int) -> Json:
+    gang = {
+        f"{_GANG}name": f"{room.job}-{room.attempt}",
+        f"{_GANG}min-available": str(total),
+        f"{_GANG}waiting-time": "10s",
+    }
+    head["metadata"]["annotations"] = gang
+    owner = {**job_labels(room.job, room.attempt), POD_SET_LABEL: pods.name}
+    spec = {
+        "allocateOnce": True,
+        "allocatePolicy": "Aligned",
+        "ttl": f"{room.ttl}s",
+        "owners": [{"object": {"namespace": room.namespace}, "labelSelector": {"matchLabels": owner}}],
+        "template": {
+            "metadata": {"annotations": gang},
+            "spec": {**pod, "schedulerName": KOORD_SCHEDULER, "priority": min(room.priority, _HIGHEST)},
+        },
+    }
+    return {**head, "spec": spec}
+
+
+def priority_class(priority: int) -> Json:
+    """The class of placeholders for pods of this priority: nobody of the same priority drives them out, and they drive
+    out nobody. (A pod may not say so itself: the API server takes both from its class.)"""
+    value = min(priority, _HIGHEST)
+    return {
+        "metadata": {"name": f"fairway-hold-{value}"},
+        "value": value,
+        "preemptionPolicy": "Never",
+        "description": "Pods that hold room for the pods of a Fairway job.",
+    }
+
+
+def _term(expressions: tuple[Expression, ...]) -> Json:
+    term: Json = {}
+    for one in expressions:
+        said: Json = {"key": one.key, "operator": one.operator}
+        if one.values:
+            said["values"] = list(one.values)
+        term.setdefault("matchFields" if one.field else "matchExpressions", []).append(said)
+    return term
+
+
+def _quantity(resource: str, amount: int) -> str:
+    """cpu is counted in thousandths."""
+    return f"{amount}m" if resource == "cpu" else str(amount)

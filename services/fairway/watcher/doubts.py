@@ -1,0 +1,36 @@
+"""What is asked of a member cluster when one of its objects is not as it should be, as values."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from fairway.wire import jobs as wire
+
+Json = dict[str, Any]
+COMPARE, LOOK = "compare", "look"
+GONE, THERE, STRIPPED = "gone", "there", "stripped"
+
+
+class Doubt(Struct, frozen=True):
+    """An object's spec has been written to since it was looked at last. `lost`: what we own in it has become less."""
+
+    mark: str
+    lost: bool = False
+
+
+class Compare(Struct, frozen=True):
+    """Is `live` still what was applied of this manifest?"""
+
+    manifest: wire.ManifestRef
+    live: Json
+    doubt: Doubt
+
+
+class Look(Struct, frozen=True):
+    """Is the object really gone? The answer is GONE, THERE (as it should be) or STRIPPED (of our labels). Without
+    `uid` nobody knows which one it was."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str

@@ -1,0 +1,90 @@
+"""Looks closer where a member's object is not as it should be: what was edited, and what only seems to be gone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from fairway.domain.decision import Call, Outcome
+from fairway.runtime.ports import Bus, Cluster, ClusterRefused, Unreachable
+from fairway.watcher.doubts import COMPARE, GONE, STRIPPED, THERE, Compare, Doubt, Look
+from fairway.watcher.edits import Edit, Marks, edits, marks
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.workloads.kind import reach
+from fairway.workloads.registry import KINDS
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy
+
+Json = dict[str, Any]
+_submitted = msgspec.json.Decoder(wire.Submitted).decode
+# Of so many objects it is remembered what they looked like.
+_MOST = 50_000
+
+
+class Suspicion:
+    """One for each process: `doubt` notes what objects look like, and calling it settles the doubt."""
+
+    def __init__(self, bus: Bus, clusters: Mapping[str, Cluster]) -> None:
+        self._bus, self._clusters = bus, clusters
+        self._seen: dict[str, Marks] = {}
+
+    def doubt(self, manifest: Json) -> Doubt | None:
+        """None: nobody has touched the spec since it was last found to be ours, as far as the server says."""
+        now, uid = marks(manifest), str((manifest.get("metadata") or {}).get("uid", ""))
+        before = self._seen.get(uid)
+        if before is None and now.ours:
+            self._remember(uid, Marks("", now.ours))
+        known = before or Marks("", now.ours)
+        if not now.all or now.all == known.all:
+            return None
+        return Doubt(now.all, now.ours != known.ours)
+
+    def forget(self, manifest: Json) -> None:
+        self._seen.pop(str((manifest.get("metadata") or {}).get("uid", "")), None)
+
+    def _remember(self, uid: str, seen: Marks) -> None:
+        self._seen[uid] = seen
+        while len(self._seen) > _MOST:
+            del self._seen[next(iter(self._seen))]
+
+    async def __call__(self, call: Call) -> Outcome:
+        try:
+            if call.verb == COMPARE:
+                return Outcome(call, True, body=await self._compare(call))
+            return Outcome(call, True, body=await self._look(call))
+        except Unreachable as error:
+            return Outcome(call, False, "", str(error))
+        except ClusterRefused as error:
+            return Outcome(call, False, error.code, error.text)
+
+    async def _compare(self, call: Call) -> tuple[Edit, ...]:
+        asked: Compare = call.body
+        data = await self._bus.fetch(subjects.JOBS, asked.manifest.sequence)
+        if data is None:
+            return ()
+        applied = member_copy(msgspec.json.decode(_submitted(data).manifest), call.job, call.attempt)
+        path = KINDS[f"{applied['kind']}.{applied['apiVersion']}"].suspend_path
+        if path:  # what starts at once is not suspended, though it may not say so
+            reach(applied, path[:-1]).setdefault(path[-1], False)
+        found = edits(applied, asked.live, asked.doubt.lost)
+        if not found:
+            now = marks(asked.live)
+            self._remember(asked.live["metadata"]["uid"], Marks(asked.doubt.mark, now.ours))
+        return found
+
+    async def _look(self, call: Call) -> str:
+        """An object that only lost its labels gets them back: by them it and its pods are found."""
+        asked: Look = call.body
+        cluster = self._clusters[call.cluster]
+        found = await cluster.get(asked.kind, asked.namespace, asked.name) or {}
+        meta = found.get("metadata") or {}
+        labels = {JOB_LABEL: call.job, ATTEMPT_LABEL: str(call.attempt)}
+        if meta.get("deletionTimestamp") or (asked.uid and meta.get("uid") != asked.uid):
+            return GONE
+        if labels.items() <= (meta.get("labels") or {}).items():
+            return THERE
+        if JOB_LABEL in (meta.get("labels") or {}) or not marks(found).ours:
+            return GONE
+        body = {"metadata": {"uid": meta["uid"], "labels": labels}}
+        there = await cluster.patch(asked.kind, asked.namespace, asked.name, body)
+        return STRIPPED if there else GONE

@@ -1,0 +1,218 @@
+"""What the tests of held room work with: nodes of their own, a gang to hold room for, and a stranger who wants it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.system import SystemClock
+from fairway.agent import SHAPES
+from fairway.domain import decision
+from fairway.domain.decision import Put, Step
+from fairway.domain.job import State
+from fairway.kubereal.plane import Plane
+from fairway.propagator.calls import Made
+from fairway.propagator.holds import Room
+from fairway.propagator.reserve import Rooms
+from fairway.runtime.ports import Commit
+from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, ClusterInfo, Slot
+from fairway.wire.workload import PodSet
+from fairway.workloads.render import member_copy
+
+Json = dict[str, Any]
+GPU = "nvidia.com/gpu"
+# A test's nodes take one pod of its gang each, and nobody else's pods (the toleration is the test's own).
+SIZE = {"cpu": 4_000, "memory": 8 << 30, GPU: 8}
+TOTAL = {"cpu": "8", "memory": "32Gi", "pods": "110", GPU: "8"}
+
+
+class Ground:
+    """Some nodes of a member, for one test; `name` labels and taints them."""
+
+    def __init__(self, plane: Plane, name: str) -> None:
+        self.plane, self.name = plane, name
+        self.cluster: KubernetesCluster
+        self.nodes: list[str] = []
+        self.store = MemoryStore()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    async def open(self, nodes: int) -> None:
+        self.cluster = await KubernetesCluster.from_kubeconfig("m", self.plane.kubeconfig, Options(shapes=SHAPES))
+        await until(lambda: self.cluster.get("ServiceAccount.v1", "default", "default"), "pods can be made")
+        self.nodes = [f"{self.name}-{number}" for number in range(nodes)]
+        for node in self.nodes:
+            labels = {"ground": self.name, "kubernetes.io/hostname": node}
+            taint = {"key": "ground", "value": self.name, "effect": "NoSchedule"}
+            status = {"allocatable": TOTAL, "capacity": TOTAL}
+            meta = {"name": node, "labels": labels}
+            await self.cluster.create("Node.v1", {"metadata": meta, "spec": {"taints": [taint]}, "status": status})
+        await self.store.begin_rebuild("holds", 60_000)
+        await self.store.finish_rebuild("e1")
+        way = RESERVATIONS if self.plane.name == "koord" else PLACEHOLDERS
+        await self._write(Put(decision.CLUSTERS, "m", ClusterInfo("m", holds=(way,))))
+
+    async def close(self) -> None:
+        for task in list(self._tasks.values()):
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        for node in self.nodes:
+            await self.cluster.discard("Node.v1", "", {"ground": self.name}, node)
+        await self.cluster.close()
+
+    def rooms(self) -> Rooms:
+        """A propagator's part that holds room, alive until the test ends or `kill`s it."""
+        rooms = Rooms({"m": self.cluster}, self.store.beside(), SystemClock(), "pause")
+        self._tasks[id(rooms)] = asyncio.create_task(rooms.run(None))
+        return rooms
+
+    async def kill(self, rooms: Rooms) -> None:
+        task = self._tasks.pop(id(rooms))
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    def room(self, way: str, pods: int = 0, ttl: int = 120) -> Room:
+        """For a gang of one pod a node, the first of them."""
+        slots = tuple(Slot("pod", node, 1) for node in self.nodes[: pods or len(self.nodes)])
+        selector = {"ground": self.name}
+        tolerations = msgspec.convert([{"key": "ground", "operator": "Exists"}], PodSet.__annotations__["tolerations"])
+        main = PodSet("pod", len(slots), SIZE, selector, tolerations=tolerations)
+        return Room(way, f"job-{self.name}", 1, "default", slots, (main,), ttl=ttl)
+
+    def pod(self, name: str, **labels: str) -> Json:
+        spec: Json = {
+            "nodeSelector": {"ground": self.name},
+            "tolerations": [{"key": "ground", "operator": "Exists"}],
+            "containers": [{"name": "main", "image": "x", "resources": {"limits": {GPU: "8", "cpu": "4"}}}],
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": 0,
+        }
+        if self.plane.name == "koord":
+            spec["schedulerName"] = "koord-scheduler"
+        meta = {"name": name, "namespace": "default", "labels": {"ground": self.name, **labels}}
+        return {"metadata": meta, "spec": spec}
+
+    async def apply(self, room: Room) -> None:
+        """As the propagator does: the member's own copy of a Job with one pod for each of the rooms."""
+        pods, total = self.pod("x")["spec"], len(room.names)
+        pods.pop("schedulerName", None)
+        spec = {"parallelism": total, "completions": total, "template": {"spec": pods}}
+        meta = {"name": self.name, "namespace": "default"}
+        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
+        await self.cluster.apply("Job.batch/v1", member_copy(job, room.job, room.attempt, hold=room.way))
+
+    async def known(self, room: Room, state: State, attempt: int = 1) -> None:
+        """The job's row, as the store has it."""
+        row = {"id": room.job, "state": state, "attempt": attempt}
+        await self._write(Put(decision.JOBS, room.job, row))
+
+    async def _write(self, *writes: Put) -> None:
+        await self.store.open()
+        await self.store.commit(Commit((Step(writes),)))
+
+    async def pods(self, namespace: str = "default", selector: str = "") -> list[Json]:
+        url = f"{self.plane.url}/api/v1/namespaces/{namespace}/pods"
+        return await self._items(url, selector or f"ground={self.name}")
+
+    async def ours(self, room: Room) -> list[Json]:
+        return await self.pods(selector=f"fairway.io/job={room.job}")
+
+    async def held(self, room: Room) -> list[Json]:
+        """What holds the room, whichever way."""
+        base = "apis/scheduling.koordinator.sh/v1alpha1/reservations"
+        base = base if room.way == "reservations" else "api/v1/namespaces/fairway-system/pods"
+        return await self._items(f"{self.plane.url}/{base}", f"fairway.io/job={room.job}")
+
+    async def _items(self, url: str, selector: str) -> list[Json]:
+        headers = {"Authorization": f"Bearer {self.plane.token}"}
+        query = {"labelSelector": selector}
+        async with (
+            aiohttp.ClientSession(headers=headers) as session,
+            session.get(url, params=query, ssl=False) as answer,
+        ):
+            found: Json = await answer.json()
+        return found.get("items", [])
+
+
+@contextlib.asynccontextmanager
+async def ground(plane: Plane, name: str, nodes: int) -> AsyncIterator[Ground]:
+    found = Ground(plane, name)
+    await found.open(nodes)
+    try:
+        yield found
+    finally:
+        await found.close()
+
+
+class Stranger:
+    """Makes pods of the gang's size and priority, all the time, and some of them are always waiting."""
+
+    def __init__(self, place: Ground) -> None:
+        self._place, self._made = place, 0
+
+    async def __aenter__(self) -> "Stranger":
+        self._task = asyncio.create_task(self._try())
+        await until(lambda: _true(self._made > 20), "the stranger tries")
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        await self._place.cluster.discard("Pod.v1", "default", {"who": f"stranger-{self._place.name}"})
+
+    async def _try(self) -> None:
+        place, who = self._place, f"stranger-{self._place.name}"
+        while True:
+            self._made += 1
+            await place.cluster.create("Pod.v1", place.pod(f"{who}-{self._made}", who=who))
+            if self._made > 30:
+                await place.cluster.discard("Pod.v1", "default", {"who": who}, f"{who}-{self._made - 30}")
+            await asyncio.sleep(0.005)  # or it takes the processor that the schedulers need
+
+    async def inside(self) -> list[str]:
+        """Those of them that got onto a node."""
+        pods = await self._place.pods(selector=f"who=stranger-{self._place.name}")
+        return [pod["metadata"]["name"] for pod in pods if pod["spec"].get("nodeName")]
+
+
+async def made(rooms: Rooms, room: Room, looks: int = 30) -> Made:
+    """What is held once it is all of it, or after so many looks."""
+    for _ in range(looks):
+        with contextlib.suppress(Exception):
+            found = await rooms.make("m", room)
+            if found.ready == found.total:
+                return found
+        await asyncio.sleep(0.05)
+    return await rooms.make("m", room)
+
+
+async def until(look: Callable[[], Any], what: str, seconds: float = 30.0) -> Any:
+    """What `look` finds, as soon as it is true."""
+    end = asyncio.get_running_loop().time() + seconds
+    while not (seen := await look()):
+        assert asyncio.get_running_loop().time() < end, f"not within {seconds:.0f} s: {what}"
+        await asyncio.sleep(0.02)
+    return seen
+
+
+async def _true(value: bool) -> bool:
+    return value
+
+
+async def on_nodes(place: Ground, room: Room) -> list[str]:
+    """The nodes of the gang's pods, once all have one."""
+
+    async def look() -> list[str]:
+        nodes = [pod["spec"].get("nodeName", "") for pod in await place.ours(room)]
+        return sorted(nodes) if len(nodes) == len(room.names) and all(nodes) else []
+
+    return list(await until(look, "every pod of the gang has a node"))
+
+
+def dir_of(factory: Any) -> Path:
+    return Path(str(factory.mktemp("holds")))

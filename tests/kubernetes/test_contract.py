@@ -1,0 +1,90 @@
+"""The promises of the cluster port, kept by a real API server: the very tests that the simulator passes."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+import pytest
+from houses import ABSENT, CRD, House
+from meddler import Meddler, refusal
+from own import Own, crd
+from simulated import KINDS, QUICK
+from test_cluster_port import *  # noqa: F403 - every one of them
+from test_cluster_port_servers import *  # noqa: F403 - every one of them
+from test_cluster_port_watch import *  # noqa: F403 - every one of them
+
+from fairway.adapters.kubernetes import KubernetesCluster, Options
+
+Json = dict[str, Any]
+_numbers = count()
+_REFUSALS = {"503": (503, "ServiceUnavailable"), "429": (429, "TooManyRequests")}
+_PATHS = {
+    "ConfigMap.v1": "v1/namespaces/{team}/configmaps", "Namespace.v1": "v1/namespaces",
+    "CustomResourceDefinition.apiextensions.k8s.io/v1": "apiextensions.k8s.io/v1/customresourcedefinitions",
+    ABSENT: "example.org/v1/namespaces/{team}/absents",
+}  # fmt: skip
+
+
+class Real:
+    """A namespace of a real member, seen through somebody who can spoil the connection."""
+
+    def __init__(self, own: Own, meddler: Meddler, cluster: KubernetesCluster) -> None:
+        self.cluster, self._own, self._meddler = cluster, own, meddler
+        self._api = own.api("m1")
+        self.team = f"team-{os.getpid()}-{next(_numbers)}"
+        self._api.create("v1/namespaces", {"metadata": {"name": self.team}})
+
+    def refuse(self, mode: str, for_ms: int = 0) -> None:
+        if mode == "reset":
+            self._meddler.reset = True
+        else:
+            code, reason = _REFUSALS[mode]
+            self._meddler.fault = lambda request: (
+                refusal(code, reason, Retry_After="1") if code == 429 else refusal(code, reason)
+            )
+        self._meddler.cut()
+        if for_ms:
+            asyncio.get_running_loop().call_later(for_ms / 1000, self.restore)
+
+    def restore(self) -> None:
+        self._meddler.restore()
+
+    async def behind(self, do: str, kind: str, name: str, body: Json | None = None) -> None:
+        path = _PATHS[kind].format(team=self.team)
+        if do == "delete":
+            self._api.delete(f"{path}/{name}")
+            return
+        for _ in range(100):
+            with suppress(AssertionError):  # a kind that was defined a moment ago is served a moment later
+                self._api.create(path, body or {})
+                return
+            await asyncio.sleep(0.1)
+        self._api.create(path, body or {})
+
+    async def forget(self) -> None:
+        """As a server that was away while etcd was compacted."""
+        self._own.kill_api("m1")
+        self._own.compact()
+        self._own.start_api("m1")
+
+
+@pytest.fixture
+async def house(own: Own) -> AsyncIterator[House]:
+    if not own.api("m1").get("apiextensions.k8s.io/v1/customresourcedefinitions/pytorchjobs.kubeflow.org"):
+        own.api("m1").create("apiextensions.k8s.io/v1/customresourcedefinitions", crd("kubeflow.org", "PyTorchJob"))
+    async with Meddler(own.plane("m1").kubeconfig) as meddler:
+        cluster = await KubernetesCluster.from_kubeconfig("m1", meddler.kubeconfig, Options(KINDS, pace=QUICK))
+        one = Real(own, meddler, cluster)
+        try:
+            yield one
+        finally:
+            await cluster.close()
+            own.api("m1").delete(f"v1/namespaces/{one.team}")
+            own.api("m1").delete(f"apiextensions.k8s.io/v1/customresourcedefinitions/{CRD['metadata']['name']}")
+
+
+async def test_a_server_that_is_real_says_its_version(own: Own) -> None:
+    assert own.api("m1").get("/version")["gitVersion"].startswith("v1.34")

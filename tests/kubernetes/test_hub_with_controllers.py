@@ -1,0 +1,54 @@
+"""A hub whose kube-controller-manager would run jobs by itself: what says that they are Fairway's is left alone."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from fleet import Api, condition, in_namespace, until
+from own import Own
+
+from job_statuses import LATER, START, manifest, on
+
+ROOT = Path(__file__).parents[2]
+JOBS = "batch/v1/jobs"
+TENANT, OTHER = "ruled-tenant", "ruled-other"
+DONE = {"startTime": START, "completionTime": LATER, "succeeded": 2, "conditions": on("SuccessCriteriaMet", "Complete")}
+
+
+@pytest.fixture
+def hub(own: Own) -> Api:
+    """With controllers and nodes, the policy of deploy/hub, a tenant's namespace and one of nobody's."""
+    hub = own.api("ruled")
+    if hub.get(f"v1/namespaces/{TENANT}") is None:
+        for name, labels in ((TENANT, {"fairway.io/tenant": "true"}), (OTHER, {})):
+            hub.create("v1/namespaces", {"metadata": {"name": name, "labels": labels}})
+        hub.apply(*yaml.safe_load_all((ROOT / "deploy/hub/managed-by.yaml").read_text()))
+        until(lambda: "managedBy" in refused(hub), "the policy is in force")
+    return hub
+
+
+def refused(hub: Api) -> str:
+    """What the hub says to a Job of the tenant that does not say whose it is."""
+    job = manifest("whose")
+    del job["spec"]["managedBy"]
+    job["metadata"]["namespace"] = TENANT
+    return hub.kubectl("apply", "--dry-run=server", "-f", "-", stdin=yaml.safe_dump(job), check=False)
+
+
+def test_a_job_that_does_not_say_whose_it_is_is_refused_with_what_to_write(hub: Api) -> None:
+    assert "set spec.managedBy: fairway.io/fleet" in refused(hub)
+
+
+def test_a_job_of_fairways_gets_no_pods_there_and_keeps_the_status_that_is_returned(hub: Api) -> None:
+    hub.create(in_namespace(JOBS, TENANT), manifest("ours"))
+    steps = [{"op": "add", "path": "/status", "value": DONE}]
+    path = f"/apis/{in_namespace(JOBS, TENANT, 'ours')}"
+    hub.http.patch(f"{path}/status", json=steps, headers={"Content-Type": "application/json-patch+json"})
+    theirs = manifest("theirs")
+    del theirs["spec"]["managedBy"]
+    notes = {"annotations": {"fairway.test/run-for": "100ms"}}
+    theirs["spec"]["template"]["metadata"] = notes
+    hub.create(in_namespace(JOBS, OTHER), theirs)
+    until(lambda: condition(hub.get(in_namespace(JOBS, OTHER, "theirs")), "Complete") == "True", "the others run there")
+    found = hub.get(in_namespace(JOBS, TENANT, "ours"))
+    assert (hub.pods(TENANT), (found or {})["status"]) == ([], DONE)
