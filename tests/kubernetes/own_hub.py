@@ -44,12 +44,12 @@ def define(hub: Api, only: str = "") -> None:
     until(served, "the definitions are served", 20)
 
 
-def _established(crd: dict) -> bool:  # type: ignore[type-arg]  # JSON
+def _established(crd: dict) -> bool:  # type: ignore[type-arg]  # plain JSON
     conditions = (crd.get("status") or {}).get("conditions") or ()
     return any((one["type"], one["status"]) == ("Established", "True") for one in conditions)
 
 
-def path_of(manifest: dict) -> str:  # type: ignore[type-arg]  # JSON
+def path_of(manifest: dict) -> str:  # type: ignore[type-arg]  # plain JSON
     """Where objects of its kind are created."""
     group = manifest["apiVersion"].partition("/")[0]
     spec = next(

@@ -46,6 +46,7 @@ class House:
 
     async def job(self, name: str, gpus: int = 8, **more: Any) -> None:
         """A Job of one pod that runs for ever, in a policy's hands."""
+        await self.fleet.quiet(0.02)  # no two come at the same moment: their names would decide who is first
         self.fleet.plays[name] = [memory_fleet.runs(ends="")]
         await self.apply(memory_fleet.manifest(name, 1, gpus, **more))
 
@@ -73,7 +74,7 @@ class House:
             job = self.row(name)
             return job if job and job.why and job.why.code == code else None
 
-        return await self.until(look, f"{name} waits: {code}")  # type: ignore[return-value]  # never None when true
+        return await self.until(look, f"{name} waits: {code}")  # type: ignore[return-value]  # never None once true
 
     async def runs_in(self, name: str) -> str:
         """The cluster that has it."""

@@ -148,7 +148,7 @@ async def test_another_priority_holds_for_the_jobs_that_come_later(house: House)
     await house.until(lambda: house.fleet.catalog.classes.get("high") == 99, "the class is another")
     await house.job("after", priority="high")
     await house.runs_in("after")
-    assert [house.row(name).spec.priority for name in ("before", "after")] == [10, 99]  # type: ignore[union-attr]  # there
+    assert [house.row(name).spec.priority for name in ("before", "after")] == [10, 99]  # type: ignore[union-attr]  # both are there
 
 
 async def test_kubectl_sees_what_is_in_force_and_can_wait_for_it(house: House) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.app import ask, bench, join, queues, replay, submit, up
+from fairway.app import ask, bench, crds, join, queues, replay, submit, up
 from fairway.app.demo import command as demo
 from fairway.app.failure import USAGE, Failure, end, say
 from fairway.app.hub_address import arguments, asked
@@ -64,7 +64,7 @@ def run(
         end(Failure(USAGE, str(error)))
 
 
-for _part in (up, demo, submit, ask, queues, join, replay, bench):
+for _part in (up, demo, submit, ask, queues, join, replay, bench, crds):
     _part.register(app)
 
 
