@@ -13,12 +13,13 @@ from fairway.adapters.kubernetes_http import MERGE, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.kubereal.plane import Plane
 from fairway.kubereal.program import NotUp
+from fairway.runtime.ports import Unreachable
 
 Json = dict[str, Any]
 
 _APPLY = "application/apply-patch+yaml"  # JSON is YAML
 # As many as a busy API server on two cores answers without a queue.
-_AT_ONCE = 8
+_AT_ONCE = 4
 _PROBE_S = 0.1
 _WAIT_S = 120.0
 
@@ -78,8 +79,13 @@ class Admin:
         await self._json(Request("PATCH", path, query, manifest, _APPLY))
 
     async def _json(self, request: Request) -> Json:
+        """Once more if there is no answer: whatever is asked here may be asked twice."""
         async with self._turn:
-            found: Json = msgspec.json.decode(await self._http.call(request))
+            try:
+                answer = await self._http.call(request)
+            except Unreachable:
+                answer = await self._http.call(request)
+        found: Json = msgspec.json.decode(answer)
         return found
 
 
