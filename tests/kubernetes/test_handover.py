@@ -175,6 +175,24 @@ async def test_room_of_an_attempt_that_is_over_is_found_and_given_back(
         await gone(place, room)
 
 
+@pytest.mark.parametrize("reserve", ["auto", "alone"])
+@pytest.mark.parametrize("way", [PLACEHOLDERS, RESERVATIONS])
+async def test_it_takes_no_more_rights_than_a_join_gives(way: str, reserve: str, plain: Plane, koord: Plane) -> None:
+    plane = plain if way == PLACEHOLDERS else koord
+    async with ground(plane, f"may-{reserve[:3]}-{way[:3]}", 2) as place:
+        account = await place.join(way if reserve == "alone" else reserve)
+        rooms, room = place.rooms(account), place.room(way)
+        assert (await made(rooms, room)).ready == 2
+        await rooms.release("m", room)
+        await gone(place, room)
+        assert (await made(rooms, room)).ready == 2
+        await place.apply(room, account)
+        await on_nodes(place, room)
+        await gone(place, room)
+        if reserve == "auto":
+            assert await ways(account, "auto", SystemClock().now()) == (way,)
+
+
 async def test_an_agent_finds_out_how_room_can_be_held(plain: Plane, koord: Plane) -> None:
     for plane, want in ((plain, PLACEHOLDERS), (koord, RESERVATIONS)):
         async with ground(plane, f"ways-{want[:3]}", 0) as place:
