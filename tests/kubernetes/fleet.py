@@ -94,7 +94,7 @@ class RealFleet:
 
     def explained(self, what: str, namespace: str, name: str) -> Any:
         """The gateway's `why` or `story` of the job of that name."""
-        jobs = httpx.get(f"{self.url}/v1/jobs", params={"tenant": namespace}, trust_env=False).json()["jobs"]
+        jobs = httpx.get(f"{self.url}/v1/jobs", params={"namespace": namespace}, trust_env=False).json()["items"]
         found = [one["id"] for one in jobs if one["name"] == name]
         assert found, f"no job {namespace}/{name} among {[one['name'] for one in jobs]}"
         return httpx.get(f"{self.url}/v1/jobs/{found[-1]}/{what}", trust_env=False).json()
