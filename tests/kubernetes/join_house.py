@@ -18,7 +18,7 @@ from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
 from fairway.app.children import Child
 from fairway.app.pipeline import EVERYTHING
 from fairway.kubereal.build import tools
-from fairway.kubereal.plane import Planes, Spec, member, planes
+from fairway.kubereal.plane import Planes, Spec, kubeconfig, member, planes
 
 Json = dict[str, Any]
 ACCOUNT = "system:serviceaccount:fairway-system:fairway-member"
@@ -37,7 +37,8 @@ class House:
         self.dir, self.planes = dir, clusters
         nats, valkey = servers
         self.environment = {
-            "FAIRWAY_NATS_URL": nats.url, "FAIRWAY_REDIS_URL": f"{valkey.url}/0",
+            "FAIRWAY_NATS_URL": f"nats://fairway:hub-secret@127.0.0.1:{nats.port}",
+            "FAIRWAY_REDIS_URL": f"{valkey.url}/0",
             "FAIRWAY_HUB_KUBECONFIG": str(clusters["hub"].kubeconfig), "FAIRWAY_ALLOW_LOOPBACK": "1",
         }  # fmt: skip
         self.url = ""
@@ -52,6 +53,26 @@ class House:
         said = await child.start()
         if not services or "gateway" in services:
             self.url = said["http"]
+        return child
+
+    async def beside(self, cluster: str) -> Child:
+        """The process of a member in pull mode: it has its own cluster's token, and a bus where it may say little."""
+        folder = self.dir / f"beside-{cluster}"
+        folder.mkdir(exist_ok=True)
+        words = ("-n", "fairway-system", "create", "token", "fairway-member")
+        token = (await asyncio.to_thread(self.api(cluster).kubectl, *words)).strip()
+        plane = self.planes[cluster]
+        config = kubeconfig(plane.url, plane.certificate(), token)
+        (folder / f"{cluster}.kubeconfig").write_text(json.dumps(config))
+        port = self.environment["FAIRWAY_NATS_URL"].rpartition(":")[2]
+        environment = {
+            "FAIRWAY_NATS_URL": f"nats://{cluster}:{cluster}-secret@127.0.0.1:{port}",
+            "FAIRWAY_CLUSTERS_DIR": str(folder),
+        }
+        args = ["run", "member", "--cluster", cluster, "--announce"]
+        child = Child(f"member-{cluster}", "fairway.app.cli", args, self.dir / f"member-{cluster}.log", environment)
+        self.children.append(child)
+        await child.start()
         return child
 
     def api(self, cluster: str) -> Api:
@@ -168,6 +189,12 @@ def node(name: str) -> Json:
     }  # fmt: skip
 
 
+def _members() -> str:
+    """The permissions as deploy has them, with passwords."""
+    text = (Path(__file__).parents[2] / "deploy" / "nats" / "members.conf").read_text()
+    return text.replace("$FAIRWAY_BUS_PASSWORD", "hub-secret").replace("$FAIRWAY_NORTH_PASSWORD", "north-secret")
+
+
 @asynccontextmanager
 async def house(dir: Path) -> AsyncIterator[House]:
     """Everything in it is ended however the block ends."""
@@ -177,7 +204,8 @@ async def house(dir: Path) -> AsyncIterator[House]:
     for name in ("north", "south"):
         specs.append(member(name, f"--audit-policy-file={rules}", f"--audit-log-path={dir / f'{name}-audit.log'}"))
     async with planes(dir / "planes", specs, tools(("kube", "kwok"))) as clusters:
-        servers = await nats_server(dir / "nats"), await valkey_server(dir / "valkey")
+        nats = await nats_server(dir / "nats", max_payload=1 << 20, more=_members())
+        servers = nats, await valkey_server(dir / "valkey")
         made = House(dir, clusters, servers)
         try:
             for name in ("north", "south"):

@@ -41,7 +41,7 @@ def define(hub: Api, only: str = "") -> None:
     def served() -> bool:
         return names <= {one["metadata"]["name"] for one in hub.items(CRDS) if _established(one)}
 
-    until(served, "the definitions are served", 20)
+    until(served, "the definitions are served")
 
 
 def _established(crd: dict) -> bool:  # type: ignore[type-arg]  # plain JSON

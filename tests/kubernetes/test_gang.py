@@ -92,9 +92,9 @@ def test_a_gang_that_fits_by_sum_and_not_by_node_waits_with_the_true_numbers_unt
 
         _apply(fleet, case, tenant, "gang", own, "3s")
 
-        said = until(lambda: _why(fleet, tenant, "gang", "FRAGMENTED"), "the gang waits, as its room is in pieces")
-        assert "8 nvidia.com/gpu" in said, "4 + 2 + 2 GPUs are free, as many as it asks for"
-        assert "1 of 2" in said, "one node takes one of its pods"
+        numbers = until(lambda: _in_pieces(fleet, tenant, case.cluster), "the gang waits, as its room is in pieces")
+        assert numbers["by_sum"] == numbers["needed"] == 2, "4 + 2 + 2 GPUs are free, as many as both pods ask for"
+        assert (numbers["by_node"], numbers["nodes"]) == (1, 3), "one of the three nodes takes one of them"
         assert not fleet.where(case.kind, tenant, "gang"), "nothing of it is in a member meanwhile"
 
         own.free(tenant, own.nodes[1])
@@ -103,6 +103,7 @@ def test_a_gang_that_fits_by_sum_and_not_by_node_waits_with_the_true_numbers_unt
         until(lambda: case.succeeded(_status(fleet, case, tenant, "gang")), "the gang ends well, and the hub shows it")
         fleet.hub.delete(f"{_path(case, tenant)}/gang")
         until(lambda: not fleet.where(case.kind, tenant, "gang"), "it is gone")
+        own.free(tenant, own.nodes[2])
 
 
 @every_scheduler
@@ -137,10 +138,11 @@ def _apply(fleet: RealFleet, case: Case, tenant: str, name: str, own: Pool, run_
     fleet.hub.apply(job, _policy(job, case.cluster))
 
 
-def _why(fleet: RealFleet, tenant: str, name: str, code: str) -> str:
-    """The whole answer of `why` as text, once it has this code."""
-    said = str(fleet.explained("why", tenant, name))
-    return said if code in said else ""
+def _in_pieces(fleet: RealFleet, tenant: str, cluster: str) -> Json:
+    """The numbers that `why` gives for this cluster, once it says that its room is in pieces."""
+    said = fleet.explained("why", tenant, "gang") or {}
+    found = (one for one in said.get("clusters") or () if (one["cluster"], one["code"]) == (cluster, "Fragmented"))
+    return next((one["numbers"] for one in found), {})
 
 
 def _running(own: Pool, tenant: str, count: int) -> list[Json]:

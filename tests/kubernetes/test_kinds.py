@@ -90,6 +90,7 @@ def test_a_running_job_deleted_on_the_hub_leaves_nothing_anywhere(fleet: RealFle
 
     fleet.hub.apply(job, policy)
     until(lambda: _running(member.pods(tenant)), f"a running pod of {case.kind} {name} in {case.cluster}")
+    until(lambda: _state(fleet, tenant, name) == "running", f"Fairway reads its status as running, {name}")
     fleet.hub.kubectl("-n", tenant, "delete", f"{case.resource}/{name}", "--timeout=60s")
 
     _nothing_is_left(fleet, tenant, policy)
@@ -105,10 +106,14 @@ def _running(pods: list[Json]) -> bool:
     return any(one["status"].get("phase") == "Running" for one in pods)
 
 
+def _state(fleet: RealFleet, tenant: str, name: str) -> str:
+    return str((fleet.explained("why", tenant, name) or {}).get("state"))
+
+
 def _nothing_is_left(fleet: RealFleet, tenant: str, policy: Json) -> None:
     """Of the job; the policy is the user's, who deletes it."""
     scope = () if policy["kind"].startswith("Cluster") else ("-n", tenant)
     group = policy["apiVersion"].partition("/")[0]
     fleet.hub.kubectl(*scope, "delete", f"{policy['kind']}.{group}/{policy['metadata']['name']}")
     for api in (fleet.hub, *fleet.members.values()):
-        until(lambda api=api: not everything(api, tenant) or None, f"{api.name} empty, {everything(api, tenant)}")
+        until(lambda api=api: not everything(api, tenant), f"{api.name} is empty, which has {everything(api, tenant)}")

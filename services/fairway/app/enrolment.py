@@ -11,6 +11,8 @@ from msgspec import Struct
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_config import BadKubeconfig
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.agent import SHAPES
 from fairway.app.joined import HOME, LABEL, SECRET, Joined, read_secret
 from fairway.app.settings import Settings
@@ -37,12 +39,12 @@ class Enrolment:
     """`left` gets the name of each cluster whose Secret went; `secrets` are the joined ones by name, once `known` is
     set: then the hub has told them all."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, bus: NatsBus | None = None) -> None:
         self.members = Members()
         self.secrets: dict[str, Joined] = {}
         self.known = asyncio.Event()
         self.left: asyncio.Queue[str] = asyncio.Queue()
-        self._settings = settings
+        self._settings, self._bus = settings, bus
         self._origins: dict[str, str] = {}
         self._named: dict[str, str] = {}
         self._prints: dict[str, Print] = {}
@@ -113,21 +115,29 @@ class Enrolment:
     async def _take(self, name: str, source: Source) -> None:
         """New credentials for the same cluster go into the client that is in use; another cluster takes its place."""
         known, facts = self.members.get(name), self.members.facts(name)
-        if isinstance(known, KubernetesCluster) and facts.uid == source.facts.uid:
-            await known.renew(source.kubeconfig)
+        if known is not None and (facts.uid, facts.mode) == (source.facts.uid, source.facts.mode):
+            if isinstance(known, KubernetesCluster):
+                await known.renew(source.kubeconfig)
             if facts != source.facts:
                 self.members.put(known, source.facts)
             return
-        cluster = await KubernetesCluster.from_kubeconfig(name, source.kubeconfig, self._options(source.origin))
+        cluster = await self._cluster(name, source)
         self._origins[name] = source.origin
         self.members.put(cluster, source.facts)
         log.info("cluster is a member", cluster=name, origin=source.origin)
         if known is not None:
             self._close(known)
 
+    async def _cluster(self, name: str, source: Source) -> Cluster:
+        """Of one in pull mode there are no credentials here: its own side does what is asked over the bus."""
+        if source.facts.mode == "pull":
+            if self._bus is None or source.origin == "folder":
+                raise BadKubeconfig(name, "is in pull mode; join it with `fairway join --mode pull`")
+            return await RemoteCluster.open(name, self._bus.client)
+        return await KubernetesCluster.from_kubeconfig(name, source.kubeconfig, self._options(source.origin))
+
     def _options(self, origin: str) -> Options:
-        loopback = origin == "folder" or self._settings.allow_loopback
-        return Options(kinds=tuple(sorted(KINDS)), shapes=SHAPES, seed=os.getpid(), loopback=loopback)
+        return member_options(loopback=origin == "folder" or self._settings.allow_loopback)
 
     def _drop(self, name: str) -> None:
         self._origins.pop(name, None)
@@ -150,6 +160,10 @@ class Enrolment:
             task.cancel()
         for cluster in self.members.values():
             await cluster.close()
+
+
+def member_options(loopback: bool) -> Options:
+    return Options(kinds=tuple(sorted(KINDS)), shapes=SHAPES, seed=os.getpid(), loopback=loopback)
 
 
 def _print(path: Path) -> tuple[int, int]:

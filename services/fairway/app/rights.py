@@ -11,7 +11,7 @@ import yaml
 from msgspec import Struct
 
 from fairway.app.joined import HOME
-from fairway.wire.capacity import AUTO, LEDGER, PLACEHOLDERS, RESERVATIONS
+from fairway.wire.capacity import AUTO, PLACEHOLDERS, RESERVATIONS
 from fairway.workloads.registry import KINDS
 
 Json = dict[str, Any]
@@ -22,19 +22,17 @@ _LABELS = {"app.kubernetes.io/name": "fairway", "app.kubernetes.io/component": "
 
 
 class Right(Struct, frozen=True):
-    """`why` is for whoever reads the role before letting it in. Of these `names` only, in Fairway's own namespace only
-    (`home`), if that is said."""
+    """`why` is for whoever reads the role before letting it in; `names` are the only objects that it is for."""
 
     group: str
     resources: tuple[str, ...]
     verbs: tuple[str, ...]
     why: str
     names: tuple[str, ...] = ()
-    home: bool = False
 
     def rule(self) -> Json:
-        found: Json = {"apiGroups": [self.group], "resources": list(self.resources), "verbs": list(self.verbs)}
-        return found | ({"resourceNames": list(self.names)} if self.names else {})
+        only = {"resourceNames": list(self.names)} if self.names else {}
+        return {"apiGroups": [self.group], "resources": list(self.resources), "verbs": list(self.verbs)} | only
 
 
 # No patch and no update: what was created once is never changed, only deleted.
@@ -46,75 +44,67 @@ _GENERAL = (
 )
 
 
-# What it takes to hold room in the member, by the ways of wire.capacity.
 _HOLDS = {
-    AUTO: (
-        Right(
-            "coordination.k8s.io", ("leases",), ("get",), "the agent asks whether these schedulers are alive",
-            names=("koord-scheduler", "kube-scheduler"),
-        ),
+    RESERVATIONS: (
+        Right("scheduling.koordinator.sh", ("reservations",), ("get", "list", "watch", "create", "deletecollection"),
+              "Reservations hold room for a job before it is applied"),
     ),
     PLACEHOLDERS: (
-        Right("", ("pods",), ("create", "get", "deletecollection"), "placeholders of Fairway's own", home=True),
-        Right("", ("pods", "pods/status"), ("patch",), "a pod is nominated for its placeholder's node, and let go"),
-        Right("scheduling.k8s.io", ("priorityclasses",), ("create",), "placeholders are of their pods' priority"),
-    ),
-    RESERVATIONS: (
-        Right(
-            "scheduling.koordinator.sh", ("reservations",), ("get", "list", "watch", "create", "deletecollection"),
-            "Reservations of Fairway's own, and what those of others take",
-        ),
+        Right("", ("pods", "pods/status"), ("patch",), "a job's pod is given the room that a placeholder held"),
+        Right("scheduling.k8s.io", ("priorityclasses",), ("create",), "placeholders are driven out by nobody's equal"),
     ),
 }  # fmt: skip
+# At home, and nowhere else.
+_RENEWAL = Right("", ("serviceaccounts/token",), ("create",), "its own token is renewed in good time", (ACCOUNT,))
+_ROOMS = Right("", ("pods",), ("get", "create", "deletecollection"), "placeholders are made and taken away")
+_ASKED = Right("coordination.k8s.io", ("leases",), ("get",), "which schedulers live, and so how room can be held",
+               ("kube-scheduler", "koord-scheduler"))  # fmt: skip
 
 
-def holding(reserve: str) -> tuple[Right, ...]:
-    """What it takes beside `rights` to hold room in the member in this way; `auto` may come to either."""
-    if reserve == LEDGER:
-        return ()
-    return tuple(right for way, found in _HOLDS.items() if reserve in (AUTO, way) for right in found)
-
-
-def rights() -> tuple[Right, ...]:
-    """In every namespace of the member, for every kind of job this process knows."""
+def rights(reserve: str = AUTO) -> tuple[Right, ...]:
+    """In every namespace of the member, for every kind of job this process knows; `reserve` as in
+    wire.capacity.RESERVE: without holding room in the member, less is needed."""
     groups: dict[str, set[str]] = {}
     for kind in KINDS.values():
         group, slash, _ = kind.api_version.partition("/")
         groups.setdefault(group if slash else "", set()).add(kind.plural)
     why = "objects of jobs are applied, watched and removed"
     jobs = [Right(group, tuple(sorted(groups[group])), _JOBS, why) for group in groups]
-    return (*_GENERAL, *sorted(jobs, key=lambda one: one.group))
+    holds = [right for way, found in _HOLDS.items() if reserve in (AUTO, way) for right in found]
+    asked = [_ASKED] if reserve == AUTO else []
+    return (*_GENERAL, *sorted(jobs, key=lambda one: one.group), *asked, *holds)
+
+
+def at_home(reserve: str = AUTO) -> tuple[Right, ...]:
+    """In Fairway's own namespace of the member."""
+    return (_RENEWAL, _ROOMS) if reserve in (AUTO, PLACEHOLDERS) else (_RENEWAL,)
 
 
 def objects(reserve: str = AUTO) -> tuple[Json, ...]:
-    """To be applied in the member in this order; `reserve` is how room may be held there."""
-    held = holding(reserve)
+    """To be applied in the member in this order."""
     everywhere = _meta(ACCOUNT)
-    at_home = _meta(ACCOUNT, HOME)
+    here = _meta(ACCOUNT, HOME)
     subject = [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HOME}]
-    renewal = Right("", ("serviceaccounts/token",), ("create",), "").rule() | {"resourceNames": [ACCOUNT]}
     return (
         {"apiVersion": "v1", "kind": "Namespace", "metadata": _meta(HOME)},
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": at_home, "automountServiceAccountToken": False},
-        _role("ClusterRole", everywhere, [right.rule() for right in (*rights(), *held) if not right.home]),
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
+        _role("ClusterRole", everywhere, [right.rule() for right in rights(reserve)]),
         _binding("ClusterRole", everywhere, subject),
-        _role("Role", at_home, [renewal, *(right.rule() for right in held if right.home)]),
-        _binding("Role", at_home, subject),
+        _role("Role", here, [right.rule() for right in at_home(reserve)]),
+        _binding("Role", here, subject),
     )
 
 
 def page(reserve: str = AUTO) -> str:
     """The objects as YAML, each right with its reason."""
     head = "# What Fairway may do in a member cluster, as `fairway join` applies it and `--dry-run` prints it.\n"
-    why = _reasons(rights())
-    renewal = f"# core: serviceaccounts/token of {ACCOUNT} itself: its token is renewed long before it ends\n"
-    held = _reasons(holding(reserve))
-    last = f"# To hold room here (not with --reserve ledger):\n{held}" if held else ""
-    return head + why + renewal + last + documents(objects(reserve))
+    lines = [_line(right, "") for right in rights(reserve)]
+    lines += [_line(right, f" in {HOME}") for right in at_home(reserve)]
+    return head + "".join(lines) + documents(objects(reserve))
 
 
-def _reasons(given: Iterable[Right]) -> str:
-    return "".join(f"# {right.group or 'core'}: {', '.join(right.resources)}: {right.why}\n" for right in given)
+def _line(right: Right, where: str) -> str:
+    return f"# {right.group or 'core'}: {', '.join(right.resources)}{where}: {right.why}\n"
 
 
 def documents(manifests: Iterable[Json]) -> str:

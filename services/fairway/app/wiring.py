@@ -12,6 +12,7 @@ from msgspec import Struct
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
 from fairway.admission.understand import Understood, understand
@@ -19,6 +20,7 @@ from fairway.agent.service import Settings as AgentSettings
 from fairway.agent.service import run_agent
 from fairway.app.enrolment import Enrolment, follow_file
 from fairway.app.farewell import Farewells
+from fairway.app.member import keep_informed
 from fairway.app.renewal import Renewal
 from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
@@ -99,7 +101,10 @@ class Parts(Struct):
         return tasks
 
     async def _agent(self, cluster: Cluster) -> None:
+        """Beside a member in pull mode an agent runs already; it is told what was said of its cluster."""
         facts = self.clusters.facts(cluster.name)
+        if isinstance(cluster, RemoteCluster):
+            await keep_informed(cluster, facts, self.clock)
         mode = facts.mode if cluster.name in self.enrolment.secrets else ""
         said = AgentSettings(
             labels=facts.labels, taints=facts.taints, cordoned=facts.cordoned, mode=mode, reserve=facts.reserve
@@ -120,7 +125,7 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     ids = SystemIds()
     bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
     await _provisioned(bus, settings.replicas)
-    enrolment = Enrolment(settings)
+    enrolment = Enrolment(settings, bus)
     await enrolment.read_folder()
     parts = Parts(
         settings, bus, SystemClock(), ids, Catalog(), Meter(), enrolment, await _hub(settings), {}, [], []
