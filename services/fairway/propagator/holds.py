@@ -121,7 +121,8 @@ def _placeholder(head: Json, room: Room, pod: Json, image: str) -> Json:
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
     spec = {
-        **pod, "restartPolicy": "Never", "activeDeadlineSeconds": room.ttl, "terminationGracePeriodSeconds": 0,
+        # Whatever it runs may end: it holds its room until its deadline.
+        **pod, "restartPolicy": "Always", "activeDeadlineSeconds": room.ttl, "terminationGracePeriodSeconds": 0,
         "priorityClassName": priority_class(room.priority)["metadata"]["name"], "enableServiceLinks": False,
         "automountServiceAccountToken": False,
         "securityContext": {"runAsNonRoot": True, "runAsUser": 65534, "seccompProfile": {"type": "RuntimeDefault"}},

@@ -19,7 +19,7 @@ from fairway.wire.capacity import PLACEHOLDERS, ClusterInfo
 log = structlog.get_logger()
 PAUSE = "registry.k8s.io/pause:3.10"
 # One look at what is being made; the message comes again for the next one. Schedulers bind within milliseconds.
-_LOOK_S = 0.4
+_LOOK_S = 0.2
 _LIST_S = 2.0
 # How often the fleet's clusters, and the jobs whose rooms are seen, are looked at (s).
 _SWEEP_S = 5.0
