@@ -19,6 +19,7 @@ import psutil
 import pytest
 from fleet import KINDS, Api, RealFleet, environment, in_namespace
 from own import Own
+from troubled import Troubled
 
 _START_S = 180.0
 _numbers = count()
@@ -52,6 +53,14 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
     servers = Own(tmp_path_factory.mktemp("own"))
     yield servers
     servers.stop()
+
+
+@pytest.fixture(scope="session")
+def troubled(own: Own, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troubled]:
+    """A fleet on those servers."""
+    fleet = Troubled(own, tmp_path_factory.mktemp("troubled"))
+    yield fleet
+    fleet.stop()
 
 
 def _clear(hub: Api, tenant: str) -> None:

@@ -6,7 +6,7 @@ They run on the loop of a thread, so that tests, which each have a loop of their
 import asyncio
 import json
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,32 +19,52 @@ from fairway.kubereal.plane import Plane, Planes, Spec, member
 T = TypeVar("T")
 API = "kube-apiserver"
 NODES = 2
+BARE = ("hub", "far")
 NODE = {"cpu": "16", "memory": "64Gi", "pods": "110", "nvidia.com/gpu": "8"}
 
 
 class Own:
-    """`hub` has no controllers; every other cluster runs pods on two nodes of 8 GPUs."""
+    """`hub` and `far` are API servers alone; `near` runs pods. The members have two nodes of 8 GPUs each."""
 
     def __init__(self, dir: Path) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        self._planes = Planes(dir, tools(("kube", "kwok")))
+        self.planes = Planes(dir, tools(("kube", "kwok")))
         self._begun = False
         self._apis: dict[str, Api] = {}
 
-    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Where the servers run."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(180)
 
     def plane(self, name: str) -> Plane:
-        if not self._begun:
-            self._do(self._planes.start(()))
-            self._begun = True
-        if name not in self._planes.by_name:
-            self._do(self._planes.add(Spec(name) if name == "hub" else member(name)))
+        if name not in self.planes.by_name:
+            self.start(name)
+        return self.planes[name]
+
+    def start(self, *names: str) -> None:
+        """At once, which is quicker than one after the other."""
+        new = [name for name in names if name not in self.planes.by_name]
+        self.do(self._start(new))
+        for name in new:
             for number in range(0 if name == "hub" else NODES):
                 self.api(name).create("v1/nodes", node(f"{name}-{number}"))
-        return self._planes[name]
+            if name in BARE and name != "hub":
+                self._make_ready(name)
+
+    async def _start(self, names: Iterable[str]) -> None:
+        if not self._begun:
+            self._begun = True
+            await self.planes.start(())
+        await asyncio.gather(*(self.planes.add(Spec(name) if name in BARE else member(name)) for name in names))
+
+    def _make_ready(self, name: str) -> None:
+        """What a kubelet would say, and a controller would then do."""
+        for number in range(NODES):
+            ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "said by hand"}
+            self.api(name).patch(f"v1/nodes/{name}-{number}/status", {"status": {"conditions": [ready]}})
+            self.api(name).patch(f"v1/nodes/{name}-{number}", {"spec": {"taints": None}})
 
     def api(self, name: str) -> Api:
         plane = self.plane(name)
@@ -54,21 +74,21 @@ class Own:
 
     def kill_api(self, name: str) -> None:
         """SIGKILL."""
-        self._do(self.plane(name).programs[API].kill())
+        self.do(self.plane(name).programs[API].kill())
 
     def start_api(self, name: str) -> None:
-        self._do(self.plane(name).start_api())
+        self.do(self.plane(name).start_api())
 
     def compact(self) -> None:
         """etcd forgets every version but the present one: who asks for an older one is told 410."""
-        with httpx.Client(base_url=self._planes.store, trust_env=False) as http:
+        with httpx.Client(base_url=self.planes.store, trust_env=False) as http:
             found = http.post("/v3/kv/range", json={"key": "AA=="}).raise_for_status().json()
             http.post("/v3/kv/compaction", json={"revision": found["header"]["revision"], "physical": True})
 
     def stop(self) -> None:
         for api in self._apis.values():
             api.http.close()
-        self._do(self._planes.stop())
+        self.do(self.planes.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()

@@ -33,7 +33,7 @@ class Real:
 
     def __init__(self, own: Own, meddler: Meddler, cluster: KubernetesCluster) -> None:
         self.cluster, self._own, self._meddler = cluster, own, meddler
-        self._api = own.api("m1")
+        self._api = own.api("near")
         self.team = f"team-{os.getpid()}-{next(_numbers)}"
         self._api.create("v1/namespaces", {"metadata": {"name": self.team}})
 
@@ -66,25 +66,25 @@ class Real:
 
     async def forget(self) -> None:
         """As a server that was away while etcd was compacted."""
-        self._own.kill_api("m1")
+        self._own.kill_api("near")
         self._own.compact()
-        self._own.start_api("m1")
+        self._own.start_api("near")
 
 
 @pytest.fixture
 async def house(own: Own) -> AsyncIterator[House]:
-    if not own.api("m1").get("apiextensions.k8s.io/v1/customresourcedefinitions/pytorchjobs.kubeflow.org"):
-        own.api("m1").create("apiextensions.k8s.io/v1/customresourcedefinitions", crd("kubeflow.org", "PyTorchJob"))
-    async with Meddler(own.plane("m1").kubeconfig) as meddler:
+    if not own.api("near").get("apiextensions.k8s.io/v1/customresourcedefinitions/pytorchjobs.kubeflow.org"):
+        own.api("near").create("apiextensions.k8s.io/v1/customresourcedefinitions", crd("kubeflow.org", "PyTorchJob"))
+    async with Meddler(own.plane("near").kubeconfig) as meddler:
         cluster = await KubernetesCluster.from_kubeconfig("m1", meddler.kubeconfig, Options(KINDS, pace=QUICK))
         one = Real(own, meddler, cluster)
         try:
             yield one
         finally:
             await cluster.close()
-            own.api("m1").delete(f"v1/namespaces/{one.team}")
-            own.api("m1").delete(f"apiextensions.k8s.io/v1/customresourcedefinitions/{CRD['metadata']['name']}")
+            own.api("near").delete(f"v1/namespaces/{one.team}")
+            own.api("near").delete(f"apiextensions.k8s.io/v1/customresourcedefinitions/{CRD['metadata']['name']}")
 
 
 async def test_a_server_that_is_real_says_its_version(own: Own) -> None:
-    assert own.api("m1").get("/version")["gitVersion"].startswith("v1.34")
+    assert own.api("near").get("/version")["gitVersion"].startswith("v1.34")

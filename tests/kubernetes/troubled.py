@@ -1,0 +1,144 @@
+"""A whole fleet between whose services and whose API servers somebody stands who can spoil every connection."""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+from fleet import until
+from meddler import Meddler
+from own import Own
+
+from fairway.app.fleet import Fleet, Plan
+from fairway.app.pipeline import EVERYTHING
+from fairway.kubereal.build import tools
+from fairway.kubereal.crds import define
+
+Json = dict[str, Any]
+T = TypeVar("T")
+HUB, MEMBERS = "hub", ("near", "far")
+JOBS = "batch/v1/namespaces/{}/jobs"
+POLICIES = "policy.karmada.io/v1alpha1/namespaces/{}/propagationpolicies"
+
+
+class _Services(Fleet):
+    """NATS, Valkey and the services; the clusters are already there, behind meddlers."""
+
+    def __init__(self, dir: Path, meddlers: dict[str, Meddler]) -> None:
+        super().__init__(dir, Plan((), (EVERYTHING,)))
+        self._meddlers = meddlers
+
+    async def _start_clusters(self) -> None:
+        for name, meddler in self._meddlers.items():
+            path = self.hub_kubeconfig if name == HUB else self.kubeconfigs / f"{name}.kubeconfig"
+            path.write_text(json.dumps(meddler.kubeconfig))
+            if name != HUB:
+                facts = {"labels": {"region": name}, "reserve": "ledger"}
+                (self.kubeconfigs / f"{name}.json").write_text(json.dumps(facts))
+
+
+class Troubled:
+    """`hub` and `members` are asked directly; `meddlers`, by the same names, stand before them. Only `near` runs what
+    it is given; in `far` jobs just are."""
+
+    def __init__(self, own: Own, dir: Path) -> None:
+        self.own = own
+        own.start(HUB, *MEMBERS)
+        self.hub = own.api(HUB)
+        self.members = {name: own.api(name) for name in MEMBERS}
+        own.do(define(own.plane(HUB), ("training",), tools(("kube", "kwok", "training")), hub=True))
+        self.meddlers = {name: own.do(_opened(own, name)) for name in (HUB, *MEMBERS)}
+        self._services = _Services(dir, self.meddlers)
+        own.do(self._services.start())
+        self.http = httpx.Client(base_url=self._services.http, trust_env=False)
+
+    def stop(self) -> None:
+        self.http.close()
+        self.own.do(self._services.stop())
+        for meddler in self.meddlers.values():
+            self.own.do(meddler.__aexit__())
+
+    def spoil(self, name: str, act: Callable[[Meddler], None]) -> None:
+        """Does it where the meddler runs."""
+
+        async def there() -> None:
+            act(self.meddlers[name])
+
+        self.own.do(there())
+
+    def restore(self) -> None:
+        for name in self.meddlers:
+            self.spoil(name, Meddler.restore)
+
+    def asked(self, name: str, since: int = 0) -> list[str]:
+        """Requests that came through, without discovery and probes."""
+        return self.meddlers[name].asked[since:]
+
+    # ---- jobs
+    def submit(self, tenant: str, name: str, clusters: Iterable[str] = MEMBERS, **more: Any) -> None:
+        """A batch Job and its policy, on the hub. `more` are annotations of the pod: `run_for="1s"`."""
+        self.hub.create(POLICIES.format(tenant), policy(name, clusters))
+        self.hub.create(JOBS.format(tenant), job(name, **more))
+
+    def there(self, member: str, tenant: str, name: str) -> Json | None:
+        return self.members[member].get(f"{JOBS.format(tenant)}/{name}")
+
+    def where(self, tenant: str, name: str) -> list[str]:
+        return [member for member in MEMBERS if self.there(member, tenant, name)]
+
+    def id(self, tenant: str, name: str) -> str:
+        found = self.http.get("/v1/jobs", params={"namespace": tenant}).json().get("items", ())
+        return next((one["id"] for one in found if one["name"] == name), "")
+
+    def job(self, tenant: str, name: str, what: str = "") -> Any:
+        """The job as the gateway tells it, or its `why` or `story`."""
+        found = until(lambda: self.id(tenant, name), f"{tenant}/{name} is known")
+        return self.http.get(f"/v1/jobs/{found}" + (f"/{what}" if what else "")).json()
+
+    def story(self, tenant: str, name: str) -> str:
+        """All that was said of the job, as one text."""
+        return json.dumps(self.job(tenant, name, "story"))
+
+    def arrives(self, tenant: str, name: str, *at: str, seconds: float = 60) -> None:
+        until(lambda: self.where(tenant, name) == list(at), f"{tenant}/{name} is in {at}", seconds)
+
+    def ends(self, tenant: str, name: str, seconds: float = 60) -> None:
+        """Until the hub's own object says that it is complete."""
+
+        def complete() -> bool:
+            found = self.hub.get(f"{JOBS.format(tenant)}/{name}") or {}
+            conditions = (found.get("status") or {}).get("conditions") or ()
+            return any((one["type"], one["status"]) == ("Complete", "True") for one in conditions)
+
+        until(complete, f"{tenant}/{name} is complete on the hub", seconds)
+
+
+async def _opened(own: Own, name: str) -> Meddler:
+    return await Meddler(own.planes[name].kubeconfig).__aenter__()
+
+
+def job(name: str, kind: str = "Job", api: str = "batch/v1", **notes: str) -> Json:
+    annotations = {"fairway.test/" + key.replace("_", "-"): value for key, value in notes.items()}
+    main = {"name": "main", "image": "x", "resources": {"requests": {"cpu": "100m"}}}
+    pod = {"metadata": {"annotations": annotations}, "spec": {"restartPolicy": "Never", "containers": [main]}}
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": name}, "spec": {"template": pod}}
+
+
+def torch(name: str) -> Json:
+    main = {"name": "pytorch", "image": "x", "resources": {"requests": {"cpu": "100m"}}}
+    worker = {"replicas": 1, "template": {"spec": {"containers": [main]}}}
+    spec = {"pytorchReplicaSpecs": {"Master": worker}}
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": name}, "spec": spec}
+
+
+def policy(name: str, clusters: Iterable[str], kind: str = "Job", api: str = "batch/v1") -> Json:
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "resourceSelectors": [{"apiVersion": api, "kind": kind, "name": name}],
+            "placement": {"clusterAffinity": {"clusterNames": list(clusters)}},
+        },
+    }
