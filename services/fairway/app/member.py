@@ -142,7 +142,9 @@ def _http(side: MemberSide, settings: Settings) -> uvicorn.Config:
         return JSONResponse({"ready": not lacking, "waiting": lacking}, 503 if lacking else 200)
 
     app = Starlette(routes=[Route("/healthz", alive), Route("/readyz", readiness)])
-    return uvicorn.Config(app, host=settings.http_host, port=settings.http_port, log_level=logging.ERROR)
+    return uvicorn.Config(
+        app, host=settings.http_host, port=settings.http_port, log_level=logging.ERROR, lifespan="off"
+    )
 
 
 async def _ended() -> None:
