@@ -17,7 +17,7 @@ from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import Job, State
 from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
 from fairway.watcher import final
-from fairway.watcher.hub_writes import Place, Writer, has_ended
+from fairway.watcher.hub_writes import Ended, Place, Writer, digest, end_of
 from fairway.workloads.ends import Word
 from fairway.workloads.kind import FAILED, SUCCEEDED
 from fairway.workloads.registry import KINDS, status
@@ -30,6 +30,7 @@ AT_ONCE = 16
 # Pods of a gang come up one after another, and each is a change: those of one moment are one write.
 _SETTLE_S = 0.05
 _AGAIN_S = 1.0
+_OVER = (SUCCEEDED, FAILED)
 _LIVES = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 # Of so many objects that have ended it is remembered that they have.
 _ENDED = 50_000
@@ -55,7 +56,7 @@ class Mirror:
     def __init__(self, hub: Cluster, members: Mapping[str, Cluster], clock: Clock) -> None:
         self._writer, self._members, self._clock = Writer(hub), members, clock
         self._lines: dict[str, _Line] = {}
-        self._ended: OrderedDict[str, None] = OrderedDict()
+        self._ended: OrderedDict[str, Ended] = OrderedDict()
         self._due: list[str] = []
         self._news = asyncio.Event()
         self._line: asyncio.Queue[str] = asyncio.Queue()
@@ -63,20 +64,25 @@ class Mirror:
     def saw(self, job: Job, attempt: int, cluster: str, manifest: Json) -> None:
         """What the object of an attempt shows; passed over unless it is the job's present attempt."""
         spec, seen = job.spec, manifest.get("status")
-        if spec is None or spec.hub is None or not seen or spec.hub.uid in self._ended:
+        if spec is None or spec.hub is None or not seen or not _speaks(job):
             return
-        if (job.attempt, job.cluster) != (attempt, cluster) or not _speaks(job):
+        work, uid = spec.workload, spec.hub.uid
+        state = status(manifest, work, seen).state
+        if (job.attempt, job.cluster) != (attempt, cluster) or not self._news_of(uid, seen, state):
             return
-        work = spec.workload
-        line = self._of(Place(f"{work.kind}.{work.api_version}", work.namespace, work.name, spec.hub.uid))
-        if line.ends or attempt < line.attempt:
+        line = self._of(Place(work.key, work.namespace, work.name, uid))
+        if attempt < line.attempt or (line.ends and state not in _OVER):
             return
         line.attempt = attempt
-        state = status(manifest, work, seen).state
         if state == FAILED and not job.ended:
             line.held = seen
             return
-        self._put(line, _showing(line.place.kind, seen), state in (FAILED, SUCCEEDED))
+        self._put(line, _showing(line.place.kind, seen), state in _OVER)
+
+    def _news_of(self, uid: str, seen: Json, state: str) -> bool:
+        """An end stays that end; an operator may still count the last pods after it."""
+        end = self._ended.get(uid)
+        return end is None or (state == end.state and digest(seen) != end.digest)
 
     async def __call__(self, call: Call) -> Outcome:
         """Returns when the hub's object shows what the record says, or is no longer there."""
@@ -89,7 +95,7 @@ class Mirror:
         except Unreachable as error:
             return Outcome(call, False, "", str(error))
         if call.attempt >= line.attempt and not line.ends:
-            line.attempt, line.held = call.attempt + 1, None
+            line.attempt, line.held = call.attempt + (0 if word.final and word.failed else 1), None
             self._put(line, step, word.final)
         if line.queued:
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -112,7 +118,7 @@ class Mirror:
         except ClusterRefused:
             return None
         seen: Json = (found or {}).get("status") or {}
-        return seen if seen and has_ended(word.kind, {"status": seen}) else None
+        return seen if seen and end_of(word.kind, seen).state == FAILED else None
 
     def _of(self, place: Place) -> _Line:
         return self._lines.setdefault(place.uid, _Line(place))
@@ -161,7 +167,7 @@ class Mirror:
         line.waiting = []
         if line.ends or line.shown is None:  # over, or the object is no longer there
             del self._lines[line.place.uid]
-            self._ended[line.place.uid] = None
+            self._ended[line.place.uid] = end_of(line.place.kind, line.shown or {})
             while len(self._ended) > _ENDED:
                 self._ended.popitem(last=False)
 
