@@ -54,7 +54,7 @@ class Writer:
         known = (await self._kind(place.kind)).pop(place.uid, {}) if shown is None else shown
         if isinstance(known, Ended):
             new = step({})
-            if end_of(place.kind, new).state != known.state or not _grows(place.kind) or digest(new) == known.digest:
+            if end_of(place.kind, new).state != known.state or not grows(place.kind) or digest(new) == known.digest:
                 return new
             known = {}
         shown, new = known, step(known)
@@ -115,7 +115,7 @@ class Writer:
         return found
 
 
-def _grows(kind: str) -> bool:
+def grows(kind: str) -> bool:
     """Whether the status may change after the end; that of a batch Job may not."""
     return KINDS[kind].ends.shows is as_seen
 

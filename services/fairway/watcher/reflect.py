@@ -17,7 +17,7 @@ from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import Job, State
 from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
 from fairway.watcher import final
-from fairway.watcher.hub_writes import Ended, Place, Writer, digest, end_of
+from fairway.watcher.hub_writes import Ended, Place, Writer, digest, end_of, grows
 from fairway.workloads.ends import Word
 from fairway.workloads.kind import FAILED, SUCCEEDED
 from fairway.workloads.registry import KINDS, status
@@ -68,7 +68,7 @@ class Mirror:
             return
         work, uid = spec.workload, spec.hub.uid
         state = status(manifest, work, seen).state
-        if (job.attempt, job.cluster) != (attempt, cluster) or not self._news_of(uid, seen, state):
+        if (job.attempt, job.cluster) != (attempt, cluster) or not self._news_of(work.key, uid, seen, state):
             return
         line = self._of(Place(work.key, work.namespace, work.name, uid))
         if attempt < line.attempt or (line.ends and state not in _OVER):
@@ -79,10 +79,10 @@ class Mirror:
             return
         self._put(line, _showing(line.place.kind, seen), state in _OVER)
 
-    def _news_of(self, uid: str, seen: Json, state: str) -> bool:
+    def _news_of(self, kind: str, uid: str, seen: Json, state: str) -> bool:
         """An end stays that end; an operator may still count the last pods after it."""
         end = self._ended.get(uid)
-        return end is None or (state == end.state and digest(seen) != end.digest)
+        return end is None or (grows(kind) and state == end.state and digest(seen) != end.digest)
 
     async def __call__(self, call: Call) -> Outcome:
         """Returns when the hub's object shows what the record says, or is no longer there."""
