@@ -17,7 +17,8 @@ ENDS = {"Job": "Complete", "PyTorchJob": "Succeeded", "JobSet": "Completed"}
 @pytest.mark.parametrize("kind", ENDS)
 def test_kubectl_waits_on_the_hub_as_if_the_job_ran_there(fleet: RealFleet, tenant: str, kind: str) -> None:
     one = tried(fleet, job(kind, tenant, run_for="3s"), "north")
-    fleet.hub.kubectl("wait", f"--for=condition={ENDS[kind]}", f"{one.kind.lower()}s/try", "-n", tenant, "--timeout=90s")
+    what = (f"{one.kind.lower()}s/try", "-n", tenant, "--timeout=90s")
+    fleet.hub.kubectl("wait", f"--for=condition={ENDS[kind]}", *what)
     assert not fleet.hub.pods(tenant)
     there, here = fleet.members["north"].job(kind, tenant, "try"), one.on_hub
     assert there is not None

@@ -1,4 +1,4 @@
-"""Jobs to try real clusters with: one manifest per kind, and policies that say where a job goes first and where then."""
+"""Jobs to try real clusters with: a manifest per kind, and policies that say where a job goes first and where then."""
 
 import json
 import subprocess

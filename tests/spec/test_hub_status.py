@@ -17,7 +17,7 @@ from fairway.wire.reasons import Code, Reason
 from job_statuses import LATER, START, on
 
 Json = dict[str, Any]
-WORKFLOW = "Workflow.argoproj.io/v1alpha1"
+TORCH, WORKFLOW = "PyTorchJob.kubeflow.org/v1", "Workflow.argoproj.io/v1alpha1"
 WHY = Reason(Code.JOB_FAILED, "its pod failed")
 UP = {"startTime": START, "active": 1, "ready": 1}
 FAILED = {"startTime": START, "failed": 1, "conditions": on("FailureTarget", "Failed")}
@@ -139,6 +139,20 @@ async def test_an_end_stays_whatever_is_said_later(house: House) -> None:
     await house.told(house.job(life), life.said[-1][1])
     assert conditions(await house.shows()) == ["SuccessCriteriaMet", "Complete"]
     assert house.hub.calls == []
+
+
+async def test_the_last_pods_are_counted_after_the_end_and_the_end_stays_that_end(house: House) -> None:
+    await house.make("t", TORCH)
+    over = house.job(running().then(wire.Succeeded, cluster="c1"), "t", TORCH)
+    for worker in ({"active": 1}, {"succeeded": 1}):
+        house.saw(over, {"conditions": on("Succeeded"), "replicaStatuses": {"Worker": worker}})
+        await house.shows("t", TORCH, replicaStatuses={"Worker": worker})
+    house.saw(over, {"conditions": on("Failed"), "replicaStatuses": {"Worker": {"failed": 1}}})
+    await house.restart()
+    house.saw(over, {"conditions": on("Failed"), "replicaStatuses": {"Worker": {"failed": 1}}})
+    house.saw(house.job(running()), UP)
+    await house.shows(active=1)
+    assert conditions(await house.shows("t", TORCH)) == ["Succeeded"]
 
 
 OLD = {

@@ -54,5 +54,10 @@ class Workload(Struct, frozen=True, omit_defaults=True):
     priority_class: str = ""
 
     @property
+    def key(self) -> str:
+        """The key of its kind, `Kind.group/version`."""
+        return f"{self.kind}.{self.api_version}"
+
+    @property
     def pods(self) -> int:
         return sum(pods.count for pods in self.pod_sets)

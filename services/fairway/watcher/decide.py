@@ -20,10 +20,11 @@ _SOON_MS = 100
 
 
 class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
-    """Local: an object of ours as a member cluster shows it; `gone`: it was deleted; `doubt`: somebody has written to
-    its spec."""
+    """Local: an object of ours as a member cluster shows it, of this kind (`Kind.group/version`); `gone`: it was
+    deleted; `doubt`: somebody has written to its spec."""
 
     cluster: str
+    kind: str
     manifest: dict[str, Any]
     gone: bool = False
     doubt: Doubt | None = None
@@ -48,8 +49,8 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
 def _observed(view: View, heard: Heard, now: int) -> Decision:
     seen: Observed = heard.message
     job = view.jobs.get(seen.job)
-    if job is None or job.spec is None:
-        return NOTHING
+    if job is None or job.spec is None or seen.kind != job.spec.workload.key:
+        return NOTHING  # a Job that a JobSet made carries its labels, too
     if job.attempt != seen.attempt or job.cluster != seen.cluster or job.ended or job.state is State.QUEUED:
         return _stray(view, heard, job, now)
     if job.removing or job.cancelling:

@@ -4,18 +4,22 @@ what is there."""
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
+from hashlib import blake2b
 from typing import Any
 
+import msgspec
 import structlog
 from msgspec import Struct
 
 from fairway.runtime.ports import Cluster, ClusterRefused
 from fairway.wire.workload import Workload
+from fairway.workloads.ends import as_seen
 from fairway.workloads.kind import FAILED, SUCCEEDED
-from fairway.workloads.registry import status
+from fairway.workloads.registry import KINDS, status
 
 log = structlog.get_logger()
 Json = dict[str, Any]
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Place(Struct, frozen=True):
@@ -27,6 +31,13 @@ class Place(Struct, frozen=True):
     uid: str
 
 
+class Ended(Struct, frozen=True):
+    """Of a status that is an end: which one, and what it looked like."""
+
+    state: str
+    digest: str
+
+
 class Writer:
     """Remembers which kinds have their status in the object itself, and, of those it has not written to yet, what was
     there when the kind was first asked for: what a process before this one wrote is not written again."""
@@ -34,17 +45,19 @@ class Writer:
     def __init__(self, hub: Cluster) -> None:
         self._hub = hub
         self._subresource: dict[str, str] = {}
-        self._found: dict[str, dict[str, Json | None]] = {}
+        self._found: dict[str, dict[str, Json | Ended]] = {}
         self._asking = asyncio.Lock()
 
     async def write(self, place: Place, shown: Json | None, step: Callable[[Json], Json]) -> Json | None:
         """Shows what `step` makes of what is shown; returns what is shown then, None when the object is not there any
         more. Raises Unreachable."""
-        if shown is None:
-            shown = (await self._kind(place.kind)).pop(place.uid, {})
-        if shown is None:
-            return {}  # it has ended, and says so
-        new = step(shown)
+        known = (await self._kind(place.kind)).pop(place.uid, {}) if shown is None else shown
+        if isinstance(known, Ended):
+            new = step({})
+            if end_of(place.kind, new).state != known.state or not grows(place.kind) or digest(new) == known.digest:
+                return new
+            known = {}
+        shown, new = known, step(known)
         if new == shown:
             return shown
         try:
@@ -84,32 +97,39 @@ class Writer:
                 return True
         return False
 
-    async def _kind(self, kind: str) -> dict[str, Json | None]:
-        """The statuses of a kind by uid, as they were when this was first asked; None for those that have ended."""
+    async def _kind(self, kind: str) -> dict[str, Json | Ended]:
+        """The statuses of a kind by uid, as they were when this was first asked; of an end, which one."""
         async with self._asking:
             if kind not in self._found:
                 self._found[kind] = await self._list(kind)
         return self._found[kind]
 
-    async def _list(self, kind: str) -> dict[str, Json | None]:
-        found: dict[str, Json | None] = {}
+    async def _list(self, kind: str) -> dict[str, Json | Ended]:
+        found: dict[str, Json | Ended] = {}
         async with aclosing(self._hub.watch(kind)) as changes:  # type: ignore[type-var]  # adapters give generators
             async for change in changes:
                 if change.synced:
                     break
                 if change.manifest.get("status"):
-                    found[change.manifest["metadata"]["uid"]] = _live(kind, change.manifest)
+                    found[change.manifest["metadata"]["uid"]] = _short(kind, change.manifest["status"])
         return found
 
 
-def has_ended(kind: str, manifest: Json) -> bool:
-    """Whether the status is that of an end."""
-    api_version = kind.partition(".")[2]
-    nobody = Workload(api_version, kind.partition(".")[0], "", "", (), 0)
-    whole = {"apiVersion": api_version, "kind": nobody.kind, **manifest}
-    return status(whole, nobody, manifest.get("status")).state in (FAILED, SUCCEEDED)
+def grows(kind: str) -> bool:
+    """Whether the status may change after the end; that of a batch Job may not."""
+    return KINDS[kind].ends.shows is as_seen
 
 
-def _live(kind: str, manifest: Json) -> Json | None:
-    shown: Json = manifest["status"]
-    return None if has_ended(kind, manifest) else shown
+def end_of(kind: str, shown: Json) -> Ended:
+    name, _, api_version = kind.partition(".")
+    nobody = Workload(api_version, name, "", "", (), 0)
+    return Ended(status({"apiVersion": api_version, "kind": name}, nobody, shown).state, digest(shown))
+
+
+def digest(status: Json) -> str:
+    return blake2b(_encode(status), digest_size=12).hexdigest()
+
+
+def _short(kind: str, shown: Json) -> Json | Ended:
+    end = end_of(kind, shown)
+    return end if end.state in (FAILED, SUCCEEDED) else shown

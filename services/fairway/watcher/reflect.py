@@ -17,7 +17,7 @@ from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import Job, State
 from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
 from fairway.watcher import final
-from fairway.watcher.hub_writes import Place, Writer, has_ended
+from fairway.watcher.hub_writes import Ended, Place, Writer, digest, end_of, grows
 from fairway.workloads.ends import Word
 from fairway.workloads.kind import FAILED, SUCCEEDED
 from fairway.workloads.registry import KINDS, status
@@ -30,6 +30,7 @@ AT_ONCE = 16
 # Pods of a gang come up one after another, and each is a change: those of one moment are one write.
 _SETTLE_S = 0.05
 _AGAIN_S = 1.0
+_OVER = (SUCCEEDED, FAILED)
 _LIVES = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 # Of so many objects that have ended it is remembered that they have.
 _ENDED = 50_000
@@ -57,7 +58,7 @@ class Mirror:
     def __init__(self, hub: Cluster, members: Mapping[str, Cluster], clock: Clock) -> None:
         self._writer, self._members, self._clock = Writer(hub), members, clock
         self._lines: dict[str, _Line] = {}
-        self._ended: OrderedDict[str, str] = OrderedDict()
+        self._ended: OrderedDict[str, tuple[str, Ended]] = OrderedDict()
         self._due: list[str] = []
         self._news = asyncio.Event()
         self._line: asyncio.Queue[str] = asyncio.Queue()
@@ -65,25 +66,32 @@ class Mirror:
     def saw(self, job: Job, attempt: int, cluster: str, manifest: Json) -> None:
         """What the object of an attempt shows; passed over unless it is the job's present attempt."""
         spec, seen = job.spec, manifest.get("status")
-        if spec is None or spec.hub is None or not seen or self._ended.get(spec.hub.uid) == job.id:
+        if spec is None or spec.hub is None or not seen or not _speaks(job):
             return
-        if (job.attempt, job.cluster) != (attempt, cluster) or not _speaks(job):
+        work, uid = spec.workload, spec.hub.uid
+        state = status(manifest, work, seen).state
+        end = self._end(uid, job.id)
+        old = end is not None and not _goes_on(work.key, end, seen, state)
+        if old or (job.attempt, job.cluster) != (attempt, cluster):
             return
-        work = spec.workload
-        line = self._of(Place(f"{work.kind}.{work.api_version}", work.namespace, work.name, spec.hub.uid), job.id)
-        if line.ends or attempt < line.attempt:
+        line = self._of(Place(work.key, work.namespace, work.name, uid), job.id)
+        if attempt < line.attempt or (line.ends and state not in _OVER):
             return
         line.attempt = attempt
-        state = status(manifest, work, seen).state
         if state == FAILED and not job.ended:
             line.held = seen
             return
-        self._put(line, _showing(line.place.kind, seen), state in (FAILED, SUCCEEDED))
+        self._put(line, _showing(line.place.kind, seen), state in _OVER)
+
+    def _end(self, uid: str, job: str) -> Ended | None:
+        """The end that the object shows of this job; what it showed of a job before it does not count."""
+        known, end = self._ended.get(uid, ("", None))
+        return end if known == job else None
 
     async def __call__(self, call: Call) -> Outcome:
         """Returns when the hub's object shows what the record says, or is no longer there."""
         word: final.Word = call.body
-        if self._ended.get(word.uid) == call.job:
+        if self._end(word.uid, call.job) is not None:
             return Outcome(call, True)
         line = self._of(Place(word.kind, word.namespace, word.name, word.uid), call.job)
         try:
@@ -91,7 +99,7 @@ class Mirror:
         except Unreachable as error:
             return Outcome(call, False, "", str(error))
         if call.attempt >= line.attempt and not line.ends:
-            line.attempt, line.held = call.attempt + 1, None
+            line.attempt, line.held = call.attempt + (0 if word.final and word.failed else 1), None
             self._put(line, step, word.final)
         if line.queued:
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -114,7 +122,7 @@ class Mirror:
         except ClusterRefused:
             return None
         seen: Json = (found or {}).get("status") or {}
-        return seen if seen and has_ended(word.kind, {"status": seen}) else None
+        return seen if seen and end_of(word.kind, seen).state == FAILED else None
 
     def _of(self, place: Place, job: str) -> _Line:
         line = self._lines.setdefault(place.uid, _Line(place, job))
@@ -166,9 +174,14 @@ class Mirror:
         line.waiting = []
         if line.ends or line.shown is None:  # over, or the object is no longer there
             del self._lines[line.place.uid]
-            self._ended[line.place.uid] = line.job
+            self._ended[line.place.uid] = (line.job, end_of(line.place.kind, line.shown or {}))
             while len(self._ended) > _ENDED:
                 self._ended.popitem(last=False)
+
+
+def _goes_on(kind: str, end: Ended, seen: Json, state: str) -> bool:
+    """An end stays that end; an operator may still count the last pods after it."""
+    return grows(kind) and state == end.state and digest(seen) != end.digest
 
 
 def _showing(kind: str, seen: Json) -> Next:

@@ -97,6 +97,7 @@ def observed(cluster: str, change: Change) -> Observed | None:
         "tenant": change.namespace,
         "attempt": int(labels[ATTEMPT_LABEL]),
         "cluster": cluster,
+        "kind": change.kind,
     }
     return Observed(**head, manifest=change.manifest, gone=change.gone)
 

@@ -72,7 +72,7 @@ class WatcherView(JobsView):
         for one in heard:
             seen = one.message
             job = self.jobs.get(seen.job) if isinstance(seen, Observed) else None
-            if job is not None and not seen.gone:
+            if job is not None and job.spec is not None and not seen.gone and seen.kind == job.spec.workload.key:
                 self._look(job, seen, now)
         for job in self.jobs.values():
             self._note(job)
@@ -83,7 +83,7 @@ class WatcherView(JobsView):
         if job.state is State.RUNNING and (job.attempt, job.cluster) == (seen.attempt, seen.cluster):
             assert job.spec is not None, "a running job was admitted"
             work = job.spec.workload
-            kind = KINDS[f"{work.kind}.{work.api_version}"]
+            kind = KINDS[work.key]
             phase = status(seen.manifest, work, seen.manifest.get("status"))
             if kind.steady and phase.state == PENDING:
                 self.down[job.id] = (self.down.get(job.id, (now, ""))[0], phase.text)

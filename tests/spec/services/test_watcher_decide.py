@@ -31,7 +31,7 @@ def shows(what: str = "", attempt: int = 1, cluster: str = "c1", gone: bool = Fa
     head = {"job": "llm-1", "tenant": "team-a", "attempt": attempt, "cluster": cluster}
     answer = more.pop("answer", GONE if gone else None)
     answers = () if answer is None else (Outcome(Call("ask", cluster, "llm-1", attempt), True, body=answer),)
-    return told(Observed(**head, manifest=body, gone=gone, **more), outcomes=answers)
+    return told(Observed(**head, kind=more.pop("kind", KIND), manifest=body, gone=gone, **more), outcomes=answers)
 
 
 def second(life: Life) -> Life:
@@ -65,6 +65,7 @@ SEEN = {
     "removed, as was asked": (running().then(wire.Recall, cluster="c1", why=STOP), shows(gone=True), []),
     "an old attempt that is being removed": (failing(running()), shows("Failed"), []),
     "an old attempt that turned up again": (second(running()), shows("Up"), ["recall"]),
+    "an object that it made itself, of another kind": (running(), shows("Failed", kind="Job.batch/v1"), []),
     "an old attempt that went": (second(running()), shows(gone=True), []),
     "an attempt that is to come": (running(), shows("Up", attempt=2), []),
     "the right attempt in another cluster": (running(), shows("Failed", cluster="c2"), []),

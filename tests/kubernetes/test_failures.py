@@ -1,0 +1,107 @@
+"""An attempt that fails in its cluster, in whatever way, is over there: nothing of it is left, and the next one runs
+elsewhere."""
+
+import json
+
+import pytest
+from fleet import RealFleet, until
+from tries import Tried, job, tried
+
+EVER = {"run_for": "never"}
+
+
+def goes_on_in(one: Tried, code: str, cluster: str = "west", left: str = "north") -> None:
+    """The second attempt runs elsewhere, nothing of the first is left, and the story tells why."""
+    one.runs_in(cluster, seconds=120)
+    one.is_gone_from(left)
+    found = one.fleet.members[cluster].job(one.kind, one.namespace, one.name)
+    assert found is not None
+    assert found["metadata"]["labels"]["fairway.io/attempt"] == "2"
+    told = json.dumps(one.fleet.explained("story", one.namespace, one.name))
+    assert [word for word in (left, cluster, code) if word not in told] == []
+
+
+FAILS: dict[str, tuple[str, dict[str, str], str]] = {
+    "a pod of a Job fails": ("Job", {"run_for": "2s", "fail_in_cluster": "north"}, "JobFailed"),
+    "a Spark driver fails": ("SparkApplication", {"run_for": "2s", "fail_in_cluster": "north"}, "JobFailed"),
+    "pods never start": ("PyTorchJob", {"never_start_in_cluster": "north"}, "StartTimeout"),
+    "a Spark driver never starts": ("SparkApplication", {"never_start_in_cluster": "north"}, "StartTimeout"),
+}
+
+
+@pytest.mark.parametrize(("kind", "how", "code"), FAILS.values(), ids=list(FAILS))
+def test_what_fails_in_one_cluster_goes_on_in_another(
+    fleet: RealFleet, tenant: str, kind: str, how: dict[str, str], code: str
+) -> None:
+    start = "8s" if code == "StartTimeout" else "5m"
+    one = tried(fleet, job(kind, tenant, **how), "north", "west", start=start)
+    goes_on_in(one, code)
+
+
+def test_an_object_that_somebody_deletes_is_made_anew_elsewhere(fleet: RealFleet, tenant: str) -> None:
+    one = tried(fleet, job("PyTorchJob", tenant, **EVER), "north", "west")
+    one.runs_in("north", 2)
+    fleet.members["north"].kubectl("delete", "pytorchjobs", "try", "-n", tenant, "--wait=false")
+    goes_on_in(one, "Vanished")
+
+
+EDITS = {
+    "Job": '{"spec": {"parallelism": 1}}',
+    "PyTorchJob": '{"spec": {"pytorchReplicaSpecs": {"Worker": {"replicas": 2}}}}',
+    "SparkApplication": '{"spec": {"executor": {"instances": 2}}}',
+    "suspended Job": '{"spec": {"suspend": true}}',
+}
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_an_object_that_somebody_edits_is_made_anew_elsewhere(fleet: RealFleet, tenant: str, what: str) -> None:
+    kind = what.split()[-1]
+    one = tried(fleet, job(kind, tenant, **EVER), "north", "west")
+    one.runs_in("north", 2)
+    plural = f"{kind.lower()}s"
+    fleet.members["north"].kubectl("patch", plural, "try", "-n", tenant, "--type=merge", "-p", EDITS[what])
+    goes_on_in(one, "Edited")
+    assert "kubectl-patch" in one.story()
+
+
+def test_an_object_that_lost_our_labels_is_found_again_and_made_anew_elsewhere(fleet: RealFleet, tenant: str) -> None:
+    one = tried(fleet, job("Job", tenant, **EVER), "north", "west")
+    one.runs_in("north", 2)
+    fleet.members["north"].kubectl("label", "jobs", "try", "-n", tenant, "fairway.io/job-", "fairway.io/attempt-")
+    goes_on_in(one, "Edited")
+
+
+@pytest.mark.parametrize("kind", ["Job", "PyTorchJob", "SparkApplication", "Workflow", "JobSet"])
+def test_what_operators_and_people_write_beside_the_spec_is_no_edit(fleet: RealFleet, tenant: str, kind: str) -> None:
+    one = tried(fleet, job(kind, tenant, run_for="6s"), "north", "west")
+    one.runs_in("north")
+    where = (f"{kind.lower()}s", "try", "-n", tenant)
+    fleet.members["north"].kubectl("label", *where, "team=blue")
+    fleet.members["north"].kubectl("annotate", *where, "note=seen")
+    good = {"Job": "Complete", "PyTorchJob": "Succeeded", "JobSet": "Completed"}
+    end = good.get(kind, "COMPLETED" if kind == "SparkApplication" else "Succeeded")
+    until(lambda: one.phase() == end, f"{kind} ends well", 90)
+    assert "attempt 2" not in one.story()
+
+
+def test_a_job_whose_node_is_taken_away_goes_on_elsewhere(fleet: RealFleet, tenant: str) -> None:
+    label = {"fairway.test/only": tenant}
+    for name in ("north", "west"):
+        size = {"cpu": "4", "memory": "8Gi", "pods": "20"}
+        node = {
+            "apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{name}-{tenant}", "labels": label},
+            "status": {"allocatable": size, "capacity": size},
+        }  # fmt: skip
+        fleet.members[name].create("v1/nodes", node)
+    try:
+        what = job("PyTorchJob", tenant, **EVER)
+        for role in what["spec"]["pytorchReplicaSpecs"].values():
+            role["template"]["spec"]["nodeSelector"] = label
+        one = tried(fleet, what, "north", "west", start="15s")
+        one.runs_in("north", 2)
+        fleet.members["north"].delete(f"v1/nodes/north-{tenant}")
+        one.runs_in("west", 2, seconds=240)
+        one.is_gone_from("north", seconds=120)
+    finally:
+        for name in ("north", "west"):
+            fleet.members[name].delete(f"v1/nodes/{name}-{tenant}")
