@@ -55,7 +55,8 @@ def running(member: Api, tenant: str, pods: int) -> list[Json]:
 
 def said(fleet: RealFleet, tenant: str, name: str, kind: str) -> list[Json]:
     """What the record has of a job, of one kind of message."""
-    return [one for one in fleet.explained("story", tenant, name)["record"] if one.get("type") == kind]
+    story = fleet.explained("story", tenant, name) or {"record": []}
+    return [one for one in story["record"] if one["type"] == kind]
 
 
 def holders(member: Api, tenant: str) -> list[str]:
