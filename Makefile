@@ -32,8 +32,9 @@ lint: install ## ruff, mypy and the layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-schemas: install ## write proto/schema and proto/asyncapi.yaml anew, after a change of the wire
+schemas: install ## write proto/schema, proto/asyncapi.yaml and deploy/crds anew, after a change of the code
 	@$(BIN)/python -m fairway.app.schemas
+	@$(BIN)/python -m fairway.app.crds
 
 bench: install ## measure the pipeline: jobs per second, latency, CPU per job (JOBS=20000)
 	@$(BIN)/fairway bench pipeline --jobs $(JOBS)

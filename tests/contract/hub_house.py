@@ -17,7 +17,8 @@ from fairway.adapters.system import SystemClock
 from fairway.domain.job import Job, fold
 from fairway.domain.names import job_id
 from fairway.gateway.service import run_gateway
-from fairway.kubesim import KubeSim
+from fairway.kubesim import Cluster, KubeSim
+from fairway.kubesim.meta import Deletion
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet
@@ -64,7 +65,8 @@ class Counted:
 class House:
     """A hub, and a gateway that can be started and stopped beside a bus and a store that stay."""
 
-    def __init__(self, hub: KubernetesCluster) -> None:
+    def __init__(self, hub: KubernetesCluster, inside: Cluster) -> None:
+        self._inside = inside
         self.hub, self.bus, self.store = hub, MemoryBus(), MemoryStore()
         self._counted: Any = Counted(hub)
         self.world = World(bus=self.bus, store=self.store, clock=Hasty(), owner="test")
@@ -85,7 +87,11 @@ class House:
         return str(found["metadata"]["uid"])
 
     async def delete(self, kind: str, name: str) -> None:
-        assert await self.hub.delete(kind, "team-a", name, OURS, 5.0)
+        """As kubectl does: in the background."""
+        api, (short, _, version) = self._inside.api, kind.partition(".")
+        resource = api.registry.of_kind(version, short)
+        assert resource is not None, kind
+        api.delete(resource, api.get(resource, "team-a", name), Deletion())
 
     async def job(self, name: str = "train") -> str:
         pod = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}}
@@ -167,7 +173,7 @@ async def opened() -> AsyncIterator[House]:
     await sim.start_cluster("hub", controllers=False)
     options = Options(tuple(sorted(KINDS)), pace=QUICK)
     hub = await KubernetesCluster.from_kubeconfig("hub", sim.kubeconfig("hub"), options)
-    one = House(hub)
+    one = House(hub, sim.clusters["hub"])
     await one.store.finish_rebuild("1")
     one.start()
     yield one

@@ -171,6 +171,36 @@ async def test_a_kind_without_a_status_subresource_is_asked_once() -> None:
     assert hub.asked == ["patch gone/status", "get gone", "patch p/status", "get p"]
 
 
+class Forgetful:
+    """A hub that drops conditions, as one does whose definition does not name them; keeps what it was sent."""
+
+    name = "forgetful"
+
+    def __init__(self) -> None:
+        self.sent: list[Json] = []
+
+    async def patch(self, kind: str, namespace: str, name: str, body: Json, subresource: str = "") -> Json | None:
+        self.sent.append(body)
+        return {}
+
+
+async def test_a_condition_that_does_not_stay_is_not_written_again_and_those_of_others_stay() -> None:
+    hub: Any = Forgetful()
+    conditions = Conditions(hub, ManualClock(0))
+    task = asyncio.create_task(conditions.run())
+    foreign = {"type": "Other", "status": "True"}
+    meta = {"name": "p", "namespace": "team-a", "uid": "u", "generation": 1, "resourceVersion": "7"}
+    for _ in range(3):
+        conditions.say(
+            hub_object(PP, {"metadata": meta, "status": {"conditions": [foreign]}}), Standing(True, "InForce", "yes")
+        )
+        await asyncio.sleep(0.01)
+    task.cancel()
+    (body,) = hub.sent
+    assert [one["type"] for one in body["status"]["conditions"]] == ["Other", "Ready"]
+    assert body["metadata"] == {"resourceVersion": "7"}
+
+
 def test_the_time_of_a_condition_is_that_of_its_last_change_of_state() -> None:
     meta: Json = {"name": "p", "namespace": "team-a", "uid": "u", "generation": 1}
     good, bad = Standing(True, "InForce", "in force"), Standing(False, "Invalid", "spec.x is missing")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fairway.adapters.kubernetes_address import GuardedResolver
 from fairway.adapters.kubernetes_config import BadKubeconfig, read
 
 Json = dict[str, Any]
@@ -40,6 +41,13 @@ def cluster_of(checked: Json) -> Json:
                      id="a file, named in a content without a folder"),
         pytest.param(config("http://m1.example.org"), "cluster.server", id="plain http to another machine"),
         pytest.param(config("https://169.254.169.254"), "cluster.server", id="a cloud's metadata address"),
+        pytest.param(config("https://[fe80::1]:6443"), "cluster.server", id="a link-local address of version 6"),
+        pytest.param(config("https://[::ffff:169.254.169.254]"), "cluster.server", id="it again, as a mapped address"),
+        pytest.param(config("https://[fd00:ec2::254]"), "cluster.server", id="the metadata address of version 6"),
+        pytest.param(config("https://100.100.100.200"), "cluster.server", id="another cloud's metadata address"),
+        pytest.param(config("https://metadata.google.internal."), "cluster.server", id="a metadata service by name"),
+        pytest.param(config("https://224.0.0.1"), "cluster.server", id="an address of many machines"),
+        pytest.param(config("https://m1:port"), "cluster.server", id="a port that is none"),
         pytest.param(config("https://me:pw@m1"), "cluster.server", id="credentials in the address"),
         pytest.param(config("file:///etc/passwd"), "cluster.server", id="no address at all"),
         pytest.param(config() | {"current-context": "other"}, "contexts", id="a context that is not there"),
@@ -56,6 +64,32 @@ def test_a_kubeconfig_with_this_is_refused_by_field(given: Json, field: str) -> 
 @pytest.mark.parametrize("server", ["http://127.0.0.1:8001", "http://localhost:8001", "https://[::1]:6443"])
 def test_plain_http_is_taken_on_the_machine_itself(server: str) -> None:
     assert cluster_of(read(config(server)))["server"] == server
+
+
+@pytest.mark.parametrize(
+    "server",
+    ["https://127.0.0.1:6443", "https://127.8.8.8", "https://localhost", "https://api.localhost", "https://[::1]",
+     "https://[::ffff:127.0.0.1]", "https://0.0.0.0:6443", "http://127.0.0.1:8001"],
+)  # fmt: skip
+def test_a_server_on_the_machine_itself_is_refused_where_that_is_not_allowed(server: str) -> None:
+    with pytest.raises(BadKubeconfig) as refused:
+        read(config(server), loopback=False)
+    assert refused.value.field == "cluster.server"
+
+
+@pytest.mark.parametrize("name", ["localhost", "2130706433", "0x7f.1"])
+async def test_a_name_that_stands_for_the_machine_itself_is_refused_when_it_is_resolved(name: str) -> None:
+    """Numbers in other clothes are names until they are looked up."""
+    with pytest.raises(OSError, match="this machine itself"):
+        await GuardedResolver(loopback=False).resolve(name, 6443)
+    assert await GuardedResolver(loopback=True).resolve(name, 6443)
+
+
+def test_another_context_can_be_named() -> None:
+    given = config()
+    given["contexts"].append({"name": "d", "context": {"cluster": "m2", "user": "me"}})
+    given["clusters"].append({"name": "m2", "cluster": {"server": "https://m2.example.org"}})
+    assert cluster_of(read(given, "d"))["server"] == "https://m2.example.org"
 
 
 def test_false_is_no_reason_to_refuse() -> None:

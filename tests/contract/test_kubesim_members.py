@@ -57,7 +57,13 @@ def status(path: str, want: object) -> Callable[[Json], bool]:
     return holds
 
 
-BATCH = {"parallelism": 2, "completions": 3, "template": template(run_for="5ms")}
+def once(**behaviour: str) -> Json:
+    """A pod template that a Job takes."""
+    made = template(0, **behaviour)
+    return {**made, "spec": {**made["spec"], "restartPolicy": "Never"}}
+
+
+BATCH = {"parallelism": 2, "completions": 3, "template": once(run_for="5ms")}
 REPLICATED = [{"name": "w", "replicas": 2, "template": {"spec": {"template": template(run_for="5ms")}}}]
 RAY = {
     "headGroupSpec": {"template": template(run_for="5ms")},
@@ -145,7 +151,7 @@ async def test_a_job_with_a_part_of_its_pods_says_running_but_never_ends() -> No
         key = submit(cluster, torch(workers=1, gpus=8, run_for="1ms"))
         found = await until(cluster, key, conditions("Running"))
         assert found["status"]["replicaStatuses"] == {"Master": {"active": 1}, "Worker": {}}
-        submit(cluster, job("batch/v1", "Job", {"template": template(0, run_for="30ms")}, "later"))
+        submit(cluster, job("batch/v1", "Job", {"template": once(run_for="30ms")}, "later"))
         await until(cluster, Key("jobs.batch", "team-a", "later"), conditions("Complete"))
         assert pods(cluster)["a-master-0"] == "Running"
 

@@ -6,7 +6,7 @@ from typing import Any
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.runtime.ports import Cluster
+from fairway.runtime.members import Members
 from fairway.watcher.decide import Observed
 from fairway.watcher.missing import Listed
 from fairway.watcher.service import Eyes
@@ -37,7 +37,7 @@ async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back(
     away, there = MemoryCluster("away", clock, [KIND]), MemoryCluster("there", clock, [KIND])
     away.away = True
     box = Box()
-    members: dict[str, Cluster] = {"away": away, "there": there}
+    members = Members({"away": away, "there": there})
     looking = asyncio.create_task(Eyes(members, Suspicion(MemoryBus(clock), members))(box))
     assert await box.next() == Listed(cluster="there", kind=KIND, keys=frozenset())
     away.away = False

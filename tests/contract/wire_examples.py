@@ -77,7 +77,7 @@ EXAMPLES: dict[str, Struct] = {
     "report": fleet.Report(
         at=AT, cluster="north", epoch="e1", sequence=3, full=True, nodes=(_NODE,), gone=("north-node-9",),
         labels={"gpu": "a100"}, taints=(Taint("spot", "NoSchedule"),), kinds=("Job.batch/v1",), kubernetes="v1.33.1",
-        holds=("reservations", "placeholders"),
+        holds=("reservations", "placeholders"), cordoned=True, left=True, mode="push",
     ),
     "stranded": fleet.Stranded(
         at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61),)

@@ -93,11 +93,14 @@ class RealFleet:
         return [one.name for one in self.members.values() if one.job(kind, namespace, name)]
 
     def explained(self, what: str, namespace: str, name: str) -> Any:
-        """The gateway's `why` or `story` of the job of that name."""
-        jobs = httpx.get(f"{self.url}/v1/jobs", params={"tenant": namespace}, trust_env=False).json()["jobs"]
-        found = [one["id"] for one in jobs if one["name"] == name]
-        assert found, f"no job {namespace}/{name} among {[one['name'] for one in jobs]}"
-        return httpx.get(f"{self.url}/v1/jobs/{found[-1]}/{what}", trust_env=False).json()
+        """The gateway's `why` or `story` of the job of that name; None as long as there is none."""
+        query = {"namespace": namespace, "limit": "100"}
+        jobs = httpx.get(f"{self.url}/v1/jobs", params=query, trust_env=False).json()["items"]
+        found = [one for one in jobs if one["name"] == name]
+        if not found:
+            return None
+        newest = max(found, key=lambda one: one["submitted_at"])
+        return httpx.get(f"{self.url}/v1/jobs/{newest['id']}/{what}", trust_env=False).json()
 
 
 def until(look: Callable[[], T], what: str, seconds: float = 60.0) -> T:

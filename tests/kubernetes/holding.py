@@ -13,10 +13,12 @@ from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.system import SystemClock
 from fairway.agent import SHAPES
+from fairway.app import rights
 from fairway.domain import decision
 from fairway.domain.decision import Put, Step
 from fairway.domain.job import State
-from fairway.kubereal.plane import Plane
+from fairway.kubereal.admin import admin
+from fairway.kubereal.plane import Plane, kubeconfig
 from fairway.propagator.calls import Made
 from fairway.propagator.holds import Room
 from fairway.propagator.reserve import Rooms
@@ -35,15 +37,17 @@ TOTAL = {"cpu": "8", "memory": "32Gi", "pods": "110", GPU: "8"}
 class Ground:
     """Some nodes of a member, for one test; `name` labels and taints them."""
 
-    def __init__(self, plane: Plane, name: str, scheduler: str = "") -> None:
-        self.plane, self.name, self.scheduler = plane, name, scheduler
+    def __init__(self, plane: Plane, name: str) -> None:
+        self.plane, self.name = plane, name
         self.cluster: KubernetesCluster
         self.nodes: list[str] = []
         self.store = MemoryStore()
+        self._opened: list[KubernetesCluster] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     async def open(self, nodes: int) -> None:
         self.cluster = await KubernetesCluster.from_kubeconfig("m", self.plane.kubeconfig, Options(shapes=SHAPES))
+        await until(lambda: self.cluster.get("ServiceAccount.v1", "default", "default"), "pods can be made")
         self.nodes = [f"{self.name}-{number}" for number in range(nodes)]
         for node in self.nodes:
             labels = {"ground": self.name, "kubernetes.io/hostname": node}
@@ -62,11 +66,27 @@ class Ground:
             await asyncio.gather(task, return_exceptions=True)
         for node in self.nodes:
             await self.cluster.discard("Node.v1", "", {"ground": self.name}, node)
-        await self.cluster.close()
+        for cluster in (self.cluster, *self._opened):
+            await cluster.close()
 
-    def rooms(self) -> Rooms:
+    async def join(self, reserve: str) -> KubernetesCluster:
+        """The member as its own account sees it, with the rights that `fairway join --reserve` gives."""
+        async with admin(self.plane) as api:
+            await api.apply(rights.objects(reserve))
+        path = f"/api/v1/namespaces/fairway-system/serviceaccounts/{rights.ACCOUNT}/token"
+        headers = {"Authorization": f"Bearer {self.plane.token}"}
+        async with (
+            aiohttp.ClientSession(headers=headers) as session,
+            session.post(self.plane.url + path, json={"spec": {"expirationSeconds": 3600}}, ssl=False) as answer,
+        ):
+            token = (await answer.json())["status"]["token"]
+        config = kubeconfig(self.plane.url, self.plane.certificate(), token)
+        self._opened.append(await KubernetesCluster.from_kubeconfig("m", config, Options(shapes=SHAPES)))
+        return self._opened[-1]
+
+    def rooms(self, cluster: KubernetesCluster | None = None) -> Rooms:
         """A propagator's part that holds room, alive until the test ends or `kill`s it."""
-        rooms = Rooms({"m": self.cluster}, self.store.beside(), SystemClock(), "pause")
+        rooms = Rooms({"m": cluster or self.cluster}, self.store.beside(), SystemClock(), "pause")
         self._tasks[id(rooms)] = asyncio.create_task(rooms.run(None))
         return rooms
 
@@ -91,19 +111,19 @@ class Ground:
             "restartPolicy": "Never",
             "terminationGracePeriodSeconds": 0,
         }
-        if self.scheduler:
-            spec["schedulerName"] = self.scheduler
+        if self.plane.name == "koord":
+            spec["schedulerName"] = "koord-scheduler"
         meta = {"name": name, "namespace": "default", "labels": {"ground": self.name, **labels}}
         return {"metadata": meta, "spec": spec}
 
-    async def apply(self, room: Room) -> None:
+    async def apply(self, room: Room, cluster: KubernetesCluster | None = None) -> None:
         """As the propagator does: the member's own copy of a Job with one pod for each of the rooms."""
         pods, total = self.pod("x")["spec"], len(room.names)
         pods.pop("schedulerName", None)
         spec = {"parallelism": total, "completions": total, "template": {"spec": pods}}
         meta = {"name": self.name, "namespace": "default"}
         job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
-        await self.cluster.apply("Job.batch/v1", member_copy(job, room.job, room.attempt, hold=room.way))
+        await (cluster or self.cluster).apply("Job.batch/v1", member_copy(job, room.job, room.attempt, hold=room.way))
 
     async def known(self, room: Room, state: State, attempt: int = 1) -> None:
         """The job's row, as the store has it."""
@@ -139,8 +159,8 @@ class Ground:
 
 
 @contextlib.asynccontextmanager
-async def ground(plane: Plane, name: str, nodes: int, scheduler: str = "") -> AsyncIterator[Ground]:
-    found = Ground(plane, name, scheduler)
+async def ground(plane: Plane, name: str, nodes: int) -> AsyncIterator[Ground]:
+    found = Ground(plane, name)
     await found.open(nodes)
     try:
         yield found
@@ -171,6 +191,7 @@ class Stranger:
             await place.cluster.create("Pod.v1", place.pod(f"{who}-{self._made}", who=who))
             if self._made > 30:
                 await place.cluster.discard("Pod.v1", "default", {"who": who}, f"{who}-{self._made - 30}")
+            await asyncio.sleep(0.005)  # or it takes the processor that the schedulers need
 
     async def inside(self) -> list[str]:
         """Those of them that got onto a node."""

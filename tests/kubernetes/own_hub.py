@@ -41,15 +41,15 @@ def define(hub: Api, only: str = "") -> None:
     def served() -> bool:
         return names <= {one["metadata"]["name"] for one in hub.items(CRDS) if _established(one)}
 
-    until(served, "the definitions are served", 20)
+    until(served, "the definitions are served")
 
 
-def _established(crd: dict) -> bool:  # type: ignore[type-arg]  # JSON
+def _established(crd: dict) -> bool:  # type: ignore[type-arg]  # plain JSON
     conditions = (crd.get("status") or {}).get("conditions") or ()
     return any((one["type"], one["status"]) == ("Established", "True") for one in conditions)
 
 
-def path_of(manifest: dict) -> str:  # type: ignore[type-arg]  # JSON
+def path_of(manifest: dict) -> str:  # type: ignore[type-arg]  # plain JSON
     """Where objects of its kind are created."""
     group = manifest["apiVersion"].partition("/")[0]
     spec = next(

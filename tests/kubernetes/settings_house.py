@@ -26,6 +26,7 @@ Json = dict[str, Any]
 T = TypeVar("T")
 TENANT = "team-a"
 JOBS = "batch/v1/jobs"
+_PATIENCE_S = 60
 _APPLY = "application/apply-patch+yaml"  # JSON is YAML
 QUICK = Pace(first=0.05, most=0.2, absent=0.2)
 
@@ -46,6 +47,7 @@ class House:
 
     async def job(self, name: str, gpus: int = 8, **more: Any) -> None:
         """A Job of one pod that runs for ever, in a policy's hands."""
+        await self.fleet.quiet(0.02)  # no two come at the same moment: their names would decide who is first
         self.fleet.plays[name] = [memory_fleet.runs(ends="")]
         await self.apply(memory_fleet.manifest(name, 1, gpus, **more))
 
@@ -53,13 +55,13 @@ class House:
         """What `look` finds, as soon as it is true; meanwhile time passes in the pipeline, too."""
         seen = look()
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(_PATIENCE_S):
                 while not seen:
                     await asyncio.sleep(0.02)
                     await self.fleet.quiet(0.02)
                     seen = look()
         except TimeoutError:
-            raise AssertionError(f"not within 20 s: {what}; jobs: {self.fleet.states()}, last seen: {seen!r}") from None
+            raise AssertionError(f"not in time: {what}; jobs: {self.fleet.states()}, last seen: {seen!r}") from None
         return seen
 
     def row(self, name: str) -> Job | None:
@@ -73,7 +75,7 @@ class House:
             job = self.row(name)
             return job if job and job.why and job.why.code == code else None
 
-        return await self.until(look, f"{name} waits: {code}")  # type: ignore[return-value]  # never None when true
+        return await self.until(look, f"{name} waits: {code}")  # type: ignore[return-value]  # never None once true
 
     async def runs_in(self, name: str) -> str:
         """The cluster that has it."""

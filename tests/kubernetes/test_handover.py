@@ -175,6 +175,24 @@ async def test_room_of_an_attempt_that_is_over_is_found_and_given_back(
         await gone(place, room)
 
 
+@pytest.mark.parametrize("reserve", ["auto", "alone"])
+@pytest.mark.parametrize("way", [PLACEHOLDERS, RESERVATIONS])
+async def test_it_takes_no_more_rights_than_a_join_gives(way: str, reserve: str, plain: Plane, koord: Plane) -> None:
+    plane = plain if way == PLACEHOLDERS else koord
+    async with ground(plane, f"may-{reserve[:3]}-{way[:3]}", 2) as place:
+        account = await place.join(way if reserve == "alone" else reserve)
+        rooms, room = place.rooms(account), place.room(way)
+        assert (await made(rooms, room)).ready == 2
+        await rooms.release("m", room)
+        await gone(place, room)
+        assert (await made(rooms, room)).ready == 2
+        await place.apply(room, account)
+        await on_nodes(place, room)
+        await gone(place, room)
+        if reserve == "auto":
+            assert await ways(account, "auto", SystemClock().now()) == (way,)
+
+
 async def test_an_agent_finds_out_how_room_can_be_held(plain: Plane, koord: Plane) -> None:
     for plane, want in ((plain, PLACEHOLDERS), (koord, RESERVATIONS)):
         async with ground(plane, f"ways-{want[:3]}", 0) as place:
@@ -216,7 +234,7 @@ async def test_what_others_have_reserved_is_used_and_what_we_have_is_the_attempt
     async with ground(koord, "used", 2) as place:
         rooms, room = place.rooms(), place.room(RESERVATIONS, pods=1)
         await made(rooms, room)
-        theirs = others(await place.cluster.get(RESERVATION, "", room.names[0]), "used-theirs", place.nodes[1])
+        theirs = foreign(await place.cluster.get(RESERVATION, "", room.names[0]), "used-theirs", place.nodes[1])
         await place.cluster.create(RESERVATION, theirs)
 
         async def available() -> bool:
@@ -235,7 +253,7 @@ async def test_what_others_have_reserved_is_used_and_what_we_have_is_the_attempt
         await place.cluster.discard(RESERVATION, "", {"who": "else"}, "used-theirs")
 
 
-def others(manifest: dict[str, object] | None, name: str, node: str) -> dict[str, object]:
+def foreign(manifest: dict[str, object] | None, name: str, node: str) -> dict[str, object]:
     """Somebody else's Reservation of the same size, on another node."""
     assert manifest is not None
     copy = json.loads(json.dumps({"spec": manifest["spec"]}))

@@ -126,6 +126,26 @@ async def test_a_queue_that_no_longer_blocks_lets_those_behind_its_head_go(house
     await house.runs_in("behind")
 
 
+async def test_a_queue_that_becomes_one_of_time_alone_lets_the_oldest_go_first(house: House) -> None:
+    named = {"annotations": {"kube-queue/queue-name": "gold"}}
+    names = ("first", "old", "urgent")
+    await house.apply({**CLASS, "metadata": {"name": "high"}, "value": 10}, *(policy(name, "north") for name in names))
+    await house.apply(queue("Block"))
+    await house.ready(queue("Block"))
+    await house.until(lambda: "high" in house.fleet.catalog.classes, "the class is known")
+    await house.job("first", 8)
+    await house.runs_in("first")
+    await house.job("old", 8, **named)
+    await house.lacks("old", "WaitingForRoom")
+    await house.job("urgent", 8, priority="high", **named)
+    await house.lacks("urgent", "WaitingForRoom")
+    await house.apply(queue("FIFO"))
+    await house.until(lambda: house.fleet.catalog.queues["gold"].by_time, "the queue is another")
+    house.hub.delete(f"batch/v1/namespaces/{TENANT}/jobs/first", propagationPolicy="Background")
+    assert await house.runs_in("old") == "north"
+    assert house.row("urgent").state == "queued"  # type: ignore[union-attr]  # it is there
+
+
 async def test_a_queue_that_is_deleted_takes_no_more_jobs(house: House) -> None:
     named = {"annotations": {"kube-queue/queue-name": "gold"}}
     await house.apply(queue("Priority"), policy("first"), policy("late"))
@@ -148,7 +168,7 @@ async def test_another_priority_holds_for_the_jobs_that_come_later(house: House)
     await house.until(lambda: house.fleet.catalog.classes.get("high") == 99, "the class is another")
     await house.job("after", priority="high")
     await house.runs_in("after")
-    assert [house.row(name).spec.priority for name in ("before", "after")] == [10, 99]  # type: ignore[union-attr]  # there
+    assert [house.row(name).spec.priority for name in ("before", "after")] == [10, 99]  # type: ignore[union-attr]  # both are there
 
 
 async def test_kubectl_sees_what_is_in_force_and_can_wait_for_it(house: House) -> None:
@@ -196,13 +216,13 @@ async def test_a_hub_that_loses_its_definitions_and_gets_them_again_goes_on(hous
     try:
         for name in definitions():
             house.hub.delete(f"{CRDS}/{name}")
-        until(lambda: not house.hub.items(CRDS), "the definitions are gone", 20)
+        until(lambda: not house.hub.items(CRDS), "the definitions are gone")
         await house.until(lambda: not house.fleet.catalog.policies, "no policy is in force")
         await house.job("first")
         events = await house.until(lambda: house.events("first"), "the job is told why it waits")
         assert events[0]["reason"] == "NoPolicy"
     finally:
-        until(lambda: not house.hub.items(CRDS), "the definitions are gone", 20)
+        until(lambda: not house.hub.items(CRDS), "the definitions are gone")
         define(house.hub)
     await house.apply(policy("first"))
     await house.runs_in("first")

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from fleet import Api
-from own_hub import define, own_hub, path_of
+from fleet import Api, RealFleet
+from own_hub import path_of
 
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.wire.reasons import Refused
@@ -168,13 +168,11 @@ def read_ok(manifest: Json) -> str:
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with own_hub(tmp_path_factory.mktemp("schemas")) as hub:
-        define(hub)
-        for manifest in CASES.values():
-            namespace = manifest["metadata"].get("namespace", "default")
-            hub.http.post("/api/v1/namespaces", json={"metadata": {"name": namespace}})
-        yield hub
+def hub(fleet: RealFleet) -> Api:
+    """The shared one: what is only tried disturbs nobody."""
+    for namespace in sorted({manifest["metadata"].get("namespace", "default") for manifest in CASES.values()}):
+        fleet.hub.http.post("/api/v1/namespaces", json={"metadata": {"name": namespace}})
+    return fleet.hub
 
 
 def tried(hub: Api, manifest: Json) -> httpx.Response:

@@ -29,6 +29,17 @@ def test_the_order_does_not_hang_on_the_order_of_arrival(given_jobs, random) -> 
     ]
 
 
+@given(jobs)
+def test_a_queue_that_becomes_one_of_time_alone_orders_who_waits_there_already(given_jobs) -> None:  # type: ignore[no-untyped-def]  # of strategies
+    by_time = False
+    book = Book(lambda queue: by_time)
+    for job in given_jobs:
+        book.put(job)
+    by_time = True
+    book.reorder()
+    assert order(book) == [job.id for job in sorted(given_jobs, key=lambda job: (job.enqueued_at, job.id))]
+
+
 @given(jobs, st.data())
 def test_who_leaves_changes_nothing_between_the_others(given_jobs, data) -> None:  # type: ignore[no-untyped-def]  # of strategies
     book = Book()

@@ -24,7 +24,8 @@ from fairway.reserver import service as reserver
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.check import Findings, Spoken, check
 from fairway.runtime.loop import Loop, World
-from fairway.runtime.ports import Cluster, Outgoing
+from fairway.runtime.members import Members
+from fairway.runtime.ports import Outgoing
 from fairway.runtime.rebuild import Folding, Working, working_set
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
@@ -115,7 +116,7 @@ class Fleet:
         self.catalog.take(fleet_wire.Configured(kind=kind, name=name, manifest=msgspec.Raw(msgspec.json.encode(body))))
 
     def services(self) -> dict[str, Callable[[], Service]]:
-        clusters: dict[str, Cluster] = dict(self.clusters)
+        clusters = Members(self.clusters)
         hands = Hands(self.bus, clusters, self.store.beside())
         dispatch, recall = propagator.services(hands)
         return {

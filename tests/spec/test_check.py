@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from lives import GPU, dequeued, failing, queued, reserved, running, submitted
+from lives import GPU, Life, dequeued, failing, queued, reserved, running, spec, submitted
 from records import (
     NODES,
     ROOM,
@@ -30,8 +30,27 @@ from fairway.runtime.check import Checker
 from fairway.runtime.check_job import Spoken
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
+from fairway.wire.policy import Affinity, Placement
 
 HALF = (Slot("Worker", "n1", 2),)
+
+
+def only(*clusters: str) -> Placement:
+    return Placement((Affinity(cluster_names=clusters),))
+
+
+def placed() -> Life:
+    """In c1, as its policy wants it."""
+    life = submitted().then(wire.Admitted, attempt=1, spec=spec(placement=only("c1")))
+    life.then(wire.Queue, queue="gold").then(wire.Dequeued, path=("root", "root/a"), charge={GPU: 32})
+    return life.then(wire.Placed, cluster="c1", slots=HALF)
+
+
+def moved() -> Life:
+    """Back from c1, and its policy now wants it in c2."""
+    return placed().then(wire.Queue, queue="gold", why=ROOM).then(wire.Amended, spec=spec(placement=only("c2")))
+
+
 BROKEN: dict[str, tuple[Callable[[], list[Spoken]], str, str]] = {
     "the next attempt is reserved before the former is gone": (
         lambda: heard(reserve(failing(running()))),
@@ -105,6 +124,21 @@ BROKEN: dict[str, tuple[Callable[[], list[Spoken]], str, str]] = {
         "gang",
         "2 pods were reserved of a gang of 4",
     ),
+    "a job is placed where its policy does not let it run": (
+        lambda: changed(heard(placed()), "placed", cluster="c9"),
+        "policy",
+        "c9, which its policy rules out",
+    ),
+    "a job is placed where its policy no longer lets it run": (
+        lambda: heard(moved().then(wire.Dequeued).then(wire.Placed, cluster="c1", slots=HALF)),
+        "policy",
+        "c1, which its policy rules out",
+    ),
+    "a policy changes under a job that runs": (
+        lambda: more(heard(running()), wire.Amended, spec=spec()),
+        "policy",
+        "while attempt 1 was on its way or running",
+    ),
     "a rev is missing": (lambda: without(good(), "recall"), "rev", "is missing"),
     "a rev is said twice": (lambda: more(good(), wire.Removed, cluster="c1", rev=3), "rev", "rev 3 was said twice"),
     "a submitted message is lost": (lambda: heard(submitted()), "lost", "neither admitted nor rejected"),
@@ -141,6 +175,9 @@ GOOD: dict[str, Callable[[], list[Spoken]]] = {
     "two jobs one after the other on the same nodes": lambda: heard(succeeded(running()), later(succeeded(running()))),
     "the same submission twice": lambda: twice(good()),
     "a job whose attempts run out": lambda: heard(running().then(wire.Failed, cluster="c1", why=ROOM, final=True)),
+    "a job whose policy sends it elsewhere while it waits": lambda: heard(
+        succeeded(dispatched(reserve(moved(), "c2"), "c2"), "c2")
+    ),
     "a job cancelled while it runs": lambda: heard(cancelled()),
 }
 

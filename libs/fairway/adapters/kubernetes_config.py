@@ -5,19 +5,19 @@ Fairway takes a server, its CA, and a token or a client certificate; everything 
 """
 
 import base64
-from ipaddress import ip_address
+import ssl
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import aiohttp
 import yaml
 from kubernetes_asyncio.client import ApiClient, Configuration
 from kubernetes_asyncio.config import load_incluster_config, load_kube_config_from_dict
 
+from fairway.adapters.kubernetes_address import BadServer, GuardedResolver, check_server
+
 Json = dict[str, Any]
 
-_LOCAL = ("127.0.0.1", "localhost", "::1")
 _MOST_BYTES = 1024 * 1024
 _REFUSED_OF_CLUSTER = {
     "insecure-skip-tls-verify": "put the server's CA into certificate-authority-data",
@@ -48,31 +48,36 @@ class BadKubeconfig(ValueError):
         self.field = field
 
 
-def read(source: str | Path | Json) -> Json:
-    """The checked kubeconfig of a file or of its content: one cluster, one user, no file named any more."""
+def read(source: str | Path | Json, context: str = "", loopback: bool = True) -> Json:
+    """The checked kubeconfig of a file or of its content: one cluster, one user, no file named any more. `context`
+    names another than the current one; without `loopback` servers on this machine itself are refused."""
     if isinstance(source, dict):
-        return checked(source)
+        return checked(source, None, context, loopback)
     path = Path(source)
     text = path.read_text()
+    return checked(parsed(text, str(path)), path.parent, context, loopback)
+
+
+def parsed(text: str, where: str) -> Any:
+    """The content of a kubeconfig as YAML. BadKubeconfig names `where` it came from."""
     if len(text) > _MOST_BYTES:
-        raise BadKubeconfig(str(path), f"is larger than {_MOST_BYTES} bytes; keep only the one context")
+        raise BadKubeconfig(where, f"is larger than {_MOST_BYTES} bytes; keep only the one context")
     try:
-        config = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise BadKubeconfig(str(path), f"is not YAML: {error}") from None
-    return checked(config, path.parent)
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise BadKubeconfig(where, f"is not YAML: {error}") from None
 
 
-def checked(config: Any, folder: Path | None = None) -> Json:
-    """Only what the current context uses. Files named in it must lie in `folder`; their content replaces them."""
+def checked(config: Any, folder: Path | None = None, wanted: str = "", loopback: bool = True) -> Json:
+    """Only what the context uses. Files named in it must lie in `folder`; their content replaces them."""
     if not isinstance(config, dict):
         raise BadKubeconfig("content", "is not a mapping; give a kubeconfig with clusters, users and contexts")
-    context = _named(config, "contexts", "context", config.get("current-context"))
+    context = _named(config, "contexts", "context", wanted or config.get("current-context"))
     cluster = _named(config, "clusters", "cluster", context.get("cluster"))
     user = _named(config, "users", "user", context["user"]) if context.get("user") else {}
     _refuse(cluster, "cluster", _REFUSED_OF_CLUSTER)
     _refuse(user, "user", _REFUSED_OF_USER)
-    taken: Json = {"server": _server(cluster.get("server"))}
+    taken: Json = {"server": _server(cluster.get("server"), loopback)}
     if cluster.get("tls-server-name"):
         taken["tls-server-name"] = str(cluster["tls-server-name"])
     taken |= _inlined(cluster, ("certificate-authority",), folder)
@@ -85,11 +90,12 @@ def checked(config: Any, folder: Path | None = None) -> Json:
     }  # fmt: skip
 
 
-async def connect(config: Json) -> ApiClient:
-    """A client of its own connection pool for a checked kubeconfig."""
+async def connect(config: Json, loopback: bool = True) -> ApiClient:
+    """A client of its own connection pool for a checked kubeconfig. What the server's name stands for is checked
+    whenever it is resolved."""
     configuration = Configuration()
     await load_kube_config_from_dict(config, client_configuration=configuration)
-    return _client(configuration)
+    return _client(configuration, loopback)
 
 
 def connect_in_cluster() -> ApiClient:
@@ -99,16 +105,22 @@ def connect_in_cluster() -> ApiClient:
     return _client(configuration)
 
 
-def _client(configuration: Configuration) -> ApiClient:
+def _client(configuration: Configuration, loopback: bool = True) -> ApiClient:
     configuration.connection_pool_maxsize = _CONNECTIONS
     client = ApiClient(configuration)
-    # The session that the library makes sends tokens through whatever proxy the environment names.
-    made = client.rest_client.pool_manager
-    client.rest_client.pool_manager = aiohttp.ClientSession(
-        connector=made.connector, trust_env=False, read_bufsize=_BUFFER
-    )
-    made.detach()
+    # The session that the library makes sends tokens through whatever proxy the environment names, and resolves a
+    # name to whatever address it stands for.
+    client.rest_client.pool_manager.detach()
+    connector = aiohttp.TCPConnector(limit=_CONNECTIONS, ssl=_trust(configuration), resolver=GuardedResolver(loopback))
+    client.rest_client.pool_manager = aiohttp.ClientSession(connector=connector, trust_env=False, read_bufsize=_BUFFER)
     return client
+
+
+def _trust(configuration: Configuration) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, keyfile=configuration.key_file)
+    return context
 
 
 def _named(config: Json, table: str, part: str, name: Any) -> Json:
@@ -125,20 +137,11 @@ def _refuse(given: Json, part: str, refused: dict[str, str]) -> None:
             raise BadKubeconfig(f"{part}.{field}", f"is not accepted; {remedy}")
 
 
-def _server(value: Any) -> str:
-    url = urlsplit(str(value or ""))
-    host = url.hostname or ""
-    if url.scheme != "https" and not (url.scheme == "http" and host in _LOCAL):
-        raise BadKubeconfig("cluster.server", f"{value!r} is not https; plain http is taken for 127.0.0.1 only")
-    if not host or url.username or url.query or url.fragment:
-        raise BadKubeconfig("cluster.server", f"{value!r} is not a plain address; write https://host:port")
+def _server(value: Any, loopback: bool) -> str:
     try:
-        if ip_address(host).is_link_local:
-            raise BadKubeconfig("cluster.server", f"{host} is link-local; give the API server's own address")
-    except ValueError as error:
-        if isinstance(error, BadKubeconfig):
-            raise
-    return str(value).rstrip("/")
+        return check_server(value, loopback)
+    except BadServer as error:
+        raise BadKubeconfig("cluster.server", str(error)) from None
 
 
 def _inlined(given: Json, fields: tuple[str, ...], folder: Path | None) -> Json:

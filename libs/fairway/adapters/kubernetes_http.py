@@ -91,7 +91,15 @@ class Request(Struct, frozen=True):
 class Http:
     def __init__(self, name: str, client: ApiClient, rng: random.Random) -> None:
         self._name, self._client, self.rng = name, client, rng
+        self._in_hand: dict[ApiClient, int] = {}
         self._calls = asyncio.Semaphore(_CALLS)
+
+    async def use(self, client: ApiClient) -> None:
+        """Other credentials from the next request on. What is in hand ends with the former ones, a watch whenever its
+        server ends it; nothing is asked twice and nothing is missed."""
+        former, self._client = self._client, client
+        if former not in self._in_hand:
+            await former.close()
 
     async def call(self, request: Request) -> bytes:
         """The body of a 2xx answer."""
@@ -129,7 +137,25 @@ class Http:
 
     @asynccontextmanager
     async def _send(self, request: Request, timeout: aiohttp.ClientTimeout) -> AsyncIterator[aiohttp.ClientResponse]:
-        rest, given = self._client.rest_client, self._client.configuration
+        client = self._client
+        self._in_hand[client] = self._in_hand.get(client, 0) + 1
+        try:
+            async with self._sent(client, request, timeout) as response:
+                yield response
+        finally:
+            self._in_hand[client] -= 1
+            if not self._in_hand[client]:
+                del self._in_hand[client]
+                if client is not self._client:
+                    await client.close()
+
+    @asynccontextmanager
+    async def _sent(
+        self, client: ApiClient, request: Request, timeout: aiohttp.ClientTimeout
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        rest, given = client.rest_client, client.configuration
+        if rest.pool_manager.closed:
+            raise Unreachable(f"{self._name} is no longer a member")
         headers = {"Accept": request.accept, "User-Agent": "fairway"}
         token = await given.get_api_key_with_prefix("BearerToken")
         if token:

@@ -115,19 +115,21 @@ class MemoryCluster:
         self._answered()
         return True
 
-    async def watch(self, kind: str, selector: str = "") -> AsyncGenerator[Change, None]:
+    async def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncGenerator[Change, None]:
         line: asyncio.Queue[Change] = asyncio.Queue()
-        for (what, namespace, name), manifest in list(self.objects.items()):
-            if what == kind and selector in (manifest["metadata"].get("labels") or {}):
-                line.put_nowait(Change(kind, namespace, name, manifest))
+        for (what, where, name), manifest in list(self.objects.items()):
+            if what == kind and _selected(manifest, selector) and namespace in ("", where):
+                line.put_nowait(Change(kind, where, name, manifest))
         line.put_nowait(Change(kind, synced=True))
         self._watches.append((kind, selector, line))
         while True:
-            yield await line.get()
+            change = await line.get()
+            if namespace in ("", change.namespace):
+                yield change
 
     def _tell(self, key: Key, manifest: Json, gone: bool = False) -> None:
         for kind, selector, line in self._watches:
-            if kind == key[0] and (not selector or selector in (manifest["metadata"].get("labels") or {})):
+            if kind == key[0] and _selected(manifest, selector):
                 line.put_nowait(Change(*key, manifest, gone=gone))
 
     async def get(self, kind: str, namespace: str, name: str) -> Json | None:
@@ -175,6 +177,11 @@ class MemoryCluster:
         if self.lost_answers > 0:
             self.lost_answers -= 1
             raise Unreachable(f"{self.name} took the call and its answer was lost")
+
+
+def _selected(manifest: Json, selector: str) -> bool:
+    """A selector is the name of a label here."""
+    return not selector or selector in (manifest["metadata"].get("labels") or {})
 
 
 def _carries(manifest: Json, labels: dict[str, str]) -> bool:

@@ -46,9 +46,10 @@ class NatsBus:
         self._decode = msgspec.json.Decoder(_Ack).decode
 
     @classmethod
-    async def connect(cls, url: str, name: str, bulk: bool = True) -> "NatsBus":
+    async def connect(cls, url: str, name: str, bulk: bool = True, inbox: str = "_INBOX") -> "NatsBus":
         """Tries for ever: a service that starts before its bus waits for it. `name` is seen in the server's list;
-        without `bulk` every message goes through nats-py's public API."""
+        without `bulk` every message goes through nats-py's public API. Answers come to subjects below `inbox`: one of
+        its own keeps others from reading them."""
         bus: NatsBus | None = None
 
         async def reconnected() -> None:
@@ -58,7 +59,7 @@ class NatsBus:
         client = await nats.connect(
             url, name=name, max_reconnect_attempts=-1, reconnect_time_wait=0.2, connect_timeout=2,
             allow_reconnect=True, reconnected_cb=reconnected, error_cb=_quiet, pending_size=16 * 2**20,
-            ping_interval=10, max_outstanding_pings=2,
+            ping_interval=10, max_outstanding_pings=2, inbox_prefix=inbox.encode(),
         )  # fmt: skip
         bus = cls(client, bulk)
         await bus._wire.listen(f"{bus._inbox}.*", bus._acked)

@@ -65,7 +65,7 @@ class Admin:
         """Waits until what `look` returns (awaited) is true; NotUp says what was waited for."""
         try:
             async with asyncio.timeout(seconds):
-                while not await look():  # noqa: ASYNC110 - it is another program that is waited for
+                while not await look():
                     await asyncio.sleep(_PROBE_S)
         except TimeoutError:
             raise NotUp(f"{what}: not there after {seconds:.0f} s") from None

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from fairway.kubesim import job_status, meta
+from fairway.kubesim import job_status, meta, rules
 from fairway.kubesim.collect import collect
-from fairway.kubesim.errors import Json, already_exists, bad_request, invalid, not_found
+from fairway.kubesim.errors import ApiError, Json, already_exists, invalid, not_found
 from fairway.kubesim.registry import Registry, Resource, of_crd
 from fairway.kubesim.selectors import Match
 from fairway.kubesim.store import Event, Key, Store, Stored
@@ -37,11 +37,12 @@ class Api:
     def create(self, resource: Resource, namespace: str, body: Any, dry: bool = False) -> Stored:
         obj = dict(meta.checked_body(resource, namespace, body))
         if obj["metadata"].get("resourceVersion"):
-            raise bad_request("resourceVersion should not be set on objects to be created")
-        obj["metadata"] = meta.born(obj["metadata"], self.uids, self.clock.now())
+            raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
+        obj["metadata"] = meta.born(resource, obj["metadata"], self.uids, self.clock.now())
         if resource.status and (not resource.builtin or resource.storage == "jobs.batch"):
             obj.pop("status", None)
         meta.check(resource, obj)
+        rules.check_shape(resource, obj)
         _default(resource, obj)
         key = Key(resource.storage, namespace, obj["metadata"]["name"])
         if self.store.get(key):
@@ -58,7 +59,8 @@ class Api:
         metadata = meta.renewed(resource, old, obj["metadata"])
         if part == "status":
             obj = {**old.obj, "status": obj.get("status") or {}}
-            obj["metadata"] = dict(old.obj["metadata"])
+            signed = {"managedFields": metadata["managedFields"]} if metadata.get("managedFields") else {}
+            obj["metadata"] = {**old.obj["metadata"], **signed}
             check_status(resource, old.obj, obj)
         else:
             obj = {**obj, "metadata": metadata}
@@ -67,7 +69,7 @@ class Api:
                 if "status" in old.obj:
                     obj["status"] = old.obj["status"]
             meta.check(resource, obj)
-            meta.check_frozen(resource, old.obj, obj)
+            rules.check_frozen(resource, old.obj, obj)
         # The stored spelling of the version stays: versions of a kind differ in nothing else.
         obj["apiVersion"] = old.obj["apiVersion"]
         return self._write(resource, old, obj, dry)
@@ -75,7 +77,7 @@ class Api:
     def _write(self, resource: Resource, old: Stored, obj: Json, dry: bool) -> Stored:
         if obj == old.obj:
             return old
-        if _body(resource, obj) != _body(resource, old.obj):
+        if "generation" in old.obj["metadata"] and _body(resource, obj) != _body(resource, old.obj):
             obj["metadata"]["generation"] = old.obj["metadata"]["generation"] + 1
         if dry:
             return Stored(old.key, obj, old.version)
@@ -92,7 +94,7 @@ class Api:
         if how.dry:
             return None
         finalizers = list(old.obj["metadata"].get("finalizers") or ())
-        if how.policy == "Foreground" and self.store.owned_by(old.obj["metadata"]["uid"]):
+        if how.policy == "Foreground":
             finalizers.append("foregroundDeletion")
         if how.policy == "Orphan":
             self._orphan(old)
@@ -101,7 +103,7 @@ class Api:
             kept = self._mark(old, finalizers, how.grace)
             if "foregroundDeletion" in finalizers:
                 self._collect(old, foreground=True)
-            return self.store.get(kept.key)
+            return self.store.get(kept.key) or kept
         self._remove(old)
         return None
 
@@ -114,6 +116,8 @@ class Api:
             "deletionTimestamp": meta.rfc3339(self.clock.now()),
             "deletionGracePeriodSeconds": grace if grace is not None else 30 if old.key in self.graceful else 0,
         }
+        if "generation" in metadata:
+            marked["generation"] = metadata["generation"] + 1
         if finalizers:
             marked["finalizers"] = list(dict.fromkeys(finalizers))
         return self.store.put(old.key, {**old.obj, "metadata": marked})
@@ -201,6 +205,9 @@ def _default(resource: Resource, obj: Json) -> None:
         obj.setdefault("spec", {}).setdefault("restartPolicy", "Always")
     elif resource.storage == "namespaces":
         obj.setdefault("status", {"phase": "Active"})
+        obj.setdefault("spec", {"finalizers": ["kubernetes"]})
+        labels = obj["metadata"].setdefault("labels", {}) or {}
+        obj["metadata"]["labels"] = {"kubernetes.io/metadata.name": obj["metadata"]["name"], **labels}
     elif resource.storage == "customresourcedefinitions.apiextensions.k8s.io":
         names = (obj.get("spec") or {}).get("names", {})
         conditions = [{"type": kind, "status": "True"} for kind in ("NamesAccepted", "Established")]

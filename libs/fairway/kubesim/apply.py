@@ -49,6 +49,8 @@ def serve_apply(api: Api, target: Target, wish: Applied) -> tuple[Stored, bool]:
         raise bad_request(
             f"the name of the object ({body['metadata']['name']}) does not match the name on the URL ({target.name})"
         )
+    if body["metadata"].get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
     key = Key(resource.storage, target.namespace, target.name)
     config = _config(target, wish)
     claims = _copy(api.claims.get(key, {}))

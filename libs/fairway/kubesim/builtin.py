@@ -6,8 +6,12 @@ _READY = (Column("Ready", "status.conditions[Ready]"),)
 _PHASE = Column("State", "status.conditions[-1].type")
 
 
+# The others of the core API have no status.
+_WITH_STATUS = ("namespaces", "pods", "nodes", "services")
+
+
 def _core(kind: str, plural: str, namespaced: bool = True, *short: str) -> Resource:
-    return Resource("", "v1", kind, plural, namespaced, short, status=True, builtin=True)
+    return Resource("", "v1", kind, plural, namespaced, short, status=plural in _WITH_STATUS, builtin=True)
 
 
 CORE = (
@@ -19,9 +23,9 @@ CORE = (
     _core("Secret", "secrets"),
     _core("Service", "services", True, "svc"),
     _core("ServiceAccount", "serviceaccounts", True, "sa"),
-    Resource("events.k8s.io", "v1", "Event", "events", builtin=True),
-    Resource("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, ("pc",), builtin=True),
-    Resource("coordination.k8s.io", "v1", "Lease", "leases", builtin=True),
+    Resource("events.k8s.io", "v1", "Event", "events", status=False, builtin=True),
+    Resource("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, ("pc",), status=False, builtin=True),
+    Resource("coordination.k8s.io", "v1", "Lease", "leases", status=False, builtin=True),
     Resource("batch", "v1", "Job", "jobs", builtin=True),
     Resource(
         "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False,
@@ -88,7 +92,13 @@ POLICIES = (
     Resource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues", columns=_READY),
     # Without a status subresource, as deploy/crds has it: one write says everything.
     Resource(
-        "work.karmada.io", "v1alpha2", "ResourceBinding", "resourcebindings", True, ("rb",), status=False,
+        "work.karmada.io",
+        "v1alpha2",
+        "ResourceBinding",
+        "resourcebindings",
+        True,
+        ("rb",),
+        status=False,
         columns=(
             Column("Scheduled", "status.conditions[Scheduled]"),
             Column("FullyApplied", "status.conditions[FullyApplied]"),

@@ -32,7 +32,7 @@ class Discovery:
         """The document at this path, or None when it is not a discovery path."""
         if not parts:
             return {"paths": ["/api", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"]}
-        if parts[0] in ("version", "healthz", "readyz", "livez"):
+        if parts[0] == "version":
             return dict(VERSION)
         if parts[0] == "openapi":
             return self._openapi(parts[1:])

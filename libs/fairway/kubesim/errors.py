@@ -23,7 +23,7 @@ class ApiError(Exception):
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
+            **({"reason": self.reason} if self.reason else {}),
             "code": self.code,
         }
         if self.details:
@@ -40,6 +40,10 @@ def about(storage: str, name: str) -> Json:
 
 def not_found(storage: str, name: str) -> ApiError:
     return ApiError(404, "NotFound", f'{storage} "{name}" not found', about(storage, name))
+
+
+class NoSuchPath(Exception):
+    """Nothing is served below that path: the answer is plain text, by no API."""
 
 
 def no_such_path() -> ApiError:

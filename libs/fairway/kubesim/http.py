@@ -9,7 +9,7 @@ from aiohttp import web
 
 from fairway.kubesim import discovery, protobuf, tables
 from fairway.kubesim.api import Api
-from fairway.kubesim.errors import ApiError, Json, bad_request, no_such_path
+from fairway.kubesim.errors import ApiError, Json, NoSuchPath, bad_request, no_such_path
 from fairway.kubesim.faults import Faults
 from fairway.kubesim.query import flag
 from fairway.kubesim.reads import serve_get, serve_list
@@ -20,6 +20,8 @@ from fairway.kubesim.writes import serve_write
 # What a real API server reads of a request body (k8s.io/apiserver, MaxRequestBodyBytes).
 MOST_BYTES = 3 * 1024 * 1024
 SimHandler = Callable[[str, Any], Awaitable[Json]]
+_READABLE = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+_HEALTH = ("healthz", "livez", "readyz")
 _SUBRESOURCES = ("", "status", "eviction", "log", "finalize")
 
 
@@ -38,6 +40,8 @@ class Server:
                 return reply(await self._sim(request.path[5:], await _body(request)))
             await self.faults.gate(request)
             return await self._route(request)
+        except NoSuchPath:
+            return web.Response(text="404 page not found\n", status=404)
         except ApiError as error:
             return reply(error.body(), error.code)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -47,6 +51,8 @@ class Server:
 
     async def _route(self, request: web.BaseRequest) -> web.StreamResponse:
         parts = [part for part in request.path.split("/") if part]
+        if parts and parts[0] in _HEALTH:
+            return web.Response(text="ok")
         if parts == ["openapi", "v2"]:
             return web.Response(body=b"", headers={"Content-Type": discovery.OPENAPI_V2})
         found = self._discovery.answer(parts, request.headers.get("Accept", ""))
@@ -57,6 +63,10 @@ class Server:
         target = self.target(parts)
         if request.method == "GET":
             return await self._read(request, target)
+        if request.method in ("POST", "PUT") and _unreadable(request):
+            listed = ", ".join(_READABLE)
+            text = f"the body of the request was in an unknown format - accepted media types include: {listed}"
+            raise ApiError(415, "UnsupportedMediaType", text)
         return await serve_write(self.api, request, target, await _body(request))
 
     async def _read(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
@@ -76,12 +86,16 @@ class Server:
         elif parts[:1] == ["apis"] and len(parts) > 3:
             group, version, rest = parts[1], parts[2], parts[3:]
         else:
-            raise no_such_path()
+            raise NoSuchPath
+        if version not in self.api.registry.groups().get(group, ()):
+            raise NoSuchPath
         namespace = ""
         if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _SUBRESOURCES:
             namespace, rest = rest[1], rest[2:]
         plural, name, sub = (*rest, "", "")[:3]
         resource = self.api.registry.find(group, version, plural)
+        if not resource and not any(one.builtin for one in self.api.registry if one.group == group):
+            raise NoSuchPath
         if not resource or len(rest) > 3 or sub not in _SUBRESOURCES:
             raise no_such_path()
         if resource.namespaced is not bool(namespace) and (name or namespace):
@@ -89,6 +103,11 @@ class Server:
         if sub == "status" and not resource.status:
             raise no_such_path()
         return Target(resource, namespace, name, sub)
+
+
+def _unreadable(request: web.BaseRequest) -> bool:
+    """Nothing said means JSON."""
+    return "Content-Type" in request.headers and request.content_type not in _READABLE
 
 
 def reply(body: Json, status: int = 200, content_type: str = "application/json") -> web.Response:

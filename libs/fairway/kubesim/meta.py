@@ -9,7 +9,7 @@ from uuid import UUID
 
 import msgspec
 
-from fairway.kubesim.errors import ApiError, Json, bad_request, conflict, invalid, modified
+from fairway.kubesim.errors import ApiError, Json, about, bad_request, conflict, invalid, modified
 from fairway.kubesim.registry import Resource
 from fairway.kubesim.store import Stored
 
@@ -21,6 +21,11 @@ _QUALIFIED = re.compile(
 )
 # Set by the server alone; a client's value is ignored.
 _SERVER_SET = ("uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds")
+# Kinds that have no generation: nobody follows a spec of theirs.
+_NO_GENERATION = frozenset(
+    ("configmaps", "secrets", "events", "events.events.k8s.io", "namespaces", "nodes", "services", "serviceaccounts",
+     "leases.coordination.k8s.io")
+)  # fmt: skip
 
 
 class Clock(Protocol):
@@ -85,18 +90,22 @@ def checked_body(resource: Resource, namespace: str, body: Any) -> Json:
     return body
 
 
-def born(metadata: Json, uids: Uids, now: int) -> Json:
+def born(resource: Resource, metadata: Json, uids: Uids, now: int) -> Json:
     """The metadata of a new object."""
     kept = {key: value for key, value in metadata.items() if key not in _SERVER_SET}
     if not kept.get("name") and kept.get("generateName"):
         kept["name"] = kept["generateName"] + uids.suffix()
-    return {**kept, "uid": uids.uid(), "creationTimestamp": rfc3339(now), "generation": 1}
+    first = {} if resource.storage in _NO_GENERATION else {"generation": 1}
+    return {**kept, "uid": uids.uid(), "creationTimestamp": rfc3339(now), **first}
 
 
 def renewed(resource: Resource, old: Stored, metadata: Json) -> Json:
     """The metadata of an update; 409 when it was made from another version or another object."""
     former, name = old.obj["metadata"], old.key.name
     version = metadata.get("resourceVersion")
+    if not version and not resource.builtin:
+        fault = ("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
+        raise invalid(resource.storage, name, [fault])
     if version and version != former["resourceVersion"]:
         raise modified(resource.storage, name)
     if metadata.get("uid") and metadata["uid"] != former["uid"]:
@@ -105,7 +114,10 @@ def renewed(resource: Resource, old: Stored, metadata: Json) -> Json:
     if metadata.get("name", name) != name:
         raise bad_request(f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})")
     kept = {key: former[key] for key in (*_SERVER_SET, "name", "namespace", "resourceVersion") if key in former}
-    return {**{key: value for key, value in metadata.items() if key not in _SERVER_SET}, **kept}
+    if not metadata.get("finalizers"):
+        metadata = {key: value for key, value in metadata.items() if key != "finalizers"}
+    signed = {"managedFields": former["managedFields"]} if "managedFields" in former else {}
+    return {**signed, **{key: value for key, value in metadata.items() if key not in _SERVER_SET}, **kept}
 
 
 def check(resource: Resource, obj: Json) -> None:
@@ -161,24 +173,6 @@ def _map_faults(field: str, found: Any, is_label: bool) -> list[tuple[str, str]]
     return faults
 
 
-def check_frozen(resource: Resource, old: Json, new: Json) -> None:
-    """422 when fields that the real kind keeps immutable would change (batch/v1 Job; pod requests)."""
-    fields: tuple[str, ...] = ()
-    before, after = old.get("spec") or {}, new.get("spec") or {}
-    if resource.storage == "jobs.batch":
-        started = not before.get("suspend") or (old.get("status") or {}).get("startTime")
-        fields = ("selector", "completions", "completionMode", *(("template",) if started else ()))
-    elif resource.storage == "pods":
-        fields = ("containers", "initContainers", "nodeSelector", "affinity")
-    causes = [
-        (f"spec.{field}", "Invalid value: field is immutable")
-        for field in fields
-        if before.get(field) != after.get(field)
-    ]
-    if causes:
-        raise invalid(resource.group_kind, new["metadata"]["name"], causes)
-
-
 def check_preconditions(resource: Resource, old: Stored, wanted: Json) -> None:
     """409 when a delete asks for another uid or version than the stored one."""
     for field, label in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
@@ -190,7 +184,9 @@ def check_preconditions(resource: Resource, old: Stored, wanted: Json) -> None:
 
 def namespace_terminating(resource: Resource, name: str, namespace: str) -> ApiError:
     text = f'{resource.storage} "{name}" is forbidden: unable to create new content in namespace {namespace}'
-    return ApiError(403, "Forbidden", f"{text} because it is being terminated")
+    cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
+    details = {**about(resource.storage, name), "causes": [{**cause, "field": "metadata.namespace"}]}
+    return ApiError(403, "Forbidden", f"{text} because it is being terminated", details)
 
 
 def _uid_differs(want: str, have: str) -> str:

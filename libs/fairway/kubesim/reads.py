@@ -8,7 +8,7 @@ import msgspec
 from aiohttp import web
 
 from fairway.kubesim.api import Api
-from fairway.kubesim.errors import expired
+from fairway.kubesim.errors import ApiError, bad_request
 from fairway.kubesim.query import number
 from fairway.kubesim.registry import Resource, Target
 from fairway.kubesim.selectors import both
@@ -34,6 +34,7 @@ def serve_list(api: Api, request: web.BaseRequest, target: Target, table: "Table
     match = both(target.resource.storage, query.get("labelSelector", ""), query.get("fieldSelector", ""))
     found = api.find(target.resource, target.namespace, match)
     version = api.store.version
+    _check_version(query.get("resourceVersion", ""), version)
     if query.get("continue"):
         version, after = _token(query["continue"])
         api.store.since(target.resource.storage, version)
@@ -46,14 +47,23 @@ def serve_list(api: Api, request: web.BaseRequest, target: Target, table: "Table
         found = found[:limit]
     if table:
         return _reply(table.of(found, version, metadata))
-    return _reply(_list(target.resource, found, metadata))
+    return list_of(target.resource, found, metadata)
 
 
-def _list(resource: Resource, found: list[Stored], metadata: dict[str, object]) -> bytes:
-    """The list as bytes, joined from the bytes of the objects."""
+def _check_version(wanted: str, version: int) -> None:
+    if wanted and not wanted.isdigit():
+        raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{wanted}"')
+    if wanted and int(wanted) > version:
+        cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+        text = f"Timeout: Too large resource version: {wanted}, current: {version}"
+        raise ApiError(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1})
+
+
+def list_of(resource: Resource, found: list[Stored], metadata: dict[str, object]) -> web.Response:
+    """Joined from the bytes of the objects."""
     head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata}
     items = b",".join(stored.encoded(resource.api_version) for stored in found)
-    return msgspec.json.encode(head)[:-1] + b',"items":[' + items + b"]}"
+    return _reply(msgspec.json.encode(head)[:-1] + b',"items":[' + items + b"]}")
 
 
 def _continue(version: int, last: Stored) -> str:
@@ -66,5 +76,5 @@ def _token(text: str) -> tuple[int, tuple[str, str]]:
     try:
         version, namespace, name = msgspec.json.decode(base64.urlsafe_b64decode(text), type=tuple[int, str, str])
     except (binascii.Error, msgspec.MsgspecError, ValueError):
-        raise expired("The provided continue parameter is not valid; list again without it") from None
+        raise bad_request("invalid continue token: it is none of this server's") from None
     return version, (namespace, name)

@@ -7,7 +7,7 @@ import msgspec
 from aiohttp import web
 
 from fairway.kubesim.api import Api
-from fairway.kubesim.errors import ApiError, bad_request
+from fairway.kubesim.errors import ApiError
 from fairway.kubesim.faults import Faults
 from fairway.kubesim.query import flag, seconds
 from fairway.kubesim.registry import Resource, Target
@@ -78,7 +78,7 @@ class Stream:
         storage = self.target.resource.storage
         if version not in ("", "0") and not initial:
             if not version.isdigit():
-                raise bad_request(f"resourceVersion {version!r} is not a number")
+                raise ApiError(500, "", f'resourceVersion: Invalid value: "{version}": it is not a number')
             for event in self.api.store.since(storage, int(version)):
                 self.hear(event)
             return
@@ -107,6 +107,8 @@ async def serve_watch(
     try:
         stream.begin(query.get("resourceVersion", ""), initial)
     except ApiError as error:
+        if error.code == 500:
+            raise
         await response.prepare(request)
         await response.write(msgspec.json.encode({"type": "ERROR", "object": error.body()}) + b"\n")
         return response

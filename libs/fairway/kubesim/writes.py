@@ -8,45 +8,88 @@ from aiohttp import web
 from fairway.kubesim import patch, strategic
 from fairway.kubesim.api import Api
 from fairway.kubesim.apply import Applied, serve_apply
-from fairway.kubesim.errors import ApiError, Json, bad_request, no_such_path
+from fairway.kubesim.errors import ApiError, Json, about, bad_request, invalid
 from fairway.kubesim.meta import Deletion, rfc3339
+from fairway.kubesim.reads import list_of
 from fairway.kubesim.registry import Resource, Target
 from fairway.kubesim.selectors import both
 from fairway.kubesim.store import Stored
 
+_OPTIONS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
+
 
 async def serve_write(api: Api, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
-    dry = "All" in request.query.get("dryRun", "")
+    dry = _dry(request)
     if request.method == "POST":
         return _post(api, target, _signed(api, request, body, target), dry)
     if request.method == "DELETE":
         return _delete(api, request, target, body)
     if not target.name:
-        raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        raise _not_allowed()
     part = "status" if target.sub == "status" else ""
     if request.method == "PUT":
         old = api.get(target.resource, target.namespace, target.name)
-        return _answer(api.update(target.resource, old, body, part, dry), target.resource)
+        return _answer(api.update(target.resource, old, _credited(api, request, old, body), part, dry), target.resource)
+    _refuse_force(request)
     if request.content_type == "application/apply-patch+yaml":
         wish = Applied.of(request, body, part, dry)
         return _applied(serve_apply(api, target, wish), target.resource)
     return _patch(api, request, target, body)
 
 
+def _not_allowed() -> ApiError:
+    return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+
+
+def _dry(request: web.BaseRequest) -> bool:
+    asked = request.query.get("dryRun", "")
+    if asked not in ("", "All"):
+        options = f"{_OPTIONS.get(request.method, 'DeleteOptions')}.meta.k8s.io"
+        raise invalid(options, "", [("dryRun", f'Unsupported value: ["{asked}"]: supported values: "All"')])
+    return bool(asked)
+
+
+def _refuse_force(request: web.BaseRequest) -> None:
+    if "force" in request.query and request.content_type != "application/apply-patch+yaml":
+        fault = ("force", "Forbidden: may not be specified for non-apply patch")
+        raise invalid("PatchOptions.meta.k8s.io", "", [fault])
+
+
 def _signed(api: Api, request: web.BaseRequest, body: Any, target: Target) -> Any:
     """Names who creates the object: as it says, or by the first word of its User-Agent."""
     if target.sub or not isinstance(body, dict) or not isinstance(body.get("metadata", {}), dict):
         return body
+    entry = _entry(api, request, target.resource.api_version)
+    return {**body, "metadata": {**(body.get("metadata") or {}), "managedFields": [entry]}}
+
+
+def _credited(api: Api, request: web.BaseRequest, old: Stored, body: Any) -> Any:
+    """Names who changes the object, when it is a change and there is no such entry yet."""
+    if not isinstance(body, dict) or not isinstance(body.get("metadata", {}), dict):
+        return body
+    status = request.path.endswith("/status")
+    if body.get("status") == old.obj.get("status") if status else body == old.obj:
+        return body
+    entry = _entry(api, request, str(body.get("apiVersion", "")))
+    if status:
+        entry["subresource"] = "status"
+    there = list(old.obj["metadata"].get("managedFields") or ())
+    same = ("manager", "operation", "subresource")
+    if not any(all(one.get(field) == entry.get(field) for field in same) for one in there):
+        there.append(entry)
+    return {**body, "metadata": {**(body.get("metadata") or {}), "managedFields": there}}
+
+
+def _entry(api: Api, request: web.BaseRequest, api_version: str) -> Json:
     agent = request.headers.get("User-Agent", "unknown").partition("/")[0]
-    entry = {
+    return {
         "manager": request.query.get("fieldManager") or agent,
         "operation": "Update",
-        "apiVersion": target.resource.api_version,
+        "apiVersion": api_version,
         "time": rfc3339(api.clock.now()),
         "fieldsType": "FieldsV1",
         "fieldsV1": {},
     }
-    return {**body, "metadata": {**(body.get("metadata") or {}), "managedFields": [entry]}}
 
 
 def _answer(stored: Stored, resource: Resource, status: int = 200) -> web.Response:
@@ -65,7 +108,7 @@ def _post(api: Api, target: Target, body: Any, dry: bool) -> web.Response:
         api.delete(target.resource, old, _options(body.get("deleteOptions") if isinstance(body, dict) else None))
         return _success(old)
     if target.name:
-        raise no_such_path()
+        raise _not_allowed()
     return _answer(api.create(target.resource, target.namespace, body, dry), target.resource, 201)
 
 
@@ -74,8 +117,12 @@ def _patch(api: Api, request: web.BaseRequest, target: Target, body: Any) -> web
     merged = _merged(request.content_type, target.resource, old.copy(), body)
     # A patch of the whole document may name the version that the URL names.
     merged["apiVersion"] = target.resource.api_version
-    dry = "All" in request.query.get("dryRun", "")
+    if merged["metadata"].get("uid") != old.obj["metadata"]["uid"]:
+        fault = ("metadata.uid", "Invalid value: field is immutable")
+        raise invalid(target.resource.group_kind, target.name, [fault])
+    dry = _dry(request)
     part = "status" if target.sub == "status" else ""
+    merged = _credited(api, request, old, merged)
     return _answer(api.update(target.resource, old, merged, part, dry), target.resource)
 
 
@@ -107,7 +154,8 @@ def _options(body: Any, query: Any = None) -> Deletion:
     if given.get("orphanDependents") in (True, "true"):
         policy = "Orphan"
     if policy not in ("Background", "Foreground", "Orphan"):
-        raise bad_request(f'propagationPolicy "{policy}" is not Background, Foreground or Orphan')
+        fault = f'Unsupported value: "{policy}": supported values: "Foreground", "Background", "Orphan", "nil"'
+        raise invalid("DeleteOptions.meta.k8s.io", "", [("propagationPolicy", fault)])
     grace = given.get("gracePeriodSeconds")
     return Deletion(
         policy=policy,
@@ -125,20 +173,14 @@ def _delete(api: Api, request: web.BaseRequest, target: Target, body: Any) -> we
         return _answer(left, target.resource) if left else _success(old)
     query = request.query
     match = both(target.resource.storage, query.get("labelSelector", ""), query.get("fieldSelector", ""))
-    for stored in api.find(target.resource, target.namespace, match):
+    found = api.find(target.resource, target.namespace, match)
+    for stored in found:
         if api.store.get(stored.key):
             api.delete(target.resource, stored, how)
-    return _success(None)
+    return list_of(target.resource, found, {"resourceVersion": str(api.store.version)})
 
 
-def _success(old: Stored | None) -> web.Response:
-    answer: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 200}
-    if old:
-        plural, _, group = old.key.storage.partition(".")
-        answer["details"] = {
-            "name": old.key.name,
-            "group": group,
-            "kind": plural,
-            "uid": old.obj["metadata"]["uid"],
-        }
+def _success(old: Stored) -> web.Response:
+    answer: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    answer["details"] = {**about(old.key.storage, old.key.name), "uid": old.obj["metadata"]["uid"]}
     return web.Response(body=msgspec.json.encode(answer), content_type="application/json")

@@ -65,7 +65,7 @@ class ClusterView:
     def info(self, info: ClusterInfo) -> None:
         old, self._info = self._info, info
         self.observed_at = info.observed_at
-        if (old.labels, old.taints, old.kinds) != (info.labels, info.taints, info.kinds):
+        if (old.labels, old.taints, old.kinds, old.cordoned) != (info.labels, info.taints, info.kinds, info.cordoned):
             self.memo.clear()
 
     @property

@@ -1,6 +1,6 @@
 """What one cluster says to one gang: the first reason against it, with numbers, or that it fits.
 
-In order: not selected, tainted, kind not served, capacity unknown, stale, recently failed there, no room.
+In order: not selected, tainted, cordoned, kind not served, capacity unknown, stale, recently failed there, no room.
 """
 
 from collections.abc import Mapping
@@ -83,7 +83,7 @@ def judge(view: ClusterView, query: Query) -> Verdict:
 
 def passing(view: ClusterView, lasting: Verdict, context: Context) -> Verdict | None:
     """The reason that will pass by itself (a report, time), unless a rule already excludes the cluster."""
-    if lasting.code in (Code.NOT_SELECTED, Code.LABELS_DIFFER, Code.TAINTED):
+    if lasting.code in (Code.NOT_SELECTED, Code.LABELS_DIFFER, Code.TAINTED, Code.CORDONED):
         return None
     name, seen = view.name, view.observed_at
     if not seen:  # before the first report nobody knows its kinds either
@@ -111,6 +111,8 @@ def _against(info: ClusterInfo, query: Query) -> Verdict | None:
     taint = untolerated(info.taints, query.tolerations) if info.taints else None
     if taint:
         return Verdict(name, Code.TAINTED, about=f"{taint.key}={taint.value}:{taint.effect}")
+    if info.cordoned:
+        return Verdict(name, Code.CORDONED)
     if query.kind not in info.kinds:
         return Verdict(name, Code.KIND_NOT_SERVED, about=query.kind)
     return None

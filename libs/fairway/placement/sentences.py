@@ -37,6 +37,8 @@ def sentence(verdict: Verdict, asks: str = "") -> str:
             return f"the policy's clusterAffinity wants the cluster label {verdict.about}"
         case Code.TAINTED:
             return f"its taint {verdict.about} is not tolerated by the policy"
+        case Code.CORDONED:
+            return "it is cordoned: it is to leave the fleet and takes no new work"
         case Code.KIND_NOT_SERVED:
             return f"it does not serve {verdict.about}"
         case Code.CAPACITY_UNKNOWN:

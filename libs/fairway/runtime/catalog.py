@@ -15,7 +15,7 @@ from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.terms import Changed
 from fairway.runtime.ports import Bus, Clock, Delivery, Unreachable
-from fairway.wire import fleet
+from fairway.wire import fleet, subjects
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Refused
 from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, read_policy
@@ -65,6 +65,9 @@ class Catalog:
         try:
             message = _decode(delivery.data)
             if not isinstance(message, fleet.Configured):
+                return None
+            if delivery.subject != subjects.config(message.kind, message.namespace, message.name):
+                log.error("configuration said in a wrong place", subject=delivery.subject, kind=message.kind)
                 return None
             self.take(message)
         except Exception as error:

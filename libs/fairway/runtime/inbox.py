@@ -26,9 +26,11 @@ class Item(Struct):
         return self.source is not None
 
     def heard(self) -> Heard:
-        """Decodes the message; raises what the decoder raises."""
+        """Decodes the message; raises what the decoder raises, and ValueError when it was said in a wrong place."""
         one = self.delivery
         message = self.ear.decoder.decode(one.data) if self.ear else self.local
+        if self.ear and self.ear.subject and (place := self.ear.subject(message)) != one.subject:
+            raise ValueError(f"said on {one.subject}, and belongs on {place}: somebody speaks for another")
         return Heard(one.id, message, one.sequence, one.delivered, size=len(one.data))
 
     def later(self, delay_ms: int) -> None:

@@ -121,7 +121,8 @@ def _scored(parts: dict[str, int]) -> str:
 
 def _reserved(job: Job, message: wire.Reserved) -> Told:
     count = prose.many(prose.node_count(message.slots), "node")
-    return f"Room held on {count} of {message.cluster} until {prose.clock(message.expires_at)}.", ()
+    there = f"; {message.hold} hold it in the member before the job is applied" if message.hold else ""
+    return f"Room held on {count} of {message.cluster} until {prose.clock(message.expires_at)}{there}.", ()
 
 
 def _dispatched(job: Job, message: wire.Dispatched) -> Told:

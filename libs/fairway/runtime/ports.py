@@ -219,8 +219,9 @@ class Cluster(Protocol):
         """Foreground deletion of the object if it carries `labels`; True when it and its pods are gone."""
         ...
 
-    def watch(self, kind: str, selector: str = "") -> AsyncIterator[Change]:
-        """For ever: lists, watches, and after any gap lists again (what vanished meanwhile is told as gone)."""
+    def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncIterator[Change]:
+        """For ever, in one namespace or in all: lists, watches, and after any gap lists again (what vanished meanwhile
+        is told as gone)."""
         ...
 
     async def get(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None: ...

@@ -35,12 +35,14 @@ class View(Protocol):
 
 
 class Ear(Struct, frozen=True):
-    """A durable consumer: its name is the same in every process, so that they share the work."""
+    """A durable consumer: its name is the same in every process, so that they share the work. `subject` is where a
+    message may be said: who may publish there speaks for nobody else."""
 
     stream: str
     durable: str
     subjects: tuple[str, ...]
     decoder: Any  # msgspec decoder of the stream's messages
+    subject: Callable[[Any], str] | None = None
 
 
 class Service(Struct, frozen=True):

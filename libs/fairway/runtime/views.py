@@ -155,6 +155,8 @@ class FleetView(JobsView):
         return self.clusters[name]
 
     def set_node(self, cluster: str, name: str, node: Node | None) -> None:
+        if node is None and cluster not in self.clusters:
+            return  # the cluster has left
         view = self.cluster(cluster)
         known = view.states.get(name)
         if known is not None and known.node is node:

@@ -20,7 +20,8 @@ class Report(FleetMessage, frozen=True, kw_only=True, tag="report"):
     """From the agent of `cluster`. A `full` report lists every node; a delta only the changed ones and the `gone`.
 
     Nodes come with `used` and `attempts`; their `holds` are the reserver's to fill in. `sequence` counts up by one
-    within an `epoch`; a gap means: ask for a full report.
+    within an `epoch`; a gap means: ask for a full report. `cordoned`: no new work; `left`: it is no member any more,
+    and whatever is known of its room is to be forgotten.
     """
 
     verb = "report"
@@ -35,6 +36,9 @@ class Report(FleetMessage, frozen=True, kw_only=True, tag="report"):
     kinds: tuple[str, ...] = ()
     kubernetes: str = ""
     holds: tuple[str, ...] = ()
+    cordoned: bool = False
+    left: bool = False
+    mode: str = ""
 
 
 class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):

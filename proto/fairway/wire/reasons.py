@@ -59,6 +59,8 @@ class Code(StrEnum):
     EDITED = "Edited"
     # A setting of the hub that waits for another one to go.
     ANOTHER_IN_FORCE = "AnotherInForce"
+    # A cluster that is to leave the fleet: as a verdict, and of an attempt that is moved away from it.
+    CORDONED = "Cordoned"
 
 
 class Reason(Struct, frozen=True, omit_defaults=True):

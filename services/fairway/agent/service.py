@@ -22,9 +22,10 @@ _RETRY_S = 0.5
 
 
 class Settings(Struct, frozen=True):
-    """`labels` and `taints` are the cluster's own; `reserve` is how room may be held there (wire.capacity.RESERVE).
-    Times in seconds; `stranded`: so long may pods stay on a node that is away. `most_bytes` of node rows go into one
-    message: below the 1 MiB that a NATS server takes by default."""
+    """`labels` and `taints` are the cluster's own; `reserve` is how room may be held there (wire.capacity.RESERVE); a
+    `cordoned` one takes no new work; `mode` is that of a joined one (push or pull). Times in seconds; `stranded`: so
+    long may pods stay on a node that is away. `most_bytes` of node rows go into one message: below the 1 MiB that a
+    NATS server takes by default."""
 
     labels: dict[str, str] = {}
     taints: tuple[Taint, ...] = ()
@@ -34,6 +35,8 @@ class Settings(Struct, frozen=True):
     most_bytes: int = 700_000
     stranded: float = 60.0
     reserve: Literal["auto", "reservations", "placeholders", "ledger"] = "auto"
+    cordoned: bool = False
+    mode: str = ""
 
 
 class Agent:
@@ -202,7 +205,8 @@ class Agent:
     def _introduction(self) -> Outgoing:
         """So that the fleet knows the cluster by name, before and after its reports."""
         name, settings = self._cluster.name, self._settings
-        manifest = msgspec.Raw(_encode({"labels": settings.labels, "taints": settings.taints}))
+        joined = {"mode": settings.mode} if settings.mode else {}
+        manifest = msgspec.Raw(_encode({"labels": settings.labels, "taints": settings.taints, **joined}))
         message = Configured(at=self._clock.now(), kind="Cluster", name=name, manifest=manifest)
         return self._outgoing("configured", subjects.config("Cluster", "", name), message)
 
@@ -218,7 +222,7 @@ class Agent:
                 at=self._clock.now(), cluster=self._cluster.name, epoch=self._epoch, sequence=self._sequence,
                 full=full and index == 0, nodes=rows, gone=() if index else gone, labels=self._settings.labels,
                 taints=self._settings.taints, kinds=self._kinds, kubernetes=self._seen.kubernetes,
-                holds=self._holds,
+                holds=self._holds, cordoned=self._settings.cordoned, mode=self._settings.mode,
             )  # fmt: skip
             messages.append(self._outgoing(str(self._sequence), subject, report))
         return messages

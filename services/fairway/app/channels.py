@@ -10,6 +10,7 @@ import msgspec
 import yaml
 
 from fairway.adapters.system import SystemIds
+from fairway.app.enrolment import Enrolment
 from fairway.app.pipeline import STAGES
 from fairway.app.settings import Settings
 from fairway.app.wiring import Parts, services
@@ -89,7 +90,8 @@ def address(name: str, cls: type[msgspec.Struct]) -> str:
 def ears() -> list[tuple[str, Ear]]:
     """Every durable consumer with the service that has it."""
     nothing: Json = dict.fromkeys(Parts.__struct_fields__)
-    some = {"settings": Settings(), "catalog": Catalog(), "meter": Meter(), "ids": SystemIds()}
+    here = {"settings": Settings(), "enrolment": Enrolment(Settings()), "ids": SystemIds()}
+    some = {**here, "catalog": Catalog(), "meter": Meter()}
     parts = Parts(**{**nothing, **some, "queues": [], "stores": []})
     found = [(service.name, ear) for service in services(STAGES, parts) for ear in service.ears]
     return [*found, ("gateway", Ear(subjects.JOBS, narrator.DURABLE, narrator.SUBJECTS, None))]

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.app import ask, bench, queues, replay, submit, up
+from fairway.app import ask, bench, crds, join, queues, replay, submit, up
 from fairway.app.demo import command as demo
 from fairway.app.failure import USAGE, Failure, end, say
 from fairway.app.hub_address import arguments, asked
-from fairway.app.pipeline import EVERYTHING
+from fairway.app.pipeline import EVERYTHING, MEMBER
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -31,8 +31,8 @@ def _program() -> None:
 
 @app.command()
 def run(
-    services: Annotated[list[str], typer.Argument(help=f"one or more of {', '.join(EVERYTHING)}, or all")],
-    cluster: Annotated[str, typer.Option(help="for `run agent`: beside which cluster; all of them by default")] = "",
+    services: Annotated[list[str], typer.Argument(help=f"one or more of {', '.join(EVERYTHING)}, or all; or {MEMBER}")],
+    cluster: Annotated[str, typer.Option(help="for `run agent` and `run member`: which one; else all")] = "",
     insecure: Annotated[bool, typer.Option("--insecure", help="let the gateway listen beyond this machine")] = False,
     announce: Annotated[bool, typer.Option("--announce", help="print a line of JSON once everything works")] = False,
 ) -> None:
@@ -42,12 +42,14 @@ def run(
 
     from fairway.app import process
     from fairway.app.log import configure
+    from fairway.app.member import run_member
     from fairway.app.settings import from_environment
 
     names = EVERYTHING if "all" in services else tuple(services)
-    unknown = sorted(set(names) - set(EVERYTHING))
-    if unknown:
-        end(Failure(USAGE, f"unknown service {', '.join(unknown)}", f"choose from {', '.join(EVERYTHING)}, all"))
+    unknown = sorted(set(names) - {*EVERYTHING, MEMBER})
+    if unknown or (MEMBER in names and len(names) > 1):
+        what = f"unknown service {', '.join(unknown)}" if unknown else f"{MEMBER} runs alone"
+        end(Failure(USAGE, what, f"choose from {', '.join(EVERYTHING)}, all, or {MEMBER}"))
     configure()
     settings = from_environment()
     settings = msgspec.structs.replace(settings, only_cluster=cluster, insecure=insecure or settings.insecure)
@@ -57,12 +59,12 @@ def run(
             print(msgspec.json.encode(facts).decode(), flush=True)
 
     try:
-        uvloop.run(process.run(names, settings, ready))
+        uvloop.run(run_member(settings, ready) if MEMBER in names else process.run(names, settings, ready))
     except ValueError as error:
         end(Failure(USAGE, str(error)))
 
 
-for _part in (up, demo, submit, ask, queues, replay, bench):
+for _part in (up, demo, submit, ask, queues, join, replay, bench, crds):
     _part.register(app)
 
 

@@ -104,10 +104,11 @@ class Fleet:
         self.sim = Child("clusters", module, ["--config", str(config)], self.dir / "clusters.log", {})
         said = await self.sim.start(_REAL_READY_S if self.plan.real else _READY_S)
         (self.kubeconfigs / f"{HUB}.kubeconfig").rename(self.hub_kubeconfig)
+        reserve = {one.name: one.reserve for one in self.plan.clusters if isinstance(one, Member)}
         for name, one in said["clusters"].items():
             if name != HUB:
                 # No scheduler of the simulated clusters keeps room for anybody.
-                facts = msgspec.json.encode({"labels": one["labels"], "reserve": "ledger"})
+                facts = msgspec.json.encode({"labels": one["labels"], "reserve": reserve.get(name, "ledger")})
                 (self.kubeconfigs / f"{name}.json").write_bytes(facts)
 
     def _clusters(self) -> SimFleet | RealFleet:

@@ -3,3 +3,5 @@
 STAGES = ("admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher")
 DOORS = ("gateway", "agent")
 EVERYTHING = (*DOORS, *STAGES)
+# Beside a member in pull mode: its agent, and the hands and eyes of the others.
+MEMBER = "member"

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 class Settings(Struct, frozen=True):
     """`clusters_dir` holds one kubeconfig a member cluster, `<name>.kubeconfig`, and optionally `<name>.json` with its
-    labels and taints; `http_port` 0 means any free one; `public_url` is where others reach the door."""
+    labels and taints; `http_port` 0 means any free one; `public_url` is where others reach the door. `allow_loopback`:
+    joined clusters may be on this machine."""
 
     nats_url: str = "nats://127.0.0.1:4222"
     redis_url: str = "redis://127.0.0.1:6379/0"
@@ -23,6 +24,7 @@ class Settings(Struct, frozen=True):
     replicas: int = 1
     public_url: str = ""
     placeholder_image: str = ""
+    allow_loopback: bool = False
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -34,7 +36,8 @@ class Settings(Struct, frozen=True):
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
-    FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE."""
+    FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE,
+    FAIRWAY_ALLOW_LOOPBACK."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
@@ -52,4 +55,5 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         replicas=int(text("REPLICAS", "1")),
         public_url=text("PUBLIC_URL", "").rstrip("/"),
         placeholder_image=text("PLACEHOLDER_IMAGE", ""),
+        allow_loopback=text("ALLOW_LOOPBACK", "") in ("1", "true", "yes"),
     )

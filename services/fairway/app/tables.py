@@ -53,12 +53,18 @@ def render_quota(rows: Sequence[QuotaRow]) -> Text:
 
 
 def render_clusters(rows: Sequence[ClusterRow], wide: bool = False) -> Text:
-    columns = ["CLUSTER", "NODES", "REPORT", "FREE", "HELD BY FAIRWAY"]
-    lines = [[row.name, f"{row.schedulable}/{row.nodes}", _age(row), _main(row.free), _main(row.held)] for row in rows]
+    columns = ["CLUSTER", "MODE", "KUBERNETES", "NODES", "REPORT", "FREE", "HELD BY FAIRWAY"]
+    lines = [
+        [
+            row.name, row.mode or "-", row.kubernetes or "-", f"{row.schedulable}/{row.nodes}", _age(row),
+            _main(row.free), _main(row.held),
+        ]
+        for row in rows
+    ]  # fmt: skip
     if wide:
-        columns += ["ALLOCATABLE", "USED BY OTHERS", "KUBERNETES", "LABELS"]
+        columns += ["ALLOCATABLE", "USED BY OTHERS", "LABELS"]
         lines = [
-            [*line, describe(row.allocatable), describe(row.used), row.kubernetes or "-", _labels(row.labels)]
+            [*line, describe(row.allocatable), describe(row.used), _labels(row.labels)]
             for line, row in zip(lines, rows, strict=True)
         ]
     return render_table(columns, lines)
@@ -67,7 +73,8 @@ def render_clusters(rows: Sequence[ClusterRow], wide: bool = False) -> Text:
 def _age(row: ClusterRow) -> str:
     if row.age < 0:
         return "none yet"
-    return f"{span(row.age)} ago" + (" (stale: no new work)" if row.stale else "")
+    why = "stale" if row.stale else "cordoned" if row.cordoned else ""
+    return f"{span(row.age)} ago" + (f" ({why}: no new work)" if why else "")
 
 
 def _main(amounts: Mapping[str, int]) -> str:

@@ -7,18 +7,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
 from fairway.admission.understand import Understood, understand
-from fairway.agent import SHAPES
 from fairway.agent.service import Settings as AgentSettings
 from fairway.agent.service import run_agent
+from fairway.app.enrolment import Enrolment, follow_file
+from fairway.app.farewell import Farewells
+from fairway.app.member import keep_informed
+from fairway.app.renewal import Renewal
 from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
 from fairway.domain.decision import Call, Outcome
@@ -34,6 +37,7 @@ from fairway.quota import service as quota
 from fairway.reserver import service as reserver
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.members import Members
 from fairway.runtime.ports import Cluster
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
@@ -56,11 +60,15 @@ class Parts(Struct):
     ids: SystemIds
     catalog: Catalog
     meter: Meter
-    clusters: dict[str, Cluster]
-    hub: Cluster | None
+    enrolment: Enrolment
+    hub: KubernetesCluster | None
     loops: dict[str, Loop]
     stores: list[RedisStore]
     queues: list[queue.QueueView]
+
+    @property
+    def clusters(self) -> Members:
+        return self.enrolment.members
 
     def world(self) -> World:
         """Ports for one loop. A store of its own each: each has to notice by itself that its store was wiped."""
@@ -69,21 +77,44 @@ class Parts(Struct):
         return World(bus=self.bus, store=store, clock=self.clock, owner=self.ids.new())
 
     def doors(self, process: Any) -> list[Coroutine[Any, Any, None]]:
-        """What runs beside the loops: the gateway, and an agent for every member cluster."""
+        """What runs beside the loops: the gateway, an agent for every member cluster, and who is one."""
         tasks: list[Coroutine[Any, Any, None]] = []
         if "gateway" in process.names:
             process.door = create_app(self.world(), http_settings(self))
             tasks.append(run_gateway(self.world(), self.hub, process.url))
         if "agent" in process.names:
-            tasks += [self._agent(name, cluster) for name, cluster in self.clusters.items()]
+            tasks.append(self.clusters.follow(self._agent, facts=True))
+        return tasks + self._enrolling(process.names)
+
+    def _enrolling(self, names: Sequence[str]) -> list[Coroutine[Any, Any, None]]:
+        tasks: list[Coroutine[Any, Any, None]] = []
+        if self.hub is not None:
+            tasks.append(follow_file(Path(self.settings.hub_kubeconfig), self.hub))
+        if self.settings.stub_clusters or not {"agent", "propagator", "watcher"} & set(names):
+            return tasks
+        tasks.append(self.enrolment.follow_folder())
+        if self.hub is not None:
+            tasks.append(self.enrolment.follow_hub(self.hub))
+            tasks.append(Renewal(self.enrolment, self.hub, self.clock, os.getpid()).run())
+            if "agent" in names and not self.settings.only_cluster:
+                tasks.append(Farewells(self.bus, self.clock, self.enrolment).run())
         return tasks
 
-    def _agent(self, name: str, cluster: Cluster) -> Coroutine[Any, Any, None]:
-        return run_agent(cluster, self.bus, self.clock, self.ids, agent_settings(self.settings, name))
+    async def _agent(self, cluster: Cluster) -> None:
+        """Beside a member in pull mode an agent runs already; it is told what was said of its cluster."""
+        facts = self.clusters.facts(cluster.name)
+        if isinstance(cluster, RemoteCluster):
+            await keep_informed(cluster, facts, self.clock)
+        mode = facts.mode if cluster.name in self.enrolment.secrets else ""
+        said = AgentSettings(
+            labels=facts.labels, taints=facts.taints, cordoned=facts.cordoned, mode=mode, reserve=facts.reserve
+        )
+        await run_agent(cluster, self.bus, self.clock, self.ids, said)
 
     async def close(self) -> None:
-        for cluster in (*self.clusters.values(), *([self.hub] if self.hub else [])):
-            await cluster.close()
+        await self.enrolment.close()
+        if self.hub is not None:
+            await self.hub.close()
         for store in self.stores:
             await store.close()
         await self.bus.close()
@@ -94,8 +125,10 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     ids = SystemIds()
     bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
     await _provisioned(bus, settings.replicas)
+    enrolment = Enrolment(settings, bus)
+    await enrolment.read_folder()
     parts = Parts(
-        settings, bus, SystemClock(), ids, Catalog(), Meter(), await members(settings), await _hub(settings), {}, [], []
+        settings, bus, SystemClock(), ids, Catalog(), Meter(), enrolment, await _hub(settings), {}, [], []
     )  # fmt: skip
     for service in services(names, parts):
         loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
@@ -112,12 +145,6 @@ def http_settings(parts: Parts) -> HttpSettings:
     return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub)
 
 
-def agent_settings(settings: Settings, name: str) -> AgentSettings:
-    """The cluster's own labels and taints, from `<name>.json` beside its kubeconfig, if there is such a file."""
-    facts = settings.members()[name].with_name(f"{name}.json")
-    return msgspec.json.decode(facts.read_bytes(), type=AgentSettings) if facts.exists() else AgentSettings()
-
-
 async def _provisioned(bus: NatsBus, replicas: int) -> None:
     while True:
         try:
@@ -130,16 +157,7 @@ async def _provisioned(bus: NatsBus, replicas: int) -> None:
             await asyncio.sleep(0.2)
 
 
-async def members(settings: Settings) -> dict[str, Cluster]:
-    options = Options(kinds=tuple(sorted(KINDS)), shapes=SHAPES, seed=os.getpid())
-    return {
-        name: await KubernetesCluster.from_kubeconfig(name, Path(path), options)
-        for name, path in settings.members().items()
-        if settings.only_cluster in ("", name)
-    }
-
-
-async def _hub(settings: Settings) -> Cluster | None:
+async def _hub(settings: Settings) -> KubernetesCluster | None:
     if not settings.hub_kubeconfig:
         return None
     options = Options(kinds=tuple(sorted(KINDS)), seed=os.getpid())

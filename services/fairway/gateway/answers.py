@@ -56,7 +56,8 @@ class QuotaRow(Struct, frozen=True):
 
 class ClusterRow(Struct, frozen=True):
     """`used` is what others' pods request, `held` what Fairway's jobs hold or run. `age` in ms since its last report
-    (-1: there was none), `stale` when that is too long for new work."""
+    (-1: there was none), `stale` when that is too long for new work; a `cordoned` one takes none either. `mode` is push
+    or pull, of one that has joined by `fairway join`."""
 
     name: str
     age: int
@@ -70,6 +71,8 @@ class ClusterRow(Struct, frozen=True):
     used: Resources = {}
     held: Resources = {}
     free: Resources = {}
+    mode: str = ""
+    cordoned: bool = False
 
 
 # The same limit as the scheduler's: a cluster that was silent for longer gets no new work.
@@ -147,7 +150,7 @@ def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRo
     age = now - info.observed_at if info.observed_at else -1
     return ClusterRow(
         info.name, age, age < 0 or age > STALE_AFTER_MS, len(every), sum(node.schedulable for node in every),
-        info.kinds, info.kubernetes, info.labels, allocatable, used, held, free,
+        info.kinds, info.kubernetes, info.labels, allocatable, used, held, free, info.mode, info.cordoned,
     )  # fmt: skip
 
 

@@ -15,8 +15,10 @@ PASSING_MS = 1_000
 STARTING_MS = 500
 # What follows at once upon a word that will stay: the status of the hub's object, the end of a short job.
 SOON_MS = 100
-# A job may be about to get its policy, applied in the same breath.
-UNCLAIMED_MS = 500
+# A job may be about to get its policy, applied in the same breath; in a burst, policies come in behind their jobs.
+UNCLAIMED_MS = 2_000
+# To tell of a job is an Event and its binding.
+_WRITES = 2
 # How old the member's status in the binding of a running job may be.
 STATUS_MS = 30_000
 
@@ -118,16 +120,17 @@ class Desk:
 
 
 class Pace:
-    """So many writes a second, and `most` at once after a pause: what the hub may be asked for by its story-teller.
-    Words that wait are replaced by newer ones, so that the cost of a burst is bounded, not its truth."""
+    """`a_second` writes a second, and `most` at once after a pause: what the hub may be asked for by its story-teller.
+    What waits is told within `within_s` all the same, with more writes if need be. Words that wait are replaced by
+    newer ones, so that the cost of a burst is bounded, not its truth."""
 
-    def __init__(self, a_second: int, most: int) -> None:
-        self._each = 1_000_000 // a_second
-        self._slack = self._each * most
+    def __init__(self, a_second: int, most: int, within_s: int = 10) -> None:
+        self._least, self._most, self._within_s = a_second, most, within_s
         self._next = 0
 
-    def wait(self, now: int) -> int:
-        """Milliseconds until the next write may be made; counts it as made."""
+    def wait(self, now: int, waiting: int) -> int:
+        """Milliseconds until the next write may be made while so many jobs wait; counts it as made."""
+        each = 1_000_000 // max(self._least, waiting * _WRITES // self._within_s)
         at = now * 1_000
-        self._next = max(self._next, at - self._slack) + self._each
+        self._next = max(self._next, at - each * self._most) + each
         return max(0, (self._next - at) // 1_000)

@@ -44,7 +44,7 @@ class Intake:
         self._room, self.announcer = WaitingRoom(), Announcer(hub, world.clock)
         self._conditions = Conditions(hub, world.clock)
         self._settings = HubSettings(world, self._room, self.announcer, self._conditions)
-        self._submitter = Submitter(world, self._room, desk)
+        self._submitter = Submitter(world, hub, self._room, desk)
         self._settling = Settling(self._room.named, self._settings.in_force)
         self._left = {"settings": set(SETTINGS), "jobs": set(KINDS)}
         self._settled, self.told = asyncio.Event(), asyncio.Event()
@@ -110,8 +110,7 @@ class Intake:
                 self._room.leave(one.uid)
             elif known and one.uid not in self._ready:
                 return
-            if not hub_objects.ended(one):
-                self._submit_later(one)
+            self._submit_later(one)
 
     def _see_gone(self, one: HubObject) -> None:
         if self.present.pop(one.uid, None) is None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import structlog
+
 from fairway.domain import decision
 from fairway.domain.decision import Say
 from fairway.domain.job import Job, State
@@ -10,21 +12,23 @@ from fairway.domain.tell import another_id
 from fairway.gateway.answers import Slim
 from fairway.gateway.decide import HUB_CLIENT, Asked, Submission, submission
 from fairway.gateway.desk import Desk
-from fairway.gateway.hub_objects import HubObject, cleaned
+from fairway.gateway.hub_objects import HubObject, cleaned, ended
 from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.waiting_room import WaitingRoom
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Wanted
+from fairway.runtime.ports import Cluster, ClusterRefused, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Reason
 from fairway.workloads.registry import KINDS
+
+log = structlog.get_logger()
 
 
 class Submitter:
     """Objects that no policy selects, and those that were refused, stay in the waiting room."""
 
-    def __init__(self, world: World, room: WaitingRoom, desk: Desk) -> None:
-        self._clock, self._room, self._desk = world.clock, room, desk
+    def __init__(self, world: World, hub: Cluster, room: WaitingRoom, desk: Desk) -> None:
+        self._clock, self._hub, self._room, self._desk = world.clock, hub, room, desk
         self._rows = Reader(world.store)
         # Jobs that do not have the id that the uid gives, because that one was refused.
         self._others: dict[str, str] = {}
@@ -43,7 +47,7 @@ class Submitter:
         known = await self._known(objects)
         words: list[Say] = []
         for one in objects:
-            if one.uid not in known and (said := self._claimed(one)):
+            if one.uid not in known and not ended(one) and (said := self._claimed(one)):
                 words.append(said.say)
         return words + await self._changed([one for one in objects if known.get(one.uid) == State.REJECTED])
 
@@ -78,11 +82,24 @@ class Submitter:
             new = said[one.uid]
             if new is not None and refused.get(job_of(one)) != new.digest:
                 self._others[one.uid] = ids[one.uid]
-                if ids[one.uid] not in refused:
+                if ids[one.uid] not in refused and await self._reset(one):
                     words.append(new.say)
                     continue
             self._room.wait(one)
         return words
+
+    async def _reset(self, one: HubObject) -> bool:
+        """Takes back that the object failed. Of a batch Job the API server does not take it back, ever."""
+        if not one.manifest.get("status"):
+            return True
+        where = (one.kind, one.namespace, one.name, {"status": None})
+        try:
+            if await self._hub.patch(*where, "status") is None:
+                await self._hub.patch(*where)
+        except ClusterRefused as error:
+            log.info("not submitted anew: delete it and apply it again", kind=one.kind, name=one.name, cause=str(error))
+            return False
+        return True
 
     def _claimed(self, one: HubObject, again: bool = False) -> Submission | None:
         """None when no policy selects it: then it waits, and is told so. `again`: what it was before was refused."""

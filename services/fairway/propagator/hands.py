@@ -42,7 +42,7 @@ class Hands:
         """Unknown outcomes have no code: they are tried again, which is harmless for both calls."""
         cluster = self._clusters.get(call.cluster)
         if cluster is None:
-            return Outcome(call, False, "", f"{call.cluster} is not configured here")
+            return Outcome(call, False, "", f"{call.cluster} is no member of this fleet now")
         try:
             done = await self._do(cluster, call)
         except ClusterRefused as error:

@@ -99,6 +99,12 @@ class Book:
         if not lists[name]:
             del lists[name]
 
+    def reorder(self) -> None:
+        """Queues changed: what orders their jobs may have."""
+        for entry in list(self.entries.values()):
+            if entry.place != self._place(entry.job):
+                self.put(entry.job)
+
     def line(self, queue: str) -> Iterator[Entry]:
         return (self.entries[place[2]] for place in self.lines.get(queue, ()))
 

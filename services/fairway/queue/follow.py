@@ -15,7 +15,7 @@ Policies = Mapping[str, Policy]
 def under(policies: Policies, job: Job) -> JobSpec | None:
     """The job's specification under its policy as that is now; None when there is no news. A policy that is gone, or
     does not select the job any more, leaves it what it had."""
-    if job.spec is None or not job.spec.follows:
+    if job.spec is None:
         return None
     policy = policies.get(job.spec.policy)
     if policy is None:

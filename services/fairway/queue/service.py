@@ -12,6 +12,7 @@ from fairway.domain.job import Job
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import scale
+from fairway.domain.terms import Changed
 from fairway.queue.book import Book
 from fairway.queue.decide import decide
 from fairway.queue.follow import Policies
@@ -25,6 +26,7 @@ from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView, requests_of
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
+from fairway.workloads.queues import KIND
 
 _job = msgspec.json.Decoder(Job).decode
 _PIECE = 2_000
@@ -98,6 +100,8 @@ class QueueView(JobsView):
             self.book.put(job)
         for one in heard:
             self._note_room(one.message)
+        if any(isinstance(one.message, Changed) and one.message.kind == KIND for one in heard):
+            self.book.reorder()
         self.all_known = self.room.keys() >= freed.keys() - {""}
 
     def _note_room(self, message: Any) -> None:

@@ -108,7 +108,7 @@ class Turn:
         for entry in sorted(changed, key=lambda entry: entry.place)[:FOLLOWERS]:
             if self._may_try(entry):
                 self.attempt(entry)
-            elif entry.job.id not in self.gone | self._held:
+            elif entry.job.id not in self.gone and entry.job.id not in self._held:
                 self._held.add(entry.job.id)
                 self.steps.append(self._amended(entry.job).step())
         return len(changed) <= FOLLOWERS

@@ -67,6 +67,8 @@ def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
     """Brings the cache up to a report. A gap, or another epoch without a full list, asks the agent for one."""
     report: fleet.Report = heard.message
     known = view.clusters.get(report.cluster)
+    if report.left:
+        return _forget(view, report.cluster) if known else NOTHING
     info = known.info if known else ClusterInfo(report.cluster)
     if not report.full:
         if info.epoch == report.epoch and report.sequence <= info.sequence:
@@ -97,14 +99,22 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     writes = [Put(table, name, None, expect=view.row_revs.get((table, name))) for name in gone]
     fresh = ClusterInfo(
         cluster, report.labels, report.taints, report.kinds, report.kubernetes, now, report.epoch, report.sequence,
-        report.holds,
+        report.holds, report.cordoned, report.mode,
     )  # fmt: skip
     rev = view.row_revs.get((decision.CLUSTERS, cluster), 0)
     step = Step((Put(decision.CLUSTERS, cluster, fresh, rev=rev + 1, expect=rev), *writes, *changed.values()))
     nodes = [write.value for write in changed.values()]
-    facts = [(one.kinds, one.labels, one.taints) for one in (info, fresh)]
+    facts = [(one.kinds, one.labels, one.taints, one.cordoned) for one in (info, fresh)]
     news = now - info.observed_at > _SILENT_MS or facts[0] != facts[1] or _more_room(before, nodes)
     return _with_freed(view, step, heard, cluster, now) if news else step
+
+
+def _forget(view: Capacity, cluster: str) -> Decision:
+    """The room goes with the cluster; what the ledger says of attempts there ends with them."""
+    table, revs = decision.nodes(cluster), view.row_revs
+    gone = [Put(table, name, None, expect=revs.get((table, name))) for name in view.clusters[cluster].nodes]
+    info = Put(decision.CLUSTERS, cluster, None, expect=revs.get((decision.CLUSTERS, cluster)))
+    return Decision((Step((*gone, info)),))
 
 
 # A cluster heard of after this long may take jobs that were told its capacity is stale.

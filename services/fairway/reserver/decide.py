@@ -82,6 +82,8 @@ def _reserve(view: View, heard: Heard, now: int) -> Decision:
     if cluster is None or not cluster.info.observed_at:
         why = Reason(Code.CAPACITY_UNKNOWN, f"{heard.message.cluster} has not reported its nodes since the cache began")
         return _back(view, job, teller, why)
+    if cluster.info.cordoned:
+        return _back(view, job, teller, Reason(Code.CORDONED, f"{cluster.name} was cordoned meanwhile"))
     plan = recheck(cluster, job.spec.workload, heard.message.slots)
     if not isinstance(plan, Plan):
         why = Reason(Code.ROOM_TAKEN, f"{cluster.name}: the room was taken meanwhile; {plan.text}")

@@ -73,12 +73,17 @@ class ReserverView(FleetView):
         return node_writes(self, cluster, nodes, changed)
 
 
+def _reporter(report: fleet.Report) -> str:
+    """A member may report of itself alone."""
+    return subjects.cluster(fleet.Report.verb, report.cluster)
+
+
 def service(bus: Bus, catalog: Catalog) -> Service:
-    jobs = msgspec.json.Decoder(wire.Message)
+    jobs, reports = msgspec.json.Decoder(wire.Message), msgspec.json.Decoder(fleet.Report)
     ends = tuple(f"fairway.job.{verb}.>" for verb in ("placed", "succeeded", "failed", "lost", "cancelled", "removed"))
     ears = (
         Ear(subjects.JOBS, SERVICE, ends, jobs),
-        Ear(subjects.CLUSTERS, f"{SERVICE}-reports", ("fairway.cluster.report.>",), msgspec.json.Decoder(fleet.Report)),
+        Ear(subjects.CLUSTERS, f"{SERVICE}-reports", ("fairway.cluster.report.>",), reports, _reporter),
     )
 
     async def act(call: Call) -> Outcome:

@@ -8,7 +8,7 @@ from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller
 from fairway.watcher import missing
 from fairway.watcher.doubts import COMPARE, Compare, Doubt
-from fairway.watcher.missing import AGAIN_MS, SERVICE, Late, Listed, View
+from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -37,6 +37,8 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
             return _observed(view, heard, now)
         case Listed():
             return missing.listed(view, heard, now)
+        case Emptied():
+            return missing.emptied(view, heard, now)
         case Late():
             return missing.late(view, heard, now)
         case fleet.Stranded():
@@ -51,12 +53,10 @@ def _observed(view: View, heard: Heard, now: int) -> Decision:
         return NOTHING  # a Job that a JobSet made carries its labels, too
     if job.attempt != seen.attempt or job.cluster != seen.cluster or job.ended or job.state is State.QUEUED:
         return _stray(view, heard, job, now)
-    if job.removing or job.cancelling:
+    if job.removing or job.cancelling or job.state not in (State.RESERVED, State.DISPATCHED, State.RUNNING):
         return NOTHING
     if job.state is State.RESERVED:
         return NOTHING if seen.gone else Decision(again_in=_SOON_MS)
-    if job.state not in (State.DISPATCHED, State.RUNNING):
-        return NOTHING
     return _lives(Teller(view, SERVICE, heard, now), job, heard)
 
 

@@ -6,7 +6,7 @@ from fairway.domain.decision import Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
 from fairway.domain.quota import MAX_JOBS, request
 from fairway.domain.resources import describe
-from fairway.domain.retry import attempt_over
+from fairway.domain.retry import attempt_over, next_attempt
 from fairway.domain.tell import Jobs, Teller
 from fairway.watcher.doubts import GONE, LOOK, THERE, Look
 from fairway.watcher.edits import Edit
@@ -32,6 +32,12 @@ class Listed(fleet.FleetMessage, frozen=True, kw_only=True, tag="listed"):
 
 class Late(fleet.FleetMessage, frozen=True, kw_only=True, tag="late"):
     """Local: look for jobs that should have started by now."""
+
+
+class Emptied(fleet.FleetMessage, frozen=True, kw_only=True, tag="emptied"):
+    """Local: the jobs of this cluster are to start anew elsewhere."""
+
+    cluster: str
 
 
 class View(Jobs, Protocol):
@@ -88,6 +94,20 @@ def listed(view: View, heard: Heard, now: int) -> Decision:
             steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
     unknown = any(name not in answers or not answers[name].ok for name in absent)
     return Decision(tuple(steps), again_in=AGAIN_MS if unknown else None)
+
+
+def emptied(view: View, heard: Heard, now: int) -> Decision:
+    """What is there is recalled and goes back to its queue, whatever the number of its attempts: it did no wrong."""
+    cluster = heard.message.cluster
+    why = Reason(Code.CORDONED, f"{cluster} is to leave the fleet, and its jobs start anew elsewhere")
+    steps = []
+    for name in sorted(view.held.get(cluster, ())):
+        job = view.jobs.get(name)
+        if job is None or job.cluster != cluster or job.removing or job.cancelling:
+            continue
+        if job.state in (State.DISPATCHED, State.RUNNING):
+            steps.append(next_attempt(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
+    return Decision(tuple(steps))
 
 
 def _started_in(job: Job, seen: Listed) -> bool:

@@ -38,9 +38,11 @@ _ENDED = 50_000
 
 class _Line(Struct):
     """One object of the hub: what it shows (None: not known yet), what it is to show next, and whether that is the
-    end. Attempts before `attempt` are over; `held` is a failure of that attempt that may not be the job's."""
+    end. Attempts before `attempt` are over; `held` is a failure of that attempt that may not be the job's. `job` is the
+    one that the object stands for: another one, when what was refused was edited."""
 
     place: Place
+    job: str
     shown: Json | None = None
     next: Next | None = None
     ends: bool = False
@@ -56,7 +58,7 @@ class Mirror:
     def __init__(self, hub: Cluster, members: Mapping[str, Cluster], clock: Clock) -> None:
         self._writer, self._members, self._clock = Writer(hub), members, clock
         self._lines: dict[str, _Line] = {}
-        self._ended: OrderedDict[str, Ended] = OrderedDict()
+        self._ended: OrderedDict[str, tuple[str, Ended]] = OrderedDict()
         self._due: list[str] = []
         self._news = asyncio.Event()
         self._line: asyncio.Queue[str] = asyncio.Queue()
@@ -68,9 +70,9 @@ class Mirror:
             return
         work, uid = spec.workload, spec.hub.uid
         state = status(manifest, work, seen).state
-        if (job.attempt, job.cluster) != (attempt, cluster) or not self._news_of(work.key, uid, seen, state):
+        if (job.attempt, job.cluster) != (attempt, cluster) or not self._news_of(job, seen, state):
             return
-        line = self._of(Place(work.key, work.namespace, work.name, uid))
+        line = self._of(Place(work.key, work.namespace, work.name, uid), job.id)
         if attempt < line.attempt or (line.ends and state not in _OVER):
             return
         line.attempt = attempt
@@ -79,17 +81,20 @@ class Mirror:
             return
         self._put(line, _showing(line.place.kind, seen), state in _OVER)
 
-    def _news_of(self, kind: str, uid: str, seen: Json, state: str) -> bool:
+    def _news_of(self, job: Job, seen: Json, state: str) -> bool:
         """An end stays that end; an operator may still count the last pods after it."""
-        end = self._ended.get(uid)
-        return end is None or (grows(kind) and state == end.state and digest(seen) != end.digest)
+        assert job.spec is not None and job.spec.hub is not None, "it is the hub's job"
+        known, end = self._ended.get(job.spec.hub.uid, ("", Ended("", "")))
+        if known != job.id:
+            return True
+        return grows(job.spec.workload.key) and state == end.state and digest(seen) != end.digest
 
     async def __call__(self, call: Call) -> Outcome:
         """Returns when the hub's object shows what the record says, or is no longer there."""
         word: final.Word = call.body
-        if word.uid in self._ended:
+        if self._ended.get(word.uid, ("",))[0] == call.job:
             return Outcome(call, True)
-        line = self._of(Place(word.kind, word.namespace, word.name, word.uid))
+        line = self._of(Place(word.kind, word.namespace, word.name, word.uid), call.job)
         try:
             step = await self._step(line, call, word)
         except Unreachable as error:
@@ -120,8 +125,11 @@ class Mirror:
         seen: Json = (found or {}).get("status") or {}
         return seen if seen and end_of(word.kind, seen).state == FAILED else None
 
-    def _of(self, place: Place) -> _Line:
-        return self._lines.setdefault(place.uid, _Line(place))
+    def _of(self, place: Place, job: str) -> _Line:
+        line = self._lines.setdefault(place.uid, _Line(place, job))
+        if line.job != job:
+            line.job, line.shown, line.ends, line.attempt, line.held = job, None, False, 0, None
+        return line
 
     def _put(self, line: _Line, step: Next, ends: bool) -> None:
         line.next, line.ends = step, ends
@@ -167,7 +175,7 @@ class Mirror:
         line.waiting = []
         if line.ends or line.shown is None:  # over, or the object is no longer there
             del self._lines[line.place.uid]
-            self._ended[line.place.uid] = end_of(line.place.kind, line.shown or {})
+            self._ended[line.place.uid] = (line.job, end_of(line.place.kind, line.shown or {}))
             while len(self._ended) > _ENDED:
                 self._ended.popitem(last=False)
 

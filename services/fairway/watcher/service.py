@@ -1,19 +1,20 @@
 """watcher as a value, with the watches beside it that tell what the member clusters show."""
 
 import asyncio
-from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
 import structlog
 
 from fairway.runtime.inbox import Inbox
+from fairway.runtime.members import Members
 from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
 from fairway.watcher import final
 from fairway.watcher.decide import Observed, decide
-from fairway.watcher.missing import SERVICE, Late, Listed
+from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion
 from fairway.watcher.view import WatcherView
@@ -23,21 +24,33 @@ from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
 _LATE_EVERY_MS = 500
 _LOOK_EVERY_S = 3
+_EMPTY_EVERY_S = 2
 log = structlog.get_logger()
 
 
 class Eyes:
     """Watches every served kind of every cluster, and puts what it sees before the service; `mirror` runs beside it."""
 
-    def __init__(self, clusters: Mapping[str, Cluster], suspicion: Suspicion, mirror: Mirror | None = None) -> None:
-        self._clusters, self.suspicion, self.mirror = clusters, suspicion, mirror
+    def __init__(self, members: Members, suspicion: Suspicion, mirror: Mirror | None = None) -> None:
+        self._members, self.suspicion, self.mirror = members, suspicion, mirror
 
     async def __call__(self, inbox: Inbox) -> None:
         async with asyncio.TaskGroup() as group:
-            for cluster in self._clusters.values():
-                group.create_task(self._look(group, inbox, cluster))
+            group.create_task(self._members.follow(partial(self._see, inbox)))
+            group.create_task(self._members.follow(partial(self._empty, inbox), facts=True))
             if self.mirror is not None:
                 group.create_task(self.mirror.run())
+
+    async def _see(self, inbox: Inbox, cluster: Cluster) -> None:
+        """Everything that is done for one member; it all ends when the member goes."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._look(group, inbox, cluster))
+
+    async def _empty(self, inbox: Inbox, cluster: Cluster) -> None:
+        """Again and again: a job that was on its way there is dispatched first."""
+        while self._members.facts(cluster.name).emptied:
+            inbox.put(Emptied(cluster=cluster.name))
+            await inbox.pause(_EMPTY_EVERY_S)
 
     async def _look(self, group: asyncio.TaskGroup, inbox: Inbox, cluster: Cluster) -> None:
         """Watches what the cluster serves; asks again, for it may be away, or get another operator."""
@@ -71,8 +84,11 @@ class Eyes:
 
 
 def observed(cluster: str, change: Change) -> Observed | None:
-    """What a change says of one of our attempts; None for an object without our labels."""
+    """What a change says of one of our attempts; None for an object without our labels, or one that an operator made
+    with them: a JobSet's Jobs carry its labels, and end before it does."""
     meta: dict[str, Any] = change.manifest.get("metadata") or {}
+    if any(owner.get("controller") for owner in meta.get("ownerReferences") or ()):
+        return None
     labels = meta.get("labels") or {}
     if JOB_LABEL not in labels or not str(labels.get(ATTEMPT_LABEL, "")).isdigit():
         return None

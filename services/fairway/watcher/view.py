@@ -8,7 +8,7 @@ from fairway.domain.job import Job, State
 from fairway.runtime.ports import Found, Store, Wanted
 from fairway.runtime.views import JobsView
 from fairway.watcher.decide import Observed
-from fairway.watcher.missing import Late, Listed
+from fairway.watcher.missing import Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.wire import fleet
 from fairway.workloads.kind import PENDING
@@ -50,7 +50,7 @@ class WatcherView(JobsView):
             elif isinstance(one.message, fleet.Stranded):
                 for strand in one.message.attempts:
                     wanted.add(decision.JOBS, strand.job)
-            elif isinstance(one.message, Listed):
+            elif isinstance(one.message, Listed | Emptied):
                 for name in self.held.get(one.message.cluster, ()):
                     wanted.add(decision.JOBS, name)
         wanted.since, wanted.follow = self._version, ("ledger/",)

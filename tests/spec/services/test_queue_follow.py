@@ -99,7 +99,8 @@ def test_one_behind_the_head_of_a_blocking_queue_is_amended_and_goes_on_waiting(
 
 
 def test_what_was_missed_while_the_queue_was_away_is_made_up_for_at_its_start() -> None:
-    assert verbs(decided(job("a", why=quota()), when=Begin(), **FULL)) == ["amended"]
+    said = events(decided(job("a", why=quota()), job("b", 1, why=quota()), when=Begin(), **FULL))
+    assert [(one.verb, one.job) for one in said] == [("amended", "a"), ("amended", "b")]
 
 
 def test_a_job_that_was_on_its_way_as_its_policy_changed_goes_again_when_it_comes_back() -> None:

@@ -55,6 +55,7 @@ CHANGES_WHERE = [
     ("attempts of none", "metadata.annotations", {"fairway.io/max-attempts": "0"}, "from 1 to 100"),
     ("a timeout without a unit", "metadata.annotations", {"fairway.io/start-timeout": "300"}, "not a duration"),
     ("a timeout of a year", "metadata.annotations", {"fairway.io/start-timeout": "365d"}, "out of range"),
+    ("an unknown way to hold room", "metadata.annotations", {"fairway.io/reserve": "maybe"}, "use one of auto, ledger"),
     ("an unknown annotation", "metadata.annotations", {"fairway.io/max-atempts": "3"}, "Fairway knows here"),
 ]
 

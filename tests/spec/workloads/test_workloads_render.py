@@ -154,3 +154,35 @@ def test_the_default_submitter_of_ray_is_written_out_to_carry_labels() -> None:
         {**manifest, "spec": {**manifest["spec"], "submitterPodTemplate": submitter | {"metadata": {}}}}
     )
     assert again.pod_sets == registry.read(manifest).pod_sets
+
+
+def test_pods_whose_room_is_held_by_placeholders_wait_behind_a_gate_of_ours() -> None:
+    manifest = batch_job()
+    manifest["spec"]["template"]["spec"]["schedulingGates"] = [{"name": "theirs.io/gate"}]
+    template = member_copy(manifest, "j-1", 2, hold="placeholders")["spec"]["template"]
+    assert template["spec"]["schedulingGates"] == [{"name": "theirs.io/gate"}, {"name": "fairway.io/room"}]
+    assert template["metadata"]["labels"]["fairway.io/hold"] == "placeholders"
+    assert "schedulingGates" not in copied(batch_job())["spec"]["template"]["spec"]
+
+
+@pytest.mark.parametrize("hold", ["placeholders", "reservations"])
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=f"{case['manifest']['kind']} {case['case']}") for case in CASES]
+)
+def test_in_every_kind_that_bears_it_every_pod_is_made_to_take_its_held_room(case: dict[str, Any], hold: str) -> None:
+    manifest = case["manifest"]
+    kind = registry.KINDS[f"{manifest['kind']}.{manifest['apiVersion']}"]
+    if hold not in kind.holds:
+        pytest.skip("its pods do not take room that is held so")
+    held, plain = member_copy(manifest, "j-1", 2, hold=hold), copied(manifest)
+    gated = str(held).count("fairway.io/room") if hold == "placeholders" else str(held).count("koord-scheduler")
+    templates = [path for path in kind.label_paths(plain) if pods_at(plain, path)]
+    assert gated == len(templates) > 0
+
+
+def pods_at(manifest: dict[str, Any], path: tuple[Any, ...]) -> bool:
+    """Whether labels at `path` are those of pods, not of a Job that a JobSet makes."""
+    here: Any = manifest
+    for key in path[:-1]:
+        here = here[key]
+    return path[-1] != "metadata" or "containers" in (here.get("spec") or {})

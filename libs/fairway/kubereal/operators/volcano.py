@@ -10,8 +10,8 @@ _PLUGINS = (("priority", "gang", "conformance"), ("overcommit", "predicates", "p
 _PERIOD = "200ms"
 # Those of Jobs; the others would see every pod of the cluster.
 _WEBHOOKS = (
-    ("Mutating", "/jobs/mutate", "mutatejob.volcano.sh"),
-    ("Validating", "/jobs/validate", "validatejob.volcano.sh"),
+    ("Mutating", "/jobs/mutate", "mutatejob.volcano.sh", ("CREATE",)),
+    ("Validating", "/jobs/validate", "validatejob.volcano.sh", ("CREATE", "UPDATE")),
 )
 
 
@@ -26,9 +26,9 @@ def volcano(site: Site) -> Setup:
         objects=tuple(
             configuration(
                 kind, f"volcano-admission-service{path.replace('/', '-')}", port, site.pair.ca,
-                [Hook(name, path, "batch.volcano.sh", "v1alpha1", "jobs")],
+                [Hook(name, path, "batch.volcano.sh", "v1alpha1", "jobs", operations)],
             )
-            for kind, path, name in _WEBHOOKS
+            for kind, path, name, operations in _WEBHOOKS
         ),
         processes=(
             Process("volcano-controller-manager", (*common, alone, f"--controllers={_CONTROLLERS}"), env),
@@ -51,5 +51,5 @@ def _serving(site: Site, port: int) -> tuple[str, ...]:
     return (
         f"--webhook-url=https://127.0.0.1:{port}", "--listen-address=127.0.0.1", f"--port={port}",
         f"--tls-cert-file={folder / 'tls.crt'}", f"--tls-private-key-file={folder / 'tls.key'}",
-        f"--ca-cert-file={folder / 'ca.crt'}", f"--enabled-admission={','.join(path for _, path, _ in _WEBHOOKS)}",
+        f"--ca-cert-file={folder / 'ca.crt'}", f"--enabled-admission={','.join(path for _, path, *_ in _WEBHOOKS)}",
     )  # fmt: skip

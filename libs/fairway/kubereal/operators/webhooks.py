@@ -9,13 +9,14 @@ from fairway.kubereal.admin import Json
 
 
 class Hook(Struct, frozen=True):
-    """One webhook on created and updated objects. `resource` is the plural name."""
+    """One webhook. `resource` is the plural name."""
 
     name: str
     path: str
     group: str
     version: str
     resource: str
+    operations: tuple[str, ...] = ("CREATE", "UPDATE")
 
 
 def configuration(kind: str, name: str, port: int, ca: bytes, hooks: Iterable[Hook]) -> Json:
@@ -39,5 +40,5 @@ def _webhook(hook: Hook, port: int, ca: bytes) -> Json:
         "sideEffects": "None",
         "failurePolicy": "Fail",
         "clientConfig": client,
-        "rules": [{**what, "operations": ["CREATE", "UPDATE"]}],
+        "rules": [{**what, "operations": list(hook.operations)}],
     }

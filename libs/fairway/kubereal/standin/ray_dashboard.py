@@ -86,4 +86,3 @@ async def serve(plane: Plane, port: int) -> None:
             await asyncio.Event().wait()
         finally:
             await runner.cleanup()
-

@@ -124,7 +124,9 @@ def _jobs(view: View, tries: int, suspend: bool) -> list[Json]:
 
 def _job(name: str, template: Json, labels: Json, suspend: bool) -> Json:
     given, spec = template.get("metadata") or {}, template.get("spec") or {}
-    pods = spec.get("template") or {}
+    # The default of its webhook.
+    pods = dict(spec.get("template") or {})
+    pods["spec"] = {"restartPolicy": "OnFailure", **(pods.get("spec") or {})}
     metadata = pods.get("metadata") or {}
     labelled = {**metadata, "labels": {**(metadata.get("labels") or {}), **labels}}
     return {

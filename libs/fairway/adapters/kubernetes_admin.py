@@ -1,0 +1,116 @@
+"""What the cluster port has no word for: the objects of a join, its token, and who a cluster is."""
+
+import base64
+import random
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from fairway.adapters.kubernetes_config import Json, connect
+from fairway.adapters.kubernetes_http import Http, Refusal, Request
+from fairway.adapters.kubernetes_kinds import Kinds
+from fairway.runtime.ports import ClusterRefused
+
+# Its uid is as old as the cluster, and no other cluster has it.
+_BIRTHMARK = "kube-system"
+_MANAGER = "fairway-join"
+_APPLY = "application/apply-patch+yaml"  # JSON is YAML
+
+
+class Version(Struct, frozen=True):
+    """`git` is the server's own word for it, such as v1.34.4+k3s1."""
+
+    number: tuple[int, int]
+    git: str
+
+
+class Life(Struct, frozen=True):
+    """Of a token, in milliseconds since 1970, and the service account that it stands for."""
+
+    begins: int
+    ends: int
+    namespace: str
+    account: str
+
+
+class Admin:
+    """An API with credentials that may do all of this. Raises ClusterRefused and Unreachable."""
+
+    def __init__(self, http: Http) -> None:
+        self._http, self._kinds = http, Kinds(http)
+
+    @classmethod
+    async def open(cls, name: str, config: Json, loopback: bool) -> "Admin":
+        """`config` is a checked kubeconfig."""
+        return cls(Http(name, await connect(config, loopback), random.Random(name)))
+
+    async def version(self) -> Version:
+        said = msgspec.json.decode(await self._http.call(Request("GET", "/version")))
+        # Some providers write `34+`.
+        number = [int("".join(re.findall(r"\d+", str(said.get(part, "")))[:1]) or 0) for part in ("major", "minor")]
+        return Version((number[0], number[1]), str(said.get("gitVersion", "")))
+
+    async def uid(self) -> str:
+        found = await self.get({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _BIRTHMARK}})
+        return str((found or {}).get("metadata", {}).get("uid", ""))
+
+    async def served(self, kinds: tuple[str, ...]) -> tuple[str, ...]:
+        return await self._kinds.served(kinds)
+
+    async def get(self, manifest: Json) -> Json | None:
+        try:
+            found: Json = msgspec.json.decode(await self._http.call(Request("GET", await self._path(manifest))))
+        except Refusal as error:
+            if error.status != 404:
+                raise
+            return None
+        return found
+
+    async def put(self, manifest: Json) -> None:
+        """Makes the object be as it says here, whoever wrote it before."""
+        query = {"fieldManager": _MANAGER, "force": "true"}
+        await self._http.call(Request("PATCH", await self._path(manifest), query, manifest, _APPLY))
+
+    async def remove(self, manifest: Json) -> None:
+        try:
+            await self._http.call(Request("DELETE", await self._path(manifest)))
+        except Refusal as error:
+            if error.status != 404:
+                raise
+
+    async def _path(self, manifest: Json) -> str:
+        resource = await self._kinds.find(f"{manifest['kind']}.{manifest['apiVersion']}")
+        metadata = manifest["metadata"]
+        return resource.path(metadata.get("namespace", ""), metadata["name"])
+
+    async def token(self, namespace: str, account: str, seconds: int) -> str:
+        return await request_token(self._http, namespace, account, seconds)
+
+    async def close(self) -> None:
+        await self._http.close()
+
+
+async def request_token(http: Http, namespace: str, account: str, seconds: int) -> str:
+    """A token of the service account; the server may make its life shorter than was asked."""
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": seconds}}
+    said = msgspec.json.decode(await http.call(Request("POST", path, body=body)))
+    token = (said.get("status") or {}).get("token")
+    if not isinstance(token, str) or not token:
+        raise ClusterRefused("NoToken", f"the API gave no token for {namespace}/{account}; is TokenRequest served?")
+    return token
+
+
+def life_of(token: str) -> Life | None:
+    """From the token itself; None when it is no service account's or has no end. Its signature is not looked at."""
+    try:
+        payload = token.split(".")[1]
+        claims: dict[str, Any] = msgspec.json.decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        system, kind, namespace, account = str(claims["sub"]).split(":")
+        if (system, kind) != ("system", "serviceaccount"):
+            return None
+        return Life(int(claims["iat"]) * 1000, int(claims["exp"]) * 1000, namespace, account)
+    except (IndexError, ValueError, KeyError, TypeError, msgspec.DecodeError):
+        return None

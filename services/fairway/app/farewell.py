@@ -1,0 +1,86 @@
+"""When a joined cluster has left, the fleet is told: its name is no cluster's any more, and its room is nobody's."""
+
+import asyncio
+
+import msgspec
+import structlog
+from msgspec import Raw
+
+from fairway.app.enrolment import Enrolment
+from fairway.domain.tell import message_id
+from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
+from fairway.wire import fleet, subjects
+
+log = structlog.get_logger()
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(fleet.Message).decode
+# Its agent in this process has been told to end by then, and says no more.
+_SETTLE_S = 1.0
+_AGAIN_S = 1.0
+SUBJECTS = ("fairway.config.Cluster.>",)
+
+
+class _Said(msgspec.Struct):
+    """Of a cluster's introduction: `mode` is there when it has joined by a Secret."""
+
+    mode: str = ""
+
+
+class Farewells:
+    """Runs beside the agents. What left while no such process was alive is found at the start."""
+
+    def __init__(self, bus: Bus, clock: Clock, enrolment: Enrolment) -> None:
+        self._bus, self._clock, self._enrolment = bus, clock, enrolment
+
+    async def run(self) -> None:
+        await self._enrolment.known.wait()
+        await self._missed()
+        while True:
+            await self._say(await self._enrolment.left.get())
+
+    async def _missed(self) -> None:
+        while True:
+            try:
+                for name in await self._joined() - set(self._enrolment.secrets):
+                    await self._say(name)
+                return
+            except (Unreachable, OSError, TimeoutError) as error:
+                log.warning("waiting", service="agent", cause=str(error))
+                await self._clock.sleep(_AGAIN_S)
+
+    async def _joined(self) -> set[str]:
+        """Those that the fleet takes for joined clusters."""
+        found = set()
+        async for one in self._bus.history(subjects.CONFIG, SUBJECTS, last=True):
+            message = _decode(one.data)
+            if isinstance(message, fleet.Configured):
+                said = msgspec.json.decode(message.manifest, type=_Said | None)
+                if said is not None and said.mode:
+                    found.add(message.name)
+        return found
+
+    async def _say(self, name: str) -> None:
+        await self._clock.sleep(_SETTLE_S)
+        if name in self._enrolment.members:
+            return  # it has joined again
+        now = self._clock.now()
+        withdrawn = fleet.Configured(at=now, kind="Cluster", name=name, manifest=Raw(b"null"))
+        left = fleet.Report(at=now, cluster=name, epoch="", sequence=0, left=True)
+        messages = [
+            _outgoing(name, now, subjects.config("Cluster", "", name), withdrawn),
+            _outgoing(name, now, subjects.cluster(fleet.Report.verb, name), left),
+        ]
+        while True:
+            try:
+                await self._bus.publish(messages)
+            except Unreachable as error:
+                log.warning("waiting", service="agent", cause=str(error))
+                await asyncio.sleep(_AGAIN_S)
+            else:
+                log.info("cluster has left", cluster=name)
+                return
+
+
+def _outgoing(name: str, now: int, subject: str, message: fleet.FleetMessage) -> Outgoing:
+    kind = "fairway." + ".".join(subject.split(".")[1:3])
+    return Outgoing(message_id("left", name, now, subject), subject, _encode(message), kind, "/fairway/agent")

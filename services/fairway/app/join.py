@@ -1,0 +1,128 @@
+"""`fairway join` and `fairway leave`: a real cluster becomes a member, and stops being one."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairway.app.failure import DENIED, UNREACHABLE, USAGE, Failure, end, say
+
+Name = Annotated[str, typer.Argument(help="how the fleet calls the cluster: a DNS label")]
+HubKubeconfig = Annotated[str, typer.Option(help="the hub's; else FAIRWAY_HUB_KUBECONFIG, else that of ./.fairway")]
+Loopback = Annotated[bool, typer.Option("--allow-loopback", help="its server may be on this machine")]
+
+_commands = typer.Typer()
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(_commands)
+
+
+@_commands.command()
+def join(
+    name: Name,
+    kubeconfig: Annotated[str, typer.Option(help="an administrator's, for the member; used now and not kept")] = "",
+    context: Annotated[str, typer.Option(help="which of its contexts; the current one by default")] = "",
+    labels: Annotated[str, typer.Option(help="the cluster's own, such as gpu=a100,region=eu")] = "",
+    taints: Annotated[str, typer.Option(help="such as dedicated=research:NoSchedule, several with commas")] = "",
+    reserve: Annotated[str, typer.Option(help="how room is held: auto, reservations, placeholders, ledger")] = "auto",
+    mode: Annotated[str, typer.Option(help="push: from the hub; pull: a process beside the member")] = "push",
+    kinds: Annotated[str, typer.Option(help="kinds it has to serve, such as PyTorchJob,Job")] = "",
+    token_life: Annotated[str, typer.Option(help="of its token, which is renewed at a third of it")] = "720h",
+    hub_kubeconfig: HubKubeconfig = "",
+    allow_loopback: Loopback = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="print what would be applied in the member")] = False,
+) -> None:
+    """Let a cluster join the fleet; again, to rotate its token or to change what is said of it."""
+    from fairway.app import joining, rights
+    from fairway.app.join_words import facts_of, kinds_of, seconds_of
+
+    try:
+        joining.check_name(name)
+        facts = facts_of((labels, taints), reserve, mode)
+        if dry_run:
+            typer.echo(rights.page(reserve), nl=False)
+            return
+        admin, hub = _administrator(kubeconfig, context, allow_loopback), _hub(hub_kubeconfig)
+        asked = kinds_of(kinds), seconds_of(token_life), allow_loopback
+        _asked(joining.join(joining.Wish(name, admin, hub, facts, *asked), say))
+    except Failure as failure:
+        end(failure)
+
+
+@_commands.command()
+def leave(
+    name: Name,
+    drain: Annotated[bool, typer.Option("--drain", help="no new work there, then wait until its jobs ended")] = False,
+    move: Annotated[bool, typer.Option("--move", help="with --drain: its jobs start anew elsewhere")] = False,
+    kubeconfig: Annotated[str, typer.Option(help="an administrator's: takes the account away there too")] = "",
+    context: Annotated[str, typer.Option(help="which of its contexts; the current one by default")] = "",
+    hub_kubeconfig: HubKubeconfig = "",
+    url: Annotated[str, typer.Option(help="the fleet's HTTP address; else FAIRWAY_URL, else that of ./.fairway")] = "",
+    allow_loopback: Loopback = False,
+) -> None:
+    """Let a cluster leave the fleet. Refused while jobs are there, unless they are drained."""
+    from fairway.app import leaving
+    from fairway.app.client import Api, address
+
+    try:
+        if move and not drain:
+            raise Failure(USAGE, "--move is a way to drain", "add --drain")
+        admin = _administrator(kubeconfig, context, allow_loopback) if kubeconfig else None
+        farewell = leaving.Farewell(name, _hub(hub_kubeconfig), admin, drain, move, allow_loopback)
+        _asked(leaving.leave(farewell, Api(address(url)), say))
+    except Failure as failure:
+        end(failure)
+    except KeyboardInterrupt:
+        say(f"{name} stays a member and takes no new work; go on with `fairway leave {name} --drain`")
+        raise typer.Exit(130) from None
+
+
+def _asked(work: Any) -> None:
+    from fairway.runtime.ports import ClusterRefused, Unreachable
+
+    try:
+        asyncio.run(work)
+    except ClusterRefused as error:
+        raise Failure(DENIED, error.text or error.code, "use an administrator's kubeconfig") from None
+    except Unreachable as error:
+        raise Failure(UNREACHABLE, str(error), "is the address right, and is the API server up?") from None
+
+
+def _administrator(path: str, context: str, loopback: bool) -> Any:
+    if not path:
+        raise Failure(USAGE, "no --kubeconfig is given", "name an administrator's kubeconfig of the member")
+    return _read(path, context, loopback)
+
+
+def _hub(path: str) -> Any:
+    from fairway.app.client import FLEET_FILE
+
+    path = path or os.environ.get("FAIRWAY_HUB_KUBECONFIG", "")
+    if not path and FLEET_FILE.exists():
+        import json
+
+        path = str(json.loads(FLEET_FILE.read_bytes()).get("FAIRWAY_HUB_KUBECONFIG") or "")
+    if not path:
+        raise Failure(USAGE, "no hub is known here", "name its kubeconfig with --hub-kubeconfig")
+    return _read(path, "", loopback=True)
+
+
+_TOKEN = (
+    "make a kubeconfig with a token in its place: `kubectl create token ACCOUNT`, and "
+    "`kubectl config view --minify --flatten --raw` for the rest (docs/operations.md)"
+)
+
+
+def _read(path: str, context: str, loopback: bool) -> Any:
+    from fairway.adapters.kubernetes_config import BadKubeconfig, read
+
+    try:
+        return read(Path(path), context, loopback)
+    except BadKubeconfig as error:
+        needs_token = error.field in ("user.exec", "user.auth-provider", "user.tokenFile")
+        raise Failure(DENIED, f"{path}: {error}", _TOKEN if needs_token else "") from None
+    except OSError as error:
+        raise Failure(USAGE, f"{path} cannot be read: {error.strerror}") from None

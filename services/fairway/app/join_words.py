@@ -1,0 +1,69 @@
+"""What is typed at `fairway join`, read: labels, taints, kinds, times."""
+
+import re
+from typing import Literal, cast
+
+from fairway.app.failure import USAGE, Failure
+from fairway.runtime.members import Facts, Reserve
+from fairway.wire.capacity import Taint
+from fairway.workloads.names import is_label_key, is_label_value
+from fairway.workloads.registry import KINDS
+
+_RESERVE = ("auto", "reservations", "placeholders", "ledger")
+_MODES = ("push", "pull")
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+# TokenRequest refuses shorter lives.
+_LEAST_S = 600
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+def facts_of(said: tuple[str, str], reserve: str, mode: str) -> Facts:
+    """`said` are the labels and the taints. Failure names the word that is wrong."""
+    if reserve not in _RESERVE:
+        raise Failure(USAGE, f"--reserve {reserve} is not known", f"use {', '.join(_RESERVE)}")
+    if mode not in _MODES:
+        raise Failure(USAGE, f"--mode {mode} is not known", f"use {' or '.join(_MODES)}")
+    labels = dict(map(_label, _words(said[0])))
+    taints = tuple(map(_taint, _words(said[1])))
+    return Facts(labels, taints, cast(Reserve, reserve), cast(Literal["push", "pull"], mode))
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _label(word: str) -> tuple[str, str]:
+    key, equals, value = word.partition("=")
+    if not equals or not is_label_key(key) or not is_label_value(value):
+        raise Failure(USAGE, f"{word!r} is no label", "write key=value with letters, digits, -, _ and .")
+    return key, value
+
+
+def _taint(word: str) -> Taint:
+    head, _, effect = word.rpartition(":")
+    key, _, value = head.partition("=")
+    if effect not in _EFFECTS or not is_label_key(key) or (value and not is_label_value(value)):
+        raise Failure(USAGE, f"{word!r} is no taint", f"write key=value:EFFECT with {', '.join(_EFFECTS)}")
+    return Taint(key, effect, value)
+
+
+def kinds_of(text: str) -> tuple[str, ...]:
+    """Full keys; a plain name means each of its versions that Fairway knows."""
+    found: list[str] = []
+    for word in _words(text):
+        keys = [key for key in KINDS if word in (key, key.partition(".")[0])]
+        if not keys:
+            known = ", ".join(sorted({key.partition(".")[0] for key in KINDS}))
+            raise Failure(USAGE, f"{word} is no kind of job that Fairway knows", f"use {known}")
+        found += keys
+    return tuple(found)
+
+
+def seconds_of(text: str) -> int:
+    found = re.fullmatch(r"(\d{1,9})([smhd])", text)
+    if not found:
+        raise Failure(USAGE, f"{text!r} is no time", "write it as 720h")
+    seconds = int(found[1]) * _SECONDS[found[2]]
+    if not _LEAST_S <= seconds < 2**31:
+        raise Failure(USAGE, f"a token of {text} is too short or too long", "ask for ten minutes or more")
+    return seconds

@@ -1,0 +1,93 @@
+"""A joined cluster as the hub keeps it: a Secret with its kubeconfig and what was said of it. Values only."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import yaml
+from msgspec import Struct
+
+from fairway.adapters.kubernetes_config import BadKubeconfig, parsed
+from fairway.runtime.members import Facts
+
+Json = dict[str, Any]
+
+SECRET = "Secret.v1"
+HOME = "fairway-system"
+LABEL = "fairway.io/cluster"
+UID = "fairway.io/cluster-uid"
+_KUBECONFIG, _FACTS = "kubeconfig", "facts.json"
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+class Joined(Struct, frozen=True):
+    """`kubeconfig` as it stands there, not checked; None of a cluster in pull mode, to which the hub has no way.
+    `secret` and `version` are the Secret's, so that who writes it notices that another did."""
+
+    name: str
+    facts: Facts
+    kubeconfig: Any = None
+    secret: str = ""
+    version: str = ""
+
+
+def secret_name(cluster: str) -> str:
+    return f"fairway-cluster-{cluster}"
+
+
+def secret(joined: Joined) -> Json:
+    data = {_FACTS: _text(_encode(joined.facts))}
+    if joined.kubeconfig is not None:
+        data[_KUBECONFIG] = kubeconfig_text(joined.kubeconfig)
+    metadata = {
+        "name": secret_name(joined.name), "namespace": HOME, "labels": {LABEL: joined.name},
+        "annotations": {UID: joined.facts.uid},
+    }  # fmt: skip
+    return {"apiVersion": "v1", "kind": "Secret", "type": "fairway.io/cluster", "metadata": metadata, "data": data}
+
+
+def kubeconfig_text(config: Json) -> str:
+    """As it stands in the Secret's data."""
+    return _text(yaml.safe_dump(config, sort_keys=False).encode())
+
+
+def read_secret(manifest: Json) -> Joined:
+    """BadKubeconfig when it does not say what it must."""
+    metadata: Json = manifest.get("metadata") or {}
+    where = f"Secret {metadata.get('namespace')}/{metadata.get('name')}"
+    name = (metadata.get("labels") or {}).get(LABEL, "")
+    if not name:
+        raise BadKubeconfig(where, f"has no label {LABEL}; it names the cluster")
+    data: Mapping[str, Any] = manifest.get("data") or {}
+    try:
+        facts = msgspec.json.decode(base64.b64decode(data.get(_FACTS, "") or "e30="), type=Facts)
+    except (msgspec.DecodeError, ValueError, TypeError) as error:
+        raise BadKubeconfig(where, f"has {_FACTS} that cannot be read: {error}") from None
+    kubeconfig = None
+    if facts.mode == "push":
+        if not data.get(_KUBECONFIG):
+            raise BadKubeconfig(where, f"has no {_KUBECONFIG}; join the cluster again")
+        kubeconfig = parsed(_untext(where, data[_KUBECONFIG]), where)
+    return Joined(name, facts, kubeconfig, str(metadata["name"]), str(metadata.get("resourceVersion", "")))
+
+
+def token_of(config: Any) -> str:
+    """Of a checked kubeconfig."""
+    return str(config["users"][0]["user"].get("token", ""))
+
+
+def with_token(config: Json, token: str) -> Json:
+    users = [{"name": "it", "user": {"token": token}}]
+    return {**config, "users": users}
+
+
+def _untext(where: str, value: Any) -> str:
+    try:
+        return base64.b64decode(value, validate=True).decode()
+    except (ValueError, TypeError) as error:
+        raise BadKubeconfig(where, f"has data that is no base64 of a text: {error}") from None
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -1,0 +1,65 @@
+"""Tokens of joined clusters are renewed long before they end, and the new ones written where all processes see them.
+
+Why tokens with an end, and not the lasting ones that Kubernetes also makes: one that leaks, in a backup or a log, is
+worth nothing some weeks later, and whoever holds it has to come back to be seen. What it costs: when every Fairway
+process is away for longer than two thirds of a token's life, the clusters have to be joined again.
+"""
+
+import random
+
+import structlog
+
+from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.kubernetes_admin import Life, life_of
+from fairway.adapters.kubernetes_config import BadKubeconfig, read
+from fairway.app.enrolment import Enrolment
+from fairway.app.joined import HOME, SECRET, Joined, kubeconfig_text, token_of, with_token
+from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+
+log = structlog.get_logger()
+_LOOK_S = 60.0
+_FIRST, _SPREAD = 1 / 3, 1 / 10
+
+
+class Renewal:
+    """Every process that holds tokens runs one. They begin at different times, and the first to renew a token spares
+    the others the work; when two do it at once, one of the two tokens stays, and both are good."""
+
+    def __init__(self, enrolment: Enrolment, hub: Cluster, clock: Clock, seed: int) -> None:
+        self._enrolment, self._hub, self._clock = enrolment, hub, clock
+        self._at = _FIRST + random.Random(seed).random() * _SPREAD
+
+    async def run(self) -> None:
+        while True:
+            await self._clock.sleep(_LOOK_S)
+            await self.look()
+
+    async def look(self) -> list[str]:
+        """Renews what is due; the names of the clusters that have a new token."""
+        return [one.name for one in list(self._enrolment.secrets.values()) if await self._renewed(one)]
+
+    async def _renewed(self, one: Joined) -> bool:
+        cluster = self._enrolment.members.get(one.name)
+        if one.kubeconfig is None or not isinstance(cluster, KubernetesCluster):
+            return False
+        try:
+            config = read(one.kubeconfig)
+            life = life_of(token_of(config))
+            if life is None or not self._due(life):
+                return False
+            token = await cluster.token(life.namespace, life.account, (life.ends - life.begins) // 1000)
+            return await self._written(one, kubeconfig_text(with_token(config, token)))
+        except (BadKubeconfig, ClusterRefused, Unreachable) as error:
+            log.warning("token not renewed", cluster=one.name, cause=str(error))
+            return False
+
+    def _due(self, life: Life) -> bool:
+        return self._clock.now() > life.begins + self._at * (life.ends - life.begins)
+
+    async def _written(self, one: Joined, text: str) -> bool:
+        """Nothing is lost when somebody else was faster: theirs is as good."""
+        steps = [
+            {"op": "test", "path": "/metadata/resourceVersion", "value": one.version},
+            {"op": "add", "path": "/data/kubeconfig", "value": text},
+        ]
+        return await self._hub.patch(SECRET, HOME, one.secret, steps) is not None

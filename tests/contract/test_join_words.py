@@ -1,0 +1,80 @@
+"""`fairway join` on the command line: what it prints, and what it refuses before it asks anybody."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+Json = dict[str, Any]
+RIGHTS = Path(__file__).parents[2] / "deploy" / "member" / "rights.yaml"
+
+
+def fairway(*args: str) -> subprocess.CompletedProcess[str]:
+    more = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "fairway.app.cli", *args]
+    return subprocess.run(command, capture_output=True, text=True, env=more, check=False)
+
+
+def test_a_dry_run_prints_the_rights_that_are_kept_in_deploy() -> None:
+    """After a change of the kinds: `fairway join x --dry-run > deploy/member/rights.yaml`."""
+    done = fairway("join", "anything", "--dry-run")
+    assert (done.returncode, done.stdout) == (0, RIGHTS.read_text())
+
+
+def config(user: Json, cluster: Json | None = None) -> Json:
+    return {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "m", "user": "me"}}],
+        "clusters": [{"name": "m", "cluster": {"server": "https://m1.example.org:6443", **(cluster or {})}}],
+        "users": [{"name": "me", "user": user}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("user", "cluster", "cause", "remedy"),
+    [
+        pytest.param({"exec": {"command": "aws"}}, {}, "user.exec", "kubectl create token", id="a program to run"),
+        pytest.param({"auth-provider": {"name": "gcp"}}, {}, "user.auth-provider", "kubectl create token",
+                     id="an auth provider"),
+        pytest.param({"token": "t"}, {"certificate-authority": "/etc/ca.crt"}, "certificate-authority",
+                     "certificate-authority-data", id="a file elsewhere"),
+        pytest.param({"token": "t"}, {"insecure-skip-tls-verify": True}, "insecure-skip-tls-verify",
+                     "certificate-authority-data", id="a server that is not verified"),
+        pytest.param({"token": "t"}, {"proxy-url": "http://p"}, "proxy-url", "own address", id="a proxy"),
+        pytest.param({"token": "t"}, {"server": "https://169.254.169.254"}, "link-local", "own address",
+                     id="a metadata service"),
+        pytest.param({"token": "t"}, {"server": "https://127.0.0.1:6443"}, "this machine itself", "--allow-loopback",
+                     id="this machine"),
+    ],
+)  # fmt: skip
+def test_an_administrators_kubeconfig_with_this_is_refused_with_what_to_do(
+    tmp_path: Path, user: Json, cluster: Json, cause: str, remedy: str
+) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text(yaml.safe_dump(config(user, cluster)))
+    done = fairway("join", "north", "--kubeconfig", str(path), "--hub-kubeconfig", str(path))
+    assert done.returncode == 4
+    assert cause in done.stderr and remedy in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        pytest.param(("North",), "cannot name a cluster", id="a name with a capital"),
+        pytest.param(("a.b",), "cannot name a cluster", id="a name with a dot"),
+        pytest.param(("north\n",), "cannot name a cluster", id="a name with a line end"),
+        pytest.param(("north", "--labels", "gpu"), "is no label", id="a label without a value"),
+        pytest.param(("north", "--taints", "a=b:Never"), "is no taint", id="a taint of an unknown effect"),
+        pytest.param(("north", "--mode", "poll"), "push or pull", id="an unknown mode"),
+        pytest.param(("north", "--reserve", "all"), "placeholders", id="an unknown way to hold room"),
+        pytest.param(("north",), "--kubeconfig", id="no kubeconfig"),
+    ],
+)
+def test_words_that_make_no_sense_are_refused_by_name(args: tuple[str, ...], says: str) -> None:
+    done = fairway("join", *args)
+    assert done.returncode == 2
+    assert says in done.stderr

@@ -1,0 +1,51 @@
+"""The manifests of deploy/examples as a test wants them: in its own namespace, placed where their kind is served."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Json = dict[str, Any]
+
+EXAMPLES = Path(__file__).parents[2] / "deploy" / "examples"
+_RUN_FOR = "fairway.test/run-for"
+
+
+def example(file: str, tenant: str, cluster: str, run_for: str = "2s") -> tuple[Json, Json]:
+    """The job and its policy, which names `cluster` alone; pods run for `run_for`."""
+    job, policy = (_changed(one, tenant, run_for) for one in _documents(file))
+    policy["spec"]["placement"]["clusterAffinity"] = {"clusterNames": [cluster]}
+    policy["spec"]["placement"].pop("clusterAffinities", None)
+    if policy["kind"] == "ClusterPropagationPolicy":
+        policy["metadata"]["name"] += f"-{tenant}"
+    return job, policy
+
+
+@cache
+def _text(file: str) -> str:
+    return (EXAMPLES / file).read_text()
+
+
+def _documents(file: str) -> list[Json]:
+    return [one for one in yaml.safe_load_all(_text(file)) if one]
+
+
+def _changed(manifest: Json, tenant: str, run_for: str) -> Json:
+    """Another namespace and run time, and any type of GPU."""
+    for one in _mappings(manifest):
+        if "namespace" in one:
+            one["namespace"] = tenant
+        if _RUN_FOR in one:
+            one[_RUN_FOR] = run_for
+        for selector in ("nodeSelector", "affinity"):
+            one.pop(selector, None)
+    return manifest
+
+
+def _mappings(value: Any) -> list[Json]:
+    if isinstance(value, list):
+        return [found for one in value for found in _mappings(one)]
+    if not isinstance(value, dict):
+        return []
+    return [value, *(found for one in value.values() for found in _mappings(one))]

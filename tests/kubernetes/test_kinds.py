@@ -1,0 +1,119 @@
+"""Every kind of job, from `kubectl apply` on the hub until nothing is left of it, run by its real operator.
+
+The manifests are those of deploy/examples. What a member needs a container for is played: see kubereal/standin.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from fleet import KINDS, Json, RealFleet, until
+from leftovers import everything
+from manifests import EXAMPLES, example
+from msgspec import Struct
+
+JOB_LABEL = "fairway.io/job"
+
+
+class Case(Struct, frozen=True):
+    """`cluster` is a member that serves the kind; `pods` are those of the whole job; `good` is what `kubectl wait`
+    calls its good end on the hub."""
+
+    kind: str
+    file: str
+    cluster: str
+    pods: int
+    good: str
+
+    @property
+    def resource(self) -> str:
+        """As kubectl takes it: `plural.version.group`."""
+        group, version, plural = KINDS[self.kind].split("/") if self.kind != "Job" else ("batch", "v1", "jobs")
+        return f"{plural}.{version}.{group}"
+
+
+CASES = (
+    Case("Job", "job.yaml", "west", 4, "condition=Complete"),
+    Case("PyTorchJob", "pytorchjob.yaml", "north", 4, "condition=Succeeded"),
+    Case("PyTorchJob", "pytorchjob.yaml", "south", 4, "condition=Succeeded"),
+    Case("TFJob", "tfjob.yaml", "west", 4, "condition=Succeeded"),
+    Case("VolcanoJob", "volcanojob.yaml", "south", 4, "jsonpath={.status.state.phase}=Completed"),
+    Case(
+        "SparkApplication", "sparkapplication.yaml", "north", 4, "jsonpath={.status.applicationState.state}=COMPLETED"
+    ),
+    Case("Workflow", "workflow.yaml", "north", 4, "jsonpath={.status.phase}=Succeeded"),
+    Case("JobSet", "jobset.yaml", "north", 5, "condition=Completed"),
+    Case("RayJob", "rayjob.yaml", "north", 3, "jsonpath={.status.jobStatus}=SUCCEEDED"),
+)
+every_kind = pytest.mark.parametrize("case", CASES, ids=[f"{one.kind} in {one.cluster}" for one in CASES])
+
+
+@pytest.fixture(scope="session")
+def classes(fleet: RealFleet) -> None:
+    """The PriorityClasses that the examples name: pods of a member want them there, too."""
+    for api in (fleet.hub, *fleet.members.values()):
+        api.kubectl("apply", "--server-side", "-f", str(EXAMPLES / "priorityclasses.yaml"))
+
+
+@every_kind
+@pytest.mark.usefixtures("classes")
+def test_a_job_applied_on_the_hub_runs_whole_in_one_member_and_shows_its_end_on_the_hub(
+    fleet: RealFleet, tenant: str, case: Case
+) -> None:
+    job, policy = example(case.file, tenant, case.cluster)
+    name = job["metadata"]["name"]
+    member = fleet.members[case.cluster]
+
+    fleet.hub.apply(job, policy)
+    until(lambda: fleet.where(case.kind, tenant, name), f"{case.kind} {name} in a member")
+    seen: dict[str, Json] = {}
+    until(partial(_all_seen, partial(member.pods, tenant), seen, case.pods), f"{case.pods} pods in {case.cluster}")
+    fleet.hub.kubectl("-n", tenant, "wait", f"{case.resource}/{name}", f"--for={case.good}", "--timeout=90s")
+
+    assert fleet.where(case.kind, tenant, name) == [case.cluster], "one member, and the whole job there"
+    assert not fleet.hub.pods(tenant), "nothing of it runs on the hub"
+    there = member.job(case.kind, tenant, name)
+    assert there and there["metadata"]["labels"][JOB_LABEL], "the object in the member says whose it is"
+    mine = {one["metadata"]["labels"].get(JOB_LABEL) for one in seen.values()}
+    assert mine == {there["metadata"]["labels"][JOB_LABEL]}, "and so does every pod"
+
+    fleet.hub.kubectl("-n", tenant, "delete", f"{case.resource}/{name}", "--timeout=60s")
+    _nothing_is_left(fleet, tenant, policy)
+
+
+@every_kind
+@pytest.mark.usefixtures("classes")
+def test_a_running_job_deleted_on_the_hub_leaves_nothing_anywhere(fleet: RealFleet, tenant: str, case: Case) -> None:
+    job, policy = example(case.file, tenant, case.cluster, run_for="1h")
+    name = job["metadata"]["name"]
+    member = fleet.members[case.cluster]
+
+    fleet.hub.apply(job, policy)
+    until(lambda: _running(member.pods(tenant)), f"a running pod of {case.kind} {name} in {case.cluster}")
+    until(lambda: _state(fleet, tenant, name) == "running", f"Fairway reads its status as running, {name}")
+    fleet.hub.kubectl("-n", tenant, "delete", f"{case.resource}/{name}", "--timeout=60s")
+
+    _nothing_is_left(fleet, tenant, policy)
+
+
+def _all_seen(pods: Callable[[], list[Json]], seen: dict[str, Json], count: int) -> bool:
+    """Whether so many different pods have been there by now: those of a workflow come and go."""
+    seen |= {one["metadata"]["name"]: one for one in pods()}
+    return len(seen) >= count
+
+
+def _running(pods: list[Json]) -> bool:
+    return any(one["status"].get("phase") == "Running" for one in pods)
+
+
+def _state(fleet: RealFleet, tenant: str, name: str) -> str:
+    return str((fleet.explained("why", tenant, name) or {}).get("state"))
+
+
+def _nothing_is_left(fleet: RealFleet, tenant: str, policy: Json) -> None:
+    """Of the job; the policy is the user's, who deletes it."""
+    scope = () if policy["kind"].startswith("Cluster") else ("-n", tenant)
+    group = policy["apiVersion"].partition("/")[0]
+    fleet.hub.kubectl(*scope, "delete", f"{policy['kind']}.{group}/{policy['metadata']['name']}")
+    for api in (fleet.hub, *fleet.members.values()):
+        until(lambda api=api: not everything(api, tenant), f"{api.name} is empty, which has {everything(api, tenant)}")

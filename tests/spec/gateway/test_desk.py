@@ -1,0 +1,97 @@
+"""When the hub is told of a job: not in passing, soon when it stands, and never more than it can bear."""
+
+import pytest
+from hub import job
+
+from fairway.gateway.desk import PASSING_MS, SOON_MS, STARTING_MS, UNCLAIMED_MS, Desk, Pace
+from fairway.runtime.ports import Delivery
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+
+WHY = Reason(Code.WAITING_FOR_ROOM, "none of 3 clusters can take it now")
+HEAD = {"job": "a", "tenant": "team-a", "attempt": 1}
+QUEUED = wire.Queue(**HEAD, rev=2, queue="gold")
+BACK = wire.Queue(**HEAD, rev=5, queue="gold", why=WHY)
+PLACED = wire.Placed(**HEAD, rev=4, cluster="c1", slots=())
+SENT = wire.Dispatched(**HEAD, rev=6, cluster="c1")
+RUNS = wire.Running(**HEAD, rev=7, cluster="c1")
+FAILED = wire.Failed(**HEAD, rev=8, cluster="c1", why=Reason(Code.JOB_FAILED, "exit code 1"))
+T0 = 10_000
+Words = list[tuple[int, wire.JobMessage]]
+
+
+def heard(words: Words) -> Desk:
+    desk = Desk()
+    for at, message in words:
+        desk.hear(Delivery(f"id-{message.rev}", "", b""), message, T0 + at)
+    return desk
+
+
+def first_told(desk: Desk) -> int:
+    return next(after for after in range(5_000) if desk.take(T0 + after, 9))
+
+
+@pytest.mark.parametrize(
+    ("given", "want"),
+    [
+        pytest.param([(0, BACK)], SOON_MS, id="why it waits: soon"),
+        pytest.param([(0, QUEUED)], PASSING_MS, id="its turn is to come: when that lasts"),
+        pytest.param([(0, QUEUED), (9, PLACED), (50, SENT)], 50 + STARTING_MS, id="on its way: once it is there"),
+        pytest.param([(0, SENT), (300, RUNS)], 300 + SOON_MS, id="up at once: told with its dispatch"),
+        pytest.param([(0, BACK), (60, PLACED), (130, SENT)], 130 + STARTING_MS, id="it waits no longer: not told"),
+        pytest.param([(0, QUEUED), (900, PLACED)], PASSING_MS, id="never later than a second after the first"),
+    ],
+)
+def test_the_moment_at_which_a_job_is_told_of(given: Words, want: int) -> None:
+    assert first_told(heard(given)) == want
+
+
+def test_one_line_has_the_newest_word_every_failure_and_all_that_is_to_be_acknowledged() -> None:
+    last = wire.Queue(**HEAD, rev=9, queue="gold", why=WHY)
+    line = heard([(0, RUNS), (1, FAILED), (2, last)]).take(T0 + 5_000, 9)["a"]
+    assert (line.newest is not None and line.newest.rev, line.cause) == (9, "id-9")
+    assert [message.rev for _, message in line.ends] == [8]
+    assert [one.id for one in line.deliveries] == ["id-7", "id-8", "id-9"]
+
+
+def test_what_could_not_be_told_is_told_later_with_the_newer_word() -> None:
+    desk = heard([(0, BACK)])
+    line = desk.take(T0 + SOON_MS, 9)["a"]
+    desk.hear(Delivery("id-6", "", b""), SENT, T0 + 200)
+    desk.again("a", line, T0 + 1_200)
+    assert desk.take(T0 + 1_199, 9) == {}
+    again = desk.take(T0 + 1_200, 9)["a"]
+    assert (again.cause, [one.id for one in again.deliveries]) == ("id-6", ["id-5", "id-6"])
+
+
+def test_a_look_without_a_word_brings_nothing_forward_that_waits_for_less() -> None:
+    desk = heard([(0, QUEUED)])
+    desk.touch("a", T0, 30_000)
+    assert first_told(desk) == PASSING_MS
+
+
+def test_of_many_the_oldest_are_told_first() -> None:
+    desk = Desk()
+    for at, name in enumerate("cab"):
+        desk.hear(Delivery(name, "", b""), wire.Running(job=name, tenant="t", attempt=1, rev=2, cluster="c1"), at)
+    assert [list(desk.take(5_000, 2)), list(desk.take(5_000, 2))] == [["c", "a"], ["b"]]
+
+
+def test_a_job_without_a_policy_is_told_so_only_when_none_came_in_the_same_breath() -> None:
+    desk = Desk()
+    desk.lacks(job(), WHY, 0)
+    assert desk.take_unclaimed(UNCLAIMED_MS - 1, 9) == []
+    assert [one.one.name for one in desk.take_unclaimed(UNCLAIMED_MS, 9)] == ["train"]
+
+
+@pytest.mark.parametrize(
+    ("waiting", "last"),
+    [
+        pytest.param(0, 1_500, id="ten a second, and five at once after a pause"),
+        pytest.param(400, 187, id="eight hundred writes wait: eighty a second, so that it takes ten"),
+    ],
+)
+def test_the_hub_is_written_to_at_a_pace(waiting: int, last: int) -> None:
+    pace = Pace(10, 5)
+    waits = [pace.wait(100_000, waiting) for _ in range(20)]
+    assert (waits[:5], waits[-1]) == ([0] * 5, last)
