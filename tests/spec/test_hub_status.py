@@ -134,7 +134,6 @@ async def test_an_end_stays_whatever_is_said_later(house: House) -> None:
     house.saw(house.job(running()), DONE)
     await house.shows(succeeded=1)
     await house.restart()
-    house.saw(house.job(running()), UP)
     life = running().then(wire.Cancelled, who="ann")
     await house.told(house.job(life), life.said[-1][1])
     assert conditions(await house.shows()) == ["SuccessCriteriaMet", "Complete"]

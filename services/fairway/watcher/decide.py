@@ -53,12 +53,10 @@ def _observed(view: View, heard: Heard, now: int) -> Decision:
         return NOTHING  # a Job that a JobSet made carries its labels, too
     if job.attempt != seen.attempt or job.cluster != seen.cluster or job.ended or job.state is State.QUEUED:
         return _stray(view, heard, job, now)
-    if job.removing or job.cancelling:
+    if job.removing or job.cancelling or job.state not in (State.RESERVED, State.DISPATCHED, State.RUNNING):
         return NOTHING
     if job.state is State.RESERVED:
         return NOTHING if seen.gone else Decision(again_in=_SOON_MS)
-    if job.state not in (State.DISPATCHED, State.RUNNING):
-        return NOTHING
     return _lives(Teller(view, SERVICE, heard, now), job, heard)
 
 
