@@ -64,6 +64,14 @@ def pick(views: list[ClusterView], when: Workload, placement: Placement = ANY, *
             id="tainted",
         ),
         pytest.param(
+            {"cordoned": True},
+            Affinity(),
+            {},
+            Code.CORDONED,
+            "it is cordoned: it is to leave the fleet and takes no new work",
+            id="cordoned",
+        ),
+        pytest.param(
             {"kinds": ("Job.batch/v1",)},
             Affinity(),
             {},
