@@ -4,22 +4,18 @@ These tests end propagators and have strangers crowd the nodes, so they run on t
 kube-scheduler, one with koord-scheduler.
 """
 
-import json
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 from holding import GPU, Ground, Stranger, dir_of, ground, made, on_nodes, until
+from koord import foreign, only_its_scheduler
 
 from fairway.adapters.system import SystemClock
 from fairway.agent.decide import Seen
 from fairway.agent.holds import ways
 from fairway.domain.job import State
-from fairway.kubereal.admin import admin
-from fairway.kubereal.build import Tools, tools
-from fairway.kubereal.crds import define
-from fairway.kubereal.operators.koordinator import scheduler_config
-from fairway.kubereal.operators.setup import namespace
+from fairway.kubereal.build import tools
 from fairway.kubereal.plane import Plane, Spec, member, planes
 from fairway.propagator.holds import RESERVATION, Room
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
@@ -39,18 +35,6 @@ async def koord(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Plane
     async with planes(dir_of(tmp_path_factory), [spec], built) as found:
         await only_its_scheduler(found["koord"], built)
         yield found["koord"]
-
-
-async def only_its_scheduler(plane: Plane, built: Tools) -> None:
-    """Reservations need nothing else of Koordinator."""
-    await define(plane, ("koordinator",), built)
-    async with admin(plane) as api:
-        await api.apply((namespace("koordinator-system"),))
-    config = plane.dir / "koord-scheduler.json"
-    config.write_text(json.dumps(scheduler_config(str(plane.kubeconfig))))
-    keys = [f"--{what}-kubeconfig={plane.kubeconfig}" for what in ("authentication", "authorization")]
-    flags = ("--authentication-skip-lookup=true", "--secure-port=0", "--port=0")
-    await plane.program("koord-scheduler", [f"--config={config}", *keys, *flags])
 
 
 async def gone(place: Ground, room: Room) -> None:
@@ -251,14 +235,3 @@ async def test_what_others_have_reserved_is_used_and_what_we_have_is_the_attempt
         assert (ours.attempts[room.key].counts, ours.used) == ({"pod": 1}, {})
         assert (others.attempts, others.used[GPU]) == ({}, 8)
         await place.cluster.discard(RESERVATION, "", {"who": "else"}, "used-theirs")
-
-
-def foreign(manifest: dict[str, object] | None, name: str, node: str) -> dict[str, object]:
-    """Somebody else's Reservation of the same size, on another node."""
-    assert manifest is not None
-    copy = json.loads(json.dumps({"spec": manifest["spec"]}))
-    template = copy["spec"]["template"]
-    template["metadata"] = {}
-    terms = template["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-    terms["nodeSelectorTerms"] = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
-    return {"metadata": {"name": name, "labels": {"who": "else"}}, **copy}
