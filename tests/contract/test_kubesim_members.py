@@ -4,18 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from kubesim_support import (
-    GPU_NODE,
-    Json,
-    pods,
-    remove,
-    simulated,
-    submit,
-    template,
-    torch,
-    true_conditions,
-    until,
-)
+from kubesim_support import GPU_NODE, Json, pods, remove, simulated, submit, template, torch, true_conditions, until
 
 from fairway.kubesim import NodeGroup
 from fairway.kubesim.store import Key

@@ -36,7 +36,9 @@ async def url(tmp_path: Path) -> AsyncIterator[str]:
 async def served(url: str, cluster: KubernetesCluster, facts: list[Any]) -> AsyncIterator[asyncio.Task[None]]:
     """The process beside the member."""
     client = await nats.connect(url)
-    serving = asyncio.create_task(Serving(cluster, client, facts.append).run())
+    member = Serving(cluster, client, facts.append)
+    serving = asyncio.create_task(member.run())
+    await member.heard.wait()
     await client.flush()
     try:
         yield serving

@@ -90,7 +90,7 @@ def test_a_gang_that_fits_by_sum_and_not_by_node_waits_with_the_true_numbers_unt
         for node in own.nodes[1:]:
             own.fill(tenant, node, gpus=2)
 
-        _apply(fleet, case, tenant, "gang", own, "3s")
+        _apply(fleet, case, case.make(tenant, "gang", own.pod_rules, "3s"))
 
         numbers = until(lambda: _in_pieces(fleet, tenant, case.cluster), "the gang waits, as its room is in pieces")
         assert numbers["by_sum"] == numbers["needed"] == 2, "4 + 2 + 2 GPUs are free, as many as both pods ask for"
@@ -114,7 +114,7 @@ def test_of_two_gangs_that_each_fit_alone_one_runs_whole_and_the_other_waits_who
     names = ("first", "second")
     with pool(member, tenant, count=2) as own:
         for name in names:
-            _apply(fleet, case, tenant, name, own, "4s")
+            _apply(fleet, case, case.make(tenant, name, own.pod_rules, "4s"))
 
         most: dict[str, int] = dict.fromkeys(names, 0)
         end = time.monotonic() + 90
@@ -133,8 +133,7 @@ def test_of_two_gangs_that_each_fit_alone_one_runs_whole_and_the_other_waits_who
         until(lambda: not member.pods(tenant), "the nodes are empty")
 
 
-def _apply(fleet: RealFleet, case: Case, tenant: str, name: str, own: Pool, run_for: str) -> None:
-    job = case.make(tenant, name, own.pod_rules, run_for)
+def _apply(fleet: RealFleet, case: Case, job: Json) -> None:
     fleet.hub.apply(job, _policy(job, case.cluster))
 
 

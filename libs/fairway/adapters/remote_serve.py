@@ -80,6 +80,7 @@ class Serving:
     def __init__(self, cluster: Cluster, client: Client, facts: Callable[[Any], None]) -> None:
         self._cluster, self._nc, self._facts = cluster, client, facts
         self.instance = secrets.token_hex(8)
+        self.heard = asyncio.Event()
         self._sessions: dict[str, Session] = {}
         self._assembler = rw.Assembler()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -97,6 +98,7 @@ class Serving:
             await self._nc.subscribe(rw.ask(name), queue="member", cb=self._hear),
             await self._nc.subscribe(rw.at(name, self.instance), cb=self._hear),
         ]
+        self.heard.set()
         try:
             while True:
                 await asyncio.sleep(_FORGOTTEN_S / 4)

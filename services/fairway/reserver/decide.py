@@ -66,8 +66,7 @@ def _release_present(view: View, heard: Heard, now: int) -> Decision:
     job = view.jobs.get(heard.message.job)
     if job is None or not job.attempts:
         return NOTHING
-    tried = job.attempts[-1]
-    return release(view, heard, tried.cluster, f"{job.id}/{tried.number}", now)
+    return release(view, heard, job.attempts[-1].cluster, f"{job.id}/{job.attempts[-1].number}", now)
 
 
 def _reserve(view: View, heard: Heard, now: int) -> Decision:
@@ -95,8 +94,7 @@ def _back(view: View, job: Job, teller: Teller, why: Reason) -> Decision:
     """Sends a placed job back. The scheduler has counted its room as taken, and told others that there is none: the
     empty line in the ledger shows it that the room is not, and the count of freed room shows the queue."""
     said = go_back(teller, why, freed=sum(view.freed.values()))
-    unheld = Put(decision.ledger(job.cluster), job.key, None)
-    return Decision((said.step(unheld, Add(decision.FREED, job.cluster, 1)),))
+    return Decision((said.step(Put(decision.ledger(job.cluster), job.key, None), Add(decision.FREED, job.cluster, 1)),))
 
 
 def _held(view: View, job: Job, teller: Teller, plan: Plan, now: int) -> Step:

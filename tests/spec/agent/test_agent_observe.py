@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fairway.agent.decide import Seen, parts
-from fairway.agent.observe import Use, node_of, reserved_by, use_of
+from fairway.agent.observe import node_of, use_of
 from fairway.wire.capacity import Node, Pods, Taint
 from fairway.wire.fleet import Strand
 
@@ -248,33 +248,3 @@ def test_a_node_that_comes_back_has_its_time_anew_and_pods_that_go_are_not_stran
         assert seen.stranded(at, 60_000) == ()
     seen.pod("team", "p", None)
     assert seen.stranded(200_000, 60_000) == ()
-
-
-def reservation(phase: str = "Available", labels: Json | None = None, **status: Any) -> Json:
-    amounts = {"cpu": "4", "nvidia.com/gpu": "8"}
-    return {
-        "metadata": {"name": "r", "labels": labels or {}},
-        "status": {"phase": phase, "nodeName": "n1", "allocatable": amounts, **status},
-    }
-
-
-@pytest.mark.parametrize(
-    ("given", "want"),
-    [
-        pytest.param(reservation(), Use("n1", {"cpu": 4000, "nvidia.com/gpu": 8}), id="of somebody else: used"),
-        pytest.param(
-            reservation(allocated={"cpu": "1", "nvidia.com/gpu": "8"}), Use("n1", {"cpu": 3000}),
-            id="less what pods have taken of it: they count themselves",
-        ),
-        pytest.param(
-            reservation(labels=OURS),
-            Use("n1", {"cpu": 4000, "nvidia.com/gpu": 8, "pods": 1}, "j1/2", "worker"),
-            id="of an attempt: as the pod it is for",
-        ),
-        pytest.param(reservation("Pending", nodeName=""), None, id="not held yet"),
-        pytest.param(reservation("Succeeded"), None, id="taken"),
-        pytest.param(reservation("Failed"), None, id="expired"),
-    ],
-)  # fmt: skip
-def test_a_reservation_takes_what_it_keeps_from_others(given: Json, want: Use | None) -> None:
-    assert reserved_by(given) == want
