@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from typing import Any
@@ -25,6 +26,8 @@ from fairway.gateway.http import check_address
 from fairway.wire import asks
 
 log = structlog.get_logger()
+# What the other parts get to end in order when one has failed, in seconds.
+_LAST_S = 10.0
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -137,23 +140,29 @@ async def _work(process: Process, server: _Server, ready: Callable[[dict[str, An
     _calm_collector()
     try:
         async with asyncio.TaskGroup() as group:
-            group.create_task(parts.catalog.run(parts.bus, parts.clock))
+            group.create_task(_vital("catalog", parts.catalog.run(parts.bus, parts.clock)))
             await parts.catalog.known.wait()
-            for loop in parts.loops.values():
-                group.create_task(loop.run())
+            for name, loop in parts.loops.items():
+                group.create_task(_vital(name, loop.run()))
             for task in parts.doors(process):
-                group.create_task(task)
+                group.create_task(_vital(getattr(task, "__qualname__", "door"), task))
             if ready is not None:
                 await _all_ready(process)
-                ready(
-                    {
-                        "ready": True,
-                        "http": f"http://{process.settings.http_host}:{server.port}",
-                        "services": process.names,
-                    }
-                )
+                address = f"http://{process.settings.http_host}:{server.port}"
+                ready({"ready": True, "http": address, "services": process.names})
     finally:
         await parts.close()
+
+
+async def _vital(name: str, work: Awaitable[None]) -> None:
+    """A part without which the process is of no use: when it fails, the process ends, whatever the others do. A wait
+    of a library may swallow the one cancellation that a task group gives. Whoever supervises it starts it anew."""
+    try:
+        await work
+    except Exception as error:
+        log.exception("a part failed: the process ends", part=name, error=repr(error))
+        asyncio.get_running_loop().call_later(_LAST_S, os._exit, 1)
+        raise
 
 
 def _calm_collector() -> None:
