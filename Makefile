@@ -2,7 +2,7 @@
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 WORKERS ?= auto
 # Tests on real clusters mostly wait for them.
-REAL_WORKERS ?= 4
+REAL_WORKERS ?= 3
 JOBS    ?= 20000
 
 VENV  := .venv
@@ -22,7 +22,7 @@ demo: install ## submit jobs of every kind to an embedded fleet of three cluster
 
 test: lint kubernetes ## everything that must pass: lint, all tests, then those on real Kubernetes
 	@$(BIN)/pytest -n $(WORKERS) --ignore tests/kubernetes
-	@$(BIN)/pytest -n $(REAL_WORKERS) tests/kubernetes
+	@$(BIN)/pytest -n $(REAL_WORKERS) --dist loadfile tests/kubernetes
 
 kubernetes: install ## build Kubernetes and the operators for the tests from source (20 minutes once, then nothing)
 	@$(BIN)/python -m fairway.kubereal.build

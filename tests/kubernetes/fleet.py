@@ -43,6 +43,9 @@ class Api:
 
     def get(self, path: str, **query: str) -> Json | None:
         answer = self.http.get(_path(path), params=query)
+        while answer.status_code == 429:  # a kind that has just been installed: "storage is (re)initializing"
+            time.sleep(0.2)
+            answer = self.http.get(_path(path), params=query)
         return None if answer.status_code == 404 else _said(answer)
 
     def items(self, path: str, **query: str) -> list[Json]:

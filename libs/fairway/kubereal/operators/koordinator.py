@@ -133,7 +133,8 @@ def _plugins() -> Json:
         "preEnqueue": _enabled("Coscheduling"),
         "queueSort": {"disabled": instead, **_enabled("Coscheduling")},
         "preFilter": _enabled("Reservation", "Coscheduling", "ElasticQuota"),
-        "filter": _enabled("LoadAwareScheduling", "Reservation"),
+        # Not by load: the figures of a laptop's nodes are made up, and would keep pods off nodes that are free.
+        "filter": _enabled("Reservation"),
         "postFilter": {
             "disabled": instead,
             **_enabled("Reservation", "Coscheduling", "ElasticQuota", "DefaultPreemption"),
