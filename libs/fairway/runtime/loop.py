@@ -18,6 +18,7 @@ from fairway.runtime.outbox import Outbox, dead_letter
 from fairway.runtime.ports import Bus, Clock, Fenced, Outgoing, Store, StoreWiped, Unreachable
 from fairway.runtime.service import Service, View
 from fairway.runtime.telemetry import Meter
+from fairway.runtime.vital import vital
 from fairway.wire.reasons import Code, Reason
 
 log = structlog.get_logger()
@@ -59,12 +60,12 @@ class Loop:
     async def run(self) -> None:
         await self._open()
         async with asyncio.TaskGroup() as group:
-            group.create_task(self.inbox.run())
-            group.create_task(self.outbox.sweep())
+            group.create_task(vital("loop: inbox.run", self.inbox.run()))
+            group.create_task(vital("loop: outbox.sweep", self.outbox.sweep()))
             if self.service.beside is not None:
-                group.create_task(self.service.beside(self.inbox))
+                group.create_task(vital("loop: service.beside", self.service.beside(self.inbox)))
             if self.service.single:
-                group.create_task(self.opening.keep_lease())
+                group.create_task(vital("loop: opening.keep_lease", self.opening.keep_lease()))
             while True:
                 batch = await self.inbox.next()
                 await self._insist(batch)

@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse, Response
 from fairway.app.settings import Settings
 from fairway.app.wiring import Parts, build, place_of
 from fairway.gateway.http import check_address
+from fairway.runtime.vital import vital
 from fairway.wire import asks
 
 log = structlog.get_logger()
@@ -136,16 +137,17 @@ async def _work(process: Process, server: _Server, ready: Callable[[dict[str, An
     host = process.settings.http_host
     if not process.url and host not in ("0.0.0.0", "::"):
         process.url = f"http://[{host}]:{server.port}" if ":" in host else f"http://{host}:{server.port}"
+    asyncio.get_running_loop().set_exception_handler(_failed)
     parts = process.parts = await build(process.names, process.settings)
     _calm_collector()
     try:
         async with asyncio.TaskGroup() as group:
-            group.create_task(_vital("catalog", parts.catalog.run(parts.bus, parts.clock)))
+            group.create_task(vital("catalog", parts.catalog.run(parts.bus, parts.clock)))
             await parts.catalog.known.wait()
             for name, loop in parts.loops.items():
-                group.create_task(_vital(name, loop.run()))
+                group.create_task(vital(name, loop.run()))
             for task in parts.doors(process):
-                group.create_task(_vital(getattr(task, "__qualname__", "door"), task))
+                group.create_task(vital(getattr(task, "__qualname__", "door"), task))
             if ready is not None:
                 await _all_ready(process)
                 address = f"http://{process.settings.http_host}:{server.port}"
@@ -154,15 +156,14 @@ async def _work(process: Process, server: _Server, ready: Callable[[dict[str, An
         await parts.close()
 
 
-async def _vital(name: str, work: Awaitable[None]) -> None:
-    """A part without which the process is of no use: when it fails, the process ends, whatever the others do. A wait
-    of a library may swallow the one cancellation that a task group gives. Whoever supervises it starts it anew."""
-    try:
-        await work
-    except Exception as error:
-        log.exception("a part failed: the process ends", part=name, error=repr(error))
-        asyncio.get_running_loop().call_later(_LAST_S, os._exit, 1)
-        raise
+def _failed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Told of everything that nobody awaits. When a vital part fails, the process ends, whatever the other parts do;
+    whoever supervises it starts it anew."""
+    if context.get("vital"):
+        log.error("a part failed: the process ends", part=context["vital"], exc_info=context["exception"])
+        loop.call_later(_LAST_S, os._exit, 1)
+    else:
+        loop.default_exception_handler(context)
 
 
 def _calm_collector() -> None:

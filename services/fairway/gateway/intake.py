@@ -24,6 +24,7 @@ from fairway.gateway.submitter import Submitter
 from fairway.gateway.waiting_room import WaitingRoom
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable, Wanted
+from fairway.runtime.vital import vital
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()
@@ -58,16 +59,16 @@ class Intake:
     async def run(self) -> None:
         await self._recalled()
         async with asyncio.TaskGroup() as group:
-            group.create_task(self.announcer.run())
-            group.create_task(self._conditions.run())
+            group.create_task(vital("intake: announcer.run", self.announcer.run()))
+            group.create_task(vital("intake: conditions.run", self._conditions.run()))
             for kind in sorted(SETTINGS):
-                group.create_task(self._watch_settings(kind))
+                group.create_task(vital("intake: watch_settings", self._watch_settings(kind)))
             await self._settled.wait()
             for kind in sorted(KINDS):
-                group.create_task(self._watch_jobs(kind))
-            group.create_task(self._work())
+                group.create_task(vital("intake: watch_jobs", self._watch_jobs(kind)))
+            group.create_task(vital("intake: work", self._work()))
             await self.told.wait()
-            group.create_task(self._missed())
+            group.create_task(vital("intake: missed", self._missed()))
 
     async def _recalled(self) -> None:
         while True:

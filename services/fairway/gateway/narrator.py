@@ -20,6 +20,7 @@ from fairway.gateway.reader import Reader, decoded
 from fairway.runtime.loop import World
 from fairway.runtime.narrate import reason
 from fairway.runtime.ports import Cluster, Delivery, Source, Unreachable, Wanted
+from fairway.runtime.vital import vital
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
@@ -59,8 +60,8 @@ class Narrator:
     async def run(self) -> None:
         await self._intake.told.wait()
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._hear())
-            group.create_task(self._tell())
+            group.create_task(vital("narrator: hear", self._hear()))
+            group.create_task(vital("narrator: tell", self._tell()))
 
     async def _hear(self) -> None:
         source = self._source = await self._consumer()

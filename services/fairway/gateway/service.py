@@ -8,6 +8,7 @@ from fairway.gateway.nameplate import put_up
 from fairway.gateway.narrator import Narrator
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Cluster
+from fairway.runtime.vital import vital
 
 
 async def run_gateway(world: World, hub: Cluster | None, url: str = "") -> None:
@@ -18,6 +19,6 @@ async def run_gateway(world: World, hub: Cluster | None, url: str = "") -> None:
     desk = Desk()
     intake = Intake(world, hub, desk)
     async with asyncio.TaskGroup() as group:
-        group.create_task(put_up(hub, world.clock, url))
-        group.create_task(intake.run())
-        group.create_task(Narrator(world, hub, intake, desk).run())
+        group.create_task(vital("gateway: put_up", put_up(hub, world.clock, url)))
+        group.create_task(vital("gateway: intake.run", intake.run()))
+        group.create_task(vital("gateway: narrator", Narrator(world, hub, intake, desk).run()))

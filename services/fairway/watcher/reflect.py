@@ -16,6 +16,7 @@ from msgspec import Struct
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import Job, State
 from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.vital import vital
 from fairway.watcher import final
 from fairway.watcher.hub_writes import Ended, Place, Writer, digest, end_of, grows
 from fairway.workloads.ends import Word
@@ -140,7 +141,7 @@ class Mirror:
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(AT_ONCE):
-                group.create_task(self._work())
+                group.create_task(vital("mirror: work", self._work()))
             while True:
                 await self._news.wait()
                 await self._clock.sleep(_SETTLE_S)

@@ -1,0 +1,18 @@
+"""Parts without which a process is of no use: when one fails, that is said at once, and the process is told of it.
+
+A task group gives one cancellation to the other parts, and a wait of a library may swallow it (asyncio.wait_for before
+Python 3.12 does): then nobody would ever hear of the failure.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+
+
+async def vital(name: str, work: Awaitable[None]) -> None:
+    """Awaits a part; its failure goes to the loop's exception handler, with the key `vital`, before it is raised."""
+    try:
+        await work
+    except Exception as error:
+        context = {"message": f"{name} failed", "exception": error, "vital": name}
+        asyncio.get_running_loop().call_exception_handler(context)
+        raise
