@@ -118,6 +118,7 @@ class Intake:
             return
         for known in (self._ready, self.shown, self._desk.unclaimed):
             known.pop(one.uid, None)
+        self._shown.discard(one.uid)
         self._desk.gone[one.uid] = one
         if one.uid in self._room.waiting:
             self._room.leave(one.uid)

@@ -1,0 +1,35 @@
+"""The statuses of the hub's objects, as the narrator asks for them: of objects that are still there."""
+
+from hub import JOB, thing
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.adapters.memory_store import MemoryStore
+from fairway.gateway.desk import Desk
+from fairway.gateway.intake import Intake
+from fairway.runtime.loop import World
+from fairway.runtime.ports import Change
+
+SHOWN = thing(JOB, "train", spec={}, status={"active": 1})
+
+
+def intake() -> Intake:
+    clock = ManualClock()
+    world = World(bus=MemoryBus(clock), store=MemoryStore(clock), clock=clock, owner="gateway")
+    return Intake(world, MemoryCluster("hub", clock, []), Desk())
+
+
+def test_a_status_that_changed_is_told_once() -> None:
+    one = intake()
+    one.see(Change(JOB, "team-a", "train", SHOWN))
+    assert one.take_shown() == {SHOWN["metadata"]["uid"]}
+    one.see(Change(JOB, "team-a", "train", SHOWN))
+    assert one.take_shown() == set()
+
+
+def test_an_object_that_is_gone_before_its_status_is_told_has_none_to_tell() -> None:
+    one = intake()
+    one.see(Change(JOB, "team-a", "train", SHOWN))
+    one.see(Change(JOB, "team-a", "train", SHOWN, gone=True))
+    assert one.take_shown() == set()
