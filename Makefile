@@ -4,7 +4,7 @@ WORKERS ?= auto
 # Tests on real clusters mostly wait for them.
 REAL_WORKERS ?= 3
 # Not yet the same every time, mostly by how koord-scheduler takes up Reservations: docs/operations.md, Limits.
-UNSTEADY := failures handover holds join
+UNSTEADY := failures handover holds join trouble
 JOBS    ?= 20000
 
 VENV  := .venv
