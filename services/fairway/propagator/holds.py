@@ -26,7 +26,6 @@ PLACEHOLDER_LABEL = "fairway.io/placeholder"
 ROOM_LABEL = "fairway.io/room"
 # Room that nobody came for is given back after the job's start timeout, or after this long (s).
 _LONGEST = 600
-_GANG = "gang.scheduling.koordinator.sh/"
 # In these a node may be overcommitted; of everything else a pod is limited to what it requests.
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 # The highest value that a PriorityClass of users may have.
@@ -77,7 +76,6 @@ def room_of(job: Job, attempt: int) -> Room | None:
 def manifests(room: Room, image: str) -> dict[str, Json]:
     """What holds the room, by name; `image` is what a placeholder runs."""
     made = {}
-    total = len(room.names)
     for place, pods, node in room._rooms():
         labels = {
             **job_labels(room.job, room.attempt), POD_SET_LABEL: pods.name, HOLD_LABEL: room.way, ROOM_LABEL: place,
@@ -85,7 +83,7 @@ def manifests(room: Room, image: str) -> dict[str, Json]:
         name = f"{room.job}-{room.attempt}-{place}"
         head: Json = {"metadata": {"name": name, "labels": labels}}
         if room.way == RESERVATIONS:
-            made[name] = _reservation(head, room, pods, _pod(pods, node), total)
+            made[name] = _reservation(head, room, pods, _pod(pods, node))
         else:
             made[name] = _placeholder(head, room, _pod(pods, node), image)
     return made
@@ -130,13 +128,9 @@ def _placeholder(head: Json, room: Room, pod: Json, image: str) -> Json:
     return {**head, "spec": spec}
 
 
-def _reservation(head: Json, room: Room, pods: PodSet, pod: Json, total: int) -> Json:
-    gang = {
-        f"{_GANG}name": f"{room.job}-{room.attempt}",
-        f"{_GANG}min-available": str(total),
-        f"{_GANG}waiting-time": "10s",
-    }
-    head["metadata"]["annotations"] = gang
+def _reservation(head: Json, room: Room, pods: PodSet, pod: Json) -> Json:
+    """Not in one of Koordinator's gangs: koord-scheduler 1.6 looks at the last of a gang before it has counted it now and
+    then, and at none of them again. Held whole or given back is what the propagator sees to, as with placeholders."""
     owner = {**job_labels(room.job, room.attempt), POD_SET_LABEL: pods.name}
     spec = {
         "allocateOnce": True,
@@ -144,7 +138,6 @@ def _reservation(head: Json, room: Room, pods: PodSet, pod: Json, total: int) ->
         "ttl": f"{room.ttl}s",
         "owners": [{"object": {"namespace": room.namespace}, "labelSelector": {"matchLabels": owner}}],
         "template": {
-            "metadata": {"annotations": gang},
             "spec": {**pod, "schedulerName": KOORD_SCHEDULER, "priority": min(room.priority, _HIGHEST)},
         },
     }

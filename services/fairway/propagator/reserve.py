@@ -14,14 +14,12 @@ from fairway.propagator.calls import Made
 from fairway.propagator.holds import NAMESPACE, RESERVATION, Room, manifests, priority_class
 from fairway.propagator.member import Attempt, Member
 from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Store, StoreWiped, Unreachable, Wanted
-from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, ClusterInfo
+from fairway.wire.capacity import PLACEHOLDERS, ClusterInfo
 
 log = structlog.get_logger()
 PAUSE = "registry.k8s.io/pause:3.10"
 # One look at what is being made; the message comes again for the next one. Schedulers bind within milliseconds.
 _LOOK_S = 0.2
-# A gang that fits is reserved in a tenth of a second (ms).
-_OVERLOOKED_MS = 600
 _LIST_S = 2.0
 # How often the fleet's clusters, and the jobs whose rooms are seen, are looked at (s).
 _SWEEP_S = 5.0
@@ -48,7 +46,6 @@ class Rooms:
         self._group: asyncio.TaskGroup | None = None
         self._classes: set[tuple[str, str]] = set()
         self._progress: dict[tuple[str, str], tuple[int, int]] = {}
-        self._anews: set[tuple[str, str]] = set()
         self._ways: dict[str, tuple[str, ...]] = {}
         self._version = 0
 
@@ -76,20 +73,10 @@ class Rooms:
         await self._create(member, room)
         ready = await member.wait(room.key, total, _LOOK_S)
         idle = self._idle(name, room, ready, total)
-        if room.way == RESERVATIONS and not ready and idle >= _OVERLOOKED_MS:
-            await self._anew(name, room)
         return Made(ready, total, idle, await self._why(member, room) if ready < total else "")
-
-    async def _anew(self, name: str, room: Room) -> None:
-        """koord-scheduler may look at the last of a gang before it has counted it, and then at none of them again: they
-        are made anew, once, by the next look."""
-        if (name, room.key) not in self._anews:
-            self._anews.add((name, room.key))
-            await self._member(name).release(room.way, room.job, room.attempt)
 
     async def release(self, name: str, room: Room) -> None:
         self._progress.pop((name, room.key), None)
-        self._anews.discard((name, room.key))
         await self._member(name).release(room.way, room.job, room.attempt)
 
     def _member(self, name: str) -> Member:
@@ -135,7 +122,6 @@ class Rooms:
         self._progress[key] = (ready, since)
         if ready == total:
             del self._progress[key]
-            self._anews.discard(key)
         return now - since
 
     async def _why(self, member: Member, room: Room) -> str:
