@@ -77,7 +77,7 @@ class Plane:
     async def start_api(self) -> None:
         """The API server; again on the same port, if it was ended."""
         flags = api_server(self.name, self.dir, self.port, self._store)
-        server = await self.program(_API, [*flags, *self.spec.api_flags])
+        server = await self._start(_API, [*flags, *self.spec.api_flags])
         try:
             await server.until(self._answers, _READY_S)
         except NotUp:
@@ -86,7 +86,13 @@ class Plane:
         self._write_kubeconfig()
 
     async def program(self, name: str, args: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Program:
-        """Starts one of the built programs for this cluster. Its log is `dir/NAME.log`."""
+        """Starts one of the built programs for this cluster, for as long as there is the cluster. Its log is
+        `dir/NAME.log`."""
+        started = await self._start(name, args, env)
+        self.run(started.keep())
+        return started
+
+    async def _start(self, name: str, args: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Program:
         started = Program(name, [self.tools.program(name), *args], self.dir, env)
         self.programs[name] = started
         await started.start()

@@ -13,6 +13,7 @@ from fairway.adapters.child import free_port
 
 _STOP_S = 5.0
 _PROBE_S = 0.05
+_AGAIN_S = 1.0
 # Programs take their ports only some time after they were chosen.
 _given: set[int] = set()
 
@@ -31,6 +32,7 @@ class Program:
         self._command = [str(part) for part in command]
         self._dir, self._env = dir, {**os.environ, **(env or {})}
         self._process: asyncio.subprocess.Process | None = None
+        self._ended = False
 
     @property
     def pid(self) -> int:
@@ -42,12 +44,23 @@ class Program:
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> None:
+        self._ended = False
         guard = [sys.executable, "-I", "-S", str(tether.__file__), str(os.getpid())]
         with self.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *guard, *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._dir,
                 env=self._env, start_new_session=True,
             )  # fmt: skip
+
+    async def keep(self) -> None:
+        """Starts it again whenever it ends by itself, as a kubelet does: schedulers end when the API server is away for
+        longer than their Lease. Until it is stopped or killed."""
+        while True:
+            await self.wait()
+            await asyncio.sleep(_AGAIN_S)
+            if self._ended:
+                return
+            await self.start()
 
     async def until(self, answers: Callable[[], Awaitable[bool]], seconds: float = 60.0) -> None:
         """Waits until it answers. Raises NotUp when it ends before, or takes longer than `seconds`."""
@@ -64,12 +77,14 @@ class Program:
 
     async def stop(self, grace: float = _STOP_S) -> None:
         """Asks it to end; ends it after `grace` seconds."""
+        self._ended = True
         self.signal(signal.SIGTERM)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.wait(), grace)
         await self.kill()
 
     async def kill(self) -> None:
+        self._ended = True
         self.signal(signal.SIGKILL)
         await self.wait()
 
