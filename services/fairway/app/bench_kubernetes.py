@@ -35,16 +35,22 @@ class Run(Struct, frozen=True):
     calm: int = 80
     rate: float = 2.0
     freed: int = 20
-    nodes: int = 60
+
+    @property
+    def nodes(self) -> int:
+        """Of each member, with 8 GPUs each: none of the jobs ends, and all of them find room."""
+        return (self.warmup + self.jobs + self.calm) * load.GPUS_PER_JOB // (8 * 3) + 10
 
 
 class Scene:
     """The clusters as the benchmark's own clients see them."""
 
-    def __init__(self, fleet: Fleet, clusters: Mapping[str, KubernetesCluster]) -> None:
+    def __init__(
+        self, fleet: Fleet, clusters: Mapping[str, KubernetesCluster], arrived: Callable[[], None]
+    ) -> None:
         self.fleet, self.clusters = fleet, clusters
         self.hub = clusters[HUB]
-        self.sightings = load.Sightings()
+        self.sightings = load.Sightings(arrived)
 
     @property
     def members(self) -> list[KubernetesCluster]:
@@ -61,15 +67,15 @@ async def measure(run: Run, dir: Path, tell: Tell) -> dict[str, Any]:
     """The whole run, as the report has it. `tell` hears what begins and how much of it, and then 1 for each arrival."""
     before = machine()
     tell("starting", 0)
-    async with _scene(run, dir) as scene:
+    async with _scene(run, dir, lambda: tell("", 1)) as scene:
         tell("warming up", run.warmup)
         await _burst(scene, _names("warm", run.warmup))
         tell("burst", run.jobs)
         figures, costs = await _measured_burst(scene, _names("burst", run.jobs))
         tell("calm", run.calm)
         figures |= await _calm(scene, _names("calm", run.calm), run.rate)
-        tell("freed", run.freed)
-        figures |= await _freed(scene, run.freed, tell)
+        tell("freed", run.freed + 1)
+        figures |= await _freed(scene, run.freed)
         costs |= {"rss_mib": rss_mib(scene.pids()), "places": dict(scene.sightings.places)}
         figures["twice"] = float(scene.sightings.twice)
     met = {
@@ -81,12 +87,12 @@ async def measure(run: Run, dir: Path, tell: Tell) -> dict[str, Any]:
 
 
 @contextlib.asynccontextmanager
-async def _scene(run: Run, dir: Path) -> AsyncIterator[Scene]:
+async def _scene(run: Run, dir: Path, arrived: Callable[[], None]) -> AsyncIterator[Scene]:
     plan = FleetPlan(load.members(run.nodes), real=True)
     async with running(dir, plan) as fleet:
         files = {HUB: fleet.hub_kubeconfig, **{path.stem: path for path in fleet.kubeconfigs.glob("*.kubeconfig")}}
         clusters = {name: await KubernetesCluster.from_kubeconfig(name, path) for name, path in sorted(files.items())}
-        scene = Scene(fleet, clusters)
+        scene = Scene(fleet, clusters, arrived)
         tasks = [asyncio.create_task(scene.sightings.watch(one)) for one in scene.members]
         try:
             yield scene
@@ -144,7 +150,7 @@ async def _calm(scene: Scene, names: Sequence[str], rate: float) -> dict[str, fl
     return {f"calm_p{share}_ms": percentile(ascending, share / 100) for share in (50, 95, 99)}
 
 
-async def _freed(scene: Scene, rounds: int, tell: Tell) -> dict[str, float]:
+async def _freed(scene: Scene, rounds: int) -> dict[str, float]:
     """One GPU, jobs that wait for it in turn: from the word that one has ended until the next is there."""
     north = scene.clusters["north"]
     names = _names("turn", rounds + 1)
@@ -160,7 +166,6 @@ async def _freed(scene: Scene, rounds: int, tell: Tell) -> dict[str, float]:
         at = await load.finish(north, current)
         current = await _next(scene, left)
         took.append(1000 * (scene.sightings.seen[current] - at))
-        tell("", 1)
     return {f"freed_p{share}_ms": percentile(sorted(took), share / 100) for share in (50, 99)}
 
 

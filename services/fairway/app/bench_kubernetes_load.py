@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -18,6 +18,7 @@ TENANT = "default"
 # One node of one GPU in one cluster, for which jobs wait in turn.
 SMALL = {"fairway.test/size": "small"}
 _GPU = "nvidia.com/gpu"
+GPUS_PER_JOB = 2
 
 
 def members(nodes: int) -> tuple[Member, ...]:
@@ -51,9 +52,10 @@ def policy(name: str) -> Json:
 
 
 class Sightings:
-    """When the jobs came to be in a member, and where; in seconds of the loop's clock."""
+    """When the jobs came to be in a member, and where; in seconds of the loop's clock. `arrived` hears of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, arrived: Callable[[], None]) -> None:
+        self._arrived = arrived
         self.sent: dict[str, float] = {}
         self.seen: dict[str, float] = {}
         self.places: Counter[str] = Counter()
@@ -72,13 +74,19 @@ class Sightings:
             self.seen.setdefault(change.name, now())
             self.places[member.name] += 1
             self._news.set()
+            self._arrived()
 
     async def all_of(self, names: Sequence[str], patience_s: float = 60.0) -> None:
-        """Waits until all have been seen. Raises TimeoutError when none comes for a while."""
+        """Waits until all have been seen. RuntimeError when none comes for a while."""
         left = [name for name in names if name not in self.seen]
         while left:
             self._news.clear()
-            await asyncio.wait_for(self._news.wait(), patience_s)
+            try:
+                await asyncio.wait_for(self._news.wait(), patience_s)
+            except TimeoutError:
+                raise RuntimeError(
+                    f"{len(left)} of {len(names)} jobs, {left[0]} the first, came to no member for {patience_s:.0f} s"
+                ) from None
             left = [name for name in left if name not in self.seen]
 
     def latencies(self, names: Sequence[str]) -> list[float]:

@@ -176,10 +176,16 @@ class Intake:
             await self._submit(ripe[:_MOST])
 
     async def _submit(self, objects: Sequence[HubObject]) -> None:
-        await self._post.say(await self._submitter.words(objects))
+        """An object may change meanwhile, but it is submitted as it was first seen whole. Those that have to wait are no
+        longer ready before anything is said: a policy that comes while the others are said makes them ready again."""
         for one in objects:
-            # The object may have changed meanwhile, but it is submitted as it was first seen whole.
             self._ready.pop(one.uid, None)
+        try:
+            await self._post.say(await self._submitter.words(objects))
+        except Unreachable:
+            self._ready |= {one.uid: one for one in objects if one.uid in self.present}
+            raise
+        for one in objects:
             self._settling.submitted(one)
 
     async def refused(self, one: HubObject) -> None:

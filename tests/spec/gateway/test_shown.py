@@ -16,7 +16,7 @@ SHOWN = thing(JOB, "train", spec={}, status={"active": 1})
 
 def intake() -> Intake:
     clock = ManualClock()
-    world = World(bus=MemoryBus(clock), store=MemoryStore(clock), clock=clock, owner="gateway")
+    world = World(bus=MemoryBus(clock), store=MemoryStore(), clock=clock, owner="gateway")
     return Intake(world, MemoryCluster("hub", clock, []), Desk())
 
 
