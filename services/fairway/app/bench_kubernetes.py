@@ -37,9 +37,9 @@ class Run(Struct, frozen=True):
     freed: int = 20
 
     @property
-    def nodes(self) -> int:
-        """Of each member, with 8 GPUs each: none of the jobs ends, and all of them find room."""
-        return (self.warmup + self.jobs + self.calm) * load.GPUS_PER_JOB // (8 * 3) + 10
+    def gpus(self) -> int:
+        """Of each node: none of the jobs ends, and all of them find room."""
+        return (self.warmup + self.jobs + self.calm) * load.GPUS_PER_JOB // (3 * load.NODES) + 8
 
 
 class Scene:
@@ -88,7 +88,7 @@ async def measure(run: Run, dir: Path, tell: Tell) -> dict[str, Any]:
 
 @contextlib.asynccontextmanager
 async def _scene(run: Run, dir: Path, arrived: Callable[[], None]) -> AsyncIterator[Scene]:
-    plan = FleetPlan(load.members(run.nodes), real=True)
+    plan = FleetPlan(load.members(run.gpus), real=True)
     async with running(dir, plan) as fleet:
         files = {HUB: fleet.hub_kubeconfig, **{path.stem: path for path in fleet.kubeconfigs.glob("*.kubeconfig")}}
         clusters = {name: await KubernetesCluster.from_kubeconfig(name, path) for name, path in sorted(files.items())}

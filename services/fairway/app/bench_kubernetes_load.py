@@ -18,15 +18,16 @@ TENANT = "default"
 # One node of one GPU in one cluster, for which jobs wait in turn.
 SMALL = {"fairway.test/size": "small"}
 _GPU = "nvidia.com/gpu"
-GPUS_PER_JOB = 2
+GPUS_PER_JOB, NODES = 2, 4
 
 
-def members(nodes: int) -> tuple[Member, ...]:
-    """Three clusters that know PyTorchJob and have no operator of it: what is measured ends when the job is there."""
+def members(gpus: int) -> tuple[Member, ...]:
+    """Three clusters that know PyTorchJob and have no operator of it: what is measured ends when the job is there. Few
+    nodes, with `gpus` each: the kubelets' heartbeats would take the time of the two cores that the jobs are measured on."""
     made = []
     for name in ("north", "south", "west"):
-        size = {"cpu": "64", "memory": "512Gi", _GPU: "8"}
-        groups = [NodeGroup(nodes, f"{name}-node", size)]
+        size = {"cpu": "1k", "memory": "8Ti", "pods": "1k", _GPU: str(gpus)}
+        groups = [NodeGroup(NODES, f"{name}-node", size)]
         if name == "north":
             groups.append(NodeGroup(1, "north-small", {**size, _GPU: "1"}, SMALL))
         made.append(Member(name, nodes=tuple(groups), modules=("training",), reserve="ledger"))

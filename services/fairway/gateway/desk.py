@@ -13,6 +13,8 @@ from fairway.wire.reasons import Reason
 PASSING_MS = 1_000
 # A pod of a free node is up in well under a second: then one write tells of both.
 STARTING_MS = 500
+# While many jobs move, words wait longer, so that moving comes first and one write tells of more (ms a line, and in all).
+STRETCH_MS, LONGEST_MS = 10, 8_000
 # What follows at once upon a word that will stay: the status of the hub's object, the end of a short job.
 SOON_MS = 100
 # A job may be about to get its policy, applied in the same breath; in a burst, policies come in behind their jobs.
@@ -68,7 +70,11 @@ class Desk:
             line.ends.append((one.id, message))
         elif line.newest is None or message.rev >= line.newest.rev:
             line.newest, line.cause = message, one.id
-        self._at(message.job, line, min(now + patience(message), line.first + PASSING_MS))
+        stretch = 0 if isinstance(message, wire.Rejected) else self._stretch()
+        self._at(message.job, line, min(now + patience(message), line.first + PASSING_MS) + stretch)
+
+    def _stretch(self) -> int:
+        return min(STRETCH_MS * (len(self._lines) - 1), LONGEST_MS)
 
     def touch(self, job: str, now: int, after: int = 0) -> None:
         """Looks at the job again, though nothing was said."""

@@ -12,7 +12,7 @@ from fairway.domain.tell import message_id
 from fairway.wire import fleet, subjects
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.fields import Field, Problems
-from fairway.workloads.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, read_policy
+from fairway.workloads.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, is_policy, read_policy
 from fairway.workloads.queues import read_queue
 from fairway.workloads.quota import read_quota_tree
 from fairway.workloads.registry import KINDS, read, status
@@ -165,6 +165,12 @@ def child_of_job(one: HubObject) -> bool:
     owners = (one.manifest.get("metadata") or {}).get("ownerReferences") or []
     keys = {f"{owner.get('kind')}.{owner.get('apiVersion')}" for owner in owners if owner.get("controller")}
     return not keys.isdisjoint(KINDS)
+
+
+def only_named(one: HubObject) -> bool:
+    """A good policy that selects nothing but objects that it names."""
+    selectors = (one.manifest.get("spec") or {}).get("resourceSelectors") or ()
+    return is_policy(one.manifest) and all(isinstance(each, dict) and each.get("name") for each in selectors)
 
 
 def leaving(one: HubObject) -> bool:

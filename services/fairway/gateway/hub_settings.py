@@ -3,18 +3,19 @@
 import msgspec
 import structlog
 
+from fairway.domain.decision import Say
 from fairway.gateway import hub_objects
-from fairway.gateway.conditions import IN_FORCE, Conditions, Standing
+from fairway.gateway.conditions import IN_FORCE, Conditions, Standing, ready_of
 from fairway.gateway.hub_events import Announcer, note_of
-from fairway.gateway.hub_objects import SETTINGS, HubObject, Key, digest, hub_object
-from fairway.gateway.post import Post
+from fairway.gateway.hub_objects import SETTINGS, HubObject, Key, digest, hub_object, only_named
+from fairway.gateway.post import Outbox, Post
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
 from fairway.runtime.loop import World
 from fairway.runtime.narrate import reason
 from fairway.runtime.ports import Change
 from fairway.wire import fleet, subjects
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.policies import is_policy, read_policy
+from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, is_policy, read_policy
 
 log = structlog.get_logger()
 _GOOD = Standing(True, IN_FORCE, "in force in the whole fleet")
@@ -35,7 +36,7 @@ class HubSettings:
     def __init__(self, world: World, room: WaitingRoom, announcer: Announcer, conditions: Conditions) -> None:
         self._world, self._room, self._announcer = world, room, announcer
         self._conditions = conditions
-        self._post = Post(world)
+        self._outbox = Outbox(Post(world))
         self._in_force: dict[Key, InForce] = {}
         self._holders: dict[Key, Key] = {}
         self._aside: dict[Key, dict[tuple[str, Key], HubObject]] = {}
@@ -48,6 +49,9 @@ class HubSettings:
     def in_force(self, kind: str, name: str) -> bool:
         """Whether there is a good setting of that kind and name."""
         return any((key[0], key[2]) == (kind, name) for key in self._in_force if key[0] == kind)
+
+    async def run(self) -> None:
+        await self._outbox.run()
 
     async def recall(self) -> None:
         """What the stream holds, so that a restart says nothing twice and notices what was deleted meanwhile."""
@@ -82,7 +86,7 @@ class HubSettings:
 
     async def _judge(self, one: HubObject) -> list[HubObject]:
         if self._known(one):
-            self._conditions.say(one, _GOOD)
+            self._say_good(one)
             return []
         reasons = hub_objects.problems_of(one, None)
         place = hub_objects.place_of(one.key)
@@ -117,18 +121,30 @@ class HubSettings:
         mark = digest(one.manifest)
         known = self._in_force.get(one.key)
         if known is None or (known.kind, known.digest) != (one.kind, mark):
-            await self._post.say([hub_objects.configured(one, self._world.clock.now())])
+            await self._say(one.key, hub_objects.configured(one, self._world.clock.now()))
             self._in_force[one.key] = InForce(one.kind, mark)
             self._holders[hub_objects.place_of(one.key)] = one.key
             if not is_policy(one.manifest):
                 self.changed_at = self._world.clock.now()
         if self._refused.pop((one.kind, one.key), None) is not None or one.key in self._complaints:
             self._complaints.discard(one.key)
-            await self._post.say([hub_objects.not_taken(one, (), self._world.clock.now())])
-        self._conditions.say(one, _GOOD)
+            await self._say(one.key, hub_objects.not_taken(one, (), self._world.clock.now()))
+        self._say_good(one)
         if not is_policy(one.manifest):
             return []
         return self._room.put(read_policy(one.manifest), policy_copy(one))
+
+    def _say_good(self, one: HubObject) -> None:
+        """A write for each of ten thousand jobs with policies of their own would say what their bindings say anyway."""
+        if not only_named(one) or ready_of(one):
+            self._conditions.say(one, _GOOD)
+
+    async def _say(self, key: Key, word: Say) -> None:
+        """A policy goes along with the jobs that it selects, and nobody has to wait until the stream has it, too."""
+        if key[0] in (NAMESPACED, CLUSTER_WIDE):
+            self._outbox.put([word])
+        else:
+            await self._outbox.say([word])
 
     async def _refuse(self, one: HubObject, reasons: tuple[Reason, ...]) -> None:
         """Said once for each wish; the last good one stays in force, and its policy in the room."""
@@ -139,7 +155,7 @@ class HubSettings:
         mark = f"{digest(one.manifest)}/{reasons[0].code.value}"
         if self._refused.get((one.kind, one.key)) == mark:
             return
-        await self._post.say([hub_objects.not_taken(one, reasons, self._world.clock.now())])
+        await self._say(one.key, hub_objects.not_taken(one, reasons, self._world.clock.now()))
         self._refused[one.kind, one.key] = mark
         self._announcer.say(note_of(one, "Refused", f"{one.plain} is not taken: {text}", mark))
 
@@ -156,7 +172,7 @@ class HubSettings:
         if known is None or known.kind != kind:
             return []  # an object of the other group stands under this name
         was = f"{known.digest}/{known.sequence}/{self._world.clock.now()}"
-        await self._post.say([hub_objects.withdrawn(key, was, self._world.clock.now())])
+        await self._say(key, hub_objects.withdrawn(key, was, self._world.clock.now()))
         place = hub_objects.place_of(key)
         del self._in_force[key]
         if self._holders.get(place) == key:

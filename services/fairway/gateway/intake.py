@@ -59,6 +59,7 @@ class Intake:
     async def run(self) -> None:
         await self._recalled()
         async with asyncio.TaskGroup() as group:
+            group.create_task(vital("intake: settings.run", self._settings.run()))
             group.create_task(vital("intake: announcer.run", self.announcer.run()))
             group.create_task(vital("intake: conditions.run", self._conditions.run()))
             for kind in sorted(SETTINGS):

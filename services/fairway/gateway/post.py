@@ -1,5 +1,6 @@
 """Saying things on the bus until they are stored; each has an id, so that saying it again is safe."""
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
@@ -33,3 +34,36 @@ class Post:
                 except (Unreachable, OSError, TimeoutError) as error:
                     log.warning("waiting", service="gateway", cause=str(error))
                     await self._world.clock.sleep(0.5)
+
+
+class Outbox:
+    """Says things one after the other, many at a time, in the order in which they were put in."""
+
+    def __init__(self, post: Post) -> None:
+        self._post = post
+        self._waiting: list[Say] = []
+        self._news = asyncio.Event()
+        self._stored = asyncio.Condition()
+        self._taken = self._done = 0
+
+    def put(self, words: Sequence[Say]) -> None:
+        self._waiting += words
+        self._taken += len(words)
+        self._news.set()
+
+    async def say(self, words: Sequence[Say]) -> None:
+        """Returns when they are stored, and with them all that was put in before."""
+        self.put(words)
+        until = self._taken
+        async with self._stored:
+            await self._stored.wait_for(lambda: self._done >= until)
+
+    async def run(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            words, self._waiting = self._waiting, []
+            await self._post.say(words)
+            self._done += len(words)
+            async with self._stored:
+                self._stored.notify_all()
