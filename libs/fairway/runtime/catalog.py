@@ -19,6 +19,7 @@ from fairway.wire import fleet, subjects
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Refused
 from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, read_policy
+from fairway.workloads.policy_book import PolicyBook
 from fairway.workloads.queues import read_queue
 from fairway.workloads.quota import read_quota_tree
 
@@ -30,7 +31,7 @@ class Catalog:
     """`known` is set once the past has been read. `heard` are called with each later change."""
 
     def __init__(self) -> None:
-        self.policies: dict[tuple[str, str, str], Policy] = {}
+        self.policies = PolicyBook()
         self.by_title: dict[str, Policy] = {}
         self.classes: dict[str, int] = {}
         self.default_class = ""
@@ -88,10 +89,11 @@ class Catalog:
             case kind if kind in (NAMESPACED, CLUSTER_WIDE):
                 key = (said.kind, said.namespace, said.name)
                 if manifest is None:
-                    self.policies.pop(key, None)
+                    self.policies.drop(key)
                     self.by_title.pop(_title(said), None)
                 else:
-                    self.policies[key] = self.by_title[_title(said)] = read_policy(manifest)
+                    policy = self.by_title[_title(said)] = read_policy(manifest)
+                    self.policies.put(policy)
             case "PriorityClass":
                 self._priority_class(said.name, manifest)
             case "ElasticQuotaTree":

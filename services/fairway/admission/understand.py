@@ -16,6 +16,7 @@ from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.door import LARGEST_TEXT
 from fairway.workloads.policies import read_policy, select
+from fairway.workloads.policy_book import PolicyBook
 from fairway.workloads.registry import read
 
 QUEUE_ANNOTATION = "kube-queue/queue-name"
@@ -24,7 +25,7 @@ QUEUE_ANNOTATION = "kube-queue/queue-name"
 class Settings(Protocol):
     """What the hub says, as far as admission needs it."""
 
-    policies: dict[tuple[str, str, str], Policy]
+    policies: PolicyBook
     classes: dict[str, int]
     default_class: str
     queues: dict[str, QueueSpec]
@@ -107,8 +108,7 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
 
 def _policy(message: wire.Submitted, manifest: dict[str, Any], settings: Settings) -> Policy:
     """The policies that came along take the place of the hub's of the same name; one of all must select the job."""
-    namespace = manifest["metadata"].get("namespace") or "default"
-    policies = {key: one for key, one in settings.policies.items() if key[1] in ("", namespace)}
+    policies = settings.policies.near(manifest)
     for raw in message.policies:
         policy = read_policy(_object(raw, "policies"))
         policies[policy.kind, policy.namespace, policy.name] = policy

@@ -45,9 +45,7 @@ class Run(Struct, frozen=True):
 class Scene:
     """The clusters as the benchmark's own clients see them."""
 
-    def __init__(
-        self, fleet: Fleet, clusters: Mapping[str, KubernetesCluster], arrived: Callable[[], None]
-    ) -> None:
+    def __init__(self, fleet: Fleet, clusters: Mapping[str, KubernetesCluster], arrived: Callable[[], None]) -> None:
         self.fleet, self.clusters = fleet, clusters
         self.hub = clusters[HUB]
         self.sightings = load.Sightings(arrived)
@@ -68,10 +66,13 @@ async def measure(run: Run, dir: Path, tell: Tell) -> dict[str, Any]:
     before = machine()
     tell("starting", 0)
     async with _scene(run, dir, lambda: tell("", 1)) as scene:
+        tell("bare servers", 0)
+        figures = await load.bare(scene.members[-1], run.jobs, lambda: cpu(scene.pids()))
         tell("warming up", run.warmup)
         await _burst(scene, _names("warm", run.warmup))
         tell("burst", run.jobs)
-        figures, costs = await _measured_burst(scene, _names("burst", run.jobs))
+        measured, costs = await _measured_burst(scene, _names("burst", run.jobs))
+        figures |= {**measured, "ratio": round(measured["jobs_per_second"] / figures["bare_jobs_per_second"], 2)}
         tell("calm", run.calm)
         figures |= await _calm(scene, _names("calm", run.calm), run.rate)
         tell("freed", run.freed + 1)

@@ -19,11 +19,12 @@ TENANT = "default"
 SMALL = {"fairway.test/size": "small"}
 _GPU = "nvidia.com/gpu"
 GPUS_PER_JOB, NODES = 2, 4
+_AT_ONCE = 32
 
 
 def members(gpus: int) -> tuple[Member, ...]:
     """Three clusters that know PyTorchJob and have no operator of it: what is measured ends when the job is there. Few
-    nodes, with `gpus` each: the kubelets' heartbeats would take the time of the two cores that the jobs are measured on."""
+    nodes, with `gpus` each: heartbeats would take the time of the two cores that the jobs are measured on."""
     made = []
     for name in ("north", "south", "west"):
         size = {"cpu": "1k", "memory": "8Ti", "pods": "1k", _GPU: str(gpus)}
@@ -124,9 +125,9 @@ def calls_per_job(before: Calls, after: Calls, jobs: int) -> dict[str, dict[str,
     return spent
 
 
-async def submit(hub: KubernetesCluster, sightings: Sightings, names: Sequence[str], at_once: int = 32) -> None:
+async def submit(hub: KubernetesCluster, sightings: Sightings, names: Sequence[str]) -> None:
     """Applies each job with its policy, as fast as the hub takes them."""
-    gate = asyncio.Semaphore(at_once)
+    gate = asyncio.Semaphore(_AT_ONCE)
 
     async def one(name: str) -> None:
         async with gate:
@@ -154,3 +155,24 @@ async def finish(member: KubernetesCluster, name: str) -> float:
     if await member.patch(JOB, TENANT, name, body, "status") is None:
         raise RuntimeError(f"{name} is not in {member.name}")
     return at
+
+
+# Its policy, and the job on the hub and in a member: nobody brings a job to a cluster with fewer.
+LEAST_WRITES = 3
+
+
+async def bare(member: KubernetesCluster, jobs: int, cpu: Callable[[], Mapping[str, float]]) -> dict[str, float]:
+    """What the API servers alone take: the least writes of so many jobs, made in one member by this client, for objects
+    that are nobody's. `cpu` says what each process has used, in seconds."""
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(name: str) -> None:
+        async with gate:
+            await member.create(JOB, job(name))
+
+    before, begun = cpu(), asyncio.get_running_loop().time()
+    await asyncio.gather(*(one(f"bare-{at}") for at in range(jobs * LEAST_WRITES)))
+    took = asyncio.get_running_loop().time() - begun
+    after = cpu()
+    spent = sum(after[name] - before[name] for name in after if name != "bench")
+    return {"bare_jobs_per_second": round(jobs / took, 1), "bare_cpu_ms_per_job": round(spent / jobs * 1000, 2)}

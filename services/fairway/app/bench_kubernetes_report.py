@@ -9,6 +9,8 @@ def text(report: dict[str, Any]) -> str:
     lines = [
         f"{f['jobs_per_second']:,.0f} jobs/s of a burst of {report['run']['jobs']} from the hub into a member; "
         f"p50 {f['burst_p50_ms']:,.0f} ms, p95 {f['burst_p95_ms']:,.0f} ms, p99 {f['burst_p99_ms']:,.0f} ms",
+        f"{f['bare_jobs_per_second']:,.0f} jobs/s is what the API servers alone take, with three writes a job: "
+        f"ratio {f['ratio']:.2f}; their processor time {f['bare_cpu_ms_per_job']} ms a job",
         f"{report['run']['rate']:g} jobs/s offered: p50 {f['calm_p50_ms']} ms, p95 {f['calm_p95_ms']} ms, "
         f"p99 {f['calm_p99_ms']} ms",
         f"room freed until the waiting job is there: p50 {f['freed_p50_ms']} ms, p99 {f['freed_p99_ms']} ms",

@@ -16,7 +16,6 @@ from fairway.gateway.reader import Reader
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Wanted
 from fairway.wire.capacity import ClusterInfo, Node
-from fairway.wire.policy import Policy
 
 # Counting every live job costs about 10 µs each; several askers in one second share one count.
 _FRESH_MS = 1_000
@@ -31,7 +30,6 @@ class Configuration(Protocol):
     queues: dict[str, QueueSpec]
     clusters: dict[str, dict[str, str]]
     classes: dict[str, int]
-    policies: dict[tuple[str, str, str], Policy]
 
 
 class QueueList(Struct, frozen=True):

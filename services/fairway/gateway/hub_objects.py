@@ -153,8 +153,6 @@ def ended(one: HubObject) -> bool:
     if not manifest.get("status"):
         return False
     try:
-
-
         return status(manifest, read(cleaned(manifest)), manifest["status"]).state in ("succeeded", "failed")
     except (Refused, KeyError, TypeError, ValueError):
         return False

@@ -104,7 +104,7 @@ class HubSettings:
         known = self._in_force.get(one.key)
         if known is None or known.kind != one.kind or (one.kind, one.key) in self._refused:
             return False
-        said = one.key not in self._complaints and (one.key in self._room.policies or not is_policy(one.manifest))
+        said = one.key not in self._complaints and (one.key in self._room.manifests or not is_policy(one.manifest))
         return said and known.digest == digest(one.manifest)
 
     def _rival(self, one: HubObject) -> Reason | None:

@@ -177,8 +177,8 @@ class Intake:
             await self._submit(ripe[:_MOST])
 
     async def _submit(self, objects: Sequence[HubObject]) -> None:
-        """An object may change meanwhile, but it is submitted as it was first seen whole. Those that have to wait are no
-        longer ready before anything is said: a policy that comes while the others are said makes them ready again."""
+        """An object may change meanwhile, but it is submitted as it was first seen whole. Those that have to wait are
+        no longer ready before anything is said: a policy that comes while others are said makes them ready again."""
         for one in objects:
             self._ready.pop(one.uid, None)
         try:

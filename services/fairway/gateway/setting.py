@@ -61,4 +61,3 @@ def _object(manifest: dict[str, object]) -> HubObject:
     placed = {"namespace": namespace or "default"} if namespaced else {}
     rest = {key: value for key, value in meta.items() if key != "namespace"}
     return hub_object(kind, {**manifest, "metadata": {**rest, **placed}})
-

@@ -100,9 +100,7 @@ def _pod(pods: PodSet, node: str) -> Json:
     return {
         "containers": [{"name": "room", "image": "none", "resources": {"requests": requests, "limits": limits}}],
         "nodeSelector": dict(pods.node_selector),
-        "affinity": {
-            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-        },
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}},
         "tolerations": [
             {name: text for name in ("key", "operator", "value", "effect") if (text := getattr(one, name))}
             for one in pods.tolerations
@@ -129,8 +127,8 @@ def _placeholder(head: Json, room: Room, pod: Json, image: str) -> Json:
 
 
 def _reservation(head: Json, room: Room, pods: PodSet, pod: Json) -> Json:
-    """Not in one of Koordinator's gangs: koord-scheduler 1.6 looks at the last of a gang before it has counted it now and
-    then, and at none of them again. Held whole or given back is what the propagator sees to, as with placeholders."""
+    """Not in one of Koordinator's gangs: now and then koord-scheduler 1.6 looks at the last of a gang before it has
+    counted it, and then at none of them again. The propagator sees to it that all is held or given back."""
     owner = {**job_labels(room.job, room.attempt), POD_SET_LABEL: pods.name}
     spec = {
         "allocateOnce": True,

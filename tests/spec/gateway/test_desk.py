@@ -3,7 +3,7 @@
 import pytest
 from hub import job
 
-from fairway.gateway.desk import PASSING_MS, SOON_MS, STARTING_MS, UNCLAIMED_MS, Desk, Pace
+from fairway.gateway.desk import LONGEST_MS, PASSING_MS, SOON_MS, STARTING_MS, STRETCH_MS, UNCLAIMED_MS, Desk, Pace
 from fairway.runtime.ports import Delivery
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -44,6 +44,19 @@ def first_told(desk: Desk) -> int:
 )
 def test_the_moment_at_which_a_job_is_told_of(given: Words, want: int) -> None:
     assert first_told(heard(given)) == want
+
+
+@pytest.mark.parametrize(("others", "more"), [(0, 0), (100, 100 * STRETCH_MS), (5_000, LONGEST_MS)])
+def test_the_more_jobs_move_the_longer_a_word_waits_but_a_refusal_never(others: int, more: int) -> None:
+    desk = Desk()
+    for number in range(others):
+        desk.hear(Delivery("", "", b""), wire.Running(job=f"o{number}", tenant="t", attempt=1, rev=2, cluster="c"), T0)
+    desk.hear(Delivery("", "", b""), SENT, T0)
+    no = wire.Rejected(**{**HEAD, "job": "b"}, rev=1, reasons=(WHY,))
+    desk.hear(Delivery("", "", b""), no, T0)
+    assert "b" in desk.take(T0 + SOON_MS, others + 2)
+    assert "a" not in desk.take(T0 + STARTING_MS + more - 1, others)
+    assert "a" in desk.take(T0 + STARTING_MS + more, others + 2)
 
 
 def test_one_line_has_the_newest_word_every_failure_and_all_that_is_to_be_acknowledged() -> None:

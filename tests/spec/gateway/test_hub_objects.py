@@ -18,6 +18,7 @@ from fairway.gateway.hub_objects import (
     hub_object,
     leaving,
     not_taken,
+    only_named,
     problems_of,
     withdrawn,
 )  # fmt: skip
@@ -179,3 +180,15 @@ def test_a_job_that_is_over_is_not_run_again(status: Any, want: bool) -> None:
 def test_an_object_whose_deletion_was_asked_for_is_leaving() -> None:
     assert leaving(job(deletionTimestamp="2025-01-01T00:00:00Z"))
     assert not leaving(job())
+
+
+@pytest.mark.parametrize(
+    ("one", "want"),
+    [
+        pytest.param(policy("p", {"name": "a"}, {"name": "b"}), True, id="of jobs that it names"),
+        pytest.param(policy("p", {"name": "a"}, {}), False, id="of others, too"),
+        pytest.param(settings(QUEUE, spec={"queuePolicy": "Block"}), False, id="a queue"),
+    ],
+)
+def test_a_policy_selects_only_what_it_names(one: HubObject, want: bool) -> None:
+    assert only_named(one) is want

@@ -57,11 +57,10 @@ def test_a_placeholder_is_driven_out_by_nobody_of_its_pods_priority_and_drives_o
     assert (spec, made["value"], made["preemptionPolicy"]) == (made["metadata"]["name"], 7, "Never")
 
 
-def test_reservations_are_a_gang_that_only_the_jobs_own_pods_take() -> None:
+def test_reservations_are_for_the_jobs_own_pods_and_in_no_gang_that_a_scheduler_could_forget() -> None:
     made = manifests(msgspec.structs.replace(ROOM, way="reservations"), "pause")
     one = made["llm-1-2-1-1"]
-    assert one["metadata"]["annotations"]["gang.scheduling.koordinator.sh/min-available"] == "4"
-    assert one["spec"]["template"]["metadata"]["annotations"] == one["metadata"]["annotations"]
+    assert "annotations" not in one["metadata"] and "metadata" not in one["spec"]["template"]
     assert (one["spec"]["allocateOnce"], one["spec"]["ttl"]) == (True, "90s")
     (owner,) = one["spec"]["owners"]
     assert owner["object"] == {"namespace": "team-a"}
