@@ -42,7 +42,7 @@ def queue(
         end(failure)
     if output:
         found: list[Any] = [
-            {**msgspec.to_builtins(one), "jobs": msgspec.to_builtins(ordered(one.name, waiting))} for one in queues
+            {**msgspec.to_builtins(one), "jobs": msgspec.to_builtins(ordered(one, waiting))} for one in queues
         ]
         typer.echo(msgspec.json.format(msgspec.json.encode({"items": found})).decode())
     else:
@@ -66,10 +66,10 @@ def _queues(api: Any) -> list[QueueRow]:
     return msgspec.convert(api.get("/v1/queues")["items"], list[QueueRow])
 
 
-def ordered(queue: str, jobs: Sequence[JobRow]) -> list[JobRow]:
-    """Those of a queue as they stand in it: by priority, then by the time they came."""
-    mine = (one for one in jobs if one.queue == queue)
-    return sorted(mine, key=lambda one: (-one.priority, one.enqueued_at, one.id))
+def ordered(queue: QueueRow, jobs: Sequence[JobRow]) -> list[JobRow]:
+    """Those of a queue as they stand in it: by priority, unless time alone decides there, then as they came."""
+    mine = (one for one in jobs if one.queue == queue.name)
+    return sorted(mine, key=lambda one: (0 if queue.by_time else -one.priority, one.enqueued_at, one.id))
 
 
 def render(queues: Sequence[QueueRow], waiting: Sequence[JobRow], now: int) -> Text:
@@ -86,7 +86,7 @@ def render(queues: Sequence[QueueRow], waiting: Sequence[JobRow], now: int) -> T
                 f"{place}.", f"{job.namespace}/{job.name or job.id}", job.kind or "-", job.pods, job.priority,
                 span(now - job.enqueued_at), job.reason or "Queued", job.text or "-",
             ]
-            for place, job in enumerate(ordered(one.name, waiting), 1)
+            for place, job in enumerate(ordered(one, waiting), 1)
         ]  # fmt: skip
         if lines:
             text.append(f"\n{one.name}\n", "bold")

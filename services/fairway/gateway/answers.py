@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from fairway.domain.job import Job
+from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources, add
 from fairway.wire.capacity import ClusterInfo, Node
@@ -33,7 +34,8 @@ class JobRow(Struct, frozen=True):
 
 
 class QueueRow(Struct, frozen=True):
-    """`waiting` jobs stand in it, `starting` were let go and are not up yet; `first` waits longest, since `oldest`."""
+    """`waiting` jobs stand in it, `starting` were let go and are not up yet; `first` waits longest, since `oldest`.
+    `by_time`: they stand in the order in which they came, else by priority first."""
 
     name: str
     waiting: int = 0
@@ -42,6 +44,7 @@ class QueueRow(Struct, frozen=True):
     policy: str = ""
     first: str = ""
     oldest: int = 0
+    by_time: bool = False
 
 
 class QuotaRow(Struct, frozen=True):
@@ -102,9 +105,9 @@ class Slim(Struct, frozen=True):
 _STARTING = frozenset({"dequeued", "placed", "reserved", "dispatched"})
 
 
-def queue_rows(jobs: Iterable[Slim], policies: Mapping[str, str]) -> list[QueueRow]:
-    """Every queue that a live job is in or that was configured (`policies`: name -> policy), by name."""
-    counts: dict[str, dict[str, int]] = {name: {} for name in policies}
+def queue_rows(jobs: Iterable[Slim], queues: Mapping[str, QueueSpec]) -> list[QueueRow]:
+    """Every queue that a live job is in or that was configured, by name."""
+    counts: dict[str, dict[str, int]] = {name: {} for name in queues}
     oldest: dict[str, tuple[int, str]] = {}
     for job in jobs:
         if not job.queue:
@@ -114,13 +117,14 @@ def queue_rows(jobs: Iterable[Slim], policies: Mapping[str, str]) -> list[QueueR
         mine[kind] = mine.get(kind, 0) + 1
         if kind == "waiting":
             oldest[job.queue] = min(oldest.get(job.queue, (job.enqueued_at, job.id)), (job.enqueued_at, job.id))
-    return [
-        QueueRow(
-            name, mine.get("waiting", 0), mine.get("starting", 0), mine.get("running", 0), policies.get(name, ""),
-            oldest.get(name, (0, ""))[1], oldest.get(name, (0, ""))[0],
-        )
-        for name, mine in sorted(counts.items())
-    ]  # fmt: skip
+    rows = []
+    for name, mine in sorted(counts.items()):
+        since, first = oldest.get(name, (0, ""))
+        spec = queues.get(name)
+        counted = (mine.get("waiting", 0), mine.get("starting", 0), mine.get("running", 0))
+        policy, by_time = (spec.policy.value, spec.by_time) if spec else ("", False)
+        rows.append(QueueRow(name, *counted, policy, first, since, by_time))
+    return rows
 
 
 def used_by_node(counters: Mapping[str, int]) -> dict[str, Resources]:

@@ -53,9 +53,8 @@ class Fleet:
     async def queues(self, request: Request) -> Response:
         now = self._world.clock.now()
         if self._counted is None or now - self._counted[0] >= _FRESH_MS:
-            policies = {name: spec.policy.value for name, spec in self._set.queues.items()}
             jobs = [job async for job in self._rows.live()]
-            self._counted = (now, QueueList(tuple(queue_rows(jobs, policies))))
+            self._counted = (now, QueueList(tuple(queue_rows(jobs, self._set.queues))))
         return answer(self._counted[1])
 
     async def quota(self, request: Request) -> Response:

@@ -47,8 +47,8 @@ class HubSettings:
         self.changed_at = 0
 
     def in_force(self, kind: str, name: str) -> bool:
-        """Whether there is a good setting of that kind and name."""
-        return any((key[0], key[2]) == (kind, name) for key in self._in_force if key[0] == kind)
+        """Whether there is a good PriorityClass or Queue of that name."""
+        return (kind, "", name) in self._holders
 
     async def run(self) -> None:
         await self._outbox.run()

@@ -7,6 +7,7 @@ from lives import S, failing, queued, running
 
 from fairway.app.show import clean, console, render_story, render_table, render_why
 from fairway.app.tables import render_clusters, render_jobs, render_queues, render_quota
+from fairway.domain.queues import QueuePolicy, QueueSpec
 from fairway.gateway.answers import QueueRow, QuotaRow, Slim, cluster_row, job_row, queue_rows, used_by_node
 from fairway.runtime.story import compose, why
 from fairway.wire.asks import QueuePlace
@@ -73,8 +74,8 @@ def test_a_queue_counts_who_waits_and_who_was_let_go() -> None:
         Slim("d", "running", "gold"),
         Slim("e", "admitted"),
     ]
-    rows = queue_rows(jobs, {"silver": "Block"})
-    assert rows == [QueueRow("gold", 2, 1, 1, "", "a", 1 * S), QueueRow("silver", policy="Block")]
+    rows = queue_rows(jobs, {"silver": QueueSpec("silver", QueuePolicy.BLOCK, by_time=True)})
+    assert rows == [QueueRow("gold", 2, 1, 1, "", "a", 1 * S), QueueRow("silver", policy="Block", by_time=True)]
     assert printed(render_queues(rows, 61 * S)).splitlines()[1].split() == ["gold", "-", "2", "1", "1", "a", "1", "min"]
 
 
