@@ -111,9 +111,9 @@ class House:
         admin = str(self.planes[name].kubeconfig)
         return await self.fairway("join", name, "--kubeconfig", admin, "--allow-loopback", *more, code=code)
 
-    async def submit(self, name: str, run_for: str, *clusters: str, code: int = 0) -> str:
+    async def submit(self, name: str, run_for: str, *clusters: str, code: int = 0, priority: str = "") -> str:
         path = self.dir / f"{name}.yaml"
-        path.write_text(yaml.safe_dump_all([job(name, run_for), policy(name, clusters)]))
+        path.write_text(yaml.safe_dump_all([job(name, run_for, priority), policy(name, clusters)]))
         return await self.fairway("submit", "-f", str(path), code=code)
 
     async def jobs(self) -> dict[str, Json]:
@@ -165,9 +165,11 @@ class House:
         return [one for one in found if one["user"].get("username") == ACCOUNT]
 
 
-def job(name: str, run_for: str) -> Json:
+def job(name: str, run_for: str, priority: str = "") -> Json:
     container = {"name": "main", "image": "x", "resources": {"requests": {"cpu": "1"}}}
-    spec = {"restartPolicy": "Never", "containers": [container]}
+    spec: Json = {"restartPolicy": "Never", "containers": [container]}
+    if priority:
+        spec["priorityClassName"] = priority
     template = {"metadata": {"annotations": {"fairway.test/run-for": run_for}}, "spec": spec}
     metadata = {"name": name, "namespace": "team-a"}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template}}

@@ -51,12 +51,11 @@ every_kind = pytest.mark.parametrize("case", CASES, ids=[f"{one.kind} in {one.cl
 
 @pytest.fixture(scope="session")
 def classes(fleet: RealFleet) -> None:
-    """The PriorityClasses that the examples name: pods of a member want them there, too. One worker after another, as
-    only one class may be the default."""
+    """The PriorityClasses that the examples name, on the hub alone. One worker after another, as only one class may be
+    the default."""
     with (fleet.dir.parent / "classes.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for api in (fleet.hub, *fleet.members.values()):
-            api.kubectl("apply", "--server-side", "-f", str(EXAMPLES / "priorityclasses.yaml"))
+        fleet.hub.kubectl("apply", "--server-side", "-f", str(EXAMPLES / "priorityclasses.yaml"))
 
 
 @every_kind

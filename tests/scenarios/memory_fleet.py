@@ -117,7 +117,7 @@ class Fleet:
 
     def services(self) -> dict[str, Callable[[], Service]]:
         clusters = Members(self.clusters)
-        hands = Hands(self.bus, clusters, self.store.beside())
+        hands = Hands(World(self.bus, self.store.beside(), self.clock, "propagator"), clusters)
         dispatch, recall = propagator.services(hands)
         return {
             "admission": lambda: admission.service(self.catalog),

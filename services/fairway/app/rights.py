@@ -41,6 +41,7 @@ _GENERAL = (
     Right("", ("nodes",), ("list", "watch"), "the agent reports room"),
     Right("", ("pods",), ("list", "watch"), "the agent reports who uses it; a deletion waits for the last pod"),
     Right("", ("namespaces",), ("get", "create"), "a tenant's namespace is made for its first job"),
+    Right("scheduling.k8s.io", ("priorityclasses",), ("create",), "a job's PriorityClass is made where it is missing"),
 )
 
 
@@ -51,7 +52,6 @@ _HOLDS = {
     ),
     PLACEHOLDERS: (
         Right("", ("pods", "pods/status"), ("patch",), "a job's pod is given the room that a placeholder held"),
-        Right("scheduling.k8s.io", ("priorityclasses",), ("create",), "placeholders are driven out by nobody's equal"),
     ),
 }  # fmt: skip
 # At home, and nowhere else.

@@ -11,7 +11,8 @@ HOLD, APPLY, DELETE, RELEASE = "hold", "apply", "delete", "release"
 
 
 class Copy(Struct, frozen=True):
-    """What the call needs of the job: its kind `Kind.group/version`, where it is, and where its manifest lies."""
+    """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, and the
+    PriorityClass that its pods name, with its value."""
 
     kind: str
     namespace: str
@@ -19,6 +20,8 @@ class Copy(Struct, frozen=True):
     manifest: wire.ManifestRef
     hub_uid: str = ""
     room: Room | None = None
+    priority_class: str = ""
+    priority: int = 0
 
 
 class Made(Struct, frozen=True):
@@ -37,4 +40,5 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
     work = job.spec.workload
     hub = job.spec.hub.uid if job.spec.hub else ""
     room = room_of(job, attempt or job.attempt)
-    return Copy(f"{work.kind}.{work.api_version}", work.namespace, work.name, job.spec.manifest, hub, room)
+    manifest, class_name, value = job.spec.manifest, work.priority_class, job.spec.priority
+    return Copy(work.key, work.namespace, work.name, manifest, hub, room, class_name, value)

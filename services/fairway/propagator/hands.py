@@ -12,8 +12,10 @@ from fairway.domain.job import ENDED, State
 from fairway.domain.names import HUB_UID
 from fairway.propagator import calls
 from fairway.propagator.calls import Copy, Made
+from fairway.propagator.classes import Classes
 from fairway.propagator.reserve import Rooms
-from fairway.runtime.ports import Applied, Bus, Cluster, ClusterRefused, Store, StoreWiped, Unreachable, Wanted
+from fairway.runtime.loop import World
+from fairway.runtime.ports import Applied, Cluster, ClusterRefused, StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy
@@ -33,10 +35,11 @@ _row = msgspec.json.Decoder(_Row).decode
 
 
 class Hands:
-    """`clusters` may grow while it runs; `store` is its own client."""
+    """`clusters` may grow while it runs; the world's `store` is its own client."""
 
-    def __init__(self, bus: Bus, clusters: Mapping[str, Cluster], store: Store, rooms: Rooms | None = None) -> None:
-        self._bus, self._clusters, self._store, self._rooms = bus, clusters, store, rooms
+    def __init__(self, world: World, clusters: Mapping[str, Cluster], rooms: Rooms | None = None) -> None:
+        self._bus, self._store, self._clusters, self._rooms = world.bus, world.store, clusters, rooms
+        self._classes = Classes(world.clock)
 
     async def __call__(self, call: Call) -> Outcome:
         """Unknown outcomes have no code: they are tried again, which is harmless for both calls."""
@@ -77,6 +80,7 @@ class Hands:
         member = member_copy(manifest, call.job, call.attempt, hold=copy.room.way if copy.room else "")
         if copy.hub_uid:
             member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
+        await self._classes.need(cluster, copy.priority_class, copy.priority)
         try:
             return await cluster.apply(copy.kind, member)
         except ClusterRefused as error:

@@ -10,7 +10,9 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.job import State
+from fairway.propagator import classes
 from fairway.propagator.calls import Made
+from fairway.propagator.classes import ensure
 from fairway.propagator.holds import NAMESPACE, RESERVATION, Room, manifests, priority_class
 from fairway.propagator.member import Attempt, Member
 from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Store, StoreWiped, Unreachable, Wanted
@@ -96,7 +98,7 @@ class Rooms:
         key = (cluster.name, manifest["metadata"]["name"])
         if room.way != PLACEHOLDERS or key in self._classes:
             return
-        await _ensure(cluster, "PriorityClass.scheduling.k8s.io/v1", manifest)
+        await ensure(cluster, classes.KIND, manifest)
         self._classes.add(key)
 
     async def _create(self, member: Member, room: Room) -> None:
@@ -106,7 +108,7 @@ class Rooms:
             if room.way != PLACEHOLDERS:
                 raise
             if error.code == "NotFound":
-                await _ensure(member.cluster, "Namespace.v1", {"metadata": {"name": NAMESPACE}})
+                await ensure(member.cluster, "Namespace.v1", {"metadata": {"name": NAMESPACE}})
                 raise Unreachable(f"namespace {NAMESPACE} was missing in {member.cluster.name}") from None
             if "serviceaccount" in error.text or "PriorityClass" in error.text:
                 self._classes.clear()
@@ -168,11 +170,3 @@ class Rooms:
 
 def _alive(row: _Row, attempt: int) -> bool:
     return row.attempt == attempt and row.state in _ALIVE
-
-
-async def _ensure(cluster: Cluster, kind: str, manifest: dict[str, Any]) -> None:
-    try:
-        await cluster.create(kind, manifest)
-    except ClusterRefused as error:
-        if error.code != "AlreadyExists":
-            raise
