@@ -26,7 +26,7 @@ _numbers = count()
 
 
 @pytest.fixture(scope="session")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> RealFleet:
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealFleet]:
     """The shared fleet, started when first asked for; it ends with the test run."""
     shared = _shared(tmp_path_factory)
     with (shared / "real.lock").open("w") as lock:
@@ -34,7 +34,9 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> RealFleet:
         folder = shared / "real"
         if not (folder / "fleet.json").exists():
             _start(folder)
-    return RealFleet(folder)
+    found = RealFleet(folder)
+    yield found
+    found.close()
 
 
 @pytest.fixture

@@ -91,6 +91,10 @@ class RealFleet:
         self.hub = Api("hub", dir / "hub.kubeconfig")
         self.members = {path.stem: Api(path.stem, path) for path in sorted((dir / "clusters").glob("*.kubeconfig"))}
 
+    def close(self) -> None:
+        for api in (self.hub, *self.members.values()):
+            api.http.close()
+
     def where(self, kind: str, namespace: str, name: str) -> list[str]:
         """The members that have this job."""
         return [one.name for one in self.members.values() if one.job(kind, namespace, name)]
