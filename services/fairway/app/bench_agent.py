@@ -149,6 +149,7 @@ async def _steady(scene: Scene, heard: Heard, run: Run, tell: Tell) -> tuple[dic
     beats = asyncio.create_task(load.beat(scene.cluster, run.nodes, SystemClock().now))
     await churn.run(churn.warm)
     heard.begin()
+    churn.writes.clear()
     pids, begun, made = scene.pids(), loop.time(), churn.made
     spent = cpu(pids)
     for _ in range(int(run.seconds)):
@@ -165,7 +166,7 @@ async def _steady(scene: Scene, heard: Heard, run: Run, tell: Tell) -> tuple[dic
     await heard.settled(_PATIENCE_S)
     beats.cancel()
     await asyncio.gather(beats, return_exceptions=True)
-    ascending = sorted(heard.delays)
-    figures |= {f"delay_p{one}_ms": percentile(ascending, one / 100) for one in (50, 99)}
+    for what, times in (("delay", heard.delays), ("write", churn.writes)):
+        figures |= {f"{what}_p{one}_ms": percentile(sorted(times), one / 100) for one in (50, 99)}
     figures |= {"steady_cpu_percent": share["agent"], "rss_peak_mib": peak_mib(scene.agent.pid)}
-    return figures, {"cpu_percent_by_process": share, "changes_measured": len(ascending)}
+    return figures, {"cpu_percent_by_process": share, "changes_measured": len(heard.delays)}

@@ -132,6 +132,7 @@ class Churn:
         self._begun = 0.0
         self._at = 0
         self.made = 0
+        self.writes: list[float] = []  # what each took, in milliseconds
 
     @property
     def warm(self) -> int:
@@ -159,6 +160,7 @@ class Churn:
     async def _do(self, stage: int, number: int, before: Awaitable[None] | None) -> None:
         if before is not None:
             await before
+        asked = asyncio.get_running_loop().time()
         name, on = f"churn-{number:06}", node_name(number * 7 % self._nodes)
         if stage == 0:
             self._expect(on, f"{name}/1", True)
@@ -171,6 +173,7 @@ class Churn:
             self._expect(on, f"{name}/1", False)
             await self._say(name, "Succeeded")
         self.made += 1
+        self.writes.append((asyncio.get_running_loop().time() - asked) * 1000)
 
     async def _say(self, name: str, phase: str) -> None:
         await self._cluster.patch(POD, SPACE, name, {"status": lived(phase)}, "status")

@@ -17,7 +17,7 @@ def text(report: dict[str, Any]) -> str:
         f"{report['rss_mib']['agent']:,.0f} MiB, {f['rss_peak_mib']:,.0f} MiB at most",
         f"reports: {f['reports_per_second']:.1f}/s of {f['bytes_per_report']:,.0f} bytes and "
         f"{f['rows_per_report']:.1f} nodes; from a pod's change to its report p50 {f['delay_p50_ms']} ms, "
-        f"p99 {f['delay_p99_ms']} ms",
+        f"p99 {f['delay_p99_ms']} ms, the change itself p50 {f['write_p50_ms']} ms, p99 {f['write_p99_ms']} ms",
         "processor time under the pod changes, share of a core:",
     ]
     for name, spent in report["cpu_percent_by_process"].items():
