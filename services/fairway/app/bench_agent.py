@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -67,15 +68,14 @@ class Scene:
 
     def pids(self) -> dict[str, int]:
         found = {**self.planes.pids(), "nats": self.nats.pid, "valkey": self.valkey.pid}
-        return {**found, "agent": self.agent.pid}
+        return {**found, "agent": self.agent.pid, "bench": os.getpid()}
 
 
 async def measure(run: Run, dir: Path, tell: Tell) -> dict[str, Any]:
     """The whole run, as the report has it. `tell` hears what begins and how much of it, and then 1 for each part."""
     before = machine()
     tell("starting", 0)
-    async with _scene(dir) as scene:
-        await _fill(scene, run, tell)
+    async with _scene(run, dir, tell) as scene:
         sizes = {kind: await _size(scene.cluster, kind) for kind in ("nodes", "pods")}
         heard = await Heard.on(scene.bus, CLUSTER, run.nodes)
         tell("agent's start", 0)
@@ -92,18 +92,20 @@ async def measure(run: Run, dir: Path, tell: Tell) -> dict[str, Any]:
 
 
 @contextlib.asynccontextmanager
-async def _scene(dir: Path) -> AsyncIterator[Scene]:
-    built = tools(("kube",))
+async def _scene(run: Run, dir: Path, tell: Tell) -> AsyncIterator[Scene]:
+    """The API server comes after the objects: it would be busy with the news of them for longer than they take."""
     async with (
         await nats_server(dir / "nats") as nats,
         await valkey_server(dir / "valkey") as valkey,
-        planes(dir / "kubernetes", [Spec(CLUSTER, api_flags=_FLAGS)], built) as found,
+        planes(dir / "kubernetes", (), tools(("kube",))) as found,
     ):
+        await _fill(found.store, run, tell)
+        tell("API server", 0)
+        await found.add(Spec(CLUSTER, api_flags=_FLAGS))
         scene = Scene(dir, found, nats, valkey)
         scene.enrol()
-        scene.cluster = await KubernetesCluster.from_kubeconfig(
-            CLUSTER, scene.plane.kubeconfig, Options(shapes=SHAPES)
-        )  # fmt: skip
+        file = scene.plane.kubeconfig
+        scene.cluster = await KubernetesCluster.from_kubeconfig(CLUSTER, file, Options(shapes=SHAPES))
         scene.bus = await NatsBus.connect(nats.url, "fairway-bench")
         try:
             yield scene
@@ -113,8 +115,7 @@ async def _scene(dir: Path) -> AsyncIterator[Scene]:
             await scene.cluster.close()
 
 
-async def _fill(scene: Scene, run: Run, tell: Tell) -> None:
-    store = scene.planes.store
+async def _fill(store: str, run: Run, tell: Tell) -> None:
     tell("nodes", run.nodes)
     await fill(store, CLUSTER, "Node", map(load.node, range(run.nodes)), lambda: tell("", 1))
     tell("pods", run.pods)
