@@ -196,30 +196,6 @@ def test_a_node_that_goes_and_comes_back_is_not_gone() -> None:
     assert names(seen) == (["n1"], [])
 
 
-OLD, NEW = "v1.9.12-gke.3", "v1.34.1"
-
-
-@pytest.mark.parametrize(
-    ("then", "want"),
-    [
-        pytest.param([], OLD, id="the oldest, by number and not by letter"),
-        pytest.param([("a", None)], OLD, id="one of two old ones goes"),
-        pytest.param([("a", OLD), ("a", None)], OLD, id="one is told twice before it goes"),
-        pytest.param([("a", None), ("b", None)], "v1.33.0", id="both go"),
-        pytest.param([("a", NEW), ("b", NEW)], "v1.33.0", id="both are upgraded"),
-        pytest.param([("a", OLD), ("a", NEW), ("b", "")], "v1.33.0", id="one no longer says"),
-        pytest.param([(name, None) for name in "abcd"], "", id="all go"),
-    ],
-)
-def test_the_version_told_is_that_of_the_oldest_kubelet(then: list[tuple[str, str | None]], want: str) -> None:
-    seen = Seen()
-    for name, version in [("a", OLD), ("b", OLD), ("c", "v1.33.0"), ("d", NEW), *then]:
-        manifest = node(name)
-        manifest["status"]["nodeInfo"]["kubeletVersion"] = version
-        seen.node(name, manifest if version is not None else None)
-    assert seen.kubernetes == want
-
-
 @pytest.mark.parametrize(
     ("most", "want"),
     [
