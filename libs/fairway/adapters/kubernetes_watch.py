@@ -7,6 +7,7 @@ connections, and leaves it to the caller to notice what vanished in a gap.
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from sys import intern
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,6 +21,8 @@ from fairway.runtime.ports import Change, ClusterRefused, Unreachable
 
 log = structlog.get_logger()
 _OURS = "fairway.io/"
+# One for the thousands of objects that are not Fairway's; nobody changes it.
+_NONE: dict[str, str] = {}
 
 
 class Pace(Struct, frozen=True):
@@ -164,13 +167,14 @@ class Reflector:
         if key in self._told and self._told[key][0] != uid:
             changes.insert(0, self._vanished(key))
         labels = metadata.get("labels") or {}
-        self._told[key] = (uid, {name: labels[name] for name in labels if name.startswith(_OURS)})
+        ours = {name: labels[name] for name in labels if name.startswith(_OURS)}
+        self._told[key] = (uid, ours or _NONE)
         return changes
 
     def _vanished(self, key: tuple[str, str]) -> Change:
         uid, labels = self._told.pop(key)
         namespace, name = key
-        metadata = {"namespace": namespace, "name": name, "uid": uid, "labels": labels}
+        metadata = {"namespace": namespace, "name": name, "uid": uid, "labels": {**labels}}
         return Change(self._scope.kind, namespace, name, {"metadata": metadata}, gone=True)
 
     def _nothing(self) -> list[Change]:
@@ -208,4 +212,4 @@ class Reflector:
 
 def _key(manifest: dict[str, Any]) -> tuple[str, str]:
     metadata = manifest["metadata"]
-    return metadata.get("namespace", ""), metadata["name"]
+    return intern(metadata.get("namespace") or ""), metadata["name"]

@@ -31,6 +31,7 @@ class Seen:
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._versions: dict[str, str] = {}
+        self._kubelets: dict[str, int] = {}
         self._uses: dict[tuple[str, str], Use] = {}
         self._users: dict[str, _Users] = {}
         self._changed: set[str] = set()
@@ -41,18 +42,27 @@ class Seen:
     def node(self, name: str, manifest: dict[str, Any] | None) -> None:
         """A node as it is now; None: it is gone. ValidationError when the manifest is no Node."""
         if manifest is None:
-            self._versions.pop(name, None)
+            self._kubelet(name, "")
             self._unready.discard(name)
             if self._nodes.pop(name, None) is not None:
                 self._gone.add(name)
                 self._changed.discard(name)
             return
-        node, self._versions[name], ready = node_of(manifest)
+        node, version, ready = node_of(manifest)
+        self._kubelet(name, version)
         (self._unready.discard if ready else self._unready.add)(name)
         if self._nodes.get(name) != node:
             self._nodes[name] = node
             self._gone.discard(name)
             self._changed.add(name)
+
+    def _kubelet(self, name: str, version: str) -> None:
+        """Counted by version: with every report the oldest is told, and a cluster has few versions and many nodes."""
+        for one, sign in ((self._versions.pop(name, ""), -1), (version, 1)):
+            if one:
+                _move(self._kubelets, {one: 1}, sign)
+        if version:
+            self._versions[name] = version
 
     def pod(self, namespace: str, name: str, manifest: dict[str, Any] | None) -> None:
         """A pod as it is now; None: it is gone. ValidationError when the manifest is no Pod."""
@@ -126,7 +136,7 @@ class Seen:
     @property
     def kubernetes(self) -> str:
         """The oldest kubelet's version: what a job may count on everywhere."""
-        return min((one for one in self._versions.values() if one), key=_numbers, default="")
+        return min(self._kubelets, key=_numbers, default="")
 
 
 def _move(total: Resources, amounts: Resources, sign: int) -> None:

@@ -68,3 +68,27 @@ def kubernetes(
             measure(Run(jobs, calm=calm, rate=rate, freed=freed), Path(directory or temporary), bar.tell)
         )
     typer.echo(msgspec.json.format(msgspec.json.encode(report)).decode() if output == "json" else text(report))
+
+
+@_bench.command()
+def report(
+    nodes: Annotated[int, typer.Option(min=1)] = 5_000,
+    pods: Annotated[int, typer.Option(min=1, help="that stay, beside those that come and go")] = 20_000,
+    events: Annotated[int, typer.Option(min=1, help="pod changes a second")] = 100,
+    seconds: Annotated[int, typer.Option(min=1, help="how long they are measured")] = 60,
+    directory: Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")] = "",
+    output: Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")] = "text",
+) -> None:
+    """One agent beside a real API server: its start, its processor time and memory, and how late its reports are."""
+    import uvloop
+
+    from fairway.app.bench_agent import Run, measure
+    from fairway.app.bench_agent_report import text
+    from fairway.app.bench_report import Bar
+    from fairway.app.foreground import built
+
+    built()
+    bar = Bar()
+    with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:
+        found = uvloop.run(measure(Run(nodes, pods, events, seconds), Path(directory or temporary), bar.tell))
+    typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode() if output == "json" else text(found))

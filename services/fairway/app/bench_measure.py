@@ -131,6 +131,12 @@ def rss_mib(pids: Mapping[str, int]) -> dict[str, float]:
     return {name: round(count * os.sysconf("SC_PAGE_SIZE") / 2**20, 1) for name, count in pages.items()}
 
 
+def peak_mib(pid: int) -> float:
+    """The most resident memory that a process ever had (proc(5), VmHWM) in MiB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return round(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024, 1)
+
+
 def per_job(before: Mapping[str, float], after: Mapping[str, float], jobs: int) -> dict[str, float]:
     """Processor time in microseconds a job."""
     return {name: round((after[name] - before[name]) / jobs * 1e6, 1) for name in before}

@@ -121,6 +121,12 @@ def test_who_uses_a_node(given: Json, want: Json) -> None:
     assert gone == ()
 
 
+def test_what_pods_of_one_shape_take_is_kept_once() -> None:
+    one, other = use_of(pod()), use_of(pod())
+    assert one is not None and other is not None
+    assert one.requests is other.requests
+
+
 def told() -> Seen:
     """Two nodes, a pod on the first; all of it reported."""
     seen = Seen()
@@ -188,17 +194,6 @@ def test_a_node_that_goes_and_comes_back_is_not_gone() -> None:
     seen.node("n1", None)
     seen.node("n1", node("n1"))
     assert names(seen) == (["n1"], [])
-
-
-def test_the_version_told_is_that_of_the_oldest_kubelet() -> None:
-    seen = Seen()
-    for name, version in (("a", "v1.34.1"), ("b", "v1.9.12-gke.3"), ("c", "v1.33.0")):
-        manifest = node(name)
-        manifest["status"]["nodeInfo"]["kubeletVersion"] = version
-        seen.node(name, manifest)
-    assert seen.kubernetes == "v1.9.12-gke.3"
-    seen.node("b", None)
-    assert seen.kubernetes == "v1.33.0"
 
 
 @pytest.mark.parametrize(
