@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_http import Http, Refusal, Request, Status
+from fairway.adapters.kubernetes_http import Http, Refusal, Request, Silent, Status
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed, Resource
 from fairway.adapters.kubernetes_shape import Line, Shape
 from fairway.runtime.ports import Change, ClusterRefused, Unreachable
@@ -24,14 +24,15 @@ _OURS = "fairway.io/"
 
 class Pace(Struct, frozen=True):
     """How a watch waits, in seconds. `server` is how long the API is asked to keep one open (it ends it itself),
-    `idle` how long silence is trusted: a bookmark comes about every minute. A kind that is not served is asked for
-    every `absent`. `page` objects are listed at once."""
+    `idle` how long silence is trusted, so that whatever happens meanwhile is known that much later at most. A kind that
+    is not served is asked for every `absent`. `page` objects are listed at once."""
 
     first: float = 0.2
     most: float = 10.0
     absent: float = 3.0
     server: float = 300.0
-    idle: float = 90.0
+    # kube-apiserver sends a bookmark every 60 s and looks for those that are due every 1 to 1.25 s (its cacher).
+    idle: float = 70.0
     page: int = 500
 
 
@@ -139,15 +140,21 @@ class Reflector:
             "timeoutSeconds": str(int(self._pace.server * self._rng.uniform(0.8, 1.2)) or 1),
         }  # fmt: skip
         request = Request("GET", resource.path(self._scope.namespace), query)
-        async with aclosing(self._http.lines(request, self._pace.idle)) as lines:
-            async for raw in lines:
-                line = self._decoded(self._shape.line, raw)
-                if line.type == "ERROR":
-                    said = msgspec.convert(line.object, Status, strict=False)
-                    raise Refusal(said.code or 410, said)
-                for change in () if line.type == "BOOKMARK" else self._heard(line):
-                    yield change
-                self._version = line.object["metadata"]["resourceVersion"]
+        try:
+            async with aclosing(self._http.lines(request, self._pace.idle)) as lines:
+                async for raw in lines:
+                    line = self._decoded(self._shape.line, raw)
+                    if line.type == "ERROR":
+                        said = msgspec.convert(line.object, Status, strict=False)
+                        raise Refusal(said.code or 410, said)
+                    for change in () if line.type == "BOOKMARK" else self._heard(line):
+                        yield change
+                    self._version = line.object["metadata"]["resourceVersion"]
+        except Silent:
+            # Another watch may stall as well, if something in between holds back what has no end: a list has one.
+            self._version = ""
+            log.warning("watch fell silent, listing anew", kind=self._scope.kind, seconds=self._pace.idle)
+            raise
 
     def _heard(self, line: Line[dict[str, Any]]) -> list[Change]:
         if line.type != "DELETED":
