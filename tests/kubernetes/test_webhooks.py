@@ -50,7 +50,7 @@ def submit(fleet: Troubled, tenant: str, name: str, *first_then: str, attempts: 
 
 def ended(fleet: Troubled, tenant: str, name: str) -> list[tuple[str, str, str]]:
     """Cluster, code and text of each attempt that is over."""
-    found = fleet.job(tenant, name)["attempts"]
+    found = fleet.job(tenant, name).get("attempts", ())
     return [(one["cluster"], one["why"]["code"], one["why"]["text"]) for one in found if one.get("why")]
 
 
