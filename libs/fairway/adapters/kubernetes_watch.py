@@ -23,15 +23,17 @@ _OURS = "fairway.io/"
 
 
 class Pace(Struct, frozen=True):
-    """How a watch waits, in seconds. `server` is how long the API is asked to keep one open (it ends it itself),
-    `idle` how long silence is trusted, so that whatever happens meanwhile is known that much later at most. A kind that
-    is not served is asked for every `absent`. `page` objects are listed at once."""
+    """How a watch waits, in seconds. `server` is how long the API is asked to keep one open, give or take a fifth: it
+    ends it itself, before `idle`, which is how long silence is trusted. So whatever happens behind a connection that
+    stalled is known that much later at most. A kind that is not served is asked for every `absent`. `page` objects are
+    listed at once."""
 
     first: float = 0.2
     most: float = 10.0
     absent: float = 3.0
-    server: float = 300.0
-    # kube-apiserver sends a bookmark every 60 s and looks for those that are due every 1 to 1.25 s (its cacher).
+    # Bookmarks alone do not tell a quiet watch from a stalled one: kube-apiserver sends none of a kind of which it has
+    # seen no event since it started (its cacher).
+    server: float = 50.0
     idle: float = 70.0
     page: int = 500
 
