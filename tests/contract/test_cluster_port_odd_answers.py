@@ -169,8 +169,17 @@ async def test_a_watch_that_ends_goes_on_where_its_last_bookmark_was() -> None:
         assert "resourceVersion=42" in scripted.asked[2]
 
 
-async def test_a_watch_that_falls_silent_is_opened_again_from_where_it_was() -> None:
-    silent = lines({"type": "ADDED", "object": config_map("a", version="8")}, hang=True)
-    async with api(page(), silent, lines({"type": "ERROR", "object": {"code": 410}}), page()) as (scripted, cluster):
-        assert await told(cluster, syncs=2) == ["synced", "+a", "-a", "synced"]
-        assert "resourceVersion=8" in scripted.asked[2]
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(({"type": "ADDED", "object": config_map("a", version="8")},), id="after it told something"),
+        pytest.param((), id="from its beginning"),
+    ],
+)
+async def test_a_watch_that_falls_silent_lists_anew_and_needs_no_other_watch_to_speak(said: Any) -> None:
+    silent = lines(*said, hang=True)
+    async with api(page(), silent, page(config_map("b", version="9"), version="9"), silent) as (scripted, cluster):
+        found = await told(cluster, syncs=2)
+        assert [one for one in found if not one.endswith("a")] == ["synced", "+b", "synced"]
+        assert [one for one in found if one.endswith("a")] == ["+a", "-a"][: 2 * len(said)]
+        assert ["watch=1" in one for one in scripted.asked] == [False, True, False]

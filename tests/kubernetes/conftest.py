@@ -19,7 +19,7 @@ import psutil
 import pytest
 from fleet import KINDS, Api, RealFleet, environment, in_namespace
 from own import Own
-from troubled import Troubled
+from troubled import JOBS, Troubled
 
 _START_S = 180.0
 _numbers = count()
@@ -58,11 +58,28 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
 
 
 @pytest.fixture(scope="session")
-def troubled(own: Own, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troubled]:
+def troubles(own: Own, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troubled]:
     """A fleet on those servers."""
     fleet = Troubled(own, tmp_path_factory.mktemp("troubled"))
     yield fleet
     fleet.stop()
+
+
+@pytest.fixture
+def troubled(troubles: Troubled) -> Iterator[Troubled]:
+    """That fleet; everything is made good again, whatever a test broke."""
+    yield troubles
+    troubles.restore()
+
+
+@pytest.fixture
+def troubled_tenant(troubled: Troubled) -> Iterator[str]:
+    """A new namespace on its hub."""
+    name = f"trouble-{next(_numbers)}"
+    troubled.hub.create("v1/namespaces", {"metadata": {"name": name}})
+    yield name
+    # As kubectl does; the API's own default for Jobs leaves their pods, and a finalizer.
+    troubled.hub.delete(JOBS.format(name), propagationPolicy="Background")
 
 
 def _clear(hub: Api, tenant: str) -> None:

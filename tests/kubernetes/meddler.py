@@ -31,7 +31,7 @@ class Meddler:
     """Plain HTTP on 127.0.0.1 before the API server of a kubeconfig. `asked` is every request as `METHOD path?query`.
 
     `fault` sees every request first: what it returns is the answer. `reset` drops connections, `held` answers nothing,
-    `stalled` lets no byte of an open watch through any more (the connections stay).
+    `stalled` lets no byte of any watch through any more (the connections stay), `stall` none of those open now.
     """
 
     def __init__(self, kubeconfig: Path) -> None:
@@ -46,12 +46,17 @@ class Meddler:
         self.reset = False
         self.held = asyncio.Event()
         self.stalled = False
+        self._watches, self._silenced = 0, 0
         self.restore()
 
     def restore(self) -> None:
         """Everything goes through; watches that were stalled stay silent."""
         self.fault, self.reset, self.stalled = (lambda request: None), False, False
         self.held.set()
+
+    def stall(self) -> None:
+        """Half a failure: nothing comes through the watches that are open now, and everything else works."""
+        self._silenced = self._watches
 
     def cut(self) -> None:
         """Every connection that is open now is dropped: watches end."""
@@ -114,9 +119,12 @@ class Meddler:
         kept = {name: value for name, value in said.headers.items() if name.lower() not in _HOP}
         response = web.StreamResponse(status=said.status, headers=kept)
         await response.prepare(request)
+        watch = "watch=" in request.path_qs
+        self._watches += watch
+        number = self._watches
         with suppress(ConnectionResetError, asyncio.IncompleteReadError):
             async for chunk in said.content.iter_any():
-                if self.stalled and "watch=" in request.path_qs:
+                if watch and (self.stalled or number <= self._silenced):
                     await asyncio.Event().wait()
                 await response.write(chunk)
         return response

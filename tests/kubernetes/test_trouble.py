@@ -4,7 +4,7 @@ the story says why."""
 import json
 import time
 from collections.abc import Iterator
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -15,25 +15,18 @@ from own import crd
 from troubled import JOBS, POLICIES, Troubled, job, policy, torch
 
 Json = dict[str, Any]
-_numbers = count()
 CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
 ADMISSION = "admissionregistration.k8s.io/v1"
 
 
 @pytest.fixture
-def fleet(troubled: Troubled) -> Iterator[Troubled]:
-    """Everything is made good again, whatever a test broke."""
-    yield troubled
-    troubled.restore()
+def fleet(troubled: Troubled) -> Troubled:
+    return troubled
 
 
 @pytest.fixture
-def tenant(fleet: Troubled) -> Iterator[str]:
-    name = f"trouble-{next(_numbers)}"
-    fleet.hub.create("v1/namespaces", {"metadata": {"name": name}})
-    yield name
-    # As kubectl does; the API's own default for Jobs leaves their pods, and a finalizer.
-    fleet.hub.delete(JOBS.format(name), propagationPolicy="Background")
+def tenant(troubled_tenant: str) -> str:
+    return troubled_tenant
 
 
 def writes(asked: list[str], tenant: str) -> list[str]:

@@ -52,7 +52,7 @@ class Creator:
             except Failing as error:
                 # The object was not stored, and will not be as long as that webhook is away: others may do better.
                 if "failed calling webhook" in error.said.message:
-                    raise ClusterRefused("WebhookFailed", error.said.message) from error
+                    raise ClusterRefused(Code.WEBHOOK_FAILED, error.said.message) from error
                 raise
             found = await self._find(kind, manifest)
             if found is not None:

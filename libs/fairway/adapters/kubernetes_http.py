@@ -76,6 +76,10 @@ class Failing(Unreachable):
         self.said = said
 
 
+class Silent(Unreachable):
+    """The connection stands, and nothing came through it for as long as silence is trusted."""
+
+
 class Request(Struct, frozen=True):
     """`known` is the ETag of the answer that the caller has: when it still holds, the answer is empty."""
 
@@ -120,7 +124,7 @@ class Http:
         raise Unreachable(f"{self._name} answers {request.path} with 429, too many requests; trying again later")
 
     async def lines(self, request: Request, idle_s: float) -> AsyncGenerator[bytes, None]:
-        """The lines of an answer without end; Unreachable when nothing comes for `idle_s`."""
+        """The lines of an answer without end; Silent when nothing comes for `idle_s`."""
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=idle_s)
         async with self._send(request, timeout) as response:
             if response.status != 200:
@@ -175,7 +179,8 @@ class Http:
                 yield response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             cause = str(error) or type(error).__name__
-            raise Unreachable(f"{self._name} did not answer {request.method} {request.path}: {cause}") from error
+            meaning = Silent if isinstance(error, aiohttp.SocketTimeoutError) else Unreachable
+            raise meaning(f"{self._name} did not answer {request.method} {request.path}: {cause}") from error
 
     async def close(self) -> None:
         await self._client.close()

@@ -14,7 +14,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_http import Http, Refusal, Request, Status
+from fairway.adapters.kubernetes_http import Http, Refusal, Request, Silent, Status
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed, Resource
 from fairway.adapters.kubernetes_shape import Line, Shape
 from fairway.runtime.ports import Change, ClusterRefused, Unreachable
@@ -26,15 +26,18 @@ _NONE: dict[str, str] = {}
 
 
 class Pace(Struct, frozen=True):
-    """How a watch waits, in seconds. `server` is how long the API is asked to keep one open (it ends it itself),
-    `idle` how long silence is trusted: a bookmark comes about every minute. A kind that is not served is asked for
-    every `absent`. `page` objects are listed at once."""
+    """How a watch waits, in seconds. `server` is how long the API is asked to keep one open, give or take a fifth: it
+    ends it itself, before `idle`, which is how long silence is trusted. So whatever happens behind a connection that
+    stalled is known that much later at most. A kind that is not served is asked for every `absent`. `page` objects are
+    listed at once."""
 
     first: float = 0.2
     most: float = 10.0
     absent: float = 3.0
-    server: float = 300.0
-    idle: float = 90.0
+    # Bookmarks alone do not tell a quiet watch from a stalled one: kube-apiserver sends none of a kind of which it has
+    # seen no event since it started (its cacher).
+    server: float = 50.0
+    idle: float = 70.0
     page: int = 500
 
 
@@ -142,15 +145,21 @@ class Reflector:
             "timeoutSeconds": str(int(self._pace.server * self._rng.uniform(0.8, 1.2)) or 1),
         }  # fmt: skip
         request = Request("GET", resource.path(self._scope.namespace), query)
-        async with aclosing(self._http.lines(request, self._pace.idle)) as lines:
-            async for raw in lines:
-                line = self._decoded(self._shape.line, raw)
-                if line.type == "ERROR":
-                    said = msgspec.convert(line.object, Status, strict=False)
-                    raise Refusal(said.code or 410, said)
-                for change in () if line.type == "BOOKMARK" else self._heard(line):
-                    yield change
-                self._version = line.object["metadata"]["resourceVersion"]
+        try:
+            async with aclosing(self._http.lines(request, self._pace.idle)) as lines:
+                async for raw in lines:
+                    line = self._decoded(self._shape.line, raw)
+                    if line.type == "ERROR":
+                        said = msgspec.convert(line.object, Status, strict=False)
+                        raise Refusal(said.code or 410, said)
+                    for change in () if line.type == "BOOKMARK" else self._heard(line):
+                        yield change
+                    self._version = line.object["metadata"]["resourceVersion"]
+        except Silent:
+            # Another watch may stall as well, if something in between holds back what has no end: a list has one.
+            self._version = ""
+            log.warning("watch fell silent, listing anew", kind=self._scope.kind, seconds=self._pace.idle)
+            raise
 
     def _heard(self, line: Line[dict[str, Any]]) -> list[Change]:
         if line.type != "DELETED":

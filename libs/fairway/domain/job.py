@@ -231,7 +231,7 @@ def _requeued(job: Job, message: wire.Queue) -> dict[str, object]:
 def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> dict[str, object]:
     cluster, code = message.cluster, message.why.code
     ends = [one.why.code for one in job.attempts if one.cluster == cluster and one.why is not None]
-    before = ends.count(Code.ROOM_TAKEN)
+    before = ends.count(code)
     until = message.at + avoided_for(code, job.spec.avoid if job.spec else 0, before)
     return {
         "why": message.why,

@@ -45,8 +45,10 @@ def scheduler(kubeconfig: Path) -> list[str]:
 
 
 def kwok(kubeconfig: Path, stages: Path) -> list[str]:
-    """Kubelets for every node. The pods' stages are ours: they follow annotations of the pod."""
+    """Kubelets for every node. The pods' stages are ours: they follow annotations of the pod. What is said of a node
+    with the annotation fairway.test/status=kept is left as it is."""
     return [
         f"--kubeconfig={kubeconfig}", f"--config={stages}", "--manage-all-nodes=true",
         "--node-lease-duration-seconds=40", f"--cidr={_PODS}",
+        "--disregard-status-with-annotation-selector=fairway.test/status=kept",
     ]  # fmt: skip

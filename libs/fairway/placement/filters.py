@@ -47,8 +47,9 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     """One cluster's answer as a code and numbers; `sentences.sentence` says it in words.
 
     `about` names the rule, label, taint, kind or lacking resource. `needed`, `by_node`, `by_sum`, `at_most`
-    are pods (see `fit.Shortfall`). `age`, `limit`, `left` are milliseconds: of the last report, the age it
-    may have, and until the job may go there again, which is at `until`. `score` only where it fits.
+    are pods, `nodes` and `closed` nodes (see `fit.Shortfall`). `age`, `limit`, `left` are milliseconds: of the
+    last report, the age it may have, and until the job may go there again, which is at `until`. `score` only
+    where it fits.
     """
 
     cluster: str
@@ -59,6 +60,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     by_sum: int = 0
     at_most: int = 0
     nodes: int = 0
+    closed: int = 0
     age: int = 0
     limit: int = 0
     left: int = 0
@@ -160,4 +162,4 @@ def _one(view: ClusterView, row: Row, query: Query) -> Verdict:
 
 def _short(name: str, short: Shortfall) -> Verdict:
     pods = short.needed, short.by_node, short.by_sum, short.at_most
-    return Verdict(name, short.code, short.lacking, *pods, short.nodes)
+    return Verdict(name, short.code, short.lacking, *pods, short.nodes, short.closed)

@@ -28,12 +28,16 @@ class Plan(Struct, frozen=True):
     pods: int
 
 
+_CLOSED = "closed now (not ready, cordoned or under pressure): "
+
+
 class Shortfall(Struct, frozen=True):
-    """Why a gang of `needed` pods does not fit; all numbers but `nodes` are pods.
+    """Why a gang of `needed` pods does not fit; all numbers but `nodes` and `closed` are pods.
 
     `by_node` fit node by node, `by_sum` would fit if all free amounts (for NEVER_FITS: all there are) were
-    on one node, `at_most` if the cluster were empty; `nodes` admit such pods. `lacking` is the resource whose
-    sum ends first. For several shapes `by_node` is what the best try placed and `at_most` an upper bound.
+    on one node, `at_most` if the cluster were empty; `nodes` admit such pods, and `closed` of these
+    take no new ones now. `lacking` is the resource whose sum ends first. For several shapes `by_node` is what the best
+    try placed and `at_most` an upper bound.
     """
 
     code: Code
@@ -44,6 +48,7 @@ class Shortfall(Struct, frozen=True):
     nodes: int
     lacking: str
     asks: str
+    closed: int = 0
 
     @property
     def ever(self) -> bool:
@@ -55,7 +60,8 @@ class Shortfall(Struct, frozen=True):
         """The sentence with the numbers."""
         if self.code is not Code.NEVER_FITS:
             would = f"by sum of free resources {self.by_sum} would ({self.lacking} ends first)"
-            return f"needs {self.asks}; node by node {self.by_node} fit, {would}"
+            closed = f"; {_CLOSED}{self.closed} of its matching nodes" if self.closed else ""
+            return f"needs {self.asks}; node by node {self.by_node} fit, {would}{closed}"
         if not self.nodes:
             return f"needs {self.asks}; no node there is one that all these pods may be on"
         if not self.at_most:
@@ -106,8 +112,9 @@ def shortfall(cluster: ClusterView, demand: Demand) -> Shortfall:
     code = Code.FRAGMENTED if by_sum >= demand.needed else Code.NOT_ENOUGH
     if at_most < demand.needed:
         code = Code.NEVER_FITS
-    nodes = min([cluster.region(row.where).whole.nodes for row in rows])
-    return Shortfall(code, demand.needed, by_node, by_sum, at_most, nodes, lacking, words(demand))
+    regions = [cluster.region(row.where) for row in rows]
+    nodes, closed = min(one.whole.nodes for one in regions), max(one.whole.nodes - one.free.nodes for one in regions)
+    return Shortfall(code, demand.needed, by_node, by_sum, at_most, nodes, lacking, words(demand), closed)
 
 
 def _sum_of_one(cluster: ClusterView, row: Row, ever: bool) -> tuple[int, str]:

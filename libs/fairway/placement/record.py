@@ -9,7 +9,7 @@ from fairway.placement.filters import Verdict
 from fairway.placement.sentences import sentence
 from fairway.wire import jobs as wire
 
-_NUMBERS = ("needed", "by_node", "by_sum", "at_most", "nodes", "age", "limit", "left", "until")
+_NUMBERS = ("needed", "by_node", "by_sum", "at_most", "nodes", "closed", "age", "limit", "left", "until")
 
 
 # Judged clusters keep their verdicts from job to job until something changes there (placement.filters), and so do the

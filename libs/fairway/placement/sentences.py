@@ -87,4 +87,4 @@ def _short(verdict: Verdict, gang: str) -> str:
     if verdict.code not in _SHORT:
         return verdict.code.value
     numbers = verdict.needed, verdict.by_node, verdict.by_sum, verdict.at_most, verdict.nodes
-    return Shortfall(verdict.code, *numbers, verdict.about, gang).text
+    return Shortfall(verdict.code, *numbers, verdict.about, gang, verdict.closed).text

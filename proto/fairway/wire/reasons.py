@@ -57,6 +57,7 @@ class Code(StrEnum):
     NODE_LOST = "NodeLost"
     GANG_DOWN = "GangDown"
     EDITED = "Edited"
+    WEBHOOK_FAILED = "WebhookFailed"
     # A setting of the hub that waits for another one to go.
     ANOTHER_IN_FORCE = "AnotherInForce"
     # A cluster that is to leave the fleet: as a verdict, and of an attempt that is moved away from it.

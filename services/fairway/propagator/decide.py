@@ -19,6 +19,7 @@ _AGAIN_MS = 1_000
 _LOOK_MS, _PATIENCE_MS = 100, 2_000
 # No code: nobody knows whether it was applied. An object of ours that is on its way out makes room in a moment.
 _PASSING = ("", "StaleObject")
+_WEBHOOK = "start that webhook again, or remove its configuration there"
 _HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
 
 
@@ -54,6 +55,10 @@ def _dispatch(view: Jobs, heard: Heard, now: int) -> Decision:
     if outcome.call.verb == HOLD:
         text = f"{job.cluster} refused what was to hold its room: {outcome.text}"
         return Decision((next_attempt(teller, wire.Lost, Reason(Code.ROOM_TAKEN, text, remedy=_HOLDS)).step(),))
+    if outcome.code == Code.WEBHOOK_FAILED:
+        # Nobody has said anything against the job, and what has not answered may answer again.
+        text = f"{job.cluster} could not take the object: {outcome.text}"
+        return Decision((next_attempt(teller, wire.Lost, Reason(Code.WEBHOOK_FAILED, text, remedy=_WEBHOOK)).step(),))
     code = Code.NAME_CONFLICT if outcome.code == "NameConflict" else Code.APPLY_REFUSED
     text = f"{job.cluster} refused the object: {outcome.text}"
     return Decision((attempt_over(teller, wire.Lost, Reason(code, text, remedy=_remedy(code))).step(),))

@@ -1,7 +1,7 @@
 """What stands between a job and a cluster, when no cluster takes it."""
 
 import pytest
-from placement_builders import NOW, cluster, context, gpus, job, workers
+from placement_builders import NOW, cluster, context, gpus, job, node, workers
 
 from fairway.placement.choose import choose
 from fairway.placement.cluster import ClusterView
@@ -42,6 +42,17 @@ from fairway.wire.workload import Workload
                 "8 nvidia.com/gpu; even empty the cluster would hold 2 node by node, 2 by sum of resources",
             ),
             id="too big for every cluster that serves it",
+        ),
+        pytest.param(
+            [cluster([node("n0", gpu=8, schedulable=False), node("n1", gpu=4)], "a")],
+            job(workers(1, gpu=8)),
+            (
+                True,
+                "none of 1 clusters can take it now; nearest is a: needs 1 pod of 1 cpu, 8 nvidia.com/gpu; "
+                "node by node 0 fit, by sum of free resources 0 would (nvidia.com/gpu ends first); closed now (not "
+                "ready, cordoned or under pressure): 1 of its matching nodes",
+            ),
+            id="the room is there, on a node that is not ready",
         ),
         pytest.param([], job(workers(1)), (True, "no cluster has joined the fleet yet"), id="no cluster yet"),
     ],

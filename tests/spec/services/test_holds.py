@@ -132,11 +132,12 @@ def test_the_recall_of_an_earlier_attempt_gives_back_the_room_of_that_one() -> N
     assert (asked.verb, asked.attempt, asked.body.room.key) == ("delete", 1, "llm-1/1")
 
 
-def test_room_refused_again_and_again_is_asked_for_ever_less_often() -> None:
+@pytest.mark.parametrize("code", [Code.ROOM_TAKEN, Code.WEBHOOK_FAILED])
+def test_what_a_member_lacks_again_and_again_is_asked_for_ever_less_often(code: Code) -> None:
     life, waits = held(), []
     for _ in range(3):
         attempt = life.now.attempt
-        why = Reason(Code.ROOM_TAKEN, "it was taken")
+        why = Reason(code, "not now")
         life.then(wire.Lost, cluster="c1", why=why)
         waits.append(life.now.avoid["c1"] - life.at)
         life.then(wire.Queue, queue="gold", enqueued_at=T0, attempt=attempt + 1)

@@ -55,6 +55,15 @@ def test_a_refusal_ends_the_attempt_and_the_job_with_the_last_one(refused: str, 
     assert [one.verb for one in said[1:]] == (["recall"] if attempts == 1 else ["recall", "queue"])
 
 
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_a_webhook_that_does_not_answer_sends_the_job_back_and_spends_nothing(attempts: int) -> None:
+    life = reserved(attempts=attempts)
+    said = events(decide(of(life), heard(life, outcomes=outcome("apply", False, "WebhookFailed")), NOW))
+    assert [one.verb for one in said] == ["lost", "recall", "queue"]
+    assert (said[0].why.code, said[0].final, said[2].attempt) == (Code.WEBHOOK_FAILED, False, 2)
+    assert "as it says" in said[0].why.text
+
+
 UNDONE = {
     "cancelled meanwhile": reserved().then(wire.Recall, cluster="c1", why=STOP),
     "expired meanwhile": reserved().then(wire.Recall, cluster="c1", why=WHY),

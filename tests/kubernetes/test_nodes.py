@@ -1,0 +1,93 @@
+"""A node that is not ready: its room is offered to nobody, and what runs on it is not waited for for ever."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fleet import Api, RealFleet, condition, until
+from tries import job, tried
+
+from fairway.agent.service import Settings
+
+Json = dict[str, Any]
+KEPT = "fairway.test/status"
+UNKNOWN = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "said by hand"}
+# The agent warns with its heartbeat; the rest is for a busy machine.
+BOUND_S = Settings().stranded + Settings().heartbeat + 15
+
+
+class Node:
+    """A node of the test's own, that takes only pods which select its label."""
+
+    def __init__(self, api: Api, tenant: str) -> None:
+        self.api, self.name, self.label = api, f"{api.name}-{tenant}", {"fairway.test/only": tenant}
+        size = {"cpu": "4", "memory": "8Gi", "pods": "20"}
+        meta = {"name": self.name, "labels": self.label}
+        status = {"allocatable": size, "capacity": size}
+        api.create("v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": status})
+        until(self.ready, f"{self.name} is ready")
+
+    def ready(self) -> bool:
+        return condition(self.api.get(f"v1/nodes/{self.name}"), "Ready") == "True"
+
+    def falter(self) -> None:
+        """As the node controller says it of a kubelet that has not been heard of. Only its pods still are: kwok plays
+        them on."""
+        self.api.patch(f"v1/nodes/{self.name}", {"metadata": {"annotations": {KEPT: "kept"}}})
+        self.api.patch(f"v1/nodes/{self.name}/status", {"status": {"conditions": [UNKNOWN]}})
+
+    def recover(self) -> None:
+        self.api.patch(f"v1/nodes/{self.name}", {"metadata": {"annotations": {KEPT: None}}})
+        until(self.ready, f"{self.name} is ready again")
+
+    def remove(self) -> None:
+        self.api.delete(f"v1/nodes/{self.name}")
+
+
+@pytest.fixture
+def nodes(fleet: RealFleet, tenant: str) -> Iterator[dict[str, Node]]:
+    made = {name: Node(fleet.members[name], tenant) for name in ("north", "west")}
+    yield made
+    for node in made.values():
+        node.remove()
+
+
+def selecting(node: Node, namespace: str) -> Json:
+    """Two pods that run for ever, on such nodes only."""
+    what = job("PyTorchJob", namespace, run_for="never")
+    for role in what["spec"]["pytorchReplicaSpecs"].values():
+        role["template"]["spec"]["nodeSelector"] = node.label
+    return what
+
+
+def test_the_room_of_a_node_that_is_not_ready_is_offered_to_nobody_and_why_says_so(
+    fleet: RealFleet, tenant: str, nodes: dict[str, Node]
+) -> None:
+    nodes["north"].falter()
+    one = tried(fleet, selecting(nodes["north"], tenant), "north")
+
+    def why() -> str:
+        return json.dumps(fleet.explained("why", tenant, "try"))
+
+    said = "closed now (not ready, cordoned or under pressure): 1 of its matching nodes"
+    until(lambda: said in why(), "why names the node that is closed")
+    assert fleet.where(one.kind, tenant, one.name) == []
+    nodes["north"].recover()
+    one.runs_in("north", 2)
+
+
+def test_a_job_whose_node_is_not_ready_for_a_minute_goes_on_elsewhere(
+    fleet: RealFleet, tenant: str, nodes: dict[str, Node]
+) -> None:
+    one = tried(fleet, selecting(nodes["north"], tenant), "north", "west")
+    one.runs_in("north", 2)
+    begun = time.monotonic()
+    nodes["north"].falter()
+    one.runs_in("west", 2, seconds=BOUND_S)
+    took = time.monotonic() - begun
+    one.is_gone_from("north")
+    assert "NodeLost" in one.story() and "has not been ready" in one.story()
+    # Kubernetes itself would have moved the pods after 300 s, and a node that comes back at once loses nothing.
+    assert Settings().stranded - 5 < took
