@@ -22,7 +22,7 @@ def node_name(number: int) -> str:
 
 
 def node(number: int) -> Json:
-    """30 labels and 25 images, ready: about 7 KB with what the server adds."""
+    """30 labels and 25 images, ready: about 10 KB with what the server adds."""
     name = node_name(number)
     known = {
         "kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
