@@ -1,7 +1,6 @@
-"""A node that is not ready: its room is offered to nobody, and what runs on it is not waited for for ever."""
+"""A node that is not ready: its room is offered to nobody."""
 
 import json
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,13 +8,9 @@ import pytest
 from fleet import Api, RealFleet, condition, until
 from tries import job, tried
 
-from fairway.agent.service import Settings
-
 Json = dict[str, Any]
 KEPT = "fairway.test/status"
 UNKNOWN = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "said by hand"}
-# The agent warns with its heartbeat; the rest is for a busy machine.
-BOUND_S = Settings().stranded + Settings().heartbeat + 15
 
 
 class Node:
@@ -76,18 +71,3 @@ def test_the_room_of_a_node_that_is_not_ready_is_offered_to_nobody_and_why_says_
     assert fleet.where(one.kind, tenant, one.name) == []
     nodes["north"].recover()
     one.runs_in("north", 2)
-
-
-def test_a_job_whose_node_is_not_ready_for_a_minute_goes_on_elsewhere(
-    fleet: RealFleet, tenant: str, nodes: dict[str, Node]
-) -> None:
-    one = tried(fleet, selecting(nodes["north"], tenant), "north", "west")
-    one.runs_in("north", 2)
-    begun = time.monotonic()
-    nodes["north"].falter()
-    one.runs_in("west", 2, seconds=BOUND_S)
-    took = time.monotonic() - begun
-    one.is_gone_from("north")
-    assert "NodeLost" in one.story() and "has not been ready" in one.story()
-    # Kubernetes itself would have moved the pods after 300 s, and a node that comes back at once loses nothing.
-    assert Settings().stranded - 5 < took
