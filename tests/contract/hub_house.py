@@ -97,7 +97,12 @@ class House:
         pod = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}}
         return await self.apply(JOB, name, template=pod)
 
+    async def wide(self, name: str) -> str:
+        """A policy of all TFJobs: of these there are none."""
+        return await self.apply(PP, name, resourceSelectors=[{"apiVersion": "kubeflow.org/v1", "kind": "TFJob"}])
+
     async def policy(self, name: str = "train") -> str:
+        """A policy of the job of its name."""
         return await self.apply(PP, name, resourceSelectors=[{"apiVersion": "batch/v1", "kind": "Job", "name": name}])
 
     async def said(self, want: type[Any], count: int = 1) -> list[Any]:

@@ -50,11 +50,11 @@ def is_not(reason: str) -> Callable[[Json], bool]:
 
 
 async def test_a_setting_that_is_taken_says_so_once(house: House) -> None:
-    await house.policy("p")
+    await house.wide("p")
     found = await seen(house, PP, "p", is_ready)
     (condition,) = found["status"]["conditions"]
     assert (condition["reason"], condition["observedGeneration"]) == ("InForce", found["metadata"]["generation"])
-    await house.policy("q")
+    await house.wide("q")
     await seen(house, PP, "q", is_ready)
     again = await house.hub.get(PP, "team-a", "p")
     assert again is not None
@@ -63,14 +63,25 @@ async def test_a_setting_that_is_taken_says_so_once(house: House) -> None:
 
 
 async def test_a_restart_writes_no_condition_that_is_there(house: House) -> None:
-    await house.policy("p")
+    await house.wide("p")
     found = await seen(house, PP, "p", is_ready)
     await house.stop()
     house.start()
-    await house.policy("q")
+    await house.wide("q")
     await seen(house, PP, "q", is_ready)
     again = await house.hub.get(PP, "team-a", "p")
     assert again == found
+
+
+async def test_a_policy_of_named_jobs_is_written_to_only_when_something_is_wrong_or_was(house: House) -> None:
+    name = {"resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job", "name": "train"}]}
+    await house.apply(PP, "good", **name)
+    await house.apply(PP, "bad", **name, priority="high")
+    await seen(house, PP, "bad", is_not("Invalid"))
+    await house.hub.patch(PP, "team-a", "bad", {"spec": {"priority": None}})
+    await seen(house, PP, "bad", is_ready)
+    found = await house.hub.get(PP, "team-a", "good")
+    assert found is not None and "status" not in found
 
 
 async def test_a_refused_setting_says_what_is_wrong_and_when_it_was_put_right(house: House) -> None:
@@ -112,7 +123,7 @@ async def test_a_second_tree_is_taken_when_the_first_went_while_nobody_looked(ho
 
 
 async def test_one_name_in_both_groups_is_one_policy_and_the_other_waits(house: House) -> None:
-    await house.policy("p")
+    await house.wide("p")
     await seen(house, PP, "p", is_ready)
     await house.apply(ACK, "p", resourceSelectors=[{"apiVersion": "batch/v1", "kind": "Job", "name": "other"}])
     found = await seen(house, ACK, "p", is_not("AnotherInForce"))
@@ -134,7 +145,7 @@ async def test_a_priority_class_has_no_status_and_is_told_by_an_event(house: Hou
     await house.hub.create(CLASS, {"metadata": {"name": "high"}, "value": "a lot"})
     event = await house.events(lambda one: one["involvedObject"]["kind"] == "PriorityClass")
     assert (event["reason"], event["metadata"]["namespace"]) == ("Refused", "default")
-    await house.policy("p")
+    await house.wide("p")
     await seen(house, PP, "p", is_ready)  # conditions are written in order: its would have come before
     found = await house.hub.get(CLASS, "", "high")
     assert found is not None

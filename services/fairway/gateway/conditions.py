@@ -76,6 +76,10 @@ class Conditions:
         self._waiting[one.uid] = (one, standing)
         self._news.set()
 
+    def spoke(self, uid: str) -> bool:
+        """Whether anything was said of the object since this process began."""
+        return uid in self._written
+
     def forget(self, uid: str) -> None:
         """The object is gone."""
         self._written.pop(uid, None)

@@ -136,7 +136,7 @@ class HubSettings:
 
     def _say_good(self, one: HubObject) -> None:
         """A write for each of ten thousand jobs with policies of their own would say what their bindings say anyway."""
-        if not only_named(one) or ready_of(one):
+        if not only_named(one) or ready_of(one) or self._conditions.spoke(one.uid):
             self._conditions.say(one, _GOOD)
 
     async def _say(self, key: Key, word: Say) -> None:
