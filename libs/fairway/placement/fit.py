@@ -19,6 +19,7 @@ from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
 
 _NOTHING: Resources = {}
+_CLOSED = "closed now (not ready, cordoned or under pressure): "
 
 
 class Plan(Struct, frozen=True):
@@ -26,9 +27,6 @@ class Plan(Struct, frozen=True):
 
     slots: tuple[Slot, ...]
     pods: int
-
-
-_CLOSED = "closed now (not ready, cordoned or under pressure): "
 
 
 class Shortfall(Struct, frozen=True):
