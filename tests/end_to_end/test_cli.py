@@ -160,16 +160,24 @@ def test_a_bad_quota_tree_is_refused_and_the_rest_goes_on() -> None:
     assert asked("get", "quota")["items"] == []
 
 
+def _interruptible() -> None:
+    """A shell that runs the tests in the background has its children ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_watching_shows_a_job_again_when_it_changes() -> None:
     watch = [*FAIRWAY, "get", "jobs", "-w"]
-    with subprocess.Popen(watch, stdout=subprocess.PIPE, text=True, env=environment()) as watching:
+    started = {"env": environment(), "preexec_fn": _interruptible}
+    with subprocess.Popen(watch, stdout=subprocess.PIPE, text=True, **started) as watching:
         assert watching.stdout is not None
-        assert watching.stdout.readline().startswith("NAMESPACE")
-        assert run("submit", "-f", "-", given=job("seen", "1s")).exit_code == 0
-        for line in watching.stdout:
-            if line.split()[1:4] == ["seen", "Job", "succeeded"]:
-                break
-        watching.send_signal(signal.SIGINT)
+        try:
+            assert watching.stdout.readline().startswith("NAMESPACE")
+            assert run("submit", "-f", "-", given=job("seen", "1s")).exit_code == 0
+            for line in watching.stdout:
+                if line.split()[1:4] == ["seen", "Job", "succeeded"]:
+                    break
+        finally:
+            watching.send_signal(signal.SIGINT)
         assert watching.wait(30) == 0
 
 
