@@ -29,7 +29,7 @@ test: lint kubernetes ## everything that must pass: lint, all tests, then those 
 test-real: kubernetes ## the tests on real Kubernetes alone
 	@$(BIN)/pytest -n $(REAL_WORKERS) --dist loadfile tests/kubernetes
 
-kubernetes: install ## build Kubernetes and the operators for the tests from source (20 minutes once, then nothing)
+kubernetes: install ## build Kubernetes and the operators for the tests from source (half an hour once, then nothing)
 	@$(BIN)/python -m fairway.kubereal.build
 
 lint: install ## ruff, mypy and the layers
