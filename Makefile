@@ -4,7 +4,7 @@ WORKERS ?= auto
 # Tests on real clusters mostly wait for them.
 REAL_WORKERS ?= 3
 # Seen to fail now and then, for reasons not known yet: docs/operations.md, Limits.
-UNSTEADY := test_trouble.py::test_a_kind_that_a_member_does_not_serve_is_said_and_its_installation_noticed test_stalls.py
+UNSTEADY := troubles/test_trouble.py::test_a_kind_that_a_member_does_not_serve_is_said_and_its_installation_noticed troubles/test_stalls.py
 JOBS    ?= 20000
 
 VENV  := .venv

@@ -19,7 +19,6 @@ import psutil
 import pytest
 from fleet import KINDS, Api, RealFleet, environment, in_namespace
 from own import Own
-from troubled import JOBS, Troubled
 
 _START_S = 180.0
 _numbers = count()
@@ -66,31 +65,6 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
     servers.stop()
 
 
-@pytest.fixture(scope="session")
-def troubles(own: Own, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troubled]:
-    """A fleet on those servers."""
-    fleet = Troubled(own, tmp_path_factory.mktemp("troubled"))
-    yield fleet
-    fleet.stop()
-
-
-@pytest.fixture
-def troubled(troubles: Troubled) -> Iterator[Troubled]:
-    """That fleet; everything is made good again, whatever a test broke."""
-    yield troubles
-    troubles.restore()
-
-
-@pytest.fixture
-def troubled_tenant(troubled: Troubled) -> Iterator[str]:
-    """A new namespace on its hub."""
-    name = f"trouble-{next(_numbers)}"
-    troubled.hub.create("v1/namespaces", {"metadata": {"name": name}})
-    yield name
-    # As kubectl does; the API's own default for Jobs leaves their pods, and a finalizer.
-    troubled.hub.delete(JOBS.format(name), propagationPolicy="Background")
-
-
 def _clear(hub: Api, tenant: str) -> None:
     for kind in KINDS.values():
         hub.delete(in_namespace(kind, tenant))
@@ -108,7 +82,8 @@ def _start(folder: Path) -> None:
     log = folder.parent / "real.log"
     keeper = [sys.executable, str(Path(__file__).with_name("keeper.py")), str(owner), str(log)]
     command = [*keeper, sys.executable, "-m", "fairway.app.cli", "up", "--real", "--dir", str(folder)]
-    started = subprocess.Popen(command, env=environment(), start_new_session=True)
+    # Nobody waits a minute here until pods are given up whose node is away.
+    started = subprocess.Popen(command, env={**environment(), "FAIRWAY_NODE_GRACE": "8"}, start_new_session=True)
     (folder.parent / "keeper").write_text(str(started.pid))
     end = time.monotonic() + _START_S
     while not (folder / "fleet.json").exists():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
-from fleet import Api
+from fleet import Api, condition, until
 
 from fairway.kubereal.build import tools
 from fairway.kubereal.plane import Plane, Planes, Spec, member
@@ -52,6 +52,7 @@ class Own:
                 self.api(name).create("v1/nodes", node(f"{name}-{number}"))
             if name in BARE and name != "hub":
                 self._make_ready(name)
+            until(lambda name=name: self._open(name), f"the nodes of {name} take pods")
 
     async def _start(self, names: Iterable[str]) -> None:
         if not self._begun:
@@ -65,6 +66,11 @@ class Own:
             ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "said by hand"}
             self.api(name).patch(f"v1/nodes/{name}-{number}/status", {"status": {"conditions": [ready]}})
             self.api(name).patch(f"v1/nodes/{name}-{number}", {"spec": {"taints": None}})
+
+    def _open(self, name: str) -> bool:
+        """Ready, and the taint is gone that new nodes have."""
+        found = self.api(name).items("v1/nodes")
+        return all(condition(one, "Ready") == "True" and not one["spec"].get("taints") for one in found)
 
     def api(self, name: str) -> Api:
         plane = self.plane(name)

@@ -26,19 +26,22 @@ _NONE: dict[str, str] = {}
 
 
 class Pace(Struct, frozen=True):
-    """How a watch waits, in seconds. `server` is how long the API is asked to keep one open, give or take a fifth: it
-    ends it itself, before `idle`, which is how long silence is trusted. So whatever happens behind a connection that
+    """How a watch waits, in seconds. `idle` is how long silence is trusted: whatever happens behind a connection that
     stalled is known that much later at most. A kind that is not served is asked for every `absent`. `page` objects are
     listed at once."""
 
     first: float = 0.2
     most: float = 10.0
     absent: float = 3.0
-    # Bookmarks alone do not tell a quiet watch from a stalled one: kube-apiserver sends none of a kind of which it has
-    # seen no event since it started (its cacher).
-    server: float = 50.0
     idle: float = 70.0
     page: int = 500
+
+    @property
+    def server(self) -> float:
+        """How long the API is asked to keep a watch open, give or take a fifth: it ends it itself, well before it would
+        be mistrusted. Bookmarks alone do not tell a quiet watch from a stalled one: kube-apiserver sends none of a kind
+        of which it has seen no event since it started (its cacher)."""
+        return self.idle * 5 / 7
 
 
 class Since(Struct, frozen=True):

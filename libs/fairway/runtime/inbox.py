@@ -13,13 +13,14 @@ from fairway.runtime.service import Ear, Service
 
 
 class Item(Struct):
-    """One message with the way back to where it came from."""
+    """One message with the way back to where it came from. `known` is what is known of it by now, once it was heard."""
 
     delivery: Delivery
     ear: Ear | None = None
     source: Source | None = None
     local: Any = None
     inbox: Any = None
+    known: Heard | None = None
 
     @property
     def durable(self) -> bool:
@@ -27,6 +28,8 @@ class Item(Struct):
 
     def heard(self) -> Heard:
         """Decodes the message; raises what the decoder raises, and ValueError when it was said in a wrong place."""
+        if self.known is not None:
+            return self.known
         one = self.delivery
         message = self.ear.decoder.decode(one.data) if self.ear else self.local
         if self.ear and self.ear.subject and (place := self.ear.subject(message)) != one.subject:
@@ -82,7 +85,11 @@ class Inbox:
         """A local message. It is not stored: whoever puts it sees to it that it comes again after a restart."""
         self._count += 1
         name = name or message_id(self._world.owner, self._service.name, self._count)
-        self._local.append(Item(Delivery(name, "", b""), local=message, inbox=self))
+        self.put_back(Item(Delivery(name, "", b""), local=message, inbox=self))
+
+    def put_back(self, item: Item) -> None:
+        """To be handled once more, with the next batch."""
+        self._local.append(item)
         self._wake.set()
 
     def put_later(self, message: Any, delay_ms: int, name: str) -> None:

@@ -7,11 +7,10 @@ guards of the steps see to it that it has its effects once.
 import asyncio
 from collections.abc import Sequence
 
-import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.domain.decision import Decision, Heard, Outcome
+from fairway.runtime.acting import Acting, Plan
 from fairway.runtime.inbox import Batch, Inbox, Item
 from fairway.runtime.opening import Opening
 from fairway.runtime.outbox import Outbox, dead_letter
@@ -38,14 +37,6 @@ class World(Struct, frozen=True):
     owner: str
 
 
-class Plan(Struct):
-    """A message in work: what was decided, and whether it is done with."""
-
-    item: Item
-    heard: Heard
-    decision: Decision = Decision()
-
-
 class Loop:
     """Runs one service until cancelled. `ready` is False while the bus, the store or the lease is missing."""
 
@@ -55,7 +46,9 @@ class Loop:
         self.inbox = Inbox(service, world)
         self.outbox = Outbox(service.name, world)
         self.opening = Opening(service, world)
+        self.acting = Acting(service.act, self.inbox.put_back, self._failed) if service.act else None
         self.ready = False
+        self._group: asyncio.TaskGroup
 
     async def run(self) -> None:
         await self._open()
@@ -66,6 +59,7 @@ class Loop:
                 group.create_task(vital("loop: service.beside", self.service.beside(self.inbox)))
             if self.service.single:
                 group.create_task(vital("loop: opening.keep_lease", self.opening.keep_lease()))
+            self._group = group
             while True:
                 batch = await self.inbox.next()
                 await self._insist(batch)
@@ -128,11 +122,11 @@ class Loop:
             await self._failed(plans[0], error)
             return []
         plans = await self._decide(plans)
-        acting = [plan for plan in plans if plan.decision.calls]
-        if acting:
-            plans = [plan for plan in plans if not plan.decision.calls]
-            acting = await self._act(acting)
-        return acting + await self._finish(plans, started)
+        for plan in plans:
+            if plan.decision.calls:
+                assert self.acting is not None, f"{self.service.name} makes calls but has no way to act"
+                self.acting.take(plan, self._group)
+        return await self._finish([plan for plan in plans if not plan.decision.calls], started)
 
     async def _look(self, plans: list[Plan]) -> None:
         heard = [plan.heard for plan in plans]
@@ -155,22 +149,6 @@ class Loop:
             for step in plan.decision.steps:
                 self.view.apply(step)
         return decided
-
-    async def _act(self, plans: Sequence[Plan]) -> list[Plan]:
-        """Makes the calls; returns the messages to decide again, with what came of them."""
-        assert self.service.act is not None, f"{self.service.name} makes calls but has no way to act"
-        calls = [(plan, call) for plan in plans for call in plan.decision.calls]
-        outcomes = await asyncio.gather(*(self.service.act(call) for _, call in calls), return_exceptions=True)
-        failed: dict[int, BaseException] = {}
-        for (plan, _), outcome in zip(calls, outcomes, strict=True):
-            if isinstance(outcome, BaseException):
-                failed[id(plan)] = outcome
-            else:
-                plan.heard = with_outcome(plan.heard, outcome)
-        for plan in plans:
-            if id(plan) in failed:
-                await self._failed(plan, failed[id(plan)])
-        return [plan for plan in plans if id(plan) not in failed]
 
     async def _finish(self, plans: list[Plan], started: float) -> list[Plan]:
         """Commits, publishes and acknowledges; what was refused is kept in hand."""
@@ -210,7 +188,3 @@ class Loop:
         self.meter.dead_letter(self.service.name)
         await self.outbox.insist([dead_letter(self.service.name, item, why, self.world.clock.now())])
         self.inbox.ack([item])
-
-
-def with_outcome(heard: Heard, outcome: Outcome) -> Heard:
-    return msgspec.structs.replace(heard, outcomes=(*heard.outcomes, outcome))

@@ -11,9 +11,11 @@ from msgspec import Struct
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_config import BadKubeconfig
+from fairway.adapters.kubernetes_watch import Pace
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.agent import SHAPES
+from fairway.agent.service import Settings as AgentSettings
 from fairway.app.joined import HOME, LABEL, SECRET, Joined, read_secret
 from fairway.app.settings import Settings
 from fairway.runtime.members import Facts, Members
@@ -137,7 +139,7 @@ class Enrolment:
         return await KubernetesCluster.from_kubeconfig(name, source.kubeconfig, self._options(source.origin))
 
     def _options(self, origin: str) -> Options:
-        return member_options(loopback=origin == "folder" or self._settings.allow_loopback)
+        return member_options(self._settings, loopback=origin == "folder" or self._settings.allow_loopback)
 
     def _drop(self, name: str) -> None:
         self._origins.pop(name, None)
@@ -162,8 +164,17 @@ class Enrolment:
             await cluster.close()
 
 
-def member_options(loopback: bool) -> Options:
-    return Options(kinds=tuple(sorted(KINDS)), shapes=SHAPES, seed=os.getpid(), loopback=loopback)
+def member_options(settings: Settings, loopback: bool) -> Options:
+    pace = Pace(idle=settings.watch_silence)
+    return Options(kinds=tuple(sorted(KINDS)), shapes=SHAPES, seed=os.getpid(), loopback=loopback, pace=pace)
+
+
+def agent_settings(settings: Settings, facts: Facts, mode: str) -> AgentSettings:
+    """`mode` is that of a joined cluster, else empty."""
+    return AgentSettings(
+        labels=facts.labels, taints=facts.taints, cordoned=facts.cordoned, mode=mode, reserve=facts.reserve,
+        stranded=settings.node_grace,
+    )  # fmt: skip
 
 
 def _print(path: Path) -> tuple[int, int]:

@@ -26,8 +26,7 @@ from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.remote_serve import Serving
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.agent.service import Agent
-from fairway.agent.service import Settings as AgentSettings
-from fairway.app.enrolment import follow_file, member_options
+from fairway.app.enrolment import agent_settings, follow_file, member_options
 from fairway.app.settings import Settings
 from fairway.runtime.members import Facts, Members
 from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
@@ -63,8 +62,8 @@ class _Server(uvicorn.Server):
 class MemberSide:
     """One cluster's agent and its serving end. The agent waits for what the hub says of the cluster."""
 
-    def __init__(self, cluster: KubernetesCluster, bus: NatsBus) -> None:
-        self._cluster, self._bus = cluster, bus
+    def __init__(self, cluster: KubernetesCluster, bus: NatsBus, settings: Settings) -> None:
+        self._cluster, self._bus, self._settings = cluster, bus, settings
         self._members = Members()
         self._agent: Agent | None = None
         self.known = asyncio.Event()
@@ -91,7 +90,7 @@ class MemberSide:
 
     async def _report(self, cluster: Cluster) -> None:
         facts = self._members.facts(cluster.name)
-        said = AgentSettings(labels=facts.labels, taints=facts.taints, cordoned=facts.cordoned, mode=facts.mode)
+        said = agent_settings(self._settings, facts, facts.mode)
         self._agent = Agent(cluster, self._bus, SystemClock(), SystemIds(), said)
         await self._agent.run()
 
@@ -104,7 +103,7 @@ async def run_member(settings: Settings, ready: Callable[[dict[str, Any]], None]
     cluster, path = await _opened(name, settings)
     inbox = f"_INBOX_{subjects.token(name)}"
     bus = await NatsBus.connect(settings.nats_url, f"fairway-member-{name}", inbox=inbox)
-    side = MemberSide(cluster, bus)
+    side = MemberSide(cluster, bus, settings)
     server = _Server(_http(side, settings))
     tasks = [asyncio.create_task(one) for one in (side.run(), server.serve(), _ended())]
     if path is not None:
@@ -127,10 +126,10 @@ async def _opened(name: str, settings: Settings) -> tuple[KubernetesCluster, Pat
     """With the kubeconfig of the folder, or as the pod that this process runs in."""
     path = settings.members().get(name)
     if path is not None:
-        return await KubernetesCluster.from_kubeconfig(name, path, member_options(loopback=True)), path
+        return await KubernetesCluster.from_kubeconfig(name, path, member_options(settings, loopback=True)), path
     if "KUBERNETES_SERVICE_HOST" not in os.environ:
         raise ValueError(f"there is no {name}.kubeconfig in FAIRWAY_CLUSTERS_DIR, and this is no pod of a cluster")
-    return await KubernetesCluster.in_cluster(name, member_options(loopback=True)), None
+    return await KubernetesCluster.in_cluster(name, member_options(settings, loopback=True)), None
 
 
 def _http(side: MemberSide, settings: Settings) -> uvicorn.Config:

@@ -10,7 +10,8 @@ from msgspec import Struct
 class Settings(Struct, frozen=True):
     """`clusters_dir` holds one kubeconfig a member cluster, `<name>.kubeconfig`, and optionally `<name>.json` with its
     labels and taints; `http_port` 0 means any free one; `public_url` is where others reach the door. `allow_loopback`:
-    joined clusters may be on this machine."""
+    joined clusters may be on this machine. In seconds: `watch_silence`, for which the silence of a watch is trusted,
+    and `node_grace`, for which pods may stay on a node that is away."""
 
     nats_url: str = "nats://127.0.0.1:4222"
     redis_url: str = "redis://127.0.0.1:6379/0"
@@ -25,6 +26,8 @@ class Settings(Struct, frozen=True):
     public_url: str = ""
     placeholder_image: str = ""
     allow_loopback: bool = False
+    watch_silence: float = 70.0
+    node_grace: float = 60.0
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -37,7 +40,7 @@ class Settings(Struct, frozen=True):
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
     FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE,
-    FAIRWAY_ALLOW_LOOPBACK."""
+    FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
@@ -56,4 +59,6 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         public_url=text("PUBLIC_URL", "").rstrip("/"),
         placeholder_image=text("PLACEHOLDER_IMAGE", ""),
         allow_loopback=text("ALLOW_LOOPBACK", "") in ("1", "true", "yes"),
+        watch_silence=float(text("WATCH_SILENCE", str(plain.watch_silence))),
+        node_grace=float(text("NODE_GRACE", str(plain.node_grace))),
     )

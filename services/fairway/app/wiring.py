@@ -10,15 +10,15 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.kubernetes_watch import Pace
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
 from fairway.admission.understand import Understood, understand
-from fairway.agent.service import Settings as AgentSettings
 from fairway.agent.service import run_agent
-from fairway.app.enrolment import Enrolment, follow_file
+from fairway.app.enrolment import Enrolment, agent_settings, follow_file
 from fairway.app.farewell import Farewells
 from fairway.app.member import keep_informed
 from fairway.app.renewal import Renewal
@@ -106,10 +106,7 @@ class Parts(Struct):
         if isinstance(cluster, RemoteCluster):
             await keep_informed(cluster, facts, self.clock)
         mode = facts.mode if cluster.name in self.enrolment.secrets else ""
-        said = AgentSettings(
-            labels=facts.labels, taints=facts.taints, cordoned=facts.cordoned, mode=mode, reserve=facts.reserve
-        )
-        await run_agent(cluster, self.bus, self.clock, self.ids, said)
+        await run_agent(cluster, self.bus, self.clock, self.ids, agent_settings(self.settings, facts, mode))
 
     async def close(self) -> None:
         await self.enrolment.close()
@@ -160,7 +157,7 @@ async def _provisioned(bus: NatsBus, replicas: int) -> None:
 async def _hub(settings: Settings) -> KubernetesCluster | None:
     if not settings.hub_kubeconfig:
         return None
-    options = Options(kinds=tuple(sorted(KINDS)), seed=os.getpid())
+    options = Options(kinds=tuple(sorted(KINDS)), seed=os.getpid(), pace=Pace(idle=settings.watch_silence))
     return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), options)
 
 

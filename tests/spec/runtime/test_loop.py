@@ -49,20 +49,16 @@ def noted(heard: Heard, *words: str) -> Decision:
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
-    match heard.message.who:
+    match heard.message.who.partition("-")[0]:
         case "raises":
             raise ValueError("a mistake")
-        case "calls" | "breaks" if not heard.outcomes:
+        case "calls" | "breaks" | "hangs" if not heard.outcomes:
             return Decision(calls=(Call(heard.message.who, "c1", "", 0),))
         case "waits" if heard.delivered < 3:
             return Decision(again_in=1_000)
     return noted(heard, "done")
 
 
-async def act(call: Call) -> Outcome:
-    if call.verb == "breaks":
-        raise OSError("a mistake outside")
-    return Outcome(call, True)
 
 
 class Bench:
@@ -70,8 +66,18 @@ class Bench:
         self.clock, self.store = ManualClock(), MemoryStore()
         self.bus, self.meter = MemoryBus(self.clock), Meter()
         ear = Ear(subjects.JOBS, "s", ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
-        self.service = Service("s", (ear,), decide, View, act=act)
+        self.service = Service("s", (ear,), decide, View, act=self.act)
+        self.acted: list[str] = []
+        self.answers = asyncio.Event()
         self.loop: asyncio.Task[None] | None = None
+
+    async def act(self, call: Call) -> Outcome:
+        self.acted.append(call.verb)
+        if call.verb.startswith("hangs"):
+            await self.answers.wait()
+        if call.verb == "breaks":
+            raise OSError("a mistake outside")
+        return Outcome(call, True)
 
     def start(self, owner: str = "o1") -> None:
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=owner)
@@ -172,3 +178,31 @@ async def test_a_store_wiped_between_commit_and_publish_loses_nothing() -> None:
     async with bench() as one:
         await crash_between_commit_and_publish(one, one.store.wipe)
         assert (one.notes(), one.words()) == (["a"], ["a-done"])
+
+
+async def test_a_call_that_hangs_keeps_nobody_else_waiting_and_is_made_once_however_often_its_message_comes() -> None:
+    async with bench() as one:
+        await one.say("hangs", "a", "calls")
+        await settle()
+        await one.say("b")
+        await settle()
+        assert one.notes() == ["a", "b", "calls"]
+        # As the server does when it was not acknowledged for long.
+        one.bus.crashed("s")
+        await settle()
+        assert one.acted == ["hangs", "calls"]
+        one.answers.set()
+        await settle()
+        assert (one.notes(), one.bus.waiting) == (["a", "b", "calls", "hangs"], 0)
+
+
+async def test_of_a_cluster_that_hangs_only_so_many_calls_are_under_way_and_none_is_lost() -> None:
+    async with bench() as one:
+        names = {f"hangs-{number}" for number in range(1_100)}
+        await one.say(*names, "a")
+        await settle()
+        assert (one.notes(), len(one.acted)) == (["a"], 128)
+        one.answers.set()
+        await one.clock.advance(10)
+        assert (set(one.notes()), one.bus.waiting) == ({*names, "a"}, 0)
+        assert sorted(one.acted) == sorted(names)

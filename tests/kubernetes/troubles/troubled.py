@@ -1,6 +1,7 @@
 """A whole fleet between whose services and whose API servers somebody stands who can spoil every connection."""
 
 import json
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,7 +9,7 @@ from typing import Any, TypeVar
 import httpx
 from fleet import until
 from meddler import Meddler
-from own import Own
+from own import NODES, Own
 
 from fairway.app.fleet import Fleet, Plan
 from fairway.app.pipeline import EVERYTHING
@@ -18,6 +19,8 @@ from fairway.kubereal.crds import define
 Json = dict[str, Any]
 T = TypeVar("T")
 HUB, MEMBERS = "hub", ("near", "far")
+# A minute less than it is by itself: the tests wait for it.
+SILENCE_S = 14
 JOBS = "batch/v1/namespaces/{}/jobs"
 POLICIES = "policy.karmada.io/v1alpha1/namespaces/{}/propagationpolicies"
 
@@ -28,6 +31,9 @@ class _Services(Fleet):
     def __init__(self, dir: Path, meddlers: dict[str, Meddler]) -> None:
         super().__init__(dir, Plan((), (EVERYTHING,)))
         self._meddlers = meddlers
+
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), "FAIRWAY_WATCH_SILENCE": str(SILENCE_S)}
 
     async def _start_clusters(self) -> None:
         for name, meddler in self._meddlers.items():
@@ -71,6 +77,15 @@ class Troubled:
         for name in self.meddlers:
             self.spoil(name, Meddler.restore)
 
+    def reported(self) -> None:
+        """Waits until both members have told, not long ago, that all of their nodes may be used."""
+
+        def usable() -> bool:
+            rows = self.http.get("/v1/clusters").json()["items"]
+            return {one["name"] for one in rows if not one["stale"] and one["schedulable"] == NODES} == set(MEMBERS)
+
+        until(usable, "the members have reported")
+
     def asked(self, name: str, since: int = 0) -> list[str]:
         """Requests that came through, without discovery and probes."""
         return self.meddlers[name].asked[since:]
@@ -99,6 +114,13 @@ class Troubled:
     def story(self, tenant: str, name: str) -> str:
         """All that was said of the job, as one text."""
         return json.dumps(self.job(tenant, name, "story"))
+
+    def tells(self, tenant: str, name: str, word: str, what: str = "story", seconds: float = 60) -> None:
+        """Until the `why` or the story of the job has this word; fails with what it has instead."""
+        end = time.monotonic() + seconds
+        while word not in (text := json.dumps(self.job(tenant, name, what))):
+            assert time.monotonic() < end, f"not within {seconds:.0f} s: {word} in the {what} of {name}: {text}"
+            time.sleep(0.1)
 
     def arrives(self, tenant: str, name: str, *at: str, seconds: float = 60) -> None:
         until(lambda: self.where(tenant, name) == list(at), f"{tenant}/{name} is in {at}", seconds)

@@ -13,16 +13,6 @@ from webhook import Webhook
 
 
 @pytest.fixture
-def fleet(troubled: Troubled) -> Troubled:
-    return troubled
-
-
-@pytest.fixture
-def tenant(troubled_tenant: str) -> str:
-    return troubled_tenant
-
-
-@pytest.fixture
 def webhook(fleet: Troubled, tenant: str, tmp_path: Path) -> Iterator[Webhook]:
     """Of near, in force, and so far content with everything."""
     near, made = fleet.members["near"], Webhook(tmp_path, tenant)

@@ -19,16 +19,6 @@ CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
 ADMISSION = "admissionregistration.k8s.io/v1"
 
 
-@pytest.fixture
-def fleet(troubled: Troubled) -> Troubled:
-    return troubled
-
-
-@pytest.fixture
-def tenant(troubled_tenant: str) -> str:
-    return troubled_tenant
-
-
 def writes(asked: list[str], tenant: str) -> list[str]:
     """What was written of a tenant's jobs."""
     return [one for one in asked if not one.startswith("GET") and f"/namespaces/{tenant}/jobs" in one]
@@ -75,7 +65,7 @@ def test_a_name_that_is_taken_everywhere_says_so(fleet: Troubled, tenant: str) -
     theirs["spec"]["suspend"] = True
     near.create(JOBS.format(tenant), theirs)
     fleet.submit(tenant, "mine", ["near"])
-    until(lambda: "NameConflict" in fleet.story(tenant, "mine"), "the story names the conflict")
+    fleet.tells(tenant, "mine", "NameConflict")
 
 
 def test_a_namespace_that_is_going_is_waited_out_elsewhere(fleet: Troubled, tenant: str) -> None:
@@ -134,7 +124,7 @@ def test_a_job_that_a_member_refuses_goes_elsewhere_and_the_reason_is_kept(
 def test_a_job_that_every_member_refuses_ends_with_the_reason(fleet: Troubled, tenant: str, gatekeeper: None) -> None:
     begun = len(fleet.asked("near"))
     fleet.submit(tenant, "unwanted", ["near"])
-    until(lambda: "no jobs after five o'clock" in fleet.story(tenant, "unwanted"), "the story has the refusal")
+    fleet.tells(tenant, "unwanted", "no jobs after five o'clock")
     time.sleep(3)  # long enough for a loop to show
     assert len(writes(fleet.asked("near")[begun:], tenant)) <= 3
 
@@ -143,7 +133,7 @@ def test_a_kind_that_a_member_does_not_serve_is_said_and_its_installation_notice
     where = "kubeflow.org/v1/namespaces/{}/pytorchjobs"
     fleet.hub.create(POLICIES.format(tenant), policy("learn", ["near"], "PyTorchJob", "kubeflow.org/v1"))
     fleet.hub.create(where.format(tenant), torch("learn"))
-    until(lambda: "KindNotServed" in json.dumps(fleet.job(tenant, "learn", "why")), "why names the kind")
+    fleet.tells(tenant, "learn", "KindNotServed", "why")
     fleet.members["near"].create(CRDS, crd("kubeflow.org", "PyTorchJob"))
     begun = time.monotonic()
     until(lambda: fleet.members["near"].get(f"{where.format(tenant)}/learn"), "it is there", 30)

@@ -6,22 +6,10 @@ from collections.abc import Callable
 import pytest
 from fleet import until
 from meddler import Meddler
-from troubled import Troubled
-
-from fairway.adapters.kubernetes_watch import Pace
+from troubled import SILENCE_S, Troubled
 
 # Silence is trusted for so long, and then everything is listed. The rest is for a busy machine.
-BOUND_S = Pace().idle + 10
-
-
-@pytest.fixture
-def fleet(troubled: Troubled) -> Troubled:
-    return troubled
-
-
-@pytest.fixture
-def tenant(troubled_tenant: str) -> str:
-    return troubled_tenant
+BOUND_S = SILENCE_S + 10
 
 
 def stall(meddler: Meddler) -> None:
@@ -39,7 +27,7 @@ def hold_back(meddler: Meddler) -> None:
         pytest.param(hold_back, id="none tells anything: a list has to do"),
     ],
 )
-def test_a_job_that_ends_behind_a_stalled_watch_is_noticed_within_about_a_minute(
+def test_a_job_that_ends_behind_a_stalled_watch_is_noticed_once_its_silence_is_not_trusted(
     fleet: Troubled, tenant: str, spoil: Callable[[Meddler], None]
 ) -> None:
     fleet.submit(tenant, "unseen", ["near"], run_for="4s")
