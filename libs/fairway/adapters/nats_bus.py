@@ -118,7 +118,8 @@ class NatsBus:
         self._waiting.update(dict.fromkeys(names, window))
         try:
             await self._wire.send(names.items())
-            await asyncio.wait_for(window.done, _PUBLISH_WAIT_S)
+            async with asyncio.timeout(_PUBLISH_WAIT_S):
+                await window.done
         except (TimeoutError, nats.errors.Error):
             # Wait for a connection at most one turn, so that four turns are four real tries.
             await asyncio.sleep(0.25)

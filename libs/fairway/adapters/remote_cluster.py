@@ -92,7 +92,8 @@ class RemoteCluster:
         try:
             for frame in rw.frames(f"{self._asker}.{call}", asked):
                 await self._nc.publish(subject, frame, reply=back)
-            answer = await asyncio.wait_for(waiting, wait_s)
+            async with asyncio.timeout(wait_s):
+                answer = await waiting
         except rw.TooLarge as error:
             raise ClusterRefused("RequestEntityTooLarge", str(error)) from error
         except TimeoutError:

@@ -60,7 +60,8 @@ class Session:
         self._left = None
         if not found:
             with contextlib.suppress(TimeoutError):
-                found.append(await asyncio.wait_for(self._line.get(), _PATIENCE_S))
+                async with asyncio.timeout(_PATIENCE_S):
+                    found.append(await self._line.get())
         while found and len(found) < _MOST_CHANGES and not self._line.empty():
             size += len(_pack(found[-1]))
             change = self._line.get_nowait()

@@ -80,7 +80,8 @@ class Program:
         self._ended = True
         self.signal(signal.SIGTERM)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.wait(), grace)
+            async with asyncio.timeout(grace):
+                await self.wait()
         await self.kill()
 
     async def kill(self) -> None:

@@ -84,7 +84,8 @@ class Sightings:
         while left:
             self._news.clear()
             try:
-                await asyncio.wait_for(self._news.wait(), patience_s)
+                async with asyncio.timeout(patience_s):
+                    await self._news.wait()
             except TimeoutError:
                 raise RuntimeError(
                     f"{len(left)} of {len(names)} jobs, {left[0]} the first, came to no member for {patience_s:.0f} s"

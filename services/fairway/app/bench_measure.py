@@ -85,7 +85,8 @@ class Journeys:
     async def _some(self) -> None:
         self._news.clear()
         try:
-            await asyncio.wait_for(self._news.wait(), _PATIENCE_S)
+            async with asyncio.timeout(_PATIENCE_S):
+                await self._news.wait()
         except TimeoutError:
             missing = sorted(set(self.sent) - set(self.arrived))[:3]
             raise Stuck(

@@ -47,7 +47,8 @@ class Child:
             )  # fmt: skip
         assert self._process.stdout is not None, "it was asked for a pipe"
         try:
-            line = await asyncio.wait_for(self._process.stdout.readline(), patience_s)
+            async with asyncio.timeout(patience_s):
+                line = await self._process.stdout.readline()
         except TimeoutError:
             line = b""
         if not line.strip():
@@ -67,7 +68,8 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(self._process.wait(), _STOP_S)
+            async with asyncio.timeout(_STOP_S):
+                await self._process.wait()
         except TimeoutError:
             await self.kill()
 

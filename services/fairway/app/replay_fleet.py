@@ -28,7 +28,8 @@ async def record(bus: NatsBus, stream: str, *only: str) -> AsyncIterator[Deliver
         history = cast(AsyncGenerator[Delivery, None], bus.history(stream, only, start=after + 1, live=True))
         try:
             while True:
-                delivery = await asyncio.wait_for(anext(history), _SILENCE_S)
+                async with asyncio.timeout(_SILENCE_S):
+                    delivery = await anext(history)
                 if delivery.subject:
                     after = delivery.sequence
                     yield delivery

@@ -191,7 +191,8 @@ class Run:
             if self._clock.now() > max(ideal, self._last) + self._plan.patience_s * 1000:
                 return
             try:
-                await asyncio.wait_for(self._moved.wait(), 0.25)
+                async with asyncio.timeout(0.25):
+                    await self._moved.wait()
             except TimeoutError:
                 continue
         if on_progress is not None:

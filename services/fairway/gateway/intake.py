@@ -155,7 +155,8 @@ class Intake:
         wait_ms: int | None = None
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), None if wait_ms is None else wait_ms / 1000)
+                async with asyncio.timeout(None if wait_ms is None else wait_ms / 1000):
+                    await self._news.wait()
             self._news.clear()
             try:
                 await self._cancel_gone()
