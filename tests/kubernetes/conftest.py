@@ -20,17 +20,27 @@ import pytest
 from fleet import KINDS, Api, RealFleet, environment, in_namespace
 from own import Own
 
+HERE = Path(__file__).parent
+# Files of long tests that share nothing.
+ALONE = ("test_join",)
 _START_S = 180.0
 _numbers = count()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A connection to a server that was killed is let go of when it is collected, which asyncio warns of in whatever
-    test runs by then."""
-    here = Path(__file__).parent
+    """Which tests are for one worker (with --dist loadgroup): those of a file, as they share what the file sets up, and
+    those that share the servers of `own`."""
     for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+        if HERE not in item.path.parents:
+            continue
+        # A connection to a server that was killed is let go of when it is collected, which asyncio warns of in whatever
+        # test runs by then.
+        item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+        if "own" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("own"))
+        elif item.path.stem not in ALONE:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="session")

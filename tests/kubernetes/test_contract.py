@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -21,9 +21,10 @@ from fairway.adapters.kubernetes import KubernetesCluster, Options
 Json = dict[str, Any]
 _numbers = count()
 _REFUSALS = {"503": (503, "ServiceUnavailable"), "429": (429, "TooManyRequests")}
+_CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
 _PATHS = {
     "ConfigMap.v1": "v1/namespaces/{team}/configmaps", "Namespace.v1": "v1/namespaces",
-    "CustomResourceDefinition.apiextensions.k8s.io/v1": "apiextensions.k8s.io/v1/customresourcedefinitions",
+    "CustomResourceDefinition.apiextensions.k8s.io/v1": _CRDS,
     ABSENT: "example.org/v1/namespaces/{team}/absents",
 }  # fmt: skip
 
@@ -71,10 +72,16 @@ class Real:
         self._own.start_api("near")
 
 
+@pytest.fixture(scope="module")
+def torch(own: Own) -> Iterator[None]:
+    """A kind that the member does not serve before and after these tests."""
+    own.api("near").create(_CRDS, crd("kubeflow.org", "PyTorchJob"))
+    yield
+    own.api("near").delete(f"{_CRDS}/pytorchjobs.kubeflow.org")
+
+
 @pytest.fixture
-async def house(own: Own) -> AsyncIterator[House]:
-    if not own.api("near").get("apiextensions.k8s.io/v1/customresourcedefinitions/pytorchjobs.kubeflow.org"):
-        own.api("near").create("apiextensions.k8s.io/v1/customresourcedefinitions", crd("kubeflow.org", "PyTorchJob"))
+async def house(own: Own, torch: None) -> AsyncIterator[House]:
     async with Meddler(own.plane("near").kubeconfig) as meddler:
         cluster = await KubernetesCluster.from_kubeconfig("m1", meddler.kubeconfig, Options(KINDS, pace=QUICK))
         one = Real(own, meddler, cluster)
@@ -83,7 +90,7 @@ async def house(own: Own) -> AsyncIterator[House]:
         finally:
             await cluster.close()
             own.api("near").delete(f"v1/namespaces/{one.team}")
-            own.api("near").delete(f"apiextensions.k8s.io/v1/customresourcedefinitions/{CRD['metadata']['name']}")
+            own.api("near").delete(f"{_CRDS}/{CRD['metadata']['name']}")
 
 
 async def test_a_server_that_is_real_says_its_version(own: Own) -> None:

@@ -131,6 +131,7 @@ def test_a_job_that_every_member_refuses_ends_with_the_reason(fleet: Troubled, t
 
 def test_a_kind_that_a_member_does_not_serve_is_said_and_its_installation_noticed(fleet: Troubled, tenant: str) -> None:
     where = "kubeflow.org/v1/namespaces/{}/pytorchjobs"
+    assert not fleet.members["near"].get(f"{CRDS}/pytorchjobs.kubeflow.org")
     fleet.hub.create(POLICIES.format(tenant), policy("learn", ["near"], "PyTorchJob", "kubeflow.org/v1"))
     fleet.hub.create(where.format(tenant), torch("learn"))
     fleet.tells(tenant, "learn", "KindNotServed", "why")
