@@ -5,12 +5,22 @@ They are shared by the tests of that process: use your own stream prefix and key
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 import redis
 
 from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole fleets first, the longest before all, and in between what is soon over: a worker has two tests in hand."""
+    fleets = [one for one in items if one.path.parent.name == "end_to_end"]
+    fleets.sort(key=lambda one: one.path.stem != "test_kill")
+    half = (len(fleets) + 1) // 2
+    pairs = zip_longest(fleets[:half], fleets[half:])
+    items[:] = [one for pair in pairs for one in pair if one] + [one for one in items if one not in fleets]
 
 
 def _served(start: Callable[[Path], Awaitable[EmbeddedServer]], dir: Path) -> Iterator[EmbeddedServer]:
