@@ -183,3 +183,17 @@ async def test_a_watch_that_falls_silent_lists_anew_and_needs_no_other_watch_to_
         assert [one for one in found if not one.endswith("a")] == ["synced", "+b", "synced"]
         assert [one for one in found if one.endswith("a")] == ["+a", "-a"][: 2 * len(said)]
         assert ["watch=1" in one for one in scripted.asked] == [False, True, False]
+
+
+async def test_a_watch_that_was_refused_asks_again_as_soon_as_there_are_other_credentials() -> None:
+    async with ScriptedApi(status(401, "Unauthorized"), page(config_map())) as scripted:
+        patient = Options(pace=Pace(first=60, most=60))
+        cluster = await KubernetesCluster.from_kubeconfig("m1", scripted.kubeconfig, patient)
+        telling = asyncio.create_task(told(cluster, syncs=1))
+        while not scripted.asked:
+            await asyncio.sleep(0.01)
+        while not telling.done():
+            await cluster.renew(scripted.kubeconfig)
+            await asyncio.sleep(0.01)
+        assert telling.result() == ["+a", "synced"]
+        await cluster.close()

@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import nats
 import pytest
@@ -76,6 +76,30 @@ async def test_a_member_that_nobody_serves_leaves_the_outcome_unknown_at_once(hu
     async with asyncio.timeout(2):
         with pytest.raises(Unreachable, match="run member"):
             await remote.apply(JOB, job("team"))
+
+
+class Hanging:
+    """A member whose API does not answer one question."""
+
+    name = "m1"
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def served(self) -> tuple[str, ...]:
+        self.asked.set()
+        return await asyncio.get_running_loop().create_future()
+
+
+async def test_who_waits_for_a_process_that_was_killed_is_told_within_seconds(url: str, hub: Client) -> None:
+    remote, hanging = await RemoteCluster.open("m1", hub), Hanging()
+    async with served(url, cast(KubernetesCluster, hanging), []):
+        asking = asyncio.create_task(remote.served())
+        await hanging.asked.wait()
+    async with asyncio.timeout(10):
+        with pytest.raises(Unreachable, match="nobody serves m1"):
+            await asking
+    await remote.close()
 
 
 async def test_a_watch_goes_on_when_the_other_side_is_another_process_and_tells_what_vanished(

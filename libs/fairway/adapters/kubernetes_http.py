@@ -1,9 +1,9 @@
 """Requests to one Kubernetes API: bytes in, bytes out, and one meaning for every way they can fail."""
 
 import asyncio
+import contextlib
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlencode
 
@@ -97,13 +97,22 @@ class Http:
         self._name, self._client, self.rng = name, client, rng
         self._in_hand: dict[ApiClient, int] = {}
         self._calls = asyncio.Semaphore(_CALLS)
+        self._renewed = asyncio.Event()
 
     async def use(self, client: ApiClient) -> None:
         """Other credentials from the next request on. What is in hand ends with the former ones, a watch whenever its
         server ends it; nothing is asked twice and nothing is missed."""
         former, self._client = self._client, client
+        renewed, self._renewed = self._renewed, asyncio.Event()
+        renewed.set()
         if former not in self._in_hand:
             await former.close()
+
+    async def pause(self, seconds: float) -> None:
+        """Before trying again what failed: as long as that, or until there are other credentials."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._renewed.wait()
 
     async def call(self, request: Request) -> bytes:
         """The body of a 2xx answer."""
@@ -139,7 +148,7 @@ class Http:
                 if len(rest) > _MOST_LINE:
                     raise Unreachable(f"{self._name} sent a line of more than {_MOST_LINE} bytes; listing again")
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def _send(self, request: Request, timeout: aiohttp.ClientTimeout) -> AsyncIterator[aiohttp.ClientResponse]:
         client = self._client
         self._in_hand[client] = self._in_hand.get(client, 0) + 1
@@ -153,7 +162,7 @@ class Http:
                 if client is not self._client:
                     await client.close()
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def _sent(
         self, client: ApiClient, request: Request, timeout: aiohttp.ClientTimeout
     ) -> AsyncIterator[aiohttp.ClientResponse]:

@@ -219,7 +219,7 @@ class Reflector:
     async def _back_off(self) -> None:
         if self._failures:
             wait = min(self._pace.first * 2 ** min(self._failures - 1, 16), self._pace.most)
-            await asyncio.sleep(wait * self._rng.uniform(0.5, 1.5))
+            await self._http.pause(wait * self._rng.uniform(0.5, 1.5))
 
 
 def _key(manifest: dict[str, Any]) -> tuple[str, str]:

@@ -26,12 +26,18 @@ Json = dict[str, Any]
 _CALL_S = 40.0
 _HELLO_S = 5.0
 _AGAIN_S = 1.0
+# How often it is asked whether the process is still there that an answer is awaited from.
+_PULSE_S = 2.0
 _OURS = "fairway.io/"
 _answered = msgspec.msgpack.Decoder(rw.Answered).decode
 
 
 class Lost(Unreachable):
     """The other side knows nothing of this watch: it is another process, or was not asked for too long."""
+
+
+class Gone(Unreachable):
+    """The bus says that nobody listens there."""
 
 
 class Batch(Struct):
@@ -49,15 +55,37 @@ class RemoteCluster:
         self._asker = secrets.token_hex(8)
         self._instance = ""
         self._waiting: dict[str, asyncio.Future[rw.Answered]] = {}
+        self._asked_at: dict[str, str] = {}
         self._assembler = rw.Assembler()
         self._calls = 0
         self._heard: Any = None
+        self._pulse: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, name: str, client: Client) -> "RemoteCluster":
         made = cls(name, client)
         made._heard = await client.subscribe(rw.reply(name, made._asker, "*"), cb=made._take)
+        made._pulse = asyncio.create_task(made._feel())
         return made
+
+    async def _feel(self) -> None:
+        """A process that was killed answers nothing: whoever waits for it is told within seconds, not at the end of its
+        patience."""
+        while True:
+            await asyncio.sleep(_PULSE_S)
+            for subject in sorted(set(self._asked_at.values()) - {rw.ask(self.name)}):
+                try:
+                    await self._said(subject, rw.Asked("hello"), _HELLO_S)
+                except Gone as error:
+                    for call in [call for call, at in self._asked_at.items() if at == subject]:
+                        self._fail(call, error)
+                except (Unreachable, ClusterRefused):
+                    continue
+
+    def _fail(self, call: str, error: Exception) -> None:
+        waiting = self._waiting.get(call)
+        if waiting is not None and not waiting.done():
+            waiting.set_exception(error)
 
     async def _take(self, msg: Msg) -> None:
         call = msg.subject.rpartition(".")[2]
@@ -65,7 +93,7 @@ class RemoteCluster:
         if waiting is None or waiting.done():
             return
         if not msg.data and (msg.headers or {}).get("Status") == "503":
-            waiting.set_exception(Unreachable(f"nobody serves {self.name}: is `fairway run member` up beside it?"))
+            self._fail(call, Gone(f"nobody serves {self.name}: is `fairway run member` up beside it?"))
             return
         try:
             whole = self._assembler.take(msg.data)
@@ -88,6 +116,7 @@ class RemoteCluster:
         self._calls += 1
         call = str(self._calls)
         waiting = self._waiting[call] = asyncio.get_running_loop().create_future()
+        self._asked_at[call] = subject
         back = rw.reply(self.name, self._asker, call)
         try:
             for frame in rw.frames(f"{self._asker}.{call}", asked):
@@ -104,6 +133,7 @@ class RemoteCluster:
             raise Unreachable(f"the bus did not take {asked.verb} for {self.name}: {error!r}") from error
         finally:
             self._waiting.pop(call, None)
+            self._asked_at.pop(call, None)
         return _value(answer)
 
     async def apply(self, kind: str, manifest: Json) -> Applied:
@@ -170,6 +200,8 @@ class RemoteCluster:
                 await asyncio.sleep(0 if isinstance(error, Lost) and failures < 2 else _AGAIN_S)
 
     async def close(self) -> None:
+        if self._pulse is not None:
+            self._pulse.cancel()
         if self._heard is not None and not self._nc.is_closed:
             await self._heard.unsubscribe()
 
