@@ -1,8 +1,7 @@
 # Needs Python 3.11 or newer with its venv module, and make. Nothing else: no root, no Docker.
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
-WORKERS ?= auto
-# Tests on real clusters mostly wait for them.
-REAL_WORKERS ?= 3
+# Tests wait now and then: one worker more than there are cores.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 JOBS    ?= 20000
 
 VENV  := .venv
@@ -21,11 +20,11 @@ demo: install ## submit jobs of every kind to an embedded fleet of three cluster
 	@$(BIN)/fairway demo
 
 test: lint kubernetes ## everything that must pass: lint, all tests, then those on real Kubernetes
-	@$(BIN)/pytest -n $(WORKERS) --ignore tests/kubernetes
-	@$(BIN)/pytest -n $(REAL_WORKERS) --dist loadgroup tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS) --maxschedchunk 1 --ignore tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup tests/kubernetes
 
 test-real: kubernetes ## the tests on real Kubernetes alone
-	@$(BIN)/pytest -n $(REAL_WORKERS) --dist loadgroup tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup tests/kubernetes
 
 kubernetes: install ## build Kubernetes and the operators for the tests from source (half an hour once, then nothing)
 	@$(BIN)/python -m fairway.kubereal.build

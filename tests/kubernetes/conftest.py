@@ -21,8 +21,6 @@ from fleet import KINDS, Api, RealFleet, environment, in_namespace
 from own import Own
 
 HERE = Path(__file__).parent
-# Files of long tests that share nothing.
-ALONE = ("test_join",)
 _START_S = 180.0
 _numbers = count()
 
@@ -39,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
         if "own" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("own"))
-        elif item.path.stem not in ALONE:
+        else:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
