@@ -173,6 +173,9 @@ GOOD: dict[str, Callable[[], list[Spoken]]] = {
     "a rejected manifest": lambda: heard(submitted().then(wire.Rejected, reasons=(ROOM,))),
     "a job that waits with a reason": lambda: heard(waiting_for_ever()),
     "two jobs one after the other on the same nodes": lambda: heard(succeeded(running()), later(succeeded(running()))),
+    "a share that was given back while it was decided to charge it again": lambda: changed(
+        heard(succeeded(running()), later(succeeded(running()))), "dequeued", at=succeeded(running()).at - 1
+    ),
     "the same submission twice": lambda: twice(good()),
     "a job whose attempts run out": lambda: heard(running().then(wire.Failed, cluster="c1", why=ROOM, final=True)),
     "a job whose policy sends it elsewhere while it waits": lambda: heard(

@@ -67,9 +67,12 @@ async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -
 
 async def _valkey_answers(server: EmbeddedServer) -> bool:
     async with connection(server.port) as (reader, writer):
-        writer.write(b"INFO server\r\n")
+        writer.write(b"INFO server persistence\r\n")
         await reader.readuntil(b"process_id:")
-        return int(await reader.readline()) == server.pid
+        if int(await reader.readline()) != server.pid:
+            return False
+        await reader.readuntil(b"\r\nloading:")
+        return int(await reader.readline()) == 0
 
 
 def _folder(dir: Path) -> Path:

@@ -9,18 +9,22 @@ from fairway.wire import jobs as wire
 
 
 class Charges:
-    """Charges by quota node. They are added up in the order of `at`, giving back first: a service publishes after it
-    committed, so a freed share may be charged again before the record says that it was freed. A breach shorter than
-    one commit, or clocks that differ, cannot be seen this way."""
+    """Charges by quota node. A service decides (`at`), commits, and only then publishes, so that what is in force when
+    is known within bounds: a share is given back at its `at` at the earliest, and was charged at the latest when it was
+    published, which was not before any message that stands before it in the record was decided. By these they are added
+    up, giving back first: what is too much then was too much. A breach shorter than one commit, or clocks that differ,
+    cannot be seen this way."""
 
     def __init__(self, tree: QuotaNode | None) -> None:
         self._max = {node.path: node.max for path in leaves(tree) for node in path} if tree else None
         self._moves: list[tuple[int, bool, int, str, tuple[str, ...], Resources]] = []
         self._charged: dict[str, tuple[tuple[str, ...], Resources]] = {}
         self._wrong: list[Violation] = []
+        self._newest = 0
 
     def follow(self, life: Life, spoken: Spoken) -> None:
         message = spoken.message
+        self._newest = max(self._newest, message.at)
         if isinstance(message, wire.Queue | wire.Dequeued) or ends(message):
             path, charge = self._charged.pop(life.job, ((), {}))
             if charge:
@@ -28,7 +32,7 @@ class Charges:
                 self._moves.append((message.at, False, spoken.sequence, life.job, path, back))
         if isinstance(message, wire.Dequeued):
             self._charged[life.job] = (message.path, message.charge)
-            self._moves.append((message.at, True, spoken.sequence, life.job, message.path, message.charge))
+            self._moves.append((self._newest, True, spoken.sequence, life.job, message.path, message.charge))
             for name, amount in sorted(life.asks.items()):
                 charged = message.charge.get(name, 0)
                 if charged != amount:
