@@ -151,14 +151,14 @@ async def test_a_refused_object_that_is_edited_is_submitted_anew(house: House) -
     uid = await house.apply(TORCH, "train", pytorchReplicaSpecs={"Master": {"replicas": 1, "template": pod}})
     (first,) = await house.said(wire.Submitted)
     manifest = wire.ManifestRef(1, house.digest(first), 1)
-    reasons = (Reason(Code.UNKNOWN_QUEUE, "there is no Queue gold", "metadata.annotations", "create it"),)
+    reasons = (Reason(Code.UNKNOWN_CLUSTER, "the fleet has no cluster c9", "spec.placement", "name others"),)
     hub, what = wire.HubRef(uid, "pytorchjobs"), {"kind": "PyTorchJob", "name": "train", "manifest": manifest}
     await house.tell(None, wire.Rejected(**HEAD, job=first.job, rev=1, reasons=reasons, hub=hub, **what))
-    refused = await bound(house, reason("UnknownQueue"), "train-pytorchjob")
+    refused = await bound(house, reason("UnknownCluster"), "train-pytorchjob")
     assert condition(refused, "Queuing")["status"] == "False"
     over = {"conditions": [{"type": "Failed", "status": "True"}]}  # the watcher says so of what was refused
     await house.hub.patch(TORCH, "team-a", "train", {"status": over}, "status")
-    await house.hub.patch(TORCH, "team-a", "train", {"metadata": {"annotations": {"kube-queue/queue-name": "silver"}}})
+    await house.hub.patch(TORCH, "team-a", "train", {"metadata": {"annotations": {"team": "blue"}}})
     _, second = await house.said(wire.Submitted, 2)
     assert (second.client, second.hub) == (first.client, first.hub)
     assert second.manifest != first.manifest

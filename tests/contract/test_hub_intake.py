@@ -52,6 +52,23 @@ async def test_a_job_without_a_policy_waits_and_is_told_so_until_one_comes(house
     assert said.client == f"hub:{uid}"
 
 
+CLASS = "PriorityClass.scheduling.k8s.io/v1"
+
+
+async def test_a_job_that_names_a_class_which_is_not_there_waits_and_is_told_so_until_it_comes(house: House) -> None:
+    await house.policy()
+    pod = {"restartPolicy": "Never", "priorityClassName": "gold", "containers": [{"name": "main", "image": "x"}]}
+    uid = await house.apply(JOB, "train", template={"spec": pod})
+    event = await house.events(lambda one: one["involvedObject"]["uid"] == uid)
+    assert (event["reason"], event["type"]) == ("UnknownPriorityClass", "Warning")
+    assert "the hub has no PriorityClass gold" in event["message"]
+    assert house.count(wire.Submitted) == 0
+    await house.hub.create(CLASS, {"metadata": {"name": "silver"}, "value": 1})
+    await house.hub.create(CLASS, {"metadata": {"name": "gold"}, "value": 7})
+    (said,) = await house.said(wire.Submitted)
+    assert said.client == f"hub:{uid}"
+
+
 async def test_a_waiting_job_that_is_deleted_was_never_there(house: House) -> None:
     uid = await house.job("gone")
     await house.events(lambda one: one["involvedObject"]["uid"] == uid)

@@ -117,13 +117,22 @@ def test_a_job_without_a_policy_says_so_until_it_has_one(fleet: RealFleet, tenan
     bound(fleet, tenant, "train", lambda one: scheduled(one)["status"] == "True", "to be scheduled")
 
 
-def test_a_refused_job_that_is_corrected_by_kubectl_runs(fleet: RealFleet, tenant: str) -> None:
-    bad = pytorchjob(tenant, "train")
-    bad["metadata"]["annotations"] = {"kube-queue/queue-name": "no-such-queue"}
-    fleet.hub.apply(bad, policy(tenant, "train"))
-    refused = bound(fleet, tenant, "train", lambda one: scheduled(one)["reason"] == "UnknownQueue", "to be refused")
-    assert "no-such-queue" in scheduled(refused)["message"]
+def test_a_job_whose_queue_is_not_there_says_so_until_it_names_another_or_none(fleet: RealFleet, tenant: str) -> None:
+    lost = pytorchjob(tenant, "train")
+    lost["metadata"]["annotations"] = {"kube-queue/queue-name": "no-such-queue"}
+    fleet.hub.apply(lost, policy(tenant, "train"))
+    waits = bound(fleet, tenant, "train", lambda one: scheduled(one)["reason"] == "UnknownQueue", "to lack its queue")
+    assert "no-such-queue" in scheduled(waits)["message"]
+    assert condition(waits, "Queuing") == "True"
     fleet.hub.apply(pytorchjob(tenant, "train"))
+    until(lambda: state(fleet, tenant, "train", "Succeeded"), "the job to succeed")
+
+
+def test_a_refused_job_that_is_corrected_by_kubectl_runs(fleet: RealFleet, tenant: str) -> None:
+    fleet.hub.apply(pytorchjob(tenant, "train"), policy(tenant, "train", cluster="nowhere"))
+    refused = bound(fleet, tenant, "train", lambda one: scheduled(one)["reason"] == "UnknownCluster", "to be refused")
+    assert "nowhere" in scheduled(refused)["message"]
+    fleet.hub.apply(policy(tenant, "train"))
     until(lambda: state(fleet, tenant, "train", "Succeeded"), "the corrected job to succeed")
     fleet.hub.kubectl("-n", tenant, "delete", "pytorchjob", "train", "--wait=false")
     until(lambda: fleet.where("PyTorchJob", tenant, "train") == [], "nothing to be left of it in a member")

@@ -146,7 +146,7 @@ async def test_a_queue_that_becomes_one_of_time_alone_lets_the_oldest_go_first(h
     assert house.row("urgent").state == "queued"  # type: ignore[union-attr]  # it is there
 
 
-async def test_a_queue_that_is_deleted_takes_no_more_jobs(house: House) -> None:
+async def test_a_queue_that_is_deleted_takes_no_more_jobs_until_it_is_there_again(house: House) -> None:
     named = {"annotations": {"kube-queue/queue-name": "gold"}}
     await house.apply(queue("Priority"), policy("first"), policy("late"))
     await house.ready(queue("Priority"))
@@ -155,7 +155,11 @@ async def test_a_queue_that_is_deleted_takes_no_more_jobs(house: House) -> None:
     house.hub.kubectl("delete", "queue", "gold", "-n", "kube-queue")
     await house.until(lambda: "gold" not in house.fleet.catalog.queues, "the queue is gone")
     await house.job("late", **named)
-    assert (await house.lacks("late", "UnknownQueue")).state == "rejected"
+    told = await house.until(lambda: house.events("late"), "it is told what it waits for")
+    assert [one["reason"] for one in told] == ["UnknownQueue"]
+    assert house.row("late") is None
+    await house.apply(queue("Priority"))
+    await house.runs_in("late")
 
 
 async def test_another_priority_holds_for_the_jobs_that_come_later(house: House) -> None:

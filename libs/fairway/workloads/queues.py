@@ -55,4 +55,4 @@ def _policy(label: Field, field: Field) -> tuple[QueuePolicy, bool]:
 def queue_of(manifest: dict[str, Any]) -> str:
     """The queue a job names by annotation; empty when its leaf's own queue is meant."""
     annotations = (manifest.get("metadata") or {}).get("annotations") or {}
-    return next((annotations[name] for name in QUEUE_ANNOTATIONS if annotations.get(name)), "")
+    return next((str(annotations[name]) for name in QUEUE_ANNOTATIONS if annotations.get(name)), "")

@@ -17,9 +17,8 @@ from fairway.wire.workload import Workload
 from fairway.workloads.door import LARGEST_TEXT
 from fairway.workloads.policies import read_policy, select
 from fairway.workloads.policy_book import PolicyBook
+from fairway.workloads.queues import QUEUE_ANNOTATIONS, queue_of
 from fairway.workloads.registry import read
-
-QUEUE_ANNOTATION = "kube-queue/queue-name"
 
 
 class Settings(Protocol):
@@ -101,7 +100,7 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
     meta = manifest["metadata"]
     return wire.JobSpec(
         workload=workload, priority=_priority(workload, settings), **terms(policy),
-        queue=_queue(meta.get("annotations") or {}, settings.queues), labels=meta.get("labels") or {}, manifest=ref,
+        queue=_queue(manifest, settings.queues), labels=meta.get("labels") or {}, manifest=ref,
         hub=message.hub, follows=message.hub is not None or _of_the_hub(policy, settings),
     )  # fmt: skip
 
@@ -146,10 +145,10 @@ def _priority(workload: Workload, settings: Settings) -> int:
     return settings.classes[name]
 
 
-def _queue(annotations: Mapping[str, Any], queues: Mapping[str, QueueSpec]) -> str:
-    name = str(annotations.get(QUEUE_ANNOTATION) or "")
+def _queue(manifest: dict[str, Any], queues: Mapping[str, QueueSpec]) -> str:
+    name = queue_of(manifest)
     if name and name not in queues:
         text = f"there is no Queue {name}; the hub has {', '.join(sorted(queues)) or 'none'}"
-        field = f"metadata.annotations[{QUEUE_ANNOTATION}]"
+        field = f"metadata.annotations[{QUEUE_ANNOTATIONS[0]}]"
         raise Refused(Reason(Code.UNKNOWN_QUEUE, text, field, "create the Queue, or leave the annotation out"))
     return name

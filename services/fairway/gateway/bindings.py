@@ -69,7 +69,7 @@ def binding_of(one: HubObject, job: Job, shown: bytes = b"") -> Binding:
 
 
 def unclaimed(one: HubObject, job: str, why: Reason) -> Binding:
-    """Of an object that no policy selects (yet)."""
+    """Of an object that no policy selects yet, or that names a setting which is not there."""
     text = worded(why)
     said = tuple(
         Condition(name, name == "Queuing", why.code.value, text) for name in ("Queuing", "Scheduled", "FullyApplied")

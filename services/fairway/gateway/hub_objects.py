@@ -19,7 +19,7 @@ from fairway.workloads.registry import KINDS, read, status
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]
-TREE, QUEUE = "ElasticQuotaTree", "Queue"
+TREE, QUEUE, CLASS = "ElasticQuotaTree", "Queue", "PriorityClass"
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -39,7 +39,7 @@ def read_priority_class(manifest: Json) -> int:
 # What the hub sets for the fleet, as `Kind.group/version`, with who reads it.
 SETTINGS: Mapping[str, Callable[[Json], object]] = {
     **{f"{kind}.{group}": read_policy for kind in (NAMESPACED, CLUSTER_WIDE) for group in GROUPS},
-    "PriorityClass.scheduling.k8s.io/v1": read_priority_class,
+    f"{CLASS}.scheduling.k8s.io/v1": read_priority_class,
     f"{TREE}.scheduling.sigs.k8s.io/v1beta1": read_quota_tree,
     "Queue.scheduling.x-k8s.io/v1alpha1": read_queue,
 }

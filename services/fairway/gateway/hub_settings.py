@@ -7,8 +7,9 @@ from fairway.domain.decision import Say
 from fairway.gateway import hub_objects
 from fairway.gateway.conditions import IN_FORCE, Conditions, Standing, ready_of
 from fairway.gateway.hub_events import Announcer, note_of
-from fairway.gateway.hub_objects import SETTINGS, HubObject, Key, digest, hub_object, only_named
+from fairway.gateway.hub_objects import QUEUE, SETTINGS, HubObject, Key, digest, hub_object, only_named
 from fairway.gateway.post import Outbox, Post
+from fairway.gateway.settling import named_settings
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
 from fairway.runtime.loop import World
 from fairway.runtime.narrate import reason
@@ -49,6 +50,15 @@ class HubSettings:
     def in_force(self, kind: str, name: str) -> bool:
         """Whether there is a good PriorityClass or Queue of that name."""
         return (kind, "", name) in self._holders
+
+    def lacking(self, one: HubObject) -> tuple[tuple[str, str], Reason] | None:
+        """The first setting that a job's object names and that is not there, and the reason to wait for it."""
+        for kind, name in named_settings(one):
+            if not self.in_force(kind, name):
+                code = Code.UNKNOWN_QUEUE if kind == QUEUE else Code.UNKNOWN_PRIORITY_CLASS
+                remedy = f"create the {kind}, or name another one or none"
+                return (kind, name), Reason(code, f"the hub has no {kind} {name}", remedy=remedy)
+        return None
 
     async def run(self) -> None:
         await self._outbox.run()
@@ -131,7 +141,7 @@ class HubSettings:
             await self._say(one.key, hub_objects.not_taken(one, (), self._world.clock.now()))
         self._say_good(one)
         if not is_policy(one.manifest):
-            return []
+            return self._room.came(one.plain, one.name)
         return self._room.put(read_policy(one.manifest), policy_copy(one))
 
     def _say_good(self, one: HubObject) -> None:

@@ -45,7 +45,7 @@ class Intake:
         self._room, self.announcer = WaitingRoom(), Announcer(hub, world.clock)
         self._conditions = Conditions(hub, world.clock)
         self._settings = HubSettings(world, self._room, self.announcer, self._conditions)
-        self._submitter = Submitter(world, hub, self._room, desk)
+        self._submitter = Submitter(world, hub, self._room, desk, self._settings.lacking)
         self._settling = Settling(self._room.named, self._settings.in_force)
         self._left = {"settings": set(SETTINGS), "jobs": set(KINDS)}
         self._settled, self.told = asyncio.Event(), asyncio.Event()
@@ -143,7 +143,7 @@ class Intake:
         return self._submitter.job(self.present[uid])
 
     def still_unclaimed(self) -> None:
-        """Has those told that wait for a policy."""
+        """Has those told that wait for a policy or another setting."""
         for one in self._room.waiting.values():
             self._submitter.unclaimed(one)
 

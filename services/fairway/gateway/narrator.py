@@ -191,7 +191,7 @@ class Narrator:
         return told
 
     async def _unclaimed(self, one: Unclaimed) -> None:
-        note = note_of(one.one, one.why.code.value, f"Waits for a policy: {reason(one.why)}", "")
+        note = note_of(one.one, one.why.code.value, f"Waits: {reason(one.why)}", "")
         try:
             async with self._gate:
                 await self._announce(note)

@@ -6,13 +6,13 @@ after the job that needs it, and has to reach admission before it. Pure.
 
 from collections.abc import Callable
 
-from fairway.gateway.hub_objects import HubObject, cleaned
+from fairway.gateway.hub_objects import CLASS, QUEUE, HubObject, cleaned
 from fairway.wire.reasons import Refused
+from fairway.workloads.queues import queue_of
 from fairway.workloads.registry import read
 
 # Objects of one file follow each other within some 20 ms; ten times that for a busy hub.
 SETTLE_MS = 250
-_QUEUE = "kube-queue/queue-name"
 
 
 class Settling:
@@ -37,11 +37,14 @@ class Settling:
         """Everything that it names is here."""
         if not self._named(one):
             return False
-        annotations = (one.manifest.get("metadata") or {}).get("annotations") or {}
-        queue = annotations.get(_QUEUE, "")
-        try:
-            class_name = read(cleaned(one.manifest)).priority_class
-        except Refused:
-            return True  # it is refused, now or later
-        wanted = (("Queue", queue), ("PriorityClass", class_name))
-        return all(self._in_force(kind, name) for kind, name in wanted if name)
+        return all(self._in_force(kind, name) for kind, name in named_settings(one))
+
+
+def named_settings(one: HubObject) -> tuple[tuple[str, str], ...]:
+    """Kind and name of the settings that a job's object names; none of one that is refused anyway."""
+    try:
+        class_name = read(cleaned(one.manifest)).priority_class
+    except Refused:
+        return ()
+    wanted = ((QUEUE, queue_of(one.manifest)), (CLASS, class_name))
+    return tuple((kind, name) for kind, name in wanted if name)

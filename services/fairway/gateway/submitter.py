@@ -1,6 +1,6 @@
 """From objects of the hub to their submissions: each once, and anew when one was refused and then changed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -22,13 +22,16 @@ from fairway.wire.reasons import Reason
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()
+Lacking = Callable[[HubObject], tuple[tuple[str, str], Reason] | None]
 
 
 class Submitter:
-    """Objects that no policy selects, and those that were refused, stay in the waiting room."""
+    """Objects that no policy selects, those that name a setting which is not there, and those that were refused, stay
+    in the waiting room. `lacking` says which setting, and why."""
 
-    def __init__(self, world: World, hub: Cluster, room: WaitingRoom, desk: Desk) -> None:
+    def __init__(self, world: World, hub: Cluster, room: WaitingRoom, desk: Desk, lacking: Lacking) -> None:
         self._clock, self._hub, self._room, self._desk = world.clock, hub, room, desk
+        self._lacking = lacking
         self._rows = Reader(world.store)
         # Jobs that do not have the id that the uid gives, because that one was refused.
         self._others: dict[str, str] = {}
@@ -102,20 +105,31 @@ class Submitter:
         return True
 
     def _claimed(self, one: HubObject, again: bool = False) -> Submission | None:
-        """None when no policy selects it: then it waits, and is told so. `again`: what it was before was refused."""
+        """None when no policy selects it, or a setting that it names is not there: then it waits, and is told so.
+        `again`: what it was before was refused."""
         policies = self._room.policy_for(one)
         if isinstance(policies, Reason):
-            self._room.wait(one)
-            self._desk.lacks(one, policies, self._clock.now())
+            self._wait(one, None, policies)
+            return None
+        if lacks := self._lacking(one):
+            self._wait(one, *lacks)
             return None
         asked = Asked(cleaned(one.manifest), policies, f"{HUB_CLIENT}{one.uid}")
         ref = wire.HubRef(one.uid, KINDS[one.kind].plural)
         return submission(asked, "hub", self._clock.now(), ref, again)
 
     def unclaimed(self, one: HubObject) -> None:
-        """Has it told once more if it waits for a policy."""
-        if isinstance(why := self._room.policy_for(one), Reason):
+        """Has it told once more if it waits for a policy or another setting."""
+        why = self._room.policy_for(one)
+        if not isinstance(why, Reason):
+            lacks = self._lacking(one)
+            why = lacks[1] if lacks else why
+        if isinstance(why, Reason):
             self._desk.lacks(one, why, self._clock.now())
+
+    def _wait(self, one: HubObject, lacks: tuple[str, str] | None, why: Reason) -> None:
+        self._room.wait(one, lacks)
+        self._desk.lacks(one, why, self._clock.now())
 
 
 def _client(one: HubObject) -> str:

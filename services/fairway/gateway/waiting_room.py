@@ -1,4 +1,5 @@
-"""Policies and the jobs that wait for one, found by name: ten thousand of both must not meet pairwise. Pure."""
+"""Policies and the jobs that wait for one, or for another setting that they name, found by name: ten thousand of both
+must not meet pairwise. Pure."""
 
 from typing import Any
 
@@ -17,6 +18,7 @@ class WaitingRoom:
         self._policies = PolicyBook()
         self.waiting: dict[str, HubObject] = {}
         self._by_name: dict[Name, set[str]] = {}
+        self._lacking: dict[tuple[str, str], set[str]] = {}
 
     def put(self, policy: Policy, manifest: dict[str, Any]) -> list[HubObject]:
         """Takes a policy in or over; returns the waiting jobs that it selects, which are then no longer waiting."""
@@ -41,13 +43,24 @@ class WaitingRoom:
         """Whether a policy selects it by its name: hardly anything more fitting can still come."""
         return self._policies.names(one.namespace, one.kind, one.name)
 
-    def wait(self, one: HubObject) -> None:
+    def came(self, kind: str, name: str) -> list[HubObject]:
+        """A setting is there now: the jobs that waited for it, which are then no longer waiting."""
+        return [self.leave(uid) for uid in sorted(self._lacking.pop((kind, name), ())) if uid in self.waiting]
+
+    def wait(self, one: HubObject, lacks: tuple[str, str] | None = None) -> None:
+        """`lacks`: kind and name of a setting that it names and that is not there."""
         self.waiting[one.uid] = one
+        if lacks is not None:
+            self._lacking.setdefault(lacks, set()).add(one.uid)
         for namespace in (one.namespace, ""):
             self._by_name.setdefault((namespace, one.kind, one.name), set()).add(one.uid)
 
     def leave(self, uid: str) -> HubObject:
         one = self.waiting.pop(uid)
+        for lacks in [lacks for lacks, uids in self._lacking.items() if uid in uids]:
+            self._lacking[lacks].discard(uid)
+            if not self._lacking[lacks]:
+                del self._lacking[lacks]
         for namespace in (one.namespace, ""):
             name = (namespace, one.kind, one.name)
             self._by_name[name].discard(uid)

@@ -88,3 +88,19 @@ def test_who_left_is_not_released() -> None:
     room.wait(job())
     room.leave(job().uid)
     assert put(room, policy("p", {"name": "train"})) == []
+
+
+def test_a_job_that_lacks_a_setting_is_released_by_that_one_once_and_by_no_other() -> None:
+    room = WaitingRoom()
+    room.wait(job(), ("Queue", "gold"))
+    assert [room.came(*other) for other in (("Queue", "silver"), ("PriorityClass", "gold"))] == [[], []]
+    assert [one.name for one in room.came("Queue", "gold")] == ["train"]
+    assert room.waiting == {}
+    assert room.came("Queue", "gold") == []
+
+
+def test_a_job_that_is_gone_is_released_by_nothing() -> None:
+    room = WaitingRoom()
+    room.wait(job(), ("Queue", "gold"))
+    room.leave(job().uid)
+    assert room.came("Queue", "gold") == []
