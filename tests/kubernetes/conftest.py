@@ -21,8 +21,8 @@ from fleet import KINDS, Api, RealFleet, environment, in_namespace
 from own import Own
 
 HERE = Path(__file__).parent
-# Groups of tests that take minutes, the longest first.
-LONG = ("own", "test_join", "test_failures", "test_kinds", "test_gang", "test_handover")
+# Files of long tests that share nothing.
+ALONE = ("test_join",)
 _START_S = 180.0
 _numbers = count()
 
@@ -30,19 +30,17 @@ _numbers = count()
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Which tests are for one worker (with --dist loadgroup): those of a file, as they share what the file sets up, and
-    those that share the servers of `own`. What takes longest begins first (with --no-loadscope-reorder)."""
-    here = [item for item in items if HERE in item.path.parents]
-    for item in here:
+    those that share the servers of `own`."""
+    for item in items:
+        if HERE not in item.path.parents:
+            continue
         # A connection to a server that was killed is let go of when it is collected, which asyncio warns of in whatever
         # test runs by then.
         item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-    here.sort(key=lambda item: LONG.index(_group(item)) if _group(item) in LONG else len(LONG))
-    items[:] = here + [item for item in items if HERE not in item.path.parents]
-
-
-def _group(item: pytest.Item) -> str:
-    return "own" if "own" in getattr(item, "fixturenames", ()) else item.path.stem
+        if "own" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("own"))
+        elif item.path.stem not in ALONE:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="session")
