@@ -41,17 +41,20 @@ def test_a_job_is_one_call_to_its_member_and_none_while_it_runs(fleet: Troubled,
     assert after["metadata"]["generation"] == made["metadata"]["generation"]
 
 
-def test_a_name_that_somebody_else_has_is_never_touched(fleet: Troubled, tenant: str) -> None:
-    near = fleet.members["near"]
+def take_name(fleet: Troubled, tenant: str, name: str) -> Json:
+    """Somebody else's job of that name, which does nothing, in near."""
+    near, theirs = fleet.members["near"], job(name)
     near.create("v1/namespaces", {"metadata": {"name": tenant}})
-    theirs = job("taken")
     theirs["spec"]["suspend"] = True
-    near.create(JOBS.format(tenant), theirs)
-    before = fleet.there("near", tenant, "taken")
+    return near.create(JOBS.format(tenant), theirs)
+
+
+def test_a_name_that_somebody_else_has_is_never_touched(fleet: Troubled, tenant: str) -> None:
+    before = take_name(fleet, tenant, "taken")
     fleet.submit(tenant, "taken")
     until(lambda: fleet.there("far", tenant, "taken"), "it is in the other member")
     found = fleet.there("near", tenant, "taken")
-    assert found is not None and before is not None
+    assert found is not None
     assert (found["metadata"]["uid"], found["spec"]) == (before["metadata"]["uid"], before["spec"])
     assert "fairway.io/job" not in found["metadata"].get("labels", {})
     if "near" in json.dumps([one["cluster"] for one in fleet.job(tenant, "taken")["attempts"]]):
@@ -59,11 +62,7 @@ def test_a_name_that_somebody_else_has_is_never_touched(fleet: Troubled, tenant:
 
 
 def test_a_name_that_is_taken_everywhere_says_so(fleet: Troubled, tenant: str) -> None:
-    near = fleet.members["near"]
-    near.create("v1/namespaces", {"metadata": {"name": tenant}})
-    theirs = job("mine")
-    theirs["spec"]["suspend"] = True
-    near.create(JOBS.format(tenant), theirs)
+    take_name(fleet, tenant, "mine")
     fleet.submit(tenant, "mine", ["near"])
     fleet.tells(tenant, "mine", "NameConflict")
 
