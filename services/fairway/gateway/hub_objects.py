@@ -165,6 +165,15 @@ def child_of_job(one: HubObject) -> bool:
     return not keys.isdisjoint(KINDS)
 
 
+def as_written(one: HubObject) -> bool:
+    """It is shown in the version that it was written in. A kind that is served in several comes once in each, and the
+    others hold what its owner wrote only by chance: conversion that nobody provides changes nothing but the version."""
+    entries = (one.manifest.get("metadata") or {}).get("managedFields") or []
+    writers = [entry for entry in entries if not entry.get("subresource")]
+    writers.sort(key=lambda entry: ("f:spec" not in (entry.get("fieldsV1") or {}), entry.get("time") or ""))
+    return bool(writers) and writers[0].get("apiVersion") == one.api_version
+
+
 def only_named(one: HubObject) -> bool:
     """A good policy that selects nothing but objects that it names."""
     selectors = (one.manifest.get("spec") or {}).get("resourceSelectors") or ()

@@ -101,16 +101,18 @@ class Intake:
     def see(self, change: Change) -> None:
         """One change of one job object; what follows from it is done in batches by `_work`."""
         one = hub_object(change.kind, change.manifest)
+        known = self.present.get(one.uid)
+        if known is not None and known.kind != one.kind and not hub_objects.as_written(one):
+            return  # the hub serves it in another version, too
         if change.gone or hub_objects.leaving(one):
             self._see_gone(one)
         elif not hub_objects.child_of_job(one):
-            known = one.uid in self.present
             # Only the name is kept of what was handed on: a hundred thousand manifests would be a gigabyte.
             self.present[one.uid] = HubObject(one.kind, one.namespace, one.name, one.uid, {})
             self._see_status(one)
             if one.uid in self._room.waiting:
                 self._room.leave(one.uid)
-            elif known and one.uid not in self._ready:
+            elif known is not None and one.uid not in self._ready:
                 return
             self._submit_later(one)
 

@@ -1,10 +1,13 @@
 """The hub's jobs on their way in, when policies come at the worst moment."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
-from hub import JOB, PP, job, policy
+import msgspec
+import pytest
+from hub import JOB, PP, job, policy, thing
 
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock, settle
@@ -14,7 +17,7 @@ from fairway.gateway.desk import Desk
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.gateway.intake import Intake
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Change, Outgoing
 from fairway.workloads.registry import KINDS
 
 PATIENCE_S = 10
@@ -44,15 +47,27 @@ async def apply(hub: MemoryCluster, kind: str, manifest: dict[str, Any]) -> None
     await settle()
 
 
-async def test_a_policy_that_comes_while_other_jobs_are_submitted_finds_the_job_that_waits_for_it() -> None:
-    clock, bus = ManualClock(), SlowBus()
+@asynccontextmanager
+async def taking_in(bus: MemoryBus) -> AsyncIterator[tuple[Intake, MemoryCluster, ManualClock]]:
+    """An intake that runs, its hub, and its clock."""
+    clock = ManualClock()
     store, hub = MemoryStore(), MemoryCluster("hub", clock, [*SETTINGS, *KINDS])
     await store.begin_rebuild("test", 60_000)
     await store.finish_rebuild("e1")
     intake = Intake(World(bus=bus, store=store, clock=clock, owner="gateway"), hub, Desk())
     running = asyncio.create_task(intake.run())
-    async with asyncio.timeout(PATIENCE_S):
-        await intake.told.wait()
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            await intake.told.wait()
+            yield intake, hub, clock
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_policy_that_comes_while_other_jobs_are_submitted_finds_the_job_that_waits_for_it() -> None:
+    bus = SlowBus()
+    async with taking_in(bus) as (_, hub, clock):
         await apply(hub, PP, policy("wide", namespace="team-a").manifest)
         for tenant in ("team-a", "team-b"):
             await apply(hub, JOB, job(namespace=tenant).manifest)
@@ -63,6 +78,54 @@ async def test_a_policy_that_comes_while_other_jobs_are_submitted_finds_the_job_
         await clock.advance(1)
         while len(bus.submitted()) < 2:
             await asyncio.sleep(0.01)
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
     assert bus.submitted() == ["team-a", "team-b"]
+
+
+def mpi(version: str, written: str = "v2beta1") -> Change:
+    """One object, as the watch of one of its versions shows it."""
+    template = {"spec": {"containers": [{"name": "mpi", "image": "x"}]}}
+    replicas = {"Launcher": {"replicas": 1, "template": template}, "Worker": {"replicas": 1, "template": template}}
+    status = {"manager": "operator", "apiVersion": "kubeflow.org/v1", "subresource": "status", "time": "2026-01-01"}
+    label = {"manager": "label", "apiVersion": "kubeflow.org/v1", "time": "2026-01-02", "fieldsV1": {"f:metadata": {}}}
+    user = {"manager": "me", "apiVersion": f"kubeflow.org/{written}", "time": "2026-01-03", "fieldsV1": {"f:spec": {}}}
+    kind = f"MPIJob.kubeflow.org/{version}"
+    by = {"managedFields": [status, label, user]}
+    manifest = thing(kind, "allreduce", spec={"mpiReplicaSpecs": replicas}, metadata=by)
+    return Change(kind, "team-a", "allreduce", manifest)
+
+
+@pytest.mark.parametrize("order", [("v1", "v2beta1"), ("v2beta1", "v1")])
+@pytest.mark.parametrize("policy_first", [True, False])
+async def test_a_job_whose_hub_serves_two_versions_of_it_is_the_one_that_was_written(
+    order: tuple[str, str], policy_first: bool
+) -> None:
+    bus = SlowBus()
+    bus.go.set()
+    chosen = policy("p", {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob"}).manifest
+    async with taking_in(bus) as (intake, hub, clock):
+        if policy_first:
+            await apply(hub, PP, chosen)
+        for version in order:
+            intake.see(mpi(version))
+        await clock.advance(1)
+        if not policy_first:
+            assert bus.submitted() == []
+            await apply(hub, PP, chosen)
+        await clock.advance(1)
+        while not bus.submitted():
+            await asyncio.sleep(0.01)
+        assert intake.present["u-team-a-allreduce"].kind == "MPIJob.kubeflow.org/v2beta1"
+    [word] = [msgspec.json.decode(one.data) for one in bus.stored("JOBS")]
+    assert word["manifest"]["apiVersion"] == "kubeflow.org/v2beta1"
+
+
+async def test_an_object_that_does_not_say_how_it_was_written_is_what_it_was_first_seen_as() -> None:
+    bus = SlowBus()
+    async with taking_in(bus) as (intake, _, _):
+        for version in ("v2beta1", "v1"):
+            intake.see(mpi(version, written="v9"))
+        assert intake.present["u-team-a-allreduce"].kind == "MPIJob.kubeflow.org/v2beta1"
+        intake.see(msgspec.structs.replace(mpi("v1", written="v9"), gone=True))
+        assert intake.present, "one of its versions is no longer served"
+        intake.see(msgspec.structs.replace(mpi("v2beta1", written="v9"), gone=True))
+        assert not intake.present

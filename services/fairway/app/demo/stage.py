@@ -28,6 +28,7 @@ class Stage:
     def __init__(self, script: Script, doors: Doors, record: Record) -> None:
         self._script, self._doors, self._record = script, doors, record
         self.answers: dict[str, dict[str, Any]] = {}
+        self._sent: set[str] = set()
 
     async def play(self) -> bool:
         """Whether every job has ended in time."""
@@ -54,6 +55,7 @@ class Stage:
     async def _role(self, role: Role) -> None:
         if role.after is not None:
             await self._record.wait(role.after)
+        self._sent.add(role.job)
         await self._doors.send(self._script.pieces[role.job], role.by)
         if role.why is not None:
             await self._record.wait(role.why)
@@ -64,7 +66,8 @@ class Stage:
             await self._doors.command("cancel", role.job)
 
     def found(self) -> list[Found]:
-        return [_found(role, self._record.job(role.job)) for role in self._script.scenario.roles]
+        roles = self._script.scenario.roles
+        return [_found(role, self._record.job(role.job), role.job in self._sent) for role in roles]
 
     def missing(self, act: Act) -> Mark | None:
         """The first mark of an act that the record does not have in its place; None when it has them all."""
@@ -81,9 +84,9 @@ def _first(errors: ExceptionGroup[Exception]) -> Exception:
     return _first(one) if isinstance(one, ExceptionGroup) else one
 
 
-def _found(role: Role, job: Job | None) -> Found:
+def _found(role: Role, job: Job | None, sent: bool) -> Found:
     if job is None:
-        return Found(role, None, "it never came in")
+        return Found(role, None, "it never came in" if sent else "it was not sent: what it comes after did not happen")
     if job.state.value != role.end:
         return Found(role, job, f"it is {job.state.value}, and {role.end} was promised")
     if job.attempt != role.attempts and role.end != "rejected":
