@@ -51,14 +51,14 @@ def run(
         what = f"unknown service {', '.join(unknown)}" if unknown else f"{MEMBER} runs alone"
         end(Failure(USAGE, what, f"choose from {', '.join(EVERYTHING)}, all, or {MEMBER}"))
     configure()
-    settings = from_environment()
-    settings = msgspec.structs.replace(settings, only_cluster=cluster, insecure=insecure or settings.insecure)
 
     def ready(facts: dict[str, Any]) -> None:
         if announce:
             print(msgspec.json.encode(facts).decode(), flush=True)
 
     try:
+        settings = from_environment()
+        settings = msgspec.structs.replace(settings, only_cluster=cluster, insecure=insecure or settings.insecure)
         uvloop.run(run_member(settings, ready) if MEMBER in names else process.run(names, settings, ready))
     except ValueError as error:
         end(Failure(USAGE, str(error)))

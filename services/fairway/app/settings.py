@@ -1,5 +1,6 @@
 """Where everything is: from the environment, with defaults for a laptop."""
 
+import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,10 +38,24 @@ class Settings(Struct, frozen=True):
         return {path.name.removesuffix(".kubeconfig"): path for path in found if path.stem != "hub"}
 
 
+def _whole(name: str, given: str, least: int, most: int) -> int:
+    with contextlib.suppress(ValueError):
+        if least <= (number := int(given)) <= most:
+            return number
+    raise ValueError(f"FAIRWAY_{name} is {given!r}; set it to a whole number from {least} to {most}, or leave it out")
+
+
+def _seconds(name: str, given: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 1 <= (number := float(given)) <= 3_600:
+            return number
+    raise ValueError(f"FAIRWAY_{name} is {given!r}; set it to a number from 1 to 3600 (seconds), or leave it out")
+
+
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
     FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE,
-    FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE."""
+    FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE. Raises ValueError, which names the variable."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
@@ -52,13 +67,13 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         hub_kubeconfig=text("HUB_KUBECONFIG", ""),
         clusters_dir=text("CLUSTERS_DIR", ""),
         http_host=text("HTTP_HOST", plain.http_host),
-        http_port=int(text("HTTP_PORT", "0")),
+        http_port=_whole("HTTP_PORT", text("HTTP_PORT", "0"), 0, 65_535),
         insecure=text("INSECURE", "") in ("1", "true", "yes"),
         stub_clusters=bool(text("STUB_CLUSTERS", "")),
-        replicas=int(text("REPLICAS", "1")),
+        replicas=_whole("REPLICAS", text("REPLICAS", "1"), 1, 5),
         public_url=text("PUBLIC_URL", "").rstrip("/"),
         placeholder_image=text("PLACEHOLDER_IMAGE", ""),
         allow_loopback=text("ALLOW_LOOPBACK", "") in ("1", "true", "yes"),
-        watch_silence=float(text("WATCH_SILENCE", str(plain.watch_silence))),
-        node_grace=float(text("NODE_GRACE", str(plain.node_grace))),
+        watch_silence=_seconds("WATCH_SILENCE", text("WATCH_SILENCE", str(plain.watch_silence))),
+        node_grace=_seconds("NODE_GRACE", text("NODE_GRACE", str(plain.node_grace))),
     )

@@ -1,0 +1,30 @@
+"""What the environment may say, and what is told when a number is none."""
+
+import pytest
+
+from fairway.app.settings import Settings, from_environment
+
+
+def test_without_a_word_the_defaults_hold() -> None:
+    assert from_environment({}) == Settings()
+
+
+def test_numbers_are_read() -> None:
+    given = {"FAIRWAY_HTTP_PORT": "8000", "FAIRWAY_REPLICAS": "3", "FAIRWAY_NODE_GRACE": "1.5"}
+    read = from_environment(given)
+    assert (read.http_port, read.replicas, read.node_grace) == (8000, 3, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("FAIRWAY_HTTP_PORT", "http"), ("FAIRWAY_HTTP_PORT", "70000"), ("FAIRWAY_HTTP_PORT", "-1"),
+        ("FAIRWAY_REPLICAS", "0"), ("FAIRWAY_REPLICAS", "2.5"), ("FAIRWAY_WATCH_SILENCE", "nan"),
+        ("FAIRWAY_WATCH_SILENCE", "inf"),
+        ("FAIRWAY_NODE_GRACE", "60s"), ("FAIRWAY_NODE_GRACE", "0"),
+    ],
+)  # fmt: skip
+def test_what_is_no_such_number_is_refused_by_its_name(name: str, given: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} is '{given}'; set it to a .*number from \d+ to \d+") as refused:
+        from_environment({name: given})
+    assert "leave it out" in str(refused.value)
