@@ -2,7 +2,6 @@
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 # Tests wait now and then: one worker more than there are cores.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
-JOBS    ?= 20000
 
 VENV  := .venv
 BIN   := $(VENV)/bin
@@ -38,8 +37,8 @@ schemas: install ## write proto/schema, proto/asyncapi.yaml and deploy/crds anew
 	@$(BIN)/python -m fairway.app.schemas
 	@$(BIN)/python -m fairway.app.crds
 
-bench: install ## measure the pipeline: jobs per second, latency, CPU per job (JOBS=20000)
-	@$(BIN)/fairway bench pipeline --jobs $(JOBS)
+bench: kubernetes ## measure everything, one table of goals at the end (an hour; QUICK=1 for small runs)
+	@$(BIN)/fairway bench all $(if $(QUICK),--quick)
 
 clean: ## remove the environment and everything that was built or cached
 	@rm -rf $(VENV) .fairway .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from fairway.app.bench_agent import GOALS, Run, measure
+from fairway.app.bench.agent import GOALS, Run, measure
 
 
 async def test_every_node_and_pod_is_counted_once_and_every_change_is_told(tmp_path: Path) -> None:
     run = Run(nodes=20, pods=60, events=20, seconds=2)
-    report = await measure(run, tmp_path, lambda phase, amount: None)
-    assert report["counts"] == {
+    outcome = await measure(run, tmp_path, lambda phase, amount: None)
+    assert outcome.counts == {
         "nodes_at_start": 20,
         "pods_at_start": 60,
         "nodes_twice": 0,
@@ -16,5 +16,5 @@ async def test_every_node_and_pod_is_counted_once_and_every_change_is_told(tmp_p
         "pods_at_end": 60,
         "never_reported": 0,
     }
-    assert report["changes_measured"] >= run.events * run.seconds / 2
-    assert set(report["met"]) == set(GOALS) <= set(report["figures"])
+    assert outcome.details["changes_measured"] >= run.events * run.seconds / 2
+    assert set(GOALS) <= set(outcome.figures)

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.app import ask, bench, crds, join, queues, replay, submit, up
+from fairway.app import ask, crds, join, queues, replay, submit, up
+from fairway.app.bench import command as bench
 from fairway.app.demo import command as demo
 from fairway.app.failure import USAGE, Failure, end, say
 from fairway.app.hub_address import arguments, asked

@@ -1,15 +1,7 @@
-"""What the benchmark measures by: journeys with their times, processor time and memory of processes, the machine."""
+"""Journeys of messages: sent at a rate or as fast as they arrive, and when each arrived."""
 
 import asyncio
-import os
-import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Any
-
-import aiohttp
-from prometheus_client.parser import text_string_to_metric_families
+from collections.abc import Callable, Iterator, Sequence
 
 from fairway.adapters.nats_bus import NatsBus
 from fairway.runtime.ports import Delivery, Outgoing
@@ -111,74 +103,3 @@ class Journeys:
 def percentile(ascending: Sequence[float], share: float) -> float:
     """The value that this share of all values does not pass; 0 for none."""
     return round(ascending[min(len(ascending) - 1, int(len(ascending) * share))], 1) if ascending else 0.0
-
-
-def cpu_seconds(pid: int) -> float:
-    """User and system time of a process (proc(5), fields utime and stime); 0 when it is gone."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def cpu(pids: Mapping[str, int]) -> dict[str, float]:
-    return {name: cpu_seconds(pid) for name, pid in pids.items()}
-
-
-def rss_mib(pids: Mapping[str, int]) -> dict[str, float]:
-    """Resident memory (proc(5), statm) in MiB."""
-    pages = {name: int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for name, pid in pids.items()}
-    return {name: round(count * os.sysconf("SC_PAGE_SIZE") / 2**20, 1) for name, count in pages.items()}
-
-
-def peak_mib(pid: int) -> float:
-    """The most resident memory that a process ever had (proc(5), VmHWM) in MiB."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return round(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024, 1)
-
-
-def per_job(before: Mapping[str, float], after: Mapping[str, float], jobs: int) -> dict[str, float]:
-    """Processor time in microseconds a job."""
-    return {name: round((after[name] - before[name]) / jobs * 1e6, 1) for name in before}
-
-
-async def batch_facts(addresses: Iterable[str]) -> dict[str, dict[str, float]]:
-    """By service, from the metrics of its process since its start: messages in a batch on average, milliseconds from
-    a batch's read to its publish."""
-    facts: dict[str, dict[str, float]] = {}
-    async with aiohttp.ClientSession() as session:
-        for address in addresses:
-            async with session.get(f"{address}/metrics/") as answer:
-                found = {
-                    (sample.name, sample.labels["service"]): sample.value
-                    for family in text_string_to_metric_families(await answer.text())
-                    for sample in family.samples
-                    if "le" not in sample.labels
-                }
-            for service in sorted({service for _, service in found}):
-                count = max(found.get(("fairway_batch_duration_seconds_count", service), 0), 1)
-                spent = found.get(("fairway_batch_duration_seconds_sum", service), 0)
-                handled = found.get(("fairway_messages_handled_total", service), 0)
-                facts[service] = {"messages": round(handled / count, 1), "ms": round(spent / count * 1000, 1)}
-    return facts
-
-
-def versions(packages: Iterable[str]) -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in packages:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were measured on, and how busy it was before."""
-    info = Path("/proc/cpuinfo")
-    models = [line.partition(": ")[2] for line in info.read_text().splitlines() if line.startswith("model name")]
-    return {
-        "cpu": models[0] if models else platform.processor(), "cores": os.cpu_count(), "system": platform.release(),
-        "load_before": round(os.getloadavg()[0], 2),
-    }  # fmt: skip

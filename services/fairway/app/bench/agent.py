@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +15,22 @@ from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.system import SystemClock
 from fairway.agent.observe import SHAPES
-from fairway.app import bench_agent_load as load
-from fairway.app.bench_agent_fill import fill
-from fairway.app.bench_agent_heard import Heard
-from fairway.app.bench_measure import cpu, machine, peak_mib, percentile, rss_mib, versions
+from fairway.app.bench import agent_load as load
+from fairway.app.bench.agent_fill import fill
+from fairway.app.bench.agent_heard import Heard
+from fairway.app.bench.facts import cpu, machine, peak_mib
+from fairway.app.bench.journeys import percentile
+from fairway.app.bench.outcome import Goal, Outcome
+from fairway.app.bench.scene import Tell
 from fairway.app.children import Child
 from fairway.kubereal.build import tools
 from fairway.kubereal.plane import Plane, Planes, Spec, planes
 
-GOALS = {"start_seconds": 30.0, "steady_cpu_percent": 5.0, "rss_peak_mib": 300.0}
+GOALS = {"start_seconds": Goal(most=30), "steady_cpu_percent": Goal(most=5), "rss_peak_mib": Goal(most=300)}
 CLUSTER = "big"
-_PACKAGES = ("fairway", "nats-py", "msgspec", "uvloop", "kubernetes-asyncio", "aiohttp")
 # Without controllers nobody would make the service account, or take away the taint of a node that is new.
 _FLAGS = ("--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",)
 _PATIENCE_S = 120.0
-Tell = Callable[[str, int], None]
 
 
 class Run(Struct, frozen=True):
@@ -71,8 +72,7 @@ class Scene:
         return {**found, "agent": self.agent.pid, "bench": os.getpid()}
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> dict[str, Any]:
-    """The whole run, as the report has it. `tell` hears what begins and how much of it, and then 1 for each part."""
+async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
     before = machine()
     tell("starting", 0)
     async with _scene(run, dir, tell) as scene:
@@ -84,11 +84,12 @@ async def measure(run: Run, dir: Path, tell: Tell) -> dict[str, Any]:
         steady, costs = await _steady(scene, heard, run, tell)
         figures |= steady
         counts |= {"nodes_at_end": heard.nodes, "pods_at_end": heard.pods, "never_reported": heard.owed}
-        costs |= {"rss_mib": rss_mib(scene.pids()), "object_bytes": sizes}
-    figures = {name: round(value, 3) for name, value in figures.items()}
-    met = {name: figures[name] < goal for name, goal in GOALS.items()}
-    facts = {"machine": before, "versions": versions(_PACKAGES), "run": msgspec.structs.asdict(run)}
-    return {"name": "report", "figures": figures, "goals": GOALS, "met": met, "counts": counts, **costs, **facts}
+        return Outcome(
+            name="report", machine=before, figures={name: round(value, 3) for name, value in figures.items()},
+            goals=GOALS, counts=counts, rss_peak_mib=peak_mib(scene.pids()), run=msgspec.structs.asdict(run),
+            stubbed="kubelets and controllers: the benchmark writes what they would",
+            details=costs | {"object_bytes": sizes},
+        )  # fmt: skip
 
 
 @contextlib.asynccontextmanager
@@ -137,7 +138,7 @@ async def _start(scene: Scene, heard: Heard) -> tuple[dict[str, float], dict[str
     pids = {"agent": scene.agent.pid}
     figures = {
         "start_seconds": heard.complete_at - begun, "start_cpu_seconds": cpu(pids)["agent"],
-        "start_rss_peak_mib": peak_mib(scene.agent.pid), "start_messages": float(heard.messages),
+        "start_rss_peak_mib": peak_mib(pids)["agent"], "start_messages": float(heard.messages),
         "start_mib": heard.bytes / 2**20,
     }  # fmt: skip
     counts = {"nodes_at_start": heard.nodes, "pods_at_start": heard.pods, "nodes_twice": heard.rows - heard.nodes}
@@ -169,5 +170,5 @@ async def _steady(scene: Scene, heard: Heard, run: Run, tell: Tell) -> tuple[dic
     await asyncio.gather(beats, return_exceptions=True)
     for what, times in (("delay", heard.delays), ("write", churn.writes)):
         figures |= {f"{what}_p{one}_ms": percentile(sorted(times), one / 100) for one in (50, 99)}
-    figures |= {"steady_cpu_percent": share["agent"], "rss_peak_mib": peak_mib(scene.agent.pid)}
+    figures |= {"steady_cpu_percent": share["agent"], "rss_peak_mib": peak_mib(pids)["agent"]}
     return figures, {"cpu_percent_by_process": share, "changes_measured": len(heard.delays)}

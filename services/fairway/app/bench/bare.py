@@ -1,7 +1,7 @@
 """The bare loop: seven hops of messages over the bus adapter, with no store and no decision behind them.
 
 What the bus alone allows on this machine, in the same run and the same number of processes as the pipeline.
-`python -m fairway.app.bench_bare URL SIZES HOP...` serves the named hops until it is told to end.
+`python -m fairway.app.bench.bare URL SIZES HOP...` serves the named hops until it is told to end.
 """
 
 import asyncio

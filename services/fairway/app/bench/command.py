@@ -1,0 +1,127 @@
+"""`fairway bench`: how fast Fairway is on this machine, and what a job costs."""
+
+import tempfile
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairway.app.failure import ERROR, USAGE, Failure, end, say
+
+_bench = typer.Typer(no_args_is_help=True, help="Measure Fairway on this machine, against real servers.")
+
+Dir = Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")]
+Output = Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")]
+Warmup = Annotated[int, typer.Option(min=1, help="jobs before the measurement")]
+Clusters = Annotated[int, typer.Option(min=1)]
+Nodes = Annotated[int, typer.Option(min=1, help="nodes of each cluster")]
+Processes = Annotated[int, typer.Option(help="over how many processes the services are spread: 1 to 4, or 7")]
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(_bench, name="bench")
+
+
+@_bench.command()
+def pipeline(
+    jobs: Annotated[int, typer.Option(min=1, help="measured at saturation; a quarter as many follow at half the rate")]
+    = 100_000,
+    warmup: Warmup = 2_000,
+    clusters: Clusters = 100,
+    nodes: Nodes = 100,
+    tenants: Annotated[int, typer.Option(min=1)] = 50,
+    processes: Processes = 2,
+    window: Annotated[int, typer.Option(min=1, help="most jobs under way at a time")] = 2_000,
+    seed: Annotated[int, typer.Option(help="of the mix of jobs")] = 1,
+    sync: Annotated[str, typer.Option(help="how often NATS writes to the disk: `2m`, or `always`")] = "2m",
+    directory: Dir = "",
+    output: Output = "text",
+) -> None:  # fmt: skip
+    """Jobs per second from submitted to dispatched, and latency at half that rate; cluster calls are stubbed."""
+    from fairway.app.bench.pipeline import Run, measure
+
+    _check_processes(processes)
+    _show(measure, Run(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync), directory, output)
+
+
+@_bench.command()
+def kubernetes(
+    jobs: Annotated[int, typer.Option(min=1, help="applied in one burst")] = 600,
+    calm: Annotated[int, typer.Option(min=1, help="applied one by one, at --rate a second")] = 80,
+    rate: Annotated[float, typer.Option(min=0.1)] = 2.0,
+    freed: Annotated[int, typer.Option(min=1, help="how often a job waits for another's room")] = 20,
+    directory: Dir = "",
+    output: Output = "text",
+) -> None:
+    """Jobs applied on a hub until they exist in one of three members, all of real API servers on this machine."""
+    from fairway.app.bench.kubernetes import Run, measure
+    from fairway.app.foreground import built
+
+    built()
+    _show(measure, Run(jobs, calm=calm, rate=rate, freed=freed), directory, output)
+
+
+@_bench.command()
+def report(
+    nodes: Annotated[int, typer.Option(min=1)] = 5_000,
+    pods: Annotated[int, typer.Option(min=1, help="that stay, beside those that come and go")] = 100_000,
+    events: Annotated[int, typer.Option(min=1, help="pod changes a second")] = 100,
+    seconds: Annotated[int, typer.Option(min=1, help="how long they are measured")] = 60,
+    directory: Dir = "",
+    output: Output = "text",
+) -> None:
+    """One agent beside a real API server: its start, its processor time and memory, and how late its reports are."""
+    from fairway.app.bench.agent import Run, measure
+    from fairway.app.foreground import built
+
+    built()
+    _show(measure, Run(nodes, pods, events, seconds), directory, output)
+
+
+@_bench.command("all")
+def every(
+    only: Annotated[str, typer.Option(help="names of benchmarks, with commas between")] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="small runs: minutes in all, and less steady figures")] = False,
+    directory: Annotated[Path, typer.Option("--dir", help="where to put the JSON of each")] = Path(".fairway/bench"),
+) -> None:
+    """All benchmarks one after the other, and one table of goals. Nothing else should run on the machine meanwhile."""
+    import asyncio
+
+    from fairway.app.bench.table import BENCHES, run, table
+    from fairway.app.show import console
+
+    names = only.split(",") if only else [one.name for one in BENCHES]
+    if unknown := sorted(set(names) - {one.name for one in BENCHES}):
+        known = ", ".join(one.name for one in BENCHES)
+        end(Failure(USAGE, f"no benchmark {', '.join(unknown)}", f"choose from {known}"))
+    directory.mkdir(parents=True, exist_ok=True)
+    results = []
+    for one in BENCHES:
+        if one.name in names:
+            say(f"fairway bench {one.name}")
+            results.append(asyncio.run(run(one, quick, directory)))
+    console().print(table(results))
+    say(f"the JSON of each is in {directory}")
+    if any(one.error for one in results):
+        raise typer.Exit(ERROR)
+
+
+def _check_processes(given: int) -> None:
+    from fairway.app.bench.scene import SPLITS
+
+    if given not in SPLITS:
+        end(Failure(USAGE, f"--processes is {given}", f"choose from {', '.join(map(str, SPLITS))}"))
+
+
+def _show(measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, directory: str, output: str) -> None:
+    import uvloop
+
+    from fairway.app.bench.bar import Bar
+
+    if output not in ("json", "text"):
+        end(Failure(USAGE, f"-o is {output!r}", "choose json or text"))
+    bar = Bar()
+    with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:
+        outcome = uvloop.run(measure(run, Path(directory or temporary), bar.tell))
+    typer.echo(outcome.json() if output == "json" else outcome.text())

@@ -1,0 +1,67 @@
+"""All benchmarks one after the other, each in a process of its own, and one table of their goals."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from rich.table import Table
+from rich.text import Text
+
+from fairway.adapters import tether
+from fairway.app.bench.outcome import Goal
+
+
+class Entry(Struct, frozen=True):
+    """A benchmark as `make bench` runs it. `quick` are its options where minutes matter more than steady figures."""
+
+    name: str
+    full: tuple[str, ...] = ()
+    quick: tuple[str, ...] = ()
+
+
+BENCHES = (
+    Entry("pipeline", quick=("--jobs", "5000", "--warmup", "500")),
+    Entry("report", quick=("--nodes", "500", "--pods", "5000", "--seconds", "20")),
+    Entry("kubernetes", quick=("--jobs", "100", "--calm", "20", "--freed", "5")),
+)
+
+
+class Result(Struct):
+    """What is shown of an outcome, or why there is none."""
+
+    name: str
+    figures: dict[str, float] = {}
+    goals: dict[str, Goal] = {}
+    error: str = ""
+
+
+async def run(entry: Entry, quick: bool, folder: Path) -> Result:
+    """Its JSON goes to `folder`; its progress is seen on standard error."""
+    options = entry.quick if quick else entry.full
+    # It ends with this process, however that ends.
+    guard = [sys.executable, "-I", "-S", str(Path(tether.__file__)), str(os.getpid())]
+    line = [*guard, sys.executable, "-m", "fairway.app.cli", "bench", entry.name, *options, "-o", "json"]
+    child = await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.PIPE)
+    said, _ = await child.communicate()
+    if child.returncode:
+        return Result(entry.name, error=f"it ended with {child.returncode}; see above")
+    (folder / f"{entry.name}.json").write_bytes(said)
+    found: Any = msgspec.json.decode(said)
+    return msgspec.convert({one: found[one] for one in ("name", "figures", "goals")}, Result)
+
+
+def table(results: list[Result]) -> Table:
+    """A row for each goal; `of goal` is 1 where it is just met, and more where it is bettered."""
+    shown = Table("benchmark", "figure", "goal", "measured", "of goal", "")
+    for one in results:
+        if one.error:
+            shown.add_row(one.name, "-", "-", "-", "-", Text(f"failed: {one.error}", "red"))
+        for name, goal in one.goals.items():
+            figure = one.figures[name]
+            mark = Text("met", "green") if goal.met(figure) else Text("missed", "red")
+            shown.add_row(one.name, name, str(goal), f"{figure:,.6g}", f"{goal.share(figure):.2f}", mark)
+    return shown
