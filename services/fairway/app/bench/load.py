@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from fairway.app.bench.agents import Ground
 from fairway.domain.names import job_id
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet, subjects
@@ -26,7 +27,7 @@ _GPUS = {1: 800, 2: 60, 4: 60, 8: 50, 16: 20, 32: 7, 64: 3}
 _OTHERS = ("Job", "SparkApplication", "VolcanoJob")
 # With the mix above a job asks for 2.1 GPUs; room for half as much again, so that packing never has to be perfect.
 _GPUS_PER_JOB = 3
-_KINDS = (
+KINDS = (
     "PyTorchJob.kubeflow.org/v1", "Job.batch/v1", "SparkApplication.sparkoperator.k8s.io/v1beta2",
     "Job.batch.volcano.sh/v1alpha1",
 )  # fmt: skip
@@ -48,7 +49,7 @@ class Size(Struct, frozen=True):
         return max(8, (needed + 7) // 8 * 8)
 
 
-def configuration(size: Size) -> list[Outgoing]:
+def _configuration(size: Size) -> list[Outgoing]:
     """The quota tree, one policy for each tenant, and the clusters by name."""
     limit = {"cpu": "10000000", "memory": "40000Ti", "nvidia.com/gpu": "10000000", "kube-queue/max-jobs": "10000000"}
     groups: list[list[dict[str, Any]]] = [[] for _ in range(_GROUPS)]
@@ -66,19 +67,15 @@ def configuration(size: Size) -> list[Outgoing]:
     return said + [_configured("Cluster", "", _cluster(at), {"labels": {"pool": "gpu"}}) for at in range(size.clusters)]
 
 
-def report(size: Size, cluster: int, sequence: int) -> Outgoing:
-    """What the cluster's agent would say: first everything, then that nothing changed."""
-    name = _cluster(cluster)
+def ground(size: Size) -> Ground:
+    """Clusters of equal nodes, and what the hub says of them and of the tenants."""
     allocatable = {
         "cpu": 24_000 * size.node_gpus, "memory": size.node_gpus * 128 << 30, "nvidia.com/gpu": size.node_gpus,
         "pods": max(110, 8 * size.node_gpus),
     }  # fmt: skip
-    nodes = tuple(Node(f"{name}-node-{at}", allocatable) for at in range(size.nodes)) if sequence == 1 else ()
-    message = fleet.Report(
-        cluster=name, epoch="bench", sequence=sequence, full=sequence == 1, nodes=nodes, labels={"pool": "gpu"},
-        kinds=_KINDS, kubernetes="v1.33.0",
-    )  # fmt: skip
-    return Outgoing(f"{name}-report-{sequence}", subjects.cluster("report", name), _encode(message), "fairway.cluster")
+    names = [_cluster(at) for at in range(size.clusters)]
+    nodes = {name: [Node(f"{name}-node-{at}", allocatable) for at in range(size.nodes)] for name in names}
+    return Ground(_configuration(size), nodes, {name: {"pool": "gpu"} for name in names}, KINDS)
 
 
 def submissions(size: Size) -> Iterator[tuple[str, Outgoing]]:

@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from fairway.adapters.nats_bus import NatsBus
 from fairway.app.bench import bare, load
+from fairway.app.bench.beside import beside
 from fairway.app.bench.facts import batch_facts, machine
 from fairway.app.bench.journeys import Journeys, percentile
 from fairway.app.bench.outcome import Goal, Outcome
-from fairway.app.bench.scene import SPLITS, STUBBED, Scene, Spent, Tell, beside, dispatching, groups, scene
+from fairway.app.bench.scene import SPLITS, STUBBED, Scene, Spent, Tell, dispatching, groups, scene
 from fairway.app.children import Child
 from fairway.app.fleet import Fleet
 from fairway.app.fleet import Plan as FleetPlan
@@ -56,7 +57,7 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
     before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True, sync_interval=run.sync)
-    async with scene(dir, run.size, plan) as on:
+    async with scene(dir, load.ground(run.size), plan) as on:
         outcome = await _pipeline(run, on, tell)
         sizes = [await _size(on.bus, verb) for verb in VERBS]
         outcome.details["message_bytes"] = dict(zip(VERBS, sizes, strict=True))
@@ -73,13 +74,13 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
 
 
 async def _pipeline(run: Run, on: Scene, tell: Tell) -> Outcome:
-    journeys = Journeys(on.bus, load.submissions(on.size), lambda: tell("", 1))
+    journeys = Journeys(on.bus, load.submissions(run.size), lambda: tell("", 1))
     async with dispatching(on.bus, journeys):
         tell("warming up", run.warmup)
         await journeys.saturate(run.warmup, run.window)
         tell("saturated", run.jobs)
         figures, spent = await _saturated(run, journeys, Spent(on.pids()))
-        batches = await batch_facts([str(child.said["http"]) for child in on.fleet.processes.values()])
+        batches = await batch_facts(on.addresses())
         tell("at half the rate", run.calm)
         await journeys.steady(run.calm, figures["jobs_per_second"] / 2)
     calm = journeys.latencies(run.warmup + run.jobs)

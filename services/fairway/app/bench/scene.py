@@ -1,18 +1,17 @@
 """Where the benchmarks of the pipeline take place: an embedded fleet with stubbed clusters, and the benchmark in the
 part of the agents and of those who submit."""
 
-import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.bench import load
+from fairway.app.bench.agents import Agents, Ground, News, nothing
+from fairway.app.bench.beside import beside
 from fairway.app.bench.facts import cpu, peak_mib, per_job
 from fairway.app.bench.journeys import Journeys
 from fairway.app.fleet import Fleet
@@ -33,7 +32,6 @@ SPLITS: dict[int, tuple[tuple[int, ...], ...]] = {
     4: ((0,), (1, 2), (3, 5), (4, 6)),
     7: tuple((at,) for at in range(7)),
 }
-_HEARTBEAT_S = 5.0
 
 
 def groups(processes: int) -> tuple[tuple[str, ...], ...]:
@@ -53,10 +51,11 @@ def job_of(delivery: Delivery) -> str:
 
 
 class Scene:
-    """`fleet` runs, its clusters are known, and `bus` is the benchmark's own connection."""
+    """`fleet` runs, its clusters are known, `bus` is the benchmark's own connection, and `agents` speak for the
+    clusters."""
 
-    def __init__(self, fleet: Fleet, bus: NatsBus, size: load.Size) -> None:
-        self.fleet, self.bus, self.size = fleet, bus, size
+    def __init__(self, fleet: Fleet, bus: NatsBus, agents: Agents) -> None:
+        self.fleet, self.bus, self.agents = fleet, bus, agents
 
     def pids(self) -> dict[str, int]:
         """Of every process, the benchmark's own among them."""
@@ -66,6 +65,10 @@ class Scene:
     def services(self) -> dict[str, int]:
         """Of Fairway's own processes."""
         return {name: child.pid for name, child in self.fleet.processes.items()}
+
+    def addresses(self) -> list[str]:
+        """Where Fairway's own processes answer over HTTP."""
+        return [str(child.said["http"]) for child in self.fleet.processes.values() if child.alive]
 
     def peaks(self) -> dict[str, float]:
         return peak_mib(self.pids())
@@ -84,35 +87,21 @@ class Spent:
 
 
 @contextlib.asynccontextmanager
-async def scene(dir: Path, size: load.Size, plan: FleetPlan) -> AsyncIterator[Scene]:
-    """Entered once the configuration is said and every cluster is known; agents' heartbeats go on meanwhile."""
+async def scene(
+    dir: Path, ground: Ground, plan: FleetPlan, every_s: float = 5.0, news: News = nothing
+) -> AsyncIterator[Scene]:
+    """Entered once the configuration is said and every cluster is known; each then reports its `news` once in so many
+    seconds."""
     async with fleet_running(dir, plan) as fleet:
         bus = await NatsBus.connect(fleet.nats.url, "bench")
         try:
-            await bus.publish(load.configuration(size))
-            await _report(bus, size)
-            async with beside(_beat(bus, size)):
-                yield Scene(fleet, bus, size)
+            await bus.publish(ground.configuration)
+            agents = Agents(bus, ground)
+            await agents.introduce()
+            async with beside(agents.beat(every_s, news)):
+                yield Scene(fleet, bus, agents)
         finally:
             await bus.close()
-
-
-async def _report(bus: NatsBus, size: load.Size) -> None:
-    """Every cluster reports all of its nodes; returns when that was heard."""
-    await bus.publish([load.report(size, at, 1) for at in range(size.clusters)])
-    seen: set[str] = set()
-    async for delivery in bus.history(subjects.CLUSTERS, ("fairway.cluster.freed.>",), live=True):
-        seen.add(delivery.subject)
-        if len(seen - {""}) == size.clusters:
-            return
-
-
-async def _beat(bus: NatsBus, size: load.Size) -> None:
-    sequence = 1
-    while True:
-        await asyncio.sleep(_HEARTBEAT_S)
-        sequence += 1
-        await bus.publish([load.report(size, at, sequence) for at in range(size.clusters)])
 
 
 @contextlib.asynccontextmanager
@@ -120,14 +109,3 @@ async def dispatching(bus: NatsBus, journeys: Journeys) -> AsyncIterator[None]:
     """Arrivals are jobs that were dispatched."""
     async with beside(journeys.listen(subjects.JOBS, "fairway.job.dispatched.>", job_of)):
         yield
-
-
-@contextlib.asynccontextmanager
-async def beside(work: Any) -> AsyncIterator[None]:
-    task = asyncio.create_task(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
