@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from typing import Any
 
 import pytest
 
@@ -12,31 +13,37 @@ FIGURES = (
 )  # fmt: skip
 
 
-async def bench(*options: str) -> tuple[int, str, str]:
+async def bench(name: str, *options: str) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "fairway.app.cli", "bench", "pipeline", *options,
+        sys.executable, "-m", "fairway.app.cli", "bench", name, *options,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     out, err = await process.communicate()
     return process.returncode or 0, out.decode(), err.decode()
 
 
-async def test_the_bench_reports_and_dispatches_every_job_exactly_once() -> None:
-    """300 jobs, 20 before them to warm up and 75 after them at half the rate."""
-    code, out, err = await bench(
-        *("--jobs", "300", "--warmup", "20", "--clusters", "3", "--nodes", "10", "--tenants", "7"),
-        *("--window", "100", "-o", "json"),
-    )
+async def reported(name: str, *options: str) -> Any:
+    """What a benchmark says as JSON, after the checks that hold for each."""
+    code, out, err = await bench(name, *options, "-o", "json")
     assert code == 0, err
     report = json.loads(out)
-    assert report["name"] == "pipeline"
+    assert report["name"] == name
+    assert set(report["missed"]) <= set(report["goals"]) <= set(report["figures"])
+    assert all(size > 0 for size in report["rss_peak_mib"].values())
+    return report
+
+
+async def test_the_bench_reports_and_dispatches_every_job_exactly_once() -> None:
+    """300 jobs, 20 before them to warm up and 75 after them at half the rate."""
+    report = await reported(
+        "pipeline",
+        *("--jobs", "300", "--warmup", "20", "--clusters", "3", "--nodes", "10", "--tenants", "7", "--window", "100"),
+    )
     assert report["counts"] == {"submitted": 395, "dispatched": 395, "not_once": 0}
     assert all(report["figures"][name] > 0 for name in FIGURES)
     assert set(report["figures"]) == set(FIGURES)
-    assert set(report["missed"]) <= set(report["goals"]) <= set(FIGURES)
     assert report["met"] == (not report["missed"])
     assert {"nats", "valkey", "all"} <= set(report["cpu_seconds_per_job"])
-    assert all(size > 0 for size in report["rss_peak_mib"].values())
     assert {"python", "nats-py", "msgspec"} <= set(report["versions"])
     assert report["machine"]["cores"] > 0
     assert report["details"]["message_bytes"]["submitted"] > 2_000, "manifests are of the size that people write"
@@ -44,6 +51,14 @@ async def test_the_bench_reports_and_dispatches_every_job_exactly_once() -> None
 
 @pytest.mark.parametrize("number", ["5", "0"])
 async def test_a_number_of_processes_that_has_no_split_is_refused_with_those_that_have(number: str) -> None:
-    code, _, err = await bench("--processes", number)
+    code, _, err = await bench("pipeline", "--processes", number)
     assert code == 2
     assert "1, 2, 3, 4, 7" in err
+
+
+async def test_each_freed_room_starts_the_job_whose_turn_it_is_and_no_other() -> None:
+    report = await reported("wake-up", "--jobs", "100", "--rounds", "8", "--clusters", "4", "--nodes", "5")
+    assert report["counts"] == {"waited": 100, "rounds": 8, "started": 8, "not_right": 0, "never_woken": 0}
+    assert report["figures"]["sweep_wakes"] == 0
+    assert report["figures"]["freed_p50_ms"] > 0
+    assert report["figures"]["wakes_per_start"] >= 1

@@ -1,22 +1,29 @@
 """`fairway bench`: how fast Fairway is on this machine, and what a job costs."""
 
-import tempfile
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from fairway.app.bench import command_states
+from fairway.app.bench.command_options import (
+    Clusters,
+    Dir,
+    Nodes,
+    Output,
+    Processes,
+    Seed,
+    Tenants,
+    Warmup,
+    Window,
+    check_processes,
+    show,
+)  # fmt: skip
 from fairway.app.failure import ERROR, USAGE, Failure, end, say
 
 _bench = typer.Typer(no_args_is_help=True, help="Measure Fairway on this machine, against real servers.")
 
-Dir = Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")]
-Output = Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")]
-Warmup = Annotated[int, typer.Option(min=1, help="jobs before the measurement")]
-Clusters = Annotated[int, typer.Option(min=1)]
-Nodes = Annotated[int, typer.Option(min=1, help="nodes of each cluster")]
-Processes = Annotated[int, typer.Option(help="over how many processes the services are spread: 1 to 4, or 7")]
+command_states.register(_bench)
 
 
 def register(app: typer.Typer) -> None:
@@ -30,10 +37,10 @@ def pipeline(
     warmup: Warmup = 2_000,
     clusters: Clusters = 100,
     nodes: Nodes = 100,
-    tenants: Annotated[int, typer.Option(min=1)] = 50,
+    tenants: Tenants = 50,
     processes: Processes = 2,
-    window: Annotated[int, typer.Option(min=1, help="most jobs under way at a time")] = 2_000,
-    seed: Annotated[int, typer.Option(help="of the mix of jobs")] = 1,
+    window: Window = 2_000,
+    seed: Seed = 1,
     sync: Annotated[str, typer.Option(help="how often NATS writes to the disk: `2m`, or `always`")] = "2m",
     directory: Dir = "",
     output: Output = "text",
@@ -41,8 +48,8 @@ def pipeline(
     """Jobs per second from submitted to dispatched, and latency at half that rate; cluster calls are stubbed."""
     from fairway.app.bench.pipeline import Run, measure
 
-    _check_processes(processes)
-    _show(measure, Run(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync), directory, output)
+    check_processes(processes)
+    show(measure, Run(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync), directory, output)
 
 
 @_bench.command()
@@ -59,7 +66,7 @@ def kubernetes(
     from fairway.app.foreground import built
 
     built()
-    _show(measure, Run(jobs, calm=calm, rate=rate, freed=freed), directory, output)
+    show(measure, Run(jobs, calm=calm, rate=rate, freed=freed), directory, output)
 
 
 @_bench.command()
@@ -76,7 +83,7 @@ def report(
     from fairway.app.foreground import built
 
     built()
-    _show(measure, Run(nodes, pods, events, seconds), directory, output)
+    show(measure, Run(nodes, pods, events, seconds), directory, output)
 
 
 @_bench.command("all")
@@ -105,23 +112,3 @@ def every(
     say(f"the JSON of each is in {directory}")
     if any(one.error for one in results):
         raise typer.Exit(ERROR)
-
-
-def _check_processes(given: int) -> None:
-    from fairway.app.bench.scene import SPLITS
-
-    if given not in SPLITS:
-        end(Failure(USAGE, f"--processes is {given}", f"choose from {', '.join(map(str, SPLITS))}"))
-
-
-def _show(measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, directory: str, output: str) -> None:
-    import uvloop
-
-    from fairway.app.bench.bar import Bar
-
-    if output not in ("json", "text"):
-        end(Failure(USAGE, f"-o is {output!r}", "choose json or text"))
-    bar = Bar()
-    with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:
-        outcome = uvloop.run(measure(run, Path(directory or temporary), bar.tell))
-    typer.echo(outcome.json() if output == "json" else outcome.text())

@@ -50,24 +50,29 @@ def per_job(before: Mapping[str, float], after: Mapping[str, float], jobs: int) 
     return {name: round((after[name] - before[name]) / jobs, 7) for name in before}
 
 
-async def batch_facts(addresses: Iterable[str]) -> dict[str, dict[str, float]]:
-    """By service, from the metrics of its process since its start: messages in a batch on average, milliseconds from
-    a batch's read to its publish."""
-    facts: dict[str, dict[str, float]] = {}
+async def metrics(addresses: Iterable[str]) -> dict[tuple[str, str], float]:
+    """The counters of all these processes together, by name and service."""
+    sums: dict[tuple[str, str], float] = {}
     async with aiohttp.ClientSession() as session:
         for address in addresses:
             async with session.get(f"{address}/metrics/") as answer:
-                found = {
-                    (sample.name, sample.labels["service"]): sample.value
-                    for family in text_string_to_metric_families(await answer.text())
-                    for sample in family.samples
-                    if "le" not in sample.labels
-                }
-            for service in sorted({service for _, service in found}):
-                count = max(found.get(("fairway_batch_duration_seconds_count", service), 0), 1)
-                spent = found.get(("fairway_batch_duration_seconds_sum", service), 0)
-                handled = found.get(("fairway_messages_handled_total", service), 0)
-                facts[service] = {"messages": round(handled / count, 1), "ms": round(spent / count * 1000, 1)}
+                for family in text_string_to_metric_families(await answer.text()):
+                    for sample in family.samples:
+                        if "le" not in sample.labels:
+                            key = sample.name, sample.labels["service"]
+                            sums[key] = sums.get(key, 0.0) + sample.value
+    return sums
+
+
+async def batch_facts(addresses: Iterable[str]) -> dict[str, dict[str, float]]:
+    """By service, since the start: messages in a batch on average, milliseconds from a batch's read to its publish."""
+    facts: dict[str, dict[str, float]] = {}
+    found = await metrics(addresses)
+    for service in sorted({service for _, service in found}):
+        count = max(found.get(("fairway_batch_duration_seconds_count", service), 0), 1)
+        spent = found.get(("fairway_batch_duration_seconds_sum", service), 0)
+        handled = found.get(("fairway_messages_handled_total", service), 0)
+        facts[service] = {"messages": round(handled / count, 1), "ms": round(spent / count * 1000, 1)}
     return facts
 
 

@@ -28,13 +28,12 @@ class Journeys:
         self.strange = 0
         self._news = asyncio.Event()
 
-    async def listen(self, stream: str, subject: str, name_of: Callable[[Delivery], str]) -> None:
-        """For ever: notes every arrival on the subject, once or more often."""
+    async def listen(self, stream: str, subjects: Sequence[str], name_of: Callable[[Delivery], str]) -> None:
+        """For ever: notes every arrival on the subjects, once or more often; what has no name is none."""
         loop = asyncio.get_running_loop()
-        async for delivery in self._bus.history(stream, (subject,), live=True):
-            if not delivery.subject:
+        async for delivery in self._bus.history(stream, subjects, live=True):
+            if not delivery.subject or not (name := name_of(delivery)):
                 continue
-            name = name_of(delivery)
             if name in self.arrived or name not in self.sent:
                 self.strange += 1
             self.arrived.setdefault(name, loop.time())

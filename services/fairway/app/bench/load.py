@@ -56,15 +56,10 @@ def _configuration(size: Size) -> list[Outgoing]:
     for index in range(size.tenants):
         groups[index % _GROUPS].append({"name": f"tenant-{index}", "namespaces": [_tenant(index)], "max": limit})
     children = [{"name": f"group-{at}", "max": limit, "children": leaves} for at, leaves in enumerate(groups) if leaves]
-    tree = {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree", "metadata": {"name": "tree"},
-        "spec": {"root": {"name": "root", "max": limit, "min": limit, "children": children}},
-    }  # fmt: skip
-    said = [_configured("ElasticQuotaTree", "", "tree", tree)]
+    said = [quota_tree({"name": "root", "max": limit, "min": limit, "children": children})]
     for index in range(size.tenants):
-        policy = _policy(_tenant(index))
-        said.append(_configured("PropagationPolicy", _tenant(index), "all", policy))
-    return said + [_configured("Cluster", "", _cluster(at), {"labels": {"pool": "gpu"}}) for at in range(size.clusters)]
+        said.append(configured("PropagationPolicy", _tenant(index), "all", policy(_tenant(index), {"pool": "gpu"})))
+    return said + [configured("Cluster", "", _cluster(at), {"labels": {"pool": "gpu"}}) for at in range(size.clusters)]
 
 
 def ground(size: Size) -> Ground:
@@ -101,21 +96,21 @@ def _template(kind: str, gpus: int, tenant: str) -> bytes:
 def _pytorch(gpus: int) -> dict[str, Any]:
     """At most 8 GPUs a pod; a master alone, or a master with workers."""
     each, pods = min(gpus, 8), max(1, gpus // 8)
-    replicas = {"Master": {"replicas": 1, "restartPolicy": "OnFailure", "template": _template_of(each)}}
+    replicas = {"Master": {"replicas": 1, "restartPolicy": "OnFailure", "template": pod_template(each)}}
     if pods > 1:
-        replicas["Worker"] = {"replicas": pods - 1, "restartPolicy": "OnFailure", "template": _template_of(each, 8)}
+        replicas["Worker"] = {"replicas": pods - 1, "restartPolicy": "OnFailure", "template": pod_template(each, 8)}
     return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {"pytorchReplicaSpecs": replicas}}
 
 
 def _batch(_: int) -> dict[str, Any]:
-    spec = {"parallelism": 4, "completions": 4, "template": _template_of(0)}
+    spec = {"parallelism": 4, "completions": 4, "template": pod_template(0)}
     return {"apiVersion": "batch/v1", "kind": "Job", "spec": spec}
 
 
 def _volcano(gpus: int) -> dict[str, Any]:
     tasks = [
-        {"name": "ps", "replicas": 1, "template": _template_of(0, 8)},
-        {"name": "worker", "replicas": 3, "template": _template_of(min(gpus, 2), 8)},
+        {"name": "ps", "replicas": 1, "template": pod_template(0, 8)},
+        {"name": "worker", "replicas": 3, "template": pod_template(min(gpus, 2), 8)},
     ]
     spec = {"minAvailable": 4, "schedulerName": "volcano", "tasks": tasks}
     return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": spec}
@@ -130,9 +125,10 @@ def _spark(_: int) -> dict[str, Any]:
     return {"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication", "spec": spec}
 
 
-def _template_of(gpus: int, variables: int = 30) -> dict[str, Any]:
-    """A pod template as people write them: most of its bytes are environment."""
-    amounts = {"cpu": str(4 * max(gpus, 1)), "memory": f"{32 * max(gpus, 1)}Gi"}
+def pod_template(gpus: int, variables: int = 30, cores: int = 0) -> dict[str, Any]:
+    """A pod template as people write them: most of its bytes are environment. Four cores a GPU, if nothing else is
+    said."""
+    amounts = {"cpu": str(cores or 4 * max(gpus, 1)), "memory": f"{32 * max(gpus, 1)}Gi"}
     limits = amounts | ({"nvidia.com/gpu": str(gpus)} if gpus else {})
     container = {
         "name": "pytorch", "image": "registry.example.org/train/pytorch:2.4.0-cuda12.1", "command": ["torchrun"],
@@ -142,7 +138,7 @@ def _template_of(gpus: int, variables: int = 30) -> dict[str, Any]:
     return {"spec": {"restartPolicy": "Never", "containers": [container]}}
 
 
-def _policy(namespace: str) -> dict[str, Any]:
+def policy(namespace: str, labels: dict[str, str]) -> dict[str, Any]:
     kinds = (
         ("kubeflow.org/v1", "PyTorchJob"), ("batch/v1", "Job"), ("sparkoperator.k8s.io/v1beta2", "SparkApplication"),
         ("batch.volcano.sh/v1alpha1", "Job"),
@@ -153,14 +149,22 @@ def _policy(namespace: str) -> dict[str, Any]:
         "spec": {
             "resourceSelectors": [{"apiVersion": version, "kind": kind} for version, kind in kinds],
             "placement": {
-                "clusterAffinity": {"labelSelector": {"matchLabels": {"pool": "gpu"}}},
+                "clusterAffinity": {"labelSelector": {"matchLabels": labels}},
                 "replicaScheduling": {"replicaSchedulingType": "Divided", "customSchedulingType": "Gang"},
             },
         },
     }  # fmt: skip
 
 
-def _configured(kind: str, namespace: str, name: str, manifest: dict[str, Any]) -> Outgoing:
+def quota_tree(root: dict[str, Any]) -> Outgoing:
+    tree = {
+        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree", "metadata": {"name": "tree"},
+        "spec": {"root": root},
+    }  # fmt: skip
+    return configured("ElasticQuotaTree", "", "tree", tree)
+
+
+def configured(kind: str, namespace: str, name: str, manifest: dict[str, Any]) -> Outgoing:
     said = fleet.Configured(kind=kind, namespace=namespace, name=name, manifest=msgspec.Raw(_encode(manifest)))
     return Outgoing(f"bench-{kind}-{namespace}-{name}", subjects.config(kind, namespace, name), _encode(said))
 

@@ -129,7 +129,7 @@ async def _bare(
     last = bare.subject(bare.HOPS - 1, ">")
     try:
         await asyncio.gather(*(child.start() for child in children.values()))
-        async with beside(journeys.listen(bare.BARE.name, last, lambda one: one.id.rpartition(".")[0])):
+        async with beside(journeys.listen(bare.BARE.name, (last,), lambda one: one.id.rpartition(".")[0])):
             tell("bare bus", run.warmup + run.jobs)
             await journeys.saturate(run.warmup, run.window)
             pids = {name: child.pid for name, child in children.items()}

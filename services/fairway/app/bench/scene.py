@@ -107,5 +107,5 @@ async def scene(
 @contextlib.asynccontextmanager
 async def dispatching(bus: NatsBus, journeys: Journeys) -> AsyncIterator[None]:
     """Arrivals are jobs that were dispatched."""
-    async with beside(journeys.listen(subjects.JOBS, "fairway.job.dispatched.>", job_of)):
+    async with beside(journeys.listen(subjects.JOBS, ("fairway.job.dispatched.>",), job_of)):
         yield

@@ -1,0 +1,41 @@
+"""What the commands of the benchmarks have in common: their options, and how an outcome is shown."""
+
+import tempfile
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairway.app.failure import USAGE, Failure, end
+
+Dir = Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")]
+Output = Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")]
+Warmup = Annotated[int, typer.Option(min=1, help="jobs before the measurement")]
+Window = Annotated[int, typer.Option(min=1, help="most jobs under way at a time")]
+Clusters = Annotated[int, typer.Option(min=1)]
+Nodes = Annotated[int, typer.Option(min=1, help="nodes of each cluster")]
+Tenants = Annotated[int, typer.Option(min=1)]
+Seed = Annotated[int, typer.Option(help="of the mix of jobs")]
+Processes = Annotated[int, typer.Option(help="over how many processes the services are spread: 1 to 4, or 7")]
+
+
+def check_processes(given: int) -> None:
+    from fairway.app.bench.scene import SPLITS
+
+    if given not in SPLITS:
+        end(Failure(USAGE, f"--processes is {given}", f"choose from {', '.join(map(str, SPLITS))}"))
+
+
+def show(measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, directory: str, output: str) -> None:
+    """Measures, with a progress bar on standard error, and prints the outcome."""
+    import uvloop
+
+    from fairway.app.bench.bar import Bar
+
+    if output not in ("json", "text"):
+        end(Failure(USAGE, f"-o is {output!r}", "choose json or text"))
+    bar = Bar()
+    with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:
+        outcome = uvloop.run(measure(run, Path(directory or temporary), bar.tell))
+    typer.echo(outcome.json() if output == "json" else outcome.text())

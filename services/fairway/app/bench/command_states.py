@@ -1,0 +1,28 @@
+"""Benchmarks of what a fleet may be in: full, with many waiting, with its store gone."""
+
+from typing import Annotated
+
+import typer
+
+from fairway.app.bench.command_options import Clusters, Dir, Nodes, Output, Processes, check_processes, show
+
+
+def register(app: typer.Typer) -> None:
+    app.command("wake-up")(wake_up)
+
+
+def wake_up(
+    jobs: Annotated[int, typer.Option(min=20, help="that wait, of 20 shapes")] = 10_000,
+    rounds: Annotated[int, typer.Option(min=1, help="how often room for one job is freed")] = 200,
+    clusters: Clusters = 20,
+    nodes: Nodes = 50,
+    processes: Processes = 2,
+    directory: Dir = "",
+    output: Output = "text",
+) -> None:
+    """Everything is full and room for one job is freed: how long until it is taken, and how many are woken for it."""
+    from fairway.app.bench.wake_up import Run, measure
+
+    check_processes(processes)
+    run = Run(jobs, rounds, clusters=clusters, nodes=nodes, processes=processes)
+    show(measure, run, directory, output)
