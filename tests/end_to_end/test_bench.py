@@ -47,6 +47,7 @@ async def test_the_bench_reports_and_dispatches_every_job_exactly_once() -> None
     assert {"python", "nats-py", "msgspec"} <= set(report["versions"])
     assert report["machine"]["cores"] > 0
     assert report["details"]["message_bytes"]["submitted"] > 2_000, "manifests are of the size that people write"
+    assert report["details"]["quota_levels"] == 3, "jobs are charged from the root down to their tenant"
 
 
 @pytest.mark.parametrize("number", ["5", "0"])

@@ -18,6 +18,7 @@ from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node
+from fairway.workloads.quota import read_quota_tree
 
 _encode = msgspec.json.Encoder().encode
 _GROUPS = 5
@@ -56,7 +57,8 @@ def _configuration(size: Size) -> list[Outgoing]:
     for index in range(size.tenants):
         groups[index % _GROUPS].append({"name": f"tenant-{index}", "namespaces": [_tenant(index)], "max": limit})
     children = [{"name": f"group-{at}", "max": limit, "children": leaves} for at, leaves in enumerate(groups) if leaves]
-    said = [quota_tree({"name": "root", "max": limit, "min": limit, "children": children})]
+    root = {"name": "root", "max": limit, "min": {"nvidia.com/gpu": limit["nvidia.com/gpu"]}, "children": children}
+    said = [quota_tree(root)]
     for index in range(size.tenants):
         said.append(configured("PropagationPolicy", _tenant(index), "all", policy(_tenant(index), {"pool": "gpu"})))
     return said + [configured("Cluster", "", _cluster(at), {"labels": {"pool": "gpu"}}) for at in range(size.clusters)]
@@ -157,10 +159,12 @@ def policy(namespace: str, labels: dict[str, str]) -> dict[str, Any]:
 
 
 def quota_tree(root: dict[str, Any]) -> Outgoing:
+    """Refused when the fleet would not take it, and measure jobs without any quota."""
     tree = {
         "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree", "metadata": {"name": "tree"},
         "spec": {"root": root},
     }  # fmt: skip
+    read_quota_tree(tree)
     return configured("ElasticQuotaTree", "", "tree", tree)
 
 

@@ -20,6 +20,7 @@ from fairway.app.children import Child
 from fairway.app.fleet import Fleet
 from fairway.app.fleet import Plan as FleetPlan
 from fairway.wire import subjects
+from fairway.wire.jobs import Dequeued
 
 # What the order of the record tells of a job on its way, hop by hop.
 VERBS = ("submitted", "admitted", "queue", "dequeued", "placed", "reserved", "dispatched")
@@ -61,6 +62,7 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
         outcome = await _pipeline(run, on, tell)
         sizes = [await _size(on.bus, verb) for verb in VERBS]
         outcome.details["message_bytes"] = dict(zip(VERBS, sizes, strict=True))
+        outcome.details["quota_levels"] = await _levels(on.bus)
         for child in on.fleet.processes.values():
             await child.stop()
         bare_rate, bare_spent = await _bare(run, on.fleet, on.bus, sizes, tell)
@@ -148,3 +150,10 @@ async def _size(bus: NatsBus, verb: str) -> int:
         if len(sizes) == _SAMPLE:
             break
     return sum(sizes) // max(len(sizes), 1)
+
+
+async def _levels(bus: NatsBus) -> int:
+    """How many quotas the first job was charged to."""
+    async for delivery in bus.history(subjects.JOBS, ("fairway.job.dequeued.>",)):
+        return len(msgspec.json.decode(delivery.data, type=Dequeued).path)
+    return 0
