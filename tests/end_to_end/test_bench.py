@@ -63,3 +63,14 @@ async def test_each_freed_room_starts_the_job_whose_turn_it_is_and_no_other() ->
     assert report["figures"]["sweep_wakes"] == 0
     assert report["figures"]["freed_p50_ms"] > 0
     assert report["figures"]["wakes_per_start"] >= 1
+
+
+async def test_after_a_wipe_the_store_holds_what_it_held_before() -> None:
+    report = await reported(
+        "rebuild", "--jobs", "150", "--waiting", "30", "--clusters", "4", "--nodes", "10", "--tenants", "4"
+    )
+    tables = ("jobs", "placed", "live", "names", "clients", "ledger", "quota", "holds", "places")
+    same = {f"{table}_differ": 0 for table in tables}
+    assert report["counts"] == {"running": 150, "waiting": 30, "not_once": 0, **same}
+    assert report["figures"]["capacity_known_seconds"] >= report["figures"]["dispatching_again_seconds"] > 0
+    assert report["details"]["record"]["messages"] > 7 * 150

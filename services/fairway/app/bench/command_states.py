@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
-from fairway.app.bench.command_options import Clusters, Dir, Nodes, Output, Processes, check_processes, show
+from fairway.app.bench.command_options import Clusters, Dir, Nodes, Output, Processes, Tenants, check_processes, show
 
 
 def register(app: typer.Typer) -> None:
     app.command("wake-up")(wake_up)
+    app.command()(rebuild)
 
 
 def wake_up(
@@ -26,3 +27,20 @@ def wake_up(
     check_processes(processes)
     run = Run(jobs, rounds, clusters=clusters, nodes=nodes, processes=processes)
     show(measure, run, directory, output)
+
+
+def rebuild(
+    jobs: Annotated[int, typer.Option(min=1, help="that are in their clusters")] = 100_000,
+    waiting: Annotated[int, typer.Option(min=20, help="that wait behind a full quota")] = 1_000,
+    clusters: Clusters = 100,
+    nodes: Nodes = 100,
+    tenants: Tenants = 50,
+    processes: Processes = 2,
+    directory: Dir = "",
+    output: Output = "text",
+) -> None:
+    """The store is wiped: how long until jobs are dispatched again, and whether everything is as it was."""
+    from fairway.app.bench.rebuild import Run, measure
+
+    check_processes(processes)
+    show(measure, Run(jobs, waiting, clusters, nodes, tenants, processes), directory, output)

@@ -8,8 +8,6 @@ from fairway.runtime.ports import Delivery, Outgoing
 
 # A chunk is published in one pipelined call.
 _CHUNK = 64
-# Without a single arrival for this long something is stuck.
-_PATIENCE_S = 30.0
 
 
 class Stuck(RuntimeError):
@@ -18,10 +16,13 @@ class Stuck(RuntimeError):
 
 class Journeys:
     """Messages that were sent and those that arrived, with times in seconds of the loop's clock. `count` of the
-    source is taken at a time; `name_of` tells which journey an arrival belongs to."""
+    source is taken at a time; `name_of` tells which journey an arrival belongs to. Stuck: none arrived for
+    `patience_s`."""
 
-    def __init__(self, bus: NatsBus, source: Iterator[tuple[str, Outgoing]], tick: Callable[[], None]) -> None:
-        self._bus, self._source, self._tick = bus, source, tick
+    def __init__(
+        self, bus: NatsBus, source: Iterator[tuple[str, Outgoing]], tick: Callable[[], None], patience_s: float = 30.0
+    ) -> None:
+        self._bus, self._source, self._tick, self._patience_s = bus, source, tick, patience_s
         self.sent: dict[str, float] = {}
         self.arrived: dict[str, float] = {}
         self.order: list[float] = []
@@ -76,7 +77,7 @@ class Journeys:
     async def _some(self) -> None:
         self._news.clear()
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(self._patience_s):
                 await self._news.wait()
         except TimeoutError:
             missing = sorted(set(self.sent) - set(self.arrived))[:3]

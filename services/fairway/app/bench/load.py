@@ -35,13 +35,15 @@ KINDS = (
 
 
 class Size(Struct, frozen=True):
-    """`jobs` in all, over every phase: the clusters are given room for them, as the stubs never end one."""
+    """`jobs` in all, over every phase: the clusters are given room for them, as the stubs never end one. Tenant
+    `narrow` may have one job at a time, all others as many as they like."""
 
     jobs: int
     clusters: int = 10
     nodes: int = 250
     tenants: int = 50
     seed: int = 1
+    narrow: str = ""
 
     @property
     def node_gpus(self) -> int:
@@ -55,7 +57,8 @@ def _configuration(size: Size) -> list[Outgoing]:
     limit = {"cpu": "10000000", "memory": "40000Ti", "nvidia.com/gpu": "10000000", "kube-queue/max-jobs": "10000000"}
     groups: list[list[dict[str, Any]]] = [[] for _ in range(_GROUPS)]
     for index in range(size.tenants):
-        groups[index % _GROUPS].append({"name": f"tenant-{index}", "namespaces": [_tenant(index)], "max": limit})
+        most = limit | ({"kube-queue/max-jobs": "1"} if _tenant(index) == size.narrow else {})
+        groups[index % _GROUPS].append({"name": f"tenant-{index}", "namespaces": [_tenant(index)], "max": most})
     children = [{"name": f"group-{at}", "max": limit, "children": leaves} for at, leaves in enumerate(groups) if leaves]
     root = {"name": "root", "max": limit, "min": {"nvidia.com/gpu": limit["nvidia.com/gpu"]}, "children": children}
     said = [quota_tree(root)]
