@@ -74,3 +74,12 @@ async def test_after_a_wipe_the_store_holds_what_it_held_before() -> None:
     assert report["counts"] == {"running": 150, "waiting": 30, "not_once": 0, **same}
     assert report["figures"]["capacity_known_seconds"] >= report["figures"]["dispatching_again_seconds"] > 0
     assert report["details"]["record"]["messages"] > 7 * 150
+
+
+async def test_of_a_backlog_a_freed_slot_starts_the_first_that_it_serves_and_no_other() -> None:
+    report = await reported(
+        "backlog", "--jobs", "300", "--asked", "4", "--rounds", "6", "--tenants", "6", "--clusters", "4", "--nodes", "6"
+    )
+    assert report["counts"] == {"waited": 300, "answers": 8, "rounds": 6, "started_right": 6, "started": 6}
+    assert set(report["details"]["rss_mib"]) >= {"gateway", "nats", "valkey"}
+    assert all(report["figures"][name] > 0 for name in ("services_gib", "get_jobs_p50_ms", "why_p50_ms", "freed_p50_ms"))

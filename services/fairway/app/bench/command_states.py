@@ -9,6 +9,7 @@ from fairway.app.bench.command_options import Clusters, Dir, Nodes, Output, Proc
 
 def register(app: typer.Typer) -> None:
     app.command("wake-up")(wake_up)
+    app.command()(backlog)
     app.command()(rebuild)
 
 
@@ -27,6 +28,24 @@ def wake_up(
     check_processes(processes)
     run = Run(jobs, rounds, clusters=clusters, nodes=nodes, processes=processes)
     show(measure, run, directory, output)
+
+
+def backlog(
+    jobs: Annotated[int, typer.Option(min=200, help="that wait: nine of ten behind a full quota")] = 100_000,
+    asked: Annotated[int, typer.Option(min=1, help="how often a page of jobs, and why one waits, is asked for")] = 50,
+    rounds: Annotated[int, typer.Option(min=1, max=80, help="how often a slot is freed")] = 20,
+    tenants: Annotated[int, typer.Option(min=1, help="with a full quota; at least half as many as --rounds")] = 40,
+    clusters: Clusters = 20,
+    nodes: Nodes = 20,
+    processes: Processes = 2,
+    directory: Dir = "",
+    output: Output = "text",
+) -> None:
+    """Very many jobs wait: the memory of the services, how soon `get jobs` and `why` are answered, who goes next."""
+    from fairway.app.bench.backlog import Run, measure
+
+    check_processes(processes)
+    show(measure, Run(jobs, asked, rounds, tenants, clusters, nodes, processes), directory, output)
 
 
 def rebuild(

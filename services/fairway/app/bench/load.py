@@ -23,6 +23,7 @@ from fairway.workloads.quota import read_quota_tree
 _encode = msgspec.json.Encoder().encode
 _GROUPS = 5
 _NAME = "fairway-bench-job"
+PLENTY = {"cpu": "10000000", "memory": "40000Ti", "nvidia.com/gpu": "10000000", "kube-queue/max-jobs": "10000000"}
 # GPUs of a PyTorchJob and how many in a thousand ask for so many; the Philly trace has 934, 21, 23, 20, 2, 1 and none.
 _GPUS = {1: 800, 2: 60, 4: 60, 8: 50, 16: 20, 32: 7, 64: 3}
 _OTHERS = ("Job", "SparkApplication", "VolcanoJob")
@@ -54,14 +55,12 @@ class Size(Struct, frozen=True):
 
 def _configuration(size: Size) -> list[Outgoing]:
     """The quota tree, one policy for each tenant, and the clusters by name."""
-    limit = {"cpu": "10000000", "memory": "40000Ti", "nvidia.com/gpu": "10000000", "kube-queue/max-jobs": "10000000"}
     groups: list[list[dict[str, Any]]] = [[] for _ in range(_GROUPS)]
     for index in range(size.tenants):
-        most = limit | ({"kube-queue/max-jobs": "1"} if _tenant(index) == size.narrow else {})
+        most = PLENTY | ({"kube-queue/max-jobs": "1"} if _tenant(index) == size.narrow else {})
         groups[index % _GROUPS].append({"name": f"tenant-{index}", "namespaces": [_tenant(index)], "max": most})
-    children = [{"name": f"group-{at}", "max": limit, "children": leaves} for at, leaves in enumerate(groups) if leaves]
-    root = {"name": "root", "max": limit, "min": {"nvidia.com/gpu": limit["nvidia.com/gpu"]}, "children": children}
-    said = [quota_tree(root)]
+    limited = [{"name": f"group-{at}", "max": PLENTY, "children": leaves} for at, leaves in enumerate(groups) if leaves]
+    said = [quota_tree(limited)]
     for index in range(size.tenants):
         said.append(configured("PropagationPolicy", _tenant(index), "all", policy(_tenant(index), {"pool": "gpu"})))
     return said + [configured("Cluster", "", _cluster(at), {"labels": {"pool": "gpu"}}) for at in range(size.clusters)]
@@ -161,8 +160,9 @@ def policy(namespace: str, labels: dict[str, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def quota_tree(root: dict[str, Any]) -> Outgoing:
+def quota_tree(children: list[dict[str, Any]]) -> Outgoing:
     """Refused when the fleet would not take it, and measure jobs without any quota."""
+    root = {"name": "root", "max": PLENTY, "min": {"nvidia.com/gpu": PLENTY["nvidia.com/gpu"]}, "children": children}
     tree = {
         "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree", "metadata": {"name": "tree"},
         "spec": {"root": root},

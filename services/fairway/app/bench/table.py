@@ -26,6 +26,7 @@ class Entry(Struct, frozen=True):
 BENCHES = (
     Entry("pipeline", quick=("--jobs", "5000", "--warmup", "500")),
     Entry("wake-up", quick=("--jobs", "1000", "--rounds", "40")),
+    Entry("backlog", quick=("--jobs", "5000")),
     Entry("rebuild", quick=("--jobs", "5000", "--waiting", "200")),
     Entry("report", quick=("--nodes", "500", "--pods", "5000", "--seconds", "20")),
     Entry("kubernetes", quick=("--jobs", "100", "--calm", "20", "--freed", "5")),

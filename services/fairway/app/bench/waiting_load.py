@@ -8,7 +8,6 @@ that what is free in sum says little. A cluster has one model of GPU, and each t
 from collections.abc import Iterator
 from functools import cache
 from itertools import count
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -86,13 +85,9 @@ def _node(size: Size, at: int, number: int) -> Node:
 
 
 def _quota(size: Size) -> Outgoing:
-    limit = {"cpu": "10000000", "memory": "40000Ti", _GPU: "10000000", "kube-queue/max-jobs": "10000000"}
-    leaves: list[dict[str, Any]] = [
-        {"name": open_tenant(model), "namespaces": [open_tenant(model)], "max": limit} for model in range(MODELS)
-    ]
-    narrow = limit | {_GPU: str(_GPUS)}
-    leaves += [{"name": name, "namespaces": [name], "max": narrow} for name in map(full_tenant, range(size.full))]
-    return load.quota_tree({"name": "root", "max": limit, "min": limit, "children": leaves})
+    limits = {open_tenant(model): load.PLENTY for model in range(MODELS)}
+    limits |= {full_tenant(at): {**load.PLENTY, _GPU: str(_GPUS)} for at in range(size.full)}
+    return load.quota_tree([{"name": name, "namespaces": [name], "max": limit} for name, limit in limits.items()])
 
 
 class Submissions:
