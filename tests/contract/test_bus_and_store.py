@@ -72,6 +72,22 @@ async def test_what_is_put_off_comes_again_and_counts_its_deliveries(bus: Bus) -
     await source.close()
 
 
+async def test_what_a_consumer_had_when_it_closed_comes_to_the_next_one_at_once(bus: Bus) -> None:
+    """Taken and not acknowledged, or fetched ahead and never looked at; and nothing that was acknowledged."""
+    leaving = await bus.consume("JOBS", "handed", ["fairway.job.queue.handed"])
+    await bus.publish([said("handed", number) for number in range(5)])
+    in_hand = [one for _ in range(3) for one in await leaving.batch(1)]
+    leaving.ack(in_hand[:1])
+    await leaving.close()
+    staying = await bus.consume("JOBS", "handed", ["fairway.job.queue.handed"])
+    got: set[str] = set()
+    async with asyncio.timeout(10):
+        while len(got) < 4:
+            got |= {one.id for one in await staying.batch(10)}
+    assert got == {f"handed-{number}" for number in range(1, 5)}
+    await staying.close()
+
+
 async def test_history_gives_the_past_in_order_and_then_the_present(bus: Bus) -> None:
     await bus.publish([said("past", number) for number in range(3)])
     past = [one.data async for one in bus.history("JOBS", ["fairway.job.queue.past"])]

@@ -19,7 +19,8 @@ _HEARTBEAT_S = 5
 
 
 class NatsSource:
-    """Implements `ports.Source`. A status message or silence of two heartbeats makes it ask anew."""
+    """Implements `ports.Source`. A status message or silence of two heartbeats makes it ask anew. Whatever it has when
+    it is closed is given back."""
 
     def __init__(self, client: Client, wire: Wire, stream: str, durable: str, *, lasting: bool = True) -> None:
         self.stream = stream
@@ -29,6 +30,7 @@ class NatsSource:
         self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
         self._inbox = client.new_inbox()
         self._buffer: deque[Delivery] = deque()
+        self._in_hand: dict[str, None] = {}
         self._arrived = asyncio.Event()
         self._asked = 0
         self._sign_of_life = 0.0
@@ -101,11 +103,15 @@ class NatsSource:
             await self._pull()
             await self._arrived.wait()
         taken = [self._buffer.popleft() for _ in range(min(most, len(self._buffer)))]
+        if self._lasting:
+            self._in_hand.update((delivery.handle, None) for delivery in taken)
         await self._pull()
         return taken
 
     def ack(self, deliveries: Sequence[Delivery]) -> None:
-        self._acks.extend(delivery.handle for delivery in deliveries)
+        for delivery in deliveries:
+            self._in_hand.pop(delivery.handle, None)
+            self._acks.append(delivery.handle)
         self._keep(self._send_acks())
 
     async def _send_acks(self) -> None:
@@ -114,15 +120,23 @@ class NatsSource:
             await self._wire.reply(acks, b"+ACK")
 
     def later(self, delivery: Delivery, delay_ms: int) -> None:
+        self._in_hand.pop(delivery.handle, None)
         body = b'-NAK {"delay": %d}' % (delay_ms * 1_000_000)
         self._keep(self._nc.publish(delivery.handle, body))
 
     async def close(self) -> None:
+        """What was taken and not acknowledged, and what was fetched ahead, goes to another consumer at once: without
+        that it would when the wait for an acknowledgement is over."""
         for task in list(self._tasks):
             task.cancel()
         close, self._close = self._close, None
-        if close is not None and not self._nc.is_closed:
-            await close()
+        if close is None or self._nc.is_closed:
+            return
+        await close()
+        if self._lasting and self._nc.is_connected:
+            await self._send_acks()
+            await self._wire.reply([*self._in_hand, *(delivery.handle for delivery in self._buffer)], b"-NAK")
+            await self._nc.flush()
 
 
 def _delivery(one: Arrived) -> Delivery:

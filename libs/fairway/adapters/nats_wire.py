@@ -8,13 +8,14 @@ not found, every message goes through the public API instead.
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
 import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 
 from fairway.runtime.ports import Outgoing
 
@@ -51,8 +52,9 @@ Close = Callable[[], Awaitable[None]]
 
 
 class Wire(Protocol):
-    """`listen` calls back with all messages of one read, and gives what ends it; `send` writes messages with a reply
-    subject each; `reply` writes the same short body to many subjects. Nothing is acknowledged here."""
+    """`listen` calls back with all messages of one read, and gives what ends it: when that returns, what was on its way
+    has been handed over. `send` writes messages with a reply subject each; `reply` writes the same short body to many
+    subjects. Nothing is acknowledged here."""
 
     async def listen(self, subject: str, hear: Hear) -> Close: ...
     async def send(self, messages: Iterable[tuple[str, Outgoing]]) -> None: ...
@@ -77,7 +79,8 @@ class PlainWire:
             block = "".join((first, *(f"\r\n{name}: {value}" for name, value in pairs.items()), "\r\n\r\n"))
             hear([Arrived(msg.subject.encode(), msg.reply.encode(), block.encode() if msg.headers else b"", msg.data)])
 
-        return (await self._nc.subscribe(subject, cb=received, pending_msgs_limit=0, pending_bytes_limit=0)).unsubscribe
+        subscription = await self._nc.subscribe(subject, cb=received, pending_msgs_limit=0, pending_bytes_limit=0)
+        return partial(_leave, self._nc, subscription)
 
     async def send(self, messages: Iterable[tuple[str, Outgoing]]) -> None:
         for reply, one in messages:
@@ -109,8 +112,8 @@ class BulkWire:
         self._parser.hearers[sid] = hear
 
         async def close() -> None:
+            await _leave(self._nc, subscription)
             self._parser.hearers.pop(sid, None)
-            await subscription.unsubscribe()
 
         return close
 
@@ -140,6 +143,17 @@ class BulkWire:
             raise nats.errors.OutboundBufferLimitError
         await self._nc._send_command(blob)
         await self._nc._flush_pending()
+
+
+async def _leave(client: Client, subscription: Subscription) -> None:
+    """Asks for no more, and waits for what was sent before that was heard."""
+    try:
+        if client.is_connected:
+            await subscription.drain()  # type: ignore[no-untyped-call]  # untyped in nats-py
+        else:
+            await subscription.unsubscribe()
+    except (nats.errors.Error, TimeoutError):
+        return  # the connection went: so did the subscription
 
 
 def _plain(name: str) -> str:
