@@ -244,3 +244,22 @@ async def test_the_keys_of_a_table_come_sorted(store: Store) -> None:
     await store.commit(Commit(steps=tuple(Step((Put("listed", key, 1),)) for key in ("b", "a", "c"))))
     await store.commit(Commit(steps=(Step((Put("listed", "c", None),)),)))
     assert (await store.keys("listed"), await store.keys("never")) == (["a", "b"], [])
+
+
+async def test_whoever_reads_or_writes_for_ever_ends_when_told_to_at_any_moment(store: Store) -> None:
+    """A wait inside a client library may swallow the cancellation when what it waits for comes at that very moment."""
+
+    async def for_ever() -> None:
+        while True:
+            await store.read(Wanted(rows={"jobs": ["a"]}))
+            await store.keys("jobs")
+            await taken(store, Step((Add("quota", "c", 1),)))
+            await asyncio.sleep(0)
+
+    for moment in range(60):
+        going = asyncio.create_task(for_ever())
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        going.cancel()
+        await asyncio.wait({going}, timeout=5)
+        assert going.cancelled(), f"it went on after {moment} turns of the loop"

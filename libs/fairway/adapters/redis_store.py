@@ -18,6 +18,7 @@ from fairway.domain.decision import Put, Step
 from fairway.runtime.ports import Commit, Found, Row, StoreWiped, Unreachable, Wanted
 from fairway.runtime.ports import Fenced as FencedOut
 from fairway.runtime.rows import encoded
+from fairway.runtime.vital import heed
 
 _HERE = Path(__file__).parent
 _SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "read", "lease", "load", "rebuild")}
@@ -68,7 +69,9 @@ class RedisStore:
 
     async def _run(self, name: str, *args: Any) -> Any:
         try:
-            return await self._eval(name, *args)
+            answer = await self._eval(name, *args)
+            heed()
+            return answer
         except (ConnectionError, TimeoutError, OSError) as error:
             raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
 
@@ -83,7 +86,9 @@ class RedisStore:
 
     async def _do(self, *command: Any) -> Any:
         try:
-            return await self._redis.execute_command(*command)  # type: ignore[no-untyped-call]  # untyped in redis-py
+            answer = await self._redis.execute_command(*command)  # type: ignore[no-untyped-call]  # untyped in redis-py
+            heed()
+            return answer
         except (ConnectionError, TimeoutError, OSError) as error:
             raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
         except RedisError as error:

@@ -16,3 +16,11 @@ async def vital(name: str, work: Awaitable[None]) -> None:
         context = {"message": f"{name} failed", "exception": error, "vital": name}
         asyncio.get_running_loop().call_exception_handler(context)
         raise
+
+
+def heed() -> None:
+    """CancelledError when this task was told to end and a library's wait has swallowed that: without it a loop would
+    go on for ever, and its process would have to be killed with all that it had in hand."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
