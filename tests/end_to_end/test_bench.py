@@ -82,4 +82,17 @@ async def test_of_a_backlog_a_freed_slot_starts_the_first_that_it_serves_and_no_
     )
     assert report["counts"] == {"waited": 300, "answers": 8, "rounds": 6, "started_right": 6, "started": 6}
     assert set(report["details"]["rss_mib"]) >= {"gateway", "nats", "valkey"}
-    assert all(report["figures"][name] > 0 for name in ("services_gib", "get_jobs_p50_ms", "why_p50_ms", "freed_p50_ms"))
+    figures = ("services_gib", "get_jobs_p50_ms", "why_p50_ms", "freed_p50_ms")
+    assert all(report["figures"][name] > 0 for name in figures)
+
+
+async def test_jobs_are_neither_lost_nor_doubled_while_instances_of_every_stage_come_and_go() -> None:
+    report = await reported(
+        *("workers", "--jobs", "100", "--warmup", "20", "--clusters", "4", "--nodes", "5"),
+        *("--tenants", "5", "--window", "50"),
+    )
+    counts = report["counts"]
+    # Three taken away and three added, and the queue: one takes over from the other.
+    assert (counts["lost"], counts["double"], counts["changes"]) == (0, 0, 8)
+    assert counts["submitted"] >= 20 + 4 * 100
+    assert {f"jobs_per_second_{number}" for number in (1, 2, 4)} <= set(report["figures"])

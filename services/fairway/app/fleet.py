@@ -118,9 +118,10 @@ class Fleet:
             return RealFleet(members, where, str(self.dir / "kubernetes"), run_ms)
         return SimFleet((ClusterConfig(HUB, controllers=False), *self.plan.clusters), where, run_ms)
 
-    async def start_process(self, group: Sequence[str]) -> Child:
-        """Starts a process with these services; again, if it was killed."""
-        name = "-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}"
+    async def start_process(self, group: Sequence[str], name: str = "") -> Child:
+        """Starts a process with these services; again, if it was killed. One beside another with the same services has
+        a `name` of its own."""
+        name = name or ("-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}")
         log = self.dir / f"{name}.log"
         child = Child(name, "fairway.app.cli", ["run", *group, "--announce"], log, self.environment())
         self.processes[name] = child  # before it starts, so that whoever gives up meanwhile ends it too

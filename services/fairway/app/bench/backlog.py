@@ -30,8 +30,8 @@ _MANY = 500_000
 
 
 class Run(Struct, frozen=True):
-    """`jobs` wait, those of `tenants` behind their quotas. `asked` times a page of them is asked for, and as often why one
-    waits; `rounds` times one slot is freed, of a quota and of a cluster in turn."""
+    """`jobs` wait, those of `tenants` behind their quotas. `asked` times a page of them is asked for, and as often why
+    one waits; `rounds` times one slot is freed, of a quota and of a cluster in turn."""
 
     jobs: int = 100_000
     asked: int = 50

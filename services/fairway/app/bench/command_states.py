@@ -1,16 +1,28 @@
-"""Benchmarks of what a fleet may be in: full, with many waiting, with its store gone."""
+"""Benchmarks of what a fleet may be in: full, with many waiting, with its store gone, larger, with more workers."""
 
 from typing import Annotated
 
 import typer
 
-from fairway.app.bench.command_options import Clusters, Dir, Nodes, Output, Processes, Tenants, check_processes, show
+from fairway.app.bench.command_options import (
+    Clusters,
+    Dir,
+    Nodes,
+    Output,
+    Processes,
+    Tenants,
+    Warmup,
+    Window,
+    check_processes,
+    show,
+)  # fmt: skip
 
 
 def register(app: typer.Typer) -> None:
     app.command("wake-up")(wake_up)
     app.command()(backlog)
     app.command()(rebuild)
+    app.command()(workers)
 
 
 def wake_up(
@@ -63,3 +75,19 @@ def rebuild(
 
     check_processes(processes)
     show(measure, Run(jobs, waiting, clusters, nodes, tenants, processes), directory, output)
+
+
+def workers(
+    jobs: Annotated[int, typer.Option(min=1, help="for each number of instances")] = 10_000,
+    warmup: Warmup = 1_000,
+    clusters: Clusters = 100,
+    nodes: Nodes = 100,
+    tenants: Tenants = 50,
+    window: Window = 2_000,
+    directory: Dir = "",
+    output: Output = "text",
+) -> None:
+    """One, two and four instances of each stage; then some are added and taken away while jobs are on their way."""
+    from fairway.app.bench.workers import Run, measure
+
+    show(measure, Run(jobs, warmup, clusters, nodes, tenants, window), directory, output)
