@@ -96,3 +96,19 @@ async def test_jobs_are_neither_lost_nor_doubled_while_instances_of_every_stage_
     assert (counts["lost"], counts["double"], counts["changes"]) == (0, 0, 8)
     assert counts["submitted"] >= 20 + 4 * 100
     assert {f"jobs_per_second_{number}" for number in (1, 2, 4)} <= set(report["figures"])
+
+
+async def test_the_same_jobs_go_through_fleets_of_each_number_of_clusters_exactly_once() -> None:
+    report = await reported(
+        "clusters", "--sizes", "2,20", "--jobs", "120", "--warmup", "20", "--nodes", "30", "--window", "50"
+    )
+    counts = {"submitted": 140, "dispatched": 140, "not_once": 0}
+    assert report["counts"] == {f"{name}_{size}": count for size in (2, 20) for name, count in counts.items()}
+    figures = report["figures"]
+    assert 0 < figures["flatness"] <= 1
+    assert figures["cache_mib_20"] > figures["cache_mib_2"] > 0, "what is known of more nodes takes more"
+
+
+async def test_numbers_of_clusters_that_are_none_are_refused() -> None:
+    code, _, err = await bench("clusters", "--sizes", "3,many")
+    assert (code, "3,many" in err) == (2, True)

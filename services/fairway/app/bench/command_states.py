@@ -16,11 +16,13 @@ from fairway.app.bench.command_options import (
     check_processes,
     show,
 )  # fmt: skip
+from fairway.app.failure import USAGE, Failure, end
 
 
 def register(app: typer.Typer) -> None:
     app.command("wake-up")(wake_up)
     app.command()(backlog)
+    app.command()(clusters)
     app.command()(rebuild)
     app.command()(workers)
 
@@ -91,3 +93,23 @@ def workers(
     from fairway.app.bench.workers import Run, measure
 
     show(measure, Run(jobs, warmup, clusters, nodes, tenants, window), directory, output)
+
+
+def clusters(
+    sizes: Annotated[str, typer.Option(help="numbers of clusters, with commas between")] = "3,30,300,1000",
+    jobs: Annotated[int, typer.Option(min=1, help="for each number of clusters")] = 10_000,
+    warmup: Warmup = 1_000,
+    nodes: Nodes = 100,
+    processes: Processes = 2,
+    window: Window = 2_000,
+    directory: Dir = "",
+    output: Output = "text",
+) -> None:
+    """The pipeline with few clusters and with very many: whether the rate stays, what agents and the cache take."""
+    from fairway.app.bench.clusters import Run, measure
+
+    check_processes(processes)
+    numbers = tuple(int(one) for one in sizes.split(",") if one.isdecimal() and int(one))
+    if len(numbers) != sizes.count(",") + 1:
+        end(Failure(USAGE, f"--sizes is {sizes!r}", "give numbers of clusters such as 3,30"))
+    show(measure, Run(numbers, jobs, warmup, nodes, processes=processes, window=window), directory, output)
