@@ -1,53 +1,28 @@
 """The bus and the store keep the same promises in memory and on the real servers."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
-from itertools import count
 
 import msgspec
 import pytest
-from nats.js.errors import NotFoundError
+from twins import BUSES, STORES, opened_bus, opened_store, said, taken
 
-from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
 from fairway.domain.decision import Add, Put, Step
 from fairway.runtime.ports import Bus, Commit, Fenced, Outgoing, Store, StoreWiped, Unreachable, Wanted
 
-_fresh = count()
 
-
-@pytest.fixture(params=["memory", "nats", "nats without internals"])
+@pytest.fixture(params=BUSES)
 async def bus(request: pytest.FixtureRequest, nats_url: str) -> AsyncIterator[Bus]:
-    if request.param == "memory":
-        yield MemoryBus()
-        return
-    real = await NatsBus.connect(nats_url, "contract", bulk=request.param == "nats")
-    for stream in ("JOBS", "CONFIG"):  # what an earlier test left
-        with contextlib.suppress(NotFoundError):
-            await real.client.jetstream().delete_stream(stream)
-    await real.provision()
-    yield real
-    await real.close()
+    async with opened_bus(request.param, nats_url) as opened:
+        yield opened
 
 
-@pytest.fixture(params=["memory", "redis"])
+@pytest.fixture(params=STORES)
 async def store(request: pytest.FixtureRequest, valkey_url: str) -> AsyncIterator[Store]:
-    if request.param == "memory":
-        opened: Store = MemoryStore()
-    else:
-        opened = RedisStore(valkey_url, prefix=f"{{t{next(_fresh)}}}")
-    assert not await opened.open()
-    assert await opened.begin_rebuild("test", 1_000)
-    await opened.finish_rebuild("epoch-1")
-    yield opened
-    await opened.close()
-
-
-def said(tenant: str, number: int) -> Outgoing:
-    return Outgoing(f"{tenant}-{number}", f"fairway.job.queue.{tenant}", b'{"n":%d}' % number, "fairway.job.queue")
+    async with opened_store(request.param, valkey_url) as opened:
+        yield opened
 
 
 async def test_a_message_said_twice_is_stored_once(bus: Bus) -> None:
@@ -70,22 +45,6 @@ async def test_what_is_put_off_comes_again_and_counts_its_deliveries(bus: Bus) -
     assert (first.delivered, second.delivered, second.id) == (1, 2, first.id) or second.delivered == 2
     source.ack([second])
     await source.close()
-
-
-async def test_what_a_consumer_had_when_it_closed_comes_to_the_next_one_at_once(bus: Bus) -> None:
-    """Taken and not acknowledged, or fetched ahead and never looked at; and nothing that was acknowledged."""
-    leaving = await bus.consume("JOBS", "handed", ["fairway.job.queue.handed"])
-    await bus.publish([said("handed", number) for number in range(5)])
-    in_hand = [one for _ in range(3) for one in await leaving.batch(1)]
-    leaving.ack(in_hand[:1])
-    await leaving.close()
-    staying = await bus.consume("JOBS", "handed", ["fairway.job.queue.handed"])
-    got: set[str] = set()
-    async with asyncio.timeout(10):
-        while len(got) < 4:
-            got |= {one.id for one in await staying.batch(10)}
-    assert got == {f"handed-{number}" for number in range(1, 5)}
-    await staying.close()
 
 
 async def test_history_gives_the_past_in_order_and_then_the_present(bus: Bus) -> None:
@@ -115,10 +74,6 @@ async def test_a_stored_message_can_be_fetched_by_its_sequence(bus: Bus) -> None
     (stored,) = [one async for one in bus.history("JOBS", ["fairway.job.queue.fetched"])]
     assert await bus.fetch("JOBS", stored.sequence) == b'{"n":7}'
     assert await bus.fetch("JOBS", 10_000_000) is None
-
-
-async def taken(store: Store, *steps: Step) -> list[bool]:
-    return await store.commit(Commit(steps=steps))
 
 
 async def test_a_step_whose_guard_fails_changes_nothing(store: Store) -> None:
@@ -244,22 +199,3 @@ async def test_the_keys_of_a_table_come_sorted(store: Store) -> None:
     await store.commit(Commit(steps=tuple(Step((Put("listed", key, 1),)) for key in ("b", "a", "c"))))
     await store.commit(Commit(steps=(Step((Put("listed", "c", None),)),)))
     assert (await store.keys("listed"), await store.keys("never")) == (["a", "b"], [])
-
-
-async def test_whoever_reads_or_writes_for_ever_ends_when_told_to_at_any_moment(store: Store) -> None:
-    """A wait inside a client library may swallow the cancellation when what it waits for comes at that very moment."""
-
-    async def for_ever() -> None:
-        while True:
-            await store.read(Wanted(rows={"jobs": ["a"]}))
-            await store.keys("jobs")
-            await taken(store, Step((Add("quota", "c", 1),)))
-            await asyncio.sleep(0)
-
-    for moment in range(60):
-        going = asyncio.create_task(for_ever())
-        for _ in range(moment):
-            await asyncio.sleep(0)
-        going.cancel()
-        await asyncio.wait({going}, timeout=5)
-        assert going.cancelled(), f"it went on after {moment} turns of the loop"

@@ -116,6 +116,6 @@ async def _cache_mib(on: Scene) -> float:
     valkey = Redis.from_url(on.fleet.valkey.url)
     try:
         facts: dict[str, Any] = await valkey.info("memory")
-        return round(facts["used_memory"] / 2**20, 1)
+        return round(float(facts["used_memory"]) / 2**20, 1)
     finally:
         await valkey.aclose()

@@ -1,0 +1,53 @@
+"""Every bus and every store that is there, opened on nothing: the real ones and their twins in memory."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from itertools import count
+
+from nats.js.errors import NotFoundError
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.redis_store import RedisStore
+from fairway.domain.decision import Step
+from fairway.runtime.ports import Bus, Commit, Outgoing, Store
+
+BUSES = ("memory", "nats", "nats without internals")
+STORES = ("memory", "redis")
+_fresh = count()
+
+
+@contextlib.asynccontextmanager
+async def opened_bus(kind: str, nats_url: str) -> AsyncIterator[Bus]:
+    if kind == "memory":
+        yield MemoryBus()
+        return
+    real = await NatsBus.connect(nats_url, "contract", bulk=kind == "nats")
+    for stream in ("JOBS", "CONFIG"):  # what an earlier test left
+        with contextlib.suppress(NotFoundError):
+            await real.client.jetstream().delete_stream(stream)
+    await real.provision()
+    yield real
+    await real.close()
+
+
+@contextlib.asynccontextmanager
+async def opened_store(kind: str, valkey_url: str) -> AsyncIterator[Store]:
+    if kind == "memory":
+        opened: Store = MemoryStore()
+    else:
+        opened = RedisStore(valkey_url, prefix=f"{{t{next(_fresh)}}}")
+    assert not await opened.open()
+    assert await opened.begin_rebuild("test", 1_000)
+    await opened.finish_rebuild("epoch-1")
+    yield opened
+    await opened.close()
+
+
+def said(tenant: str, number: int) -> Outgoing:
+    return Outgoing(f"{tenant}-{number}", f"fairway.job.queue.{tenant}", b'{"n":%d}' % number, "fairway.job.queue")
+
+
+async def taken(store: Store, *steps: Step) -> list[bool]:
+    return await store.commit(Commit(steps=steps))
