@@ -14,7 +14,19 @@ from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
 from fairway.domain.decision import Add, Put, Step
-from fairway.runtime.ports import Bus, Commit, Fenced, Outgoing, Store, StoreWiped, Unreachable, Wanted
+from fairway.runtime.outbox import netstrings
+from fairway.runtime.ports import (
+    Bus,
+    Commit,
+    Delivery,
+    Fenced,
+    Outgoing,
+    Source,
+    Store,
+    StoreWiped,
+    Unreachable,
+    Wanted,
+)
 
 _fresh = count()
 
@@ -94,6 +106,61 @@ async def test_history_of_the_newest_has_one_message_a_subject(bus: Bus) -> None
     assert newest == ["newest-1", "newest-2"]
 
 
+def event(job: str, number: int, tenant: str = "many", verb: str = "queue") -> Outgoing:
+    """One that may travel with others."""
+    data = b'{"job":"%b","n":%d}' % (job.encode(), number)
+    return Outgoing(f"{job}-{number}", f"fairway.job.{verb}.{tenant}", data, "fairway.job", order=job)
+
+
+async def heard(source: Source, count: int) -> list[Delivery]:
+    got: list[Delivery] = []
+    while len(got) < count:
+        got += await source.batch(100)
+    return got
+
+
+async def test_events_that_are_said_together_are_heard_each_for_itself_and_once(bus: Bus) -> None:
+    words = [event(f"j{number}", 1) for number in range(200)]
+    source = await bus.consume("JOBS", "many", ["fairway.job.queue.many"])
+    await bus.publish(words)
+    await bus.publish(words)  # as after a publish of which nobody knows what came of it
+    got = await heard(source, 200)
+    assert [(one.id, one.data) for one in got] == [(one.id, one.data) for one in words]
+    assert got[-1].left == 0
+    past = [(one.id, one.left) async for one in bus.history("JOBS", ["fairway.job.queue.many"])]
+    assert [name for name, _ in past] == [one.id for one in words]
+    await source.close()
+
+
+async def test_a_bundle_comes_again_until_all_of_it_is_acknowledged(bus: Bus) -> None:
+    source = await bus.consume("JOBS", "again", ["fairway.job.queue.again"])
+    await bus.publish([event(f"j{number}", 1, "again") for number in range(3)])
+    first, second, third = await heard(source, 3)
+    source.ack([first, third])
+    source.later(second, 1)
+    again = {one.id: one for one in await source.batch(100)}
+    while "j1-1" not in again:
+        again |= {one.id: one for one in await source.batch(100)}
+    assert again["j1-1"].delivered == 2
+    source.ack(list(again.values()))
+    await bus.publish([event("j9", 1, "again")])
+    assert (await heard(source, 1))[0].id == "j9-1"
+    await source.close()
+
+
+async def test_the_events_of_one_job_stay_in_their_order(bus: Bus) -> None:
+    """Those of one subject go together, but never past an earlier event of the same job."""
+    words = [
+        event("a", 1, "order", "queue"), event("b", 1, "order", "failed"), event("b", 2, "order", "queue"),
+        event("c", 1, "order", "queue"), event("c", 2, "order", "failed"), event("a", 2, "order", "failed"),
+    ]  # fmt: skip
+    await bus.publish(words)
+    found = [one.id async for one in bus.history("JOBS", ["fairway.job.*.order"])]
+    assert sorted(found) == sorted(one.id for one in words)
+    for job in "abc":
+        assert [one for one in found if one.startswith(job)] == [f"{job}-1", f"{job}-2"]
+
+
 async def test_a_stored_message_can_be_fetched_by_its_sequence(bus: Bus) -> None:
     await bus.publish([said("fetched", 7)])
     (stored,) = [one async for one in bus.history("JOBS", ["fairway.job.queue.fetched"])]
@@ -148,10 +215,12 @@ async def test_changes_tell_each_followed_row_once_with_its_newest_value(store: 
 
 async def test_the_outbox_keeps_the_words_of_taken_steps_until_they_are_done(store: Store) -> None:
     good, bad = Step((Put("jobs", "a", 1, expect=0),)), Step((Put("jobs", "a", 1, expect=0),))
-    commit = Commit((good, bad), outbox="outbox/x", keys=("k1", "k2"), payloads=(b"one|", b"two"))
-    assert await store.commit(commit) == [True, False]
+    silent, other = Step((Put("jobs", "b", 1),)), Step((Put("jobs", "c", 1),))
+    words = (b"one|", b"two", b"", b"3:x")
+    commit = Commit((good, bad, silent, other), outbox="outbox/x", key="k1", payloads=words)
+    assert await store.commit(commit) == [True, False, True, True]
     found = await store.read(Wanted(whole=("outbox/x",)))
-    assert {key: row.data for key, row in found.whole["outbox/x"].items()} == {"k1": b"one|"}
+    assert {key: netstrings(row.data) for key, row in found.whole["outbox/x"].items()} == {"k1": [b"one|", b"3:x"]}
     await store.commit(Commit((), outbox="outbox/x", done=("k1",)))
     assert (await store.read(Wanted(whole=("outbox/x",)))).whole.get("outbox/x", {}) == {}
 

@@ -21,17 +21,20 @@ class Unreachable(Exception):
 
 
 class Outgoing(Struct, frozen=True):
-    """A message ready to publish. `id` makes a second publish of it a no-op; `kind` is its CloudEvents type."""
+    """A message ready to publish. `id` makes a second publish of it a no-op; `kind` is its CloudEvents type. Messages
+    with an `order` may travel together with others of their subject, and keep their order among those with the same."""
 
     id: str
     subject: str
     data: bytes
     kind: str = ""
     source: str = ""
+    order: str = ""
 
 
 class Delivery(Struct):
-    """A message as it came. `handle` is the transport's, for the acknowledgement; `left` how many wait behind it."""
+    """A message as it came. `handle` is the transport's, for the acknowledgement; `left` how many wait behind it, and
+    `behind` how many of these have its sequence, because they were stored together."""
 
     id: str
     subject: str
@@ -39,6 +42,7 @@ class Delivery(Struct):
     sequence: int = 0
     delivered: int = 1
     left: int = 0
+    behind: int = 0
     handle: Any = None
 
 
@@ -120,11 +124,13 @@ class Found(Struct):
 
 
 class Commit(Struct, frozen=True):
-    """Steps in order, each all or nothing by itself. `outbox` keeps their events until `done` clears them."""
+    """Steps in order, each all or nothing by itself. `payloads` are their events as bytes, by step: `outbox` keeps
+    those of the taken steps in its row `key`, each as a netstring (`<length>:<bytes>`), until `done` clears that row.
+    """
 
     steps: tuple[Step, ...]
     outbox: str = ""
-    keys: tuple[str, ...] = ()
+    key: str = ""
     payloads: tuple[bytes, ...] = ()
     done: tuple[str, ...] = ()
     lease: str = ""
