@@ -9,7 +9,15 @@ local request = cmsgpack.unpack(ARGV[3])
 local steps, outbox, key, done, lease, token = unpack(request)
 if lease ~= '' and redis.call('GET', prefix .. ':fence:' .. lease) ~= tostring(token) then return 'FENCED' end
 
-local function hash(table) return prefix .. ':t:' .. table end
+local hashes = {}
+local function hash(table)
+  local found = hashes[table]
+  if not found then
+    found = prefix .. ':t:' .. table
+    hashes[table] = found
+  end
+  return found
+end
 
 local function followed(table)
   return table == 'clusters' or string.sub(table, 1, 6) == 'nodes/' or string.sub(table, 1, 7) == 'ledger/'
@@ -34,7 +42,7 @@ local function apply(op)
     return
   end
   if op[6] > 0 then
-    redis.call('HSET', hash(op[2]), op[3], string.format('%.0f', op[4]) .. '|' .. ARGV[3 + op[6]])
+    redis.call('HSET', hash(op[2]), op[3], ARGV[3 + op[6]])
   else
     redis.call('HDEL', hash(op[2]), op[3])
   end

@@ -36,9 +36,9 @@ def pack_step(payload: bytes, step: Step, blobs: list[bytes]) -> list[Any]:
     ops: list[Any] = []
     for write in step.writes:
         if isinstance(write, Put):
-            data = 0 if write.value is None else blob(encoded(write.table, write.key, write.value))
+            row = b"" if write.value is None else b"%d|%b" % (write.rev, encoded(write.table, write.key, write.value))
             expect = -1 if write.expect is None else write.expect
-            ops.append([1, write.table, write.key, write.rev, expect, data])
+            ops.append([1, write.table, write.key, write.rev, expect, blob(row) if row else 0])
         else:
             ops.append([2, write.table, write.key, write.amount, False if write.most is None else write.most])
     return [blob(payload) if payload else 0, ops]
