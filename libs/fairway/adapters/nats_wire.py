@@ -8,6 +8,7 @@ not found, every message goes through the public API instead.
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
@@ -23,7 +24,14 @@ log = structlog.get_logger()
 _INTERNALS = ("_ps", "_pending", "_pending_data_size", "_send_command", "_flush_pending", "_process_msg")
 _PLAIN = re.compile(r"[!-~]+")
 _ID = b"Nats-Msg-Id: "
+_PARTS = b"Fairway-Bundle: "
 _STATUS = re.compile(rb"NATS/1\.0 +(\d{3})")
+
+
+class Bundle(Outgoing, frozen=True):
+    """Messages that travel as one (nats_bundle.py); `parts` are their ids, in order."""
+
+    parts: tuple[str, ...] = ()
 
 
 class Arrived(NamedTuple):
@@ -37,8 +45,16 @@ class Arrived(NamedTuple):
     @property
     def id(self) -> str:
         """Nats-Msg-Id, or empty."""
-        at = self.headers.find(_ID)
-        return self.headers[at + len(_ID) : self.headers.find(b"\r", at)].decode() if at > 0 else ""
+        return self._header(_ID)
+
+    @property
+    def parts(self) -> list[str]:
+        """The ids of the messages that it holds, if it is a bundle."""
+        return self._header(_PARTS).split()
+
+    def _header(self, name: bytes) -> str:
+        at = self.headers.find(name)
+        return self.headers[at + len(name) : self.headers.find(b"\r", at)].decode() if at > 0 else ""
 
     @property
     def status(self) -> str:
@@ -52,9 +68,8 @@ Close = Callable[[], Awaitable[None]]
 
 
 class Wire(Protocol):
-    """`listen` calls back with all messages of one read, and gives what ends it: when that returns, what was on its way
-    has been handed over. `send` writes messages with a reply subject each; `reply` writes the same short body to many
-    subjects. Nothing is acknowledged here."""
+    """`listen` calls back with all messages of one read, and gives what ends it, after all that was on its way; `send`
+    writes messages with a reply subject each; `reply` the same short body to many subjects. Nothing is acknowledged."""
 
     async def listen(self, subject: str, hear: Hear) -> Close: ...
     async def send(self, messages: Iterable[tuple[str, Outgoing]]) -> None: ...
@@ -88,6 +103,8 @@ class PlainWire:
                 "Nats-Msg-Id": one.id, "ce-id": one.id, "ce-specversion": "1.0", "ce-type": one.kind,
                 "ce-source": one.source or "/fairway",
             }  # fmt: skip
+            if isinstance(one, Bundle):
+                headers["Fairway-Bundle"] = " ".join(one.parts)
             await self._nc.publish(one.subject, one.data, reply=reply, headers=headers)
 
     async def reply(self, subjects: Sequence[str], body: bytes) -> None:
@@ -125,9 +142,9 @@ class BulkWire:
         if len(one.data) > self._nc.max_payload:
             raise nats.errors.MaxPayloadError
         name = _plain(one.id)
-        head = (
-            f"NATS/1.0\r\nNats-Msg-Id: {name}\r\nce-id: {name}\r\nce-specversion: 1.0\r\n{_event(one.kind, one.source)}"
-        )
+        parts = f"Fairway-Bundle: {' '.join(map(_plain, one.parts))}\r\n" if isinstance(one, Bundle) else ""
+        rest = _event(one.kind, one.source)
+        head = f"NATS/1.0\r\nNats-Msg-Id: {name}\r\nce-id: {name}\r\nce-specversion: 1.0\r\n{parts}{rest}"
         sizes = f"{len(head)} {len(head) + len(one.data)}"
         return f"HPUB {_subject(one.subject)} {reply} {sizes}\r\n{head}".encode(), one.data, b"\r\n"
 
@@ -147,13 +164,9 @@ class BulkWire:
 
 async def _leave(client: Client, subscription: Subscription) -> None:
     """Asks for no more, and waits for what was sent before that was heard."""
-    try:
-        if client.is_connected:
-            await subscription.drain()  # type: ignore[no-untyped-call]  # untyped in nats-py
-        else:
-            await subscription.unsubscribe()
-    except (nats.errors.Error, TimeoutError):
-        return  # the connection went: so did the subscription
+    leave = subscription.drain if client.is_connected else subscription.unsubscribe
+    with suppress(nats.errors.Error, TimeoutError):  # the connection went, and with it the subscription
+        await leave()  # type: ignore[no-untyped-call]  # untyped in nats-py
 
 
 def _plain(name: str) -> str:

@@ -42,6 +42,7 @@ def pipeline(
     window: Window = 2_000,
     seed: Seed = 1,
     sync: Annotated[str, typer.Option(help="how often NATS writes to the disk: `2m`, or `always`")] = "2m",
+    servers: Annotated[int, typer.Option(help="of NATS: 1, or 3 with a copy of every stream each")] = 1,
     directory: Dir = "",
     output: Output = "text",
 ) -> None:  # fmt: skip
@@ -49,7 +50,8 @@ def pipeline(
     from fairway.app.bench.pipeline import Run, measure
 
     check_processes(processes)
-    show(measure, Run(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync), directory, output)
+    run = Run(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync, servers)
+    show(measure, run, directory, output)
 
 
 @_bench.command()
