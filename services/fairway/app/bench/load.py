@@ -149,7 +149,8 @@ def policy(namespace: str, labels: dict[str, str]) -> dict[str, Any]:
     )  # fmt: skip
     return {
         "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
-        "metadata": {"name": "all", "namespace": namespace},
+        # Stubbed clusters start nothing, and a job that never starts is taken back.
+        "metadata": {"name": "all", "namespace": namespace, "annotations": {"fairway.io/start-timeout": "24h"}},
         "spec": {
             "resourceSelectors": [{"apiVersion": version, "kind": kind} for version, kind in kinds],
             "placement": {
