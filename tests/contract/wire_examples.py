@@ -60,7 +60,7 @@ EXAMPLES: dict[str, Struct] = {
     ),
     "blocked": jobs.Blocked(**_HEAD, why=_WHY),
     "amended": jobs.Amended(**_HEAD, spec=_SPEC),
-    "dequeued": jobs.Dequeued(**_HEAD, path=("root", "root/a"), charge={_GPU: 24}, woken_by="enqueue"),
+    "dequeued": jobs.Dequeued(**_HEAD, path=("root", "root/a"), charge={_GPU: 24}, woken_by="room", room="north"),
     "placed": jobs.Placed(
         **_HEAD, cluster="north", slots=_SLOTS, verdicts=_VERDICTS, scores=_SCORES, affinity="first", seen=5
     ),
@@ -82,7 +82,9 @@ EXAMPLES: dict[str, Struct] = {
     "stranded": fleet.Stranded(
         at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61),)
     ),
-    "freed": fleet.Freed(at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4),
+    "freed": fleet.Freed(
+        at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4, labels={"region": "eu"}
+    ),
     "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}')),
     "config_refused": fleet.ConfigRefused(**_OBJECT, reasons=(_WHY,)),
     "dead_letter": fleet.DeadLetter(

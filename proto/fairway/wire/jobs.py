@@ -72,13 +72,13 @@ class Blocked(JobMessage, frozen=True, kw_only=True, tag="blocked"):
 
 
 class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
-    """Its turn. `charge` was added to every node of `path` in the commit that said this; `woken_by` says what let it
-    go: enqueue, quota, room, reserved, removal, settings, begin, or sweep (which only finds what was missed)."""
-
+    """Its turn. `charge` was added to every node of `path` in that commit; `woken_by`: enqueue, quota, room, reserved,
+    removal, settings, begin, or sweep (finds what was missed). Nobody else is sent to freed `room` meanwhile."""
     verb = "dequeued"
     path: tuple[str, ...] = ()
     charge: dict[str, int] = field(default_factory=dict)
     woken_by: str = ""
+    room: str = ""
 
 
 class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):

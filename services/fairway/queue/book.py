@@ -41,7 +41,8 @@ class Book:
     """`lines` has every waiting job of a queue in its order; `groups` the blocked ones by what would serve them;
     `under` those of each policy; `flying` those dequeued and not yet reserved, by queue. `asked` is how often room had
     been freed anywhere when the scheduler last had none for a shape; `woken` are jobs that freed room let go while
-    others were passed over."""
+    others were passed over; `heading` are those of them that are on the way, with the cluster whose room it was and
+    what they ask for."""
 
     def __init__(self, by_time: Callable[[str], bool] = lambda queue: False) -> None:
         """`by_time` says of which queues enqueue time alone is the order."""
@@ -54,6 +55,7 @@ class Book:
         self.under: dict[str, dict[str, None]] = {}
         self.asked: dict[str, int] = {}
         self.woken: dict[str, None] = {}
+        self.heading: dict[str, tuple[str, Resources]] = {}
 
     def put(self, job: Job) -> None:
         """Takes a job as its row says: waiting, in flight, or none of the queue's business."""
@@ -61,11 +63,17 @@ class Book:
         if before is not None and before.lacks == ROOM and job.state is State.DEQUEUED:
             self._wake(job.id)
         self.drop(job.id)
-        if job.state is State.QUEUED:
-            self._add(job)
-        elif job.state in (State.DEQUEUED, State.PLACED):
+        if job.state in (State.DEQUEUED, State.PLACED):
             self.flying.setdefault(job.queue, {})[job.id] = self._place(job)
             self._flying_in[job.id] = job.queue
+            return
+        self.heading.pop(job.id, None)
+        if job.state is State.QUEUED:
+            self._add(job)
+
+    def heads_for(self, job: Job, cluster: str) -> None:
+        """It was let go for the freed room of a cluster."""
+        self.heading[job.id] = (cluster, least(job)[0])
 
     def _place(self, job: Job) -> Place:
         return place_of(job, self._by_time(job.queue))

@@ -7,7 +7,7 @@ from fairway.domain.job import State
 from fairway.domain.retry import next_attempt
 from fairway.domain.tell import Teller, current
 from fairway.domain.terms import Changed
-from fairway.queue.book import ROOM, retry_at
+from fairway.queue.book import retry_at
 from fairway.queue.cancel import cancel, cancelled
 from fairway.queue.turn import SERVICE, SWEEP, Begin, Sweep, Turn, View
 from fairway.wire import fleet
@@ -64,8 +64,8 @@ def _waiting(view: View, heard: Heard, now: int) -> Decision:
     entry = view.book.entries[job.id]
     if job.cancelling and not job.removing:
         turn.end(Teller(view, SERVICE, heard, now).say(wire.Cancelled))
-    elif entry.lacks != ROOM or turn.worth(entry):
-        turn.attempt(entry)
+    else:
+        turn.retry(entry)
     why = heard.message.why
     if why is not None:
         turn.by = "quota"

@@ -5,14 +5,50 @@ from collections.abc import Mapping
 import msgspec
 
 from fairway.domain.resources import Resources
-from fairway.queue.book import Entry
+from fairway.placement.constraints import matches
+from fairway.queue.book import Book, Entry
 from fairway.wire.fleet import Freed
+from fairway.wire.policy import Affinity
 
 
 def enough(entry: Entry, freed: Freed) -> bool:
-    """Whether the freed room could hold the gang by its sums; what it takes node by node is the scheduler's to say."""
+    """Whether the freed room could hold the gang by its sums, in a cluster that its policy selects; what it takes node
+    by node is the scheduler's to say."""
     total, largest = entry.least
-    return _within(total, freed.free) and _within(largest, freed.largest)
+    return _within(total, freed.free) and _within(largest, freed.largest) and _selected(entry, freed)
+
+
+def _selected(entry: Entry, freed: Freed) -> bool:
+    """The rules of `placement.filters`, as far as names and labels go."""
+    if entry.job.spec is None or freed.labels is None:
+        return True
+    affinities = entry.job.spec.placement.affinities or (Affinity(),)
+    return any(_selects(one, freed.cluster, freed.labels) for one in affinities)
+
+
+def _selects(affinity: Affinity, name: str, labels: Mapping[str, str]) -> bool:
+    named = not affinity.cluster_names or name in affinity.cluster_names
+    return named and name not in affinity.exclude and all(matches(one, labels) for one in affinity.labels)
+
+
+class Rooms:
+    """Freed room within one decision: as last heard of, less what those on the way there are going to take."""
+
+    def __init__(self, book: Book) -> None:
+        self._heading = book.heading
+        self._left: dict[str, Freed] | None = None
+
+    def of(self, room: Mapping[str, Freed]) -> dict[str, Freed]:
+        """What is left of these rooms; once asked for it stays, less what is taken."""
+        if self._left is None:
+            self._left = dict(room)
+            for cluster, amounts in self._heading.values():
+                self.take(cluster, amounts)
+        return self._left
+
+    def take(self, cluster: str, amounts: Resources) -> None:
+        if self._left is not None and cluster in self._left:
+            self._left[cluster] = taken_of(self._left[cluster], amounts)
 
 
 def taken_of(freed: Freed, amounts: Resources) -> Freed:

@@ -95,6 +95,7 @@ class QueueView(JobsView):
         self.freed = sum(freed.values())
         for name in self._doubtful.difference(self.jobs):
             self.book.drop(name)
+            self.book.heading.pop(name, None)
         self._doubtful = set()
         for job in self.jobs.values():
             self.book.put(job)
@@ -136,6 +137,8 @@ class QueueView(JobsView):
         for say in step.events:
             if isinstance(say.message, wire.Dequeued) and say.message.woken_by == SWEEP:
                 self._meter.sweep_wakes.labels(SERVICE).inc()
+            if isinstance(say.message, wire.Dequeued) and say.message.room:
+                self.book.heads_for(self.jobs[say.message.job], say.message.room)
 
     def refused(self, step: Step) -> None:
         self._doubtful.update(

@@ -11,7 +11,7 @@ from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.tell import Jobs, Teller, quota_key
 from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry, retry_at
 from fairway.queue.follow import Policies, under
-from fairway.queue.rooms import enough, taken_of
+from fairway.queue.rooms import Rooms, enough
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import FleetMessage, Freed
 from fairway.wire.reasons import Code
@@ -68,15 +68,16 @@ class Turn:
         self.steps: list[Step] = []
         self.gone: set[str] = set()
         self._held: set[str] = set()
+        self._rooms = Rooms(view.book)
         self._flying = {queue for queue, jobs in view.book.flying.items() if jobs}
 
     def blocking(self, queue: str) -> bool:
         spec = self._view.queues.get(queue)
         return spec is not None and spec.policy == "Block"
 
-    def attempt(self, entry: Entry) -> bool:
+    def attempt(self, entry: Entry, room: str = "") -> bool:
         """Dequeues the job if it may go now; else says why not, if that is news. It goes under its policy as that is
-        now."""
+        now, to the freed `room` of a cluster if it needs that."""
         job = entry.job
         if not self._may_try(entry):
             return False
@@ -90,7 +91,7 @@ class Turn:
             if teller.job is not job:
                 self.steps.append(teller.step())
             return False
-        self._dequeue(entry, path, teller)
+        self._dequeue(entry, path, teller, room)
         return True
 
     def _amended(self, job: Job) -> Teller:
@@ -137,10 +138,11 @@ class Turn:
         self.steps.append(teller.step())
         self.gone.add(teller.id)
 
-    def _dequeue(self, entry: Entry, path: list[QuotaNode], teller: Teller) -> None:
+    def _dequeue(self, entry: Entry, path: list[QuotaNode], teller: Teller, room: str) -> None:
         job = entry.job
         names = tuple(node.path for node in path)
-        teller.say(wire.Dequeued, path=names, charge=entry.request, woken_by=self.by)
+        teller.say(wire.Dequeued, path=names, charge=entry.request, woken_by=self.by, room=room)
+        self._rooms.take(room, entry.least[0])
         self.steps.append(teller.step(*charge(path, entry.request)))
         self.gone.add(job.id)
         if self.blocking(job.queue):
@@ -160,8 +162,8 @@ class Turn:
         for entry in self._view.book.line(queue):
             if steps_aside(entry) or entry.job.id in self.gone:
                 continue
-            if entry.lacks != ROOM or (self.by != SWEEP and self.worth(entry)):
-                self.attempt(entry)
+            if entry.lacks != ROOM or self.by != SWEEP:
+                self.retry(entry)
             return
 
     def serve_quota(self, leaf: Iterable[str]) -> None:
@@ -201,33 +203,33 @@ class Turn:
         is served (`wire.Reserved`, `wire.Queue`).
         """
         left = WAKE_BUDGET
-        rooms = dict(self._view.room) if news is None else {news.cluster: news}
+        if news is not None:
+            self._rooms.of({news.cluster: news})
         for head in self._view.book.heads(ROOM):
-            where = self._room_for(head, rooms)
-            if left and where is not None and not self._vain(head) and self._serve_shape(head):
+            where = self._room_for(head) if left and not self._vain(head) else None
+            if where is not None and self._serve_shape(head, where):
                 left -= 1
-                if where:
-                    rooms[where] = taken_of(rooms[where], head.least[0])
 
-    def _room_for(self, entry: Entry, rooms: Mapping[str, Freed]) -> str | None:
+    def _room_for(self, entry: Entry) -> str | None:
         """The first of these rooms that is enough; empty when some room is not known, None when there is none."""
-        for name in sorted(rooms):
-            if enough(entry, rooms[name]):
-                return name
-        return None if self._view.all_known else ""
+        rooms = self._rooms.of(self._view.room)
+        found = next((name for name in sorted(rooms) if enough(entry, rooms[name])), None)
+        return "" if found is None and not self._view.all_known else found
 
     def _vain(self, entry: Entry) -> bool:
         """The scheduler had no room for this shape, and none has been freed since."""
         return self._view.book.asked.get(entry.key[1]) == self._view.freed
 
-    def worth(self, entry: Entry) -> bool:
-        """Whether a job that lacks room may find some now: it was freed, a cluster is no longer avoided, or its policy
-        says something else than it did."""
-        if 0 < retry_at(entry.job) <= self._now or under(self._view.policies, entry.job):
-            return True
-        return not self._vain(entry) and self._room_for(entry, self._view.room) is not None
+    def retry(self, entry: Entry) -> bool:
+        """Tries a job; one that lacks room, if it may find some now: it was freed, a cluster is no longer avoided, or
+        its policy says something else than it did."""
+        again = 0 < retry_at(entry.job) <= self._now or under(self._view.policies, entry.job)
+        if entry.lacks != ROOM or again:
+            return self.attempt(entry)
+        where = None if self._vain(entry) else self._room_for(entry)
+        return where is not None and self.attempt(entry, where)
 
-    def _serve_shape(self, head: Entry) -> bool:
+    def _serve_shape(self, head: Entry, room: str = "") -> bool:
         """Tries one job that waits for the same room as `head`: those behind it if quota or queue hold it."""
         tries = 0
         for entry in self._view.book.group(head):
@@ -236,7 +238,7 @@ class Turn:
             if tries == SHAPE_TRIES:
                 return False
             tries += 1
-            if self.attempt(entry):
+            if self.attempt(entry, room):
                 return True
         return False
 

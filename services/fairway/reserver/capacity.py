@@ -172,6 +172,15 @@ def _more_room(before: Mapping[str, Node], nodes: Iterable[Node]) -> bool:
     return False
 
 
+def _labels(view: Capacity, step: Step, cluster: str) -> dict[str, str]:
+    """As they are after the step."""
+    for write in step.writes:
+        if isinstance(write, Put) and write.table == decision.CLUSTERS and write.value is not None:
+            info: ClusterInfo = write.value
+            return info.labels
+    return view.clusters[cluster].info.labels if cluster in view.clusters else {}
+
+
 def _with_freed(view: Capacity, step: Step, heard: Heard, cluster: str, now: int) -> Step:
     """The step, counted and told as one that makes room."""
     nodes = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
@@ -187,8 +196,8 @@ def _with_freed(view: Capacity, step: Step, heard: Heard, cluster: str, now: int
         for name, amount in free(node).items():
             total[name] = total.get(name, 0) + max(amount, 0)
             largest[name] = max(largest.get(name, 0), amount)
-    count = view.freed.get(cluster, 0) + 1
-    said = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count)
+    count, labels = view.freed.get(cluster, 0) + 1, _labels(view, step, cluster)
+    said = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count, labels=labels)
     name = message_id("reserver", heard.id, "freed", cluster)
     say = Say(name, subjects.cluster("freed", cluster), said)
     return Step((*step.writes, Add(decision.FREED, cluster, 1)), (*step.events, say))

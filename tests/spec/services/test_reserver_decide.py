@@ -96,7 +96,7 @@ def test_room_is_given_back_on_every_end_and_told_with_its_numbers(life: Life) -
     assert [set(one.holds) for one in puts(decision, "nodes/c1").values()] == [{"other/1"}, {"other/1"}]
     (said,) = events(decision)
     assert said == fleet.Freed(
-        at=NOW, cluster="c1", free={GPU: 32, "pods": 218}, largest={GPU: 16, "pods": 109}, count=5
+        at=NOW, cluster="c1", free={GPU: 32, "pods": 218}, largest={GPU: 16, "pods": 109}, count=5, labels={}
     )
     assert adds(decision) == {"freed c1": 1}
 
