@@ -4,10 +4,13 @@ Rows, live jobs, taken names, client ids, quota usage and the reservation ledger
 not: it is unknown until each agent has reported, and nothing is placed on the unknown.
 """
 
+import asyncio
+from itertools import islice
+
 import msgspec
 
 from fairway.domain import decision
-from fairway.domain.job import IN_CLUSTER, IllegalMove, Job, fold
+from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job, fold
 from fairway.domain.ledger import Hold
 from fairway.domain.tell import name_key, quota_key, row_of
 from fairway.runtime.ports import Bus, Store
@@ -15,6 +18,11 @@ from fairway.wire import jobs as wire
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(wire.Message).decode
+# Of what changes a job: manifests as they were submitted are most of the record's bytes, and change none.
+_KINDS: tuple[type[wire.JobMessage], ...] = (wire.Admitted, *MOVES)
+_FOLDED = tuple(f"fairway.job.{kind.verb}.>" for kind in _KINDS)
+# Events, or jobs, after which others get their turn: among them whoever renews the lock of this very rebuild.
+_TURN = 200
 
 
 class Working(msgspec.Struct):
@@ -70,26 +78,32 @@ class Folding:
 async def rebuild(bus: Bus, store: Store, owner: str) -> int:
     """Fills an empty store and gives it an epoch; returns how many jobs it now knows."""
     folding = Folding()
-    last = 0
-    async for delivery in bus.history("JOBS"):
-        last = delivery.sequence
+    last = heard = 0
+    async for delivery in bus.history("JOBS", _FOLDED):
+        last, heard = delivery.sequence, heard + 1
         try:
             folding.hear(_decode(delivery.data))
         except msgspec.DecodeError:
             continue  # its consumer has put it among the dead letters
+        if heard % _TURN == 0:
+            await asyncio.sleep(0)
     jobs = folding.jobs()
-    working = working_set(jobs)
-    for table, rows in working.rows.items():
-        await store.load(table, rows)
-    await store.load_counters(decision.QUOTA, working.quota)
+    quota: dict[str, int] = {}
+    left = iter(jobs.items())
+    while piece := dict(islice(left, _TURN)):
+        working = working_set(piece, quota)
+        for table, rows in working.rows.items():
+            await store.load(table, rows)
+    await store.load_counters(decision.QUOTA, quota)
     # What was said before the wipe names smaller counts of freed room than any from now on.
     await store.load_counters(decision.FREED, {"": (last + 1) << 20})
     await store.finish_rebuild(f"{last}-{owner}")
     return len(jobs)
 
 
-def working_set(jobs: dict[str, Job]) -> Working:
-    working = Working(rows={}, quota={})
+def working_set(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Working:
+    """What the store holds of these jobs; the use of quota is added to `quota`."""
+    working = Working(rows={}, quota={} if quota is None else quota)
     for job in jobs.values():
         working.put(decision.JOBS, job.id, row_of(job), job.rev)
         if job.placed is not None and not job.ended:
