@@ -6,6 +6,7 @@ not: it is unknown until each agent has reported, and nothing is placed on the u
 
 import asyncio
 from itertools import islice
+from typing import Union, get_args
 
 import msgspec
 
@@ -15,9 +16,21 @@ from fairway.domain.ledger import Hold
 from fairway.domain.tell import name_key, quota_key, row_of
 from fairway.runtime.ports import Bus, Store
 from fairway.wire import jobs as wire
+from fairway.wire.capacity import Slot
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(wire.Message).decode
+
+
+class _Placed(wire.JobMessage, frozen=True, kw_only=True, tag="placed"):
+    """Without the verdicts: of a hundred clusters they take as much memory as all else that is known of a job."""
+
+    verb = "placed"
+    cluster: str
+    slots: tuple[Slot, ...]
+
+
+_OTHERS = tuple(kind for kind in get_args(wire.Message) if kind is not wire.Placed)
+_decode = msgspec.json.Decoder(Union[(_Placed, *_OTHERS)]).decode  # of a tuple
 # Of what changes a job: manifests as they were submitted are most of the record's bytes, and change none.
 _KINDS: tuple[type[wire.JobMessage], ...] = (wire.Admitted, *MOVES)
 _FOLDED = tuple(f"fairway.job.{kind.verb}.>" for kind in _KINDS)
@@ -42,6 +55,25 @@ class Folding:
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}
         self._early: dict[str, dict[int, wire.JobMessage]] = {}
+        self._records: dict[str, dict[int, bytes]] = {}
+
+    def read(self, data: bytes) -> None:
+        """One message as it is stored. The records of present placements are kept as they are."""
+        message = _decode(data)
+        if isinstance(message, _Placed):
+            self._records.setdefault(message.job, {})[message.rev] = data
+            fields = {name: getattr(message, name) for name in message.__struct_fields__}
+            message = wire.Placed(**fields)
+        self.hear(message)
+        job = self._jobs.get(message.job)
+        if job is not None and job.ended:
+            self._records.pop(message.job, None)
+
+    def record(self, name: str) -> bytes:
+        """What was said when this job was placed where it is."""
+        placed = self._jobs[name].placed
+        assert placed is not None, "it is asked of jobs that are placed"
+        return self._records[name][placed.rev]
 
     def hear(self, message: wire.JobMessage) -> None:
         if message.rev <= self._rev(message.job):
@@ -82,7 +114,7 @@ async def rebuild(bus: Bus, store: Store, owner: str) -> int:
     async for delivery in bus.history("JOBS", _FOLDED):
         last, heard = delivery.sequence, heard + 1
         try:
-            folding.hear(_decode(delivery.data))
+            folding.read(delivery.data)
         except msgspec.DecodeError:
             continue  # its consumer has put it among the dead letters
         if heard % _TURN == 0:
@@ -92,6 +124,8 @@ async def rebuild(bus: Bus, store: Store, owner: str) -> int:
     left = iter(jobs.items())
     while piece := dict(islice(left, _TURN)):
         working = working_set(piece, quota)
+        for name in working.rows.get(decision.PLACED, ()):
+            working.rows[decision.PLACED][name] = (1, folding.record(name))
         for table, rows in working.rows.items():
             await store.load(table, rows)
     await store.load_counters(decision.QUOTA, quota)

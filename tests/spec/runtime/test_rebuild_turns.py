@@ -12,15 +12,17 @@ from fairway.runtime.ports import Outgoing, Wanted
 from fairway.runtime.rebuild import rebuild
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.reasons import Code
 
 JOBS = 500
+VERDICT = wire.Verdict("c1", Code.FITS, "", {"needed": 4})
 
 
 def life(name: str) -> Life:
     said = Life(name).then(wire.Submitted, manifest=msgspec.Raw(b"{}"))
     said.then(wire.Admitted, attempt=1, spec=spec(name)).then(wire.Queue, queue="gold")
     said.then(wire.Dequeued, path=("root",), charge={GPU: 8})
-    return said.then(wire.Placed, cluster="c1", slots=SLOTS)
+    return said.then(wire.Placed, cluster="c1", slots=SLOTS, verdicts=(VERDICT,))
 
 
 async def test_a_rebuild_gives_others_a_turn_every_few_hundred_events_and_leaves_out_nothing() -> None:
@@ -44,4 +46,6 @@ async def test_a_rebuild_gives_others_a_turn_every_few_hundred_events_and_leaves
     assert turns >= JOBS * 4 // 250
     found = await store.read(Wanted(whole=(decision.JOBS, decision.LIVE, decision.PLACED, decision.QUOTA)))
     assert {table: len(rows) for table, rows in found.whole.items()} == {"jobs": JOBS, "live": JOBS, "placed": JOBS}
+    said = life("j7").said[-1][1]
+    assert found.whole[decision.PLACED]["j7"].data == msgspec.json.encode(said), "with all verdicts"
     assert found.counters == {"quota": {f"root|{GPU}": 8 * JOBS}}
