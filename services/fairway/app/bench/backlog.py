@@ -3,7 +3,7 @@ questions are answered, and whether the one that may go goes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -110,10 +110,10 @@ class Backlog:
                 await self._waiting.heard_more()
 
     def _jobs(self) -> Iterator[tuple[str, Outgoing]]:
-        shapes = self._submissions.of_every_shape()
+        shapes, tenants = self._submissions.of_every_shape(), cycle(range(self._run.tenants))
         for at in count():
             if at % 10 < _QUOTA_OF_TEN:
-                kind: Any = at % self._run.tenants
+                kind: Any = next(tenants)
                 job, message = self._submissions.one(load.full_tenant(kind), load.LARGEST)
             else:
                 kind, (job, message) = next(shapes)
