@@ -19,7 +19,7 @@ async def vital(name: str, work: Awaitable[None]) -> None:
 
 
 async def ended(work: asyncio.Task[None], seconds: float) -> bool:
-    """Cancels `work`; whether it has ended within that time. What swallows the cancellation would be waited for for ever."""
+    """Cancels `work`; whether it has ended within that time. What swallows its cancellation may never end."""
     work.cancel()
     done, _ = await asyncio.wait((work,), timeout=seconds)
     return bool(done)
