@@ -16,3 +16,10 @@ async def vital(name: str, work: Awaitable[None]) -> None:
         context = {"message": f"{name} failed", "exception": error, "vital": name}
         asyncio.get_running_loop().call_exception_handler(context)
         raise
+
+
+async def ended(work: asyncio.Task[None], seconds: float) -> bool:
+    """Cancels `work`; whether it has ended within that time. What swallows its cancellation may never end."""
+    work.cancel()
+    done, _ = await asyncio.wait((work,), timeout=seconds)
+    return bool(done)

@@ -112,7 +112,7 @@ def _hub(path: str) -> Any:
 
 _TOKEN = (
     "make a kubeconfig with a token in its place: `kubectl create token ACCOUNT`, and "
-    "`kubectl config view --minify --flatten --raw` for the rest (docs/operations.md)"
+    "`kubectl config view --minify --flatten --raw` for the rest (docs/joining-clusters.md)"
 )
 
 
