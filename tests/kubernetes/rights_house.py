@@ -49,6 +49,7 @@ class RightsHouse:
         self.least = home.dir / "hub-least.kubeconfig"
         self._begun = 0
         self._joined = False
+        self._account = ""
 
     async def open(self) -> None:
         # Of the kinds of jobs it only matters here that they are served, and which of them have a status of their own.
@@ -87,6 +88,8 @@ class RightsHouse:
         self._begun = len(self.home.asked("north"))
         await self.home.join("north", *more)
         self._joined = True
+        account = self.north.get(f"v1/namespaces/{rbac.HOME}/serviceaccounts/{MEMBERS}") or {}
+        self._account = account["metadata"]["uid"]
 
     async def reported(self) -> None:
         async def look() -> bool:
@@ -106,8 +109,9 @@ class RightsHouse:
         self._joined = False
 
     def asked(self, without: Collection[str] = ()) -> list[Json]:
-        """Of the member; requests for things of some groups may be left out."""
-        found = self.home.asked("north")[self._begun :]
+        """Of the member; requests for things of some groups may be left out. What a process asks with the token of a
+        former account, before it notices that the cluster left, is not asked with these rights."""
+        found = [one for one in self.home.asked("north")[self._begun :] if one["user"].get("uid") == self._account]
         return [one for one in found if "objectRef" in one and one["objectRef"].get("apiGroup", "") not in without]
 
     def asked_hub(self) -> list[Json]:
@@ -147,6 +151,9 @@ class RightsHouse:
 
         pods: list[Json] = await self.until(run, "both pods have a node")
         await self.until(lambda: self.ended(tenant, "gang"), "the gang has ended")
+        there = f"batch/v1/namespaces/{tenant}/jobs/gang"
+        self.hub.delete(there)
+        await self.until(lambda: not self.north.get(there), "the gang is gone from the member")
         return pods
 
     async def runs(self, tenant: str, name: str) -> None:
