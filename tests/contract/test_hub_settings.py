@@ -162,11 +162,7 @@ class Bare:
 
     async def patch(self, kind: str, namespace: str, name: str, body: Json, subresource: str = "") -> Json | None:
         self.asked.append(f"patch {name}/{subresource}")
-        return None
-
-    async def get(self, kind: str, namespace: str, name: str) -> Json | None:
-        self.asked.append(f"get {name}")
-        return {} if name != "gone" else None
+        return {} if name != "gone" and not subresource else None
 
 
 async def test_a_kind_without_a_status_subresource_is_asked_once() -> None:
@@ -179,7 +175,7 @@ async def test_a_kind_without_a_status_subresource_is_asked_once() -> None:
         for _ in range(5):
             await asyncio.sleep(0)
     task.cancel()
-    assert hub.asked == ["patch gone/status", "get gone", "patch p/status", "get p"]
+    assert hub.asked == ["patch gone/status", "patch gone/", "patch p/status", "patch p/"]
 
 
 class Forgetful:

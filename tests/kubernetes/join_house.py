@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 from base64 import b64decode
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -158,11 +158,11 @@ class House:
         headers = {"Authorization": f"Bearer {self.token(cluster)}"}
         return self.api(cluster).http.request(method, path, json=body, headers=headers).status_code
 
-    def asked(self, cluster: str) -> list[Json]:
-        """What the member's account asked of its API server so far, from the audit log."""
+    def asked(self, cluster: str, account: str = ACCOUNT) -> list[Json]:
+        """What the account asked of this API server so far, from the audit log."""
         lines = (self.dir / f"{cluster}-audit.log").read_text().splitlines()
         found = (json.loads(line) for line in lines if line.endswith("}"))
-        return [one for one in found if one["user"].get("username") == ACCOUNT]
+        return [one for one in found if one["user"].get("username") == account]
 
 
 def job(name: str, run_for: str, priority: str = "") -> Json:
@@ -198,19 +198,23 @@ def _members() -> str:
 
 
 @asynccontextmanager
-async def house(dir: Path) -> AsyncIterator[House]:
-    """Everything in it is ended however the block ends."""
+async def house(
+    dir: Path, members: Sequence[str] = ("north", "south"), more: Sequence[str] = ()
+) -> AsyncIterator[House]:
+    """Everything in it is ended however the block ends. `more` are flags of the members' API servers."""
     rules = dir / "audit.yaml"
     rules.write_text(yaml.safe_dump(_AUDIT))
-    specs = [Spec("hub")]
-    for name in ("north", "south"):
-        specs.append(member(name, f"--audit-policy-file={rules}", f"--audit-log-path={dir / f'{name}-audit.log'}"))
+
+    def audit(name: str) -> tuple[str, ...]:
+        return f"--audit-policy-file={rules}", f"--audit-log-path={dir / f'{name}-audit.log'}"
+
+    specs = [Spec("hub", api_flags=audit("hub")), *(member(name, *audit(name), *more) for name in members)]
     async with planes(dir / "planes", specs, tools(("kube", "kwok"))) as clusters:
         nats = await nats_server(dir / "nats", max_payload=1 << 20, more=_members())
         servers = nats, await valkey_server(dir / "valkey")
         made = House(dir, clusters, servers)
         try:
-            for name in ("north", "south"):
+            for name in members:
                 made.api(name).create("v1/nodes", node(f"{name}-1"))
             yield made
         finally:

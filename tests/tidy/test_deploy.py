@@ -131,16 +131,31 @@ def test_the_dockerfile(stage: int, pattern: str, want: bool) -> None:
     assert bool(re.search(pattern, STAGES[stage], re.MULTILINE)) is want
 
 
-def test_nats_accepts_its_configuration() -> None:
-    command = [nats_program(), "-t", "-c", str(ROOT / "deploy/nats/nats.conf")]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("name", ["nats/nats.conf", "local/nats.conf"])
+def test_nats_accepts_its_configuration(name: str, tmp_path: Path) -> None:
+    command = [nats_program(), "-t", "-c", str(ROOT / "deploy" / name)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
 
 
-def test_valkey_accepts_its_configuration_and_would_not_an_unknown_word(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["local/nats.conf", "local/valkey.conf"])
+def test_a_server_without_a_container_listens_on_loopback_only(name: str) -> None:
+    """Neither asks who comes."""
+    lines = (ROOT / "deploy" / name).read_text().splitlines()
+    (listens,) = [line for line in lines if line.startswith(("listen", "bind"))]
+    assert {word.strip('"').lstrip("-").partition(":4222")[0] for word in listens.split()[1:]} <= {"127.0.0.1", "::1"}
+
+
+def test_the_nats_that_members_reach_asks_who_comes_and_is_encrypted() -> None:
+    text = (ROOT / "deploy/local/nats-members.conf").read_text()
+    assert re.search(r"^tls \{", text, re.MULTILINE) and 'include "../nats/members.conf"' in text
+
+
+@pytest.mark.parametrize("name", ["redis/valkey.conf", "local/valkey.conf"])
+def test_valkey_accepts_its_configuration_and_would_not_an_unknown_word(name: str, tmp_path: Path) -> None:
     """The second option is a word that Valkey does not know: all that comes before it was read and accepted."""
     config = tmp_path / "valkey.conf"
-    config.write_text((ROOT / "deploy/redis/valkey.conf").read_text() + "\nlast-word yes\n")
+    config.write_text((ROOT / "deploy" / name).read_text() + "\nlast-word yes\n")
     run = subprocess.run([valkey_program(), str(config)], capture_output=True, text=True, check=False, timeout=10)
     assert run.returncode != 0
     assert ">>> 'last-word yes'" in run.stderr

@@ -1,16 +1,20 @@
-"""docs/operations.md names every setting, metric and exit code that the code has, and no others."""
+"""docs/operations.md names every setting, metric and exit code that the code has, and no others; what
+docs/joining-clusters.md tells a reader to type is there."""
 
 import re
 
 from prometheus_client import generate_latest
 from source import ROOT, sources
+from typer.main import get_command
 
 from fairway.app import failure
+from fairway.app.cli import app
 from fairway.queue.service import service
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.telemetry import Meter
 
 PAGE = (ROOT / "docs/operations.md").read_text()
+JOINING = (ROOT / "docs/joining-clusters.md").read_text()
 # Of the bench: it is no setting for a fleet that does work.
 NOT_FOR_OPERATORS = {"FAIRWAY_STUB_CLUSTERS"}
 
@@ -35,3 +39,20 @@ def test_every_exit_code_is_documented() -> None:
     codes = {value for name, value in vars(failure).items() if name.isupper() and isinstance(value, int)}
     listed = PAGE.split("## Exit codes")[1]
     assert {int(code) for code in re.findall(r"(?:^|· |\s)(\d+) [a-z]", listed)} == {0, *codes, 130}
+
+
+def test_joining_names_no_setting_that_is_not_documented_and_no_file_that_is_not_there() -> None:
+    passwords = set(re.findall(r"\$(FAIRWAY_[A-Z_]+)", (ROOT / "deploy/nats/members.conf").read_text()))
+    assert set(re.findall(r"FAIRWAY_[A-Z_]*[A-Z]", JOINING)) <= passwords | set(re.findall(r"FAIRWAY_[A-Z_]+", PAGE))
+    named = set(re.findall(r"\bdeploy/[\w./-]*\w", JOINING))
+    assert {"deploy/hub/kubeconfig.sh", "deploy/local/nats.conf", "deploy/examples/first/job.yaml"} <= named
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_every_option_that_joining_tells_to_type_is_one_of_the_command() -> None:
+    typed = re.findall(r"fairway (join|leave)\b([^`\n|]*)", JOINING)
+    assert len(typed) > 8
+    commands = vars(get_command(app))["commands"]
+    for command, words in typed:
+        known = {option for param in commands[command].params for option in param.opts}
+        assert set(re.findall(r"--[a-z-]+", words)) <= known, words

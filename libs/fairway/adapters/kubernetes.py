@@ -64,9 +64,11 @@ class KubernetesCluster:
         await self._http.use(await config.connect(checked, self._options.loopback))
 
     @classmethod
-    async def in_cluster(cls, name: str, options: Options = _DEFAULT) -> "KubernetesCluster":
-        """For a process that runs in a pod of that cluster."""
-        return cls(name, config.connect_in_cluster(), options)
+    async def in_cluster(
+        cls, name: str, options: Options = _DEFAULT, folder: Path = config.POD
+    ) -> "KubernetesCluster":
+        """For a process that runs in a pod of that cluster; its token and CA lie in `folder`."""
+        return cls(name, config.connect_in_cluster(folder), options)
 
     async def apply(self, kind: str, manifest: Json) -> Applied:
         return await self._creator.apply(kind, manifest)

@@ -12,12 +12,15 @@ from typing import Any
 import aiohttp
 import yaml
 from kubernetes_asyncio.client import ApiClient, Configuration
-from kubernetes_asyncio.config import load_incluster_config, load_kube_config_from_dict
+from kubernetes_asyncio.config import load_kube_config_from_dict
+from kubernetes_asyncio.config.incluster_config import InClusterConfigLoader
 
 from fairway.adapters.kubernetes_address import BadServer, GuardedResolver, check_server
 
 Json = dict[str, Any]
 
+# Where a kubelet puts the token and the CA of a pod's service account.
+POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _MOST_BYTES = 1024 * 1024
 _REFUSED_OF_CLUSTER = {
     "insecure-skip-tls-verify": "put the server's CA into certificate-authority-data",
@@ -98,10 +101,11 @@ async def connect(config: Json, loopback: bool = True) -> ApiClient:
     return _client(configuration, loopback)
 
 
-def connect_in_cluster() -> ApiClient:
-    """For a pod: its service account, whose token is read again every minute."""
+def connect_in_cluster(folder: Path = POD) -> ApiClient:
+    """For a pod: the service account that lies in `folder`, whose token is read again every minute."""
     configuration = Configuration()
-    load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]  # the library has none
+    loader = InClusterConfigLoader(str(folder / "token"), str(folder / "ca.crt"))
+    loader.load_and_set(configuration)
     return _client(configuration)
 
 

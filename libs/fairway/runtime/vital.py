@@ -24,3 +24,10 @@ def heed() -> None:
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
+
+
+async def ended(work: asyncio.Task[None], seconds: float) -> bool:
+    """Cancels `work`; whether it has ended within that time. What swallows its cancellation may never end."""
+    work.cancel()
+    done, _ = await asyncio.wait((work,), timeout=seconds)
+    return bool(done)

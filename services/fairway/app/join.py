@@ -43,7 +43,7 @@ def join(
         joining.check_name(name)
         facts = facts_of((labels, taints), reserve, mode)
         if dry_run:
-            typer.echo(rights.page(reserve), nl=False)
+            typer.echo(rights.page(reserve, mode), nl=False)
             return
         admin, hub = _administrator(kubeconfig, context, allow_loopback), _hub(hub_kubeconfig)
         asked = kinds_of(kinds), seconds_of(token_life), allow_loopback
@@ -112,7 +112,7 @@ def _hub(path: str) -> Any:
 
 _TOKEN = (
     "make a kubeconfig with a token in its place: `kubectl create token ACCOUNT`, and "
-    "`kubectl config view --minify --flatten --raw` for the rest (docs/operations.md)"
+    "`kubectl config view --minify --flatten --raw` for the rest (docs/joining-clusters.md)"
 )
 
 

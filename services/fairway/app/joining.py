@@ -51,7 +51,7 @@ async def join(wish: Wish, say: Say) -> None:
     hub = await Admin.open("hub", wish.hub, loopback=True)
     try:
         facts = await _examined(wish, member, hub, say)
-        for manifest in rights.objects(facts.reserve):
+        for manifest in rights.objects(facts.reserve, facts.mode):
             await member.put(manifest)
         say(f"account {HOME}/{rights.ACCOUNT} and its role are in {wish.name}")
         credentials = None

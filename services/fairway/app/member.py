@@ -129,7 +129,8 @@ async def _opened(name: str, settings: Settings) -> tuple[KubernetesCluster, Pat
         return await KubernetesCluster.from_kubeconfig(name, path, member_options(settings, loopback=True)), path
     if "KUBERNETES_SERVICE_HOST" not in os.environ:
         raise ValueError(f"there is no {name}.kubeconfig in FAIRWAY_CLUSTERS_DIR, and this is no pod of a cluster")
-    return await KubernetesCluster.in_cluster(name, member_options(settings, loopback=True)), None
+    folder = Path(settings.service_account)
+    return await KubernetesCluster.in_cluster(name, member_options(settings, loopback=True), folder), None
 
 
 def _http(side: MemberSide, settings: Settings) -> uvicorn.Config:

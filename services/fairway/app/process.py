@@ -23,12 +23,14 @@ from starlette.responses import JSONResponse, Response
 from fairway.app.settings import Settings
 from fairway.app.wiring import Parts, build, place_of
 from fairway.gateway.http import check_address
-from fairway.runtime.vital import vital
+from fairway.runtime.vital import ended, vital
 from fairway.wire import asks
 
 log = structlog.get_logger()
 # What the other parts get to end in order when one has failed, in seconds.
 _LAST_S = 10.0
+# What all get when the process is told to end: less than `docker stop` waits before it kills.
+_END_S = 5.0
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -127,8 +129,10 @@ async def run(names: Sequence[str], settings: Settings, ready: Callable[[dict[st
         working = group.create_task(_work(process, server, ready))
         ending = group.create_task(end.wait())
         await asyncio.wait((serving, working, ending), return_when=asyncio.FIRST_COMPLETED)
-        working.cancel()
         ending.cancel()
+        if not await ended(working, _END_S):
+            log.warning("not every part has ended in order: the process ends", services=names)
+            os._exit(0)
         server.should_exit = True
 
 

@@ -1,6 +1,6 @@
 """What Fairway may do in a member: the account, its role and no more. Rendered from the kinds that are known.
 
-A line here is a promise to whoever lets Fairway in; `tests/kubernetes/test_join.py` proves each one needed and no
+A line here is a promise to whoever lets Fairway in; `tests/kubernetes/test_rights.py` proves each one needed and no
 other asked for, from an API server's audit log.
 """
 
@@ -17,6 +17,7 @@ from fairway.workloads.registry import KINDS
 Json = dict[str, Any]
 
 ACCOUNT = "fairway-member"
+PUSH = "push"
 _RBAC = "rbac.authorization.k8s.io"
 _LABELS = {"app.kubernetes.io/name": "fairway", "app.kubernetes.io/component": "member"}
 
@@ -40,7 +41,8 @@ _JOBS = ("get", "list", "watch", "create", "delete")
 _GENERAL = (
     Right("", ("nodes",), ("list", "watch"), "the agent reports room"),
     Right("", ("pods",), ("list", "watch"), "the agent reports who uses it; a deletion waits for the last pod"),
-    Right("", ("namespaces",), ("get", "create"), "a tenant's namespace is made for its first job"),
+    Right("", ("namespaces",), ("create",), "a tenant's namespace is made for its first job"),
+    Right("", ("namespaces",), ("get",), "the question whether the API answers", ("default",)),
     Right("scheduling.k8s.io", ("priorityclasses",), ("create",), "a job's PriorityClass is made where it is missing"),
 )
 
@@ -75,12 +77,13 @@ def rights(reserve: str = AUTO) -> tuple[Right, ...]:
     return (*_GENERAL, *sorted(jobs, key=lambda one: one.group), *asked, *holds)
 
 
-def at_home(reserve: str = AUTO) -> tuple[Right, ...]:
-    """In Fairway's own namespace of the member."""
-    return (_RENEWAL, _ROOMS) if reserve in (AUTO, PLACEHOLDERS) else (_RENEWAL,)
+def at_home(reserve: str = AUTO, mode: str = PUSH) -> tuple[Right, ...]:
+    """In Fairway's own namespace of the member. `mode` pull: the kubelet renews the token of the pod beside it."""
+    renewal = [_RENEWAL] if mode == PUSH else []
+    return (*renewal, _ROOMS) if reserve in (AUTO, PLACEHOLDERS) else tuple(renewal)
 
 
-def objects(reserve: str = AUTO) -> tuple[Json, ...]:
+def objects(reserve: str = AUTO, mode: str = PUSH) -> tuple[Json, ...]:
     """To be applied in the member in this order."""
     everywhere = _meta(ACCOUNT)
     here = _meta(ACCOUNT, HOME)
@@ -90,17 +93,17 @@ def objects(reserve: str = AUTO) -> tuple[Json, ...]:
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
         _role("ClusterRole", everywhere, [right.rule() for right in rights(reserve)]),
         _binding("ClusterRole", everywhere, subject),
-        _role("Role", here, [right.rule() for right in at_home(reserve)]),
+        _role("Role", here, [right.rule() for right in at_home(reserve, mode)]),
         _binding("Role", here, subject),
     )
 
 
-def page(reserve: str = AUTO) -> str:
+def page(reserve: str = AUTO, mode: str = PUSH) -> str:
     """The objects as YAML, each right with its reason."""
     head = "# What Fairway may do in a member cluster, as `fairway join` applies it and `--dry-run` prints it.\n"
     lines = [_line(right, "") for right in rights(reserve)]
-    lines += [_line(right, f" in {HOME}") for right in at_home(reserve)]
-    return head + "".join(lines) + documents(objects(reserve))
+    lines += [_line(right, f" in {HOME}") for right in at_home(reserve, mode)]
+    return head + "".join(lines) + documents(objects(reserve, mode))
 
 
 def _line(right: Right, where: str) -> str:

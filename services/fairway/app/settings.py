@@ -11,8 +11,9 @@ from msgspec import Struct
 class Settings(Struct, frozen=True):
     """`clusters_dir` holds one kubeconfig a member cluster, `<name>.kubeconfig`, and optionally `<name>.json` with its
     labels and taints; `http_port` 0 means any free one; `public_url` is where others reach the door. `allow_loopback`:
-    joined clusters may be on this machine. In seconds: `watch_silence`, for which the silence of a watch is trusted,
-    and `node_grace`, for which pods may stay on a node that is away."""
+    joined clusters may be on this machine; `service_account` is where a pod's token and CA lie. In seconds:
+    `watch_silence`, for which the silence of a watch is trusted, and `node_grace`, for which pods may stay on a node
+    that is away."""
 
     nats_url: str = "nats://127.0.0.1:4222"
     redis_url: str = "redis://127.0.0.1:6379/0"
@@ -27,6 +28,7 @@ class Settings(Struct, frozen=True):
     public_url: str = ""
     placeholder_image: str = ""
     allow_loopback: bool = False
+    service_account: str = "/var/run/secrets/kubernetes.io/serviceaccount"
     watch_silence: float = 70.0
     node_grace: float = 60.0
 
@@ -55,7 +57,8 @@ def _seconds(name: str, given: str) -> float:
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
     FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE,
-    FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE. Raises ValueError, which names the variable."""
+    FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR, FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE. Raises ValueError,
+    which names the variable."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
@@ -74,6 +77,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         public_url=text("PUBLIC_URL", "").rstrip("/"),
         placeholder_image=text("PLACEHOLDER_IMAGE", ""),
         allow_loopback=text("ALLOW_LOOPBACK", "") in ("1", "true", "yes"),
+        service_account=text("SERVICE_ACCOUNT_DIR", plain.service_account),
         watch_silence=_seconds("WATCH_SILENCE", text("WATCH_SILENCE", str(plain.watch_silence))),
         node_grace=_seconds("NODE_GRACE", text("NODE_GRACE", str(plain.node_grace))),
     )

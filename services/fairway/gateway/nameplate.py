@@ -20,7 +20,7 @@ async def put_up(hub: Cluster, clock: Clock, url: str) -> None:
             log.warning("waiting", service="gateway", cause=str(error))
             await clock.sleep(_AGAIN_S)
         except ClusterRefused as error:
-            remedy = f"allow get, create and patch of ConfigMap {NAME} in {NAMESPACE}; until then use --url"
+            remedy = f"allow create and patch of ConfigMap {NAME} in {NAMESPACE}; until then use --url"
             log.warning("kubectl fairway will not find this gateway", cause=str(error), remedy=remedy)
             return
 
@@ -28,9 +28,11 @@ async def put_up(hub: Cluster, clock: Clock, url: str) -> None:
 async def _write(hub: Cluster, url: str) -> None:
     if await hub.patch(_CONFIG, NAMESPACE, NAME, {"data": {URL: url}}) is not None:
         return
+    plate = {"metadata": {"name": NAME, "namespace": NAMESPACE}, "data": {URL: url}}
     try:
-        await hub.create("Namespace.v1", {"metadata": {"name": NAMESPACE}})
+        await hub.create(_CONFIG, plate)
     except ClusterRefused as error:
-        if error.code not in ("AlreadyExists", "Forbidden"):  # who may not make it may find it made
+        if error.code != "NotFound":
             raise
-    await hub.create(_CONFIG, {"metadata": {"name": NAME, "namespace": NAMESPACE}, "data": {URL: url}})
+        await hub.create("Namespace.v1", {"metadata": {"name": NAMESPACE}})
+        await hub.create(_CONFIG, plate)

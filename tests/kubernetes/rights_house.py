@@ -1,0 +1,234 @@
+"""A hub whose services have the rights of deploy/hub and no others, and a member that serves every kind of job.
+
+Kubelets, kube-scheduler, koord-scheduler and the controllers of Kubernetes run in the member, and no operators: what
+they would say is said by hand.
+"""
+
+import asyncio
+import json
+import signal
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import kinds
+import rbac
+import yaml
+from authority import Authority
+from fleet import until
+from join_house import House, house, job
+from koord import only_its_scheduler
+from own import crd
+
+from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.system import SystemClock
+from fairway.app.enrolment import Enrolment
+from fairway.app.renewal import Renewal
+from fairway.app.settings import Settings
+from fairway.kubereal.build import tools
+from fairway.kubereal.crds import define
+from fairway.kubereal.plane import kubeconfig
+
+Json = dict[str, Any]
+HUB = Path(__file__).parents[2] / "deploy" / "hub"
+CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
+HUBS, MEMBERS = "fairway", "fairway-member"
+_SCHEDULERS = ("kube-scheduler", "koord-scheduler")
+_ELEVEN_DAYS_MS = 11 * 86_400_000
+
+
+class RightsHouse:
+    """`north` is the member. `asked` counts from when it joined last."""
+
+    def __init__(self, home: House, authority: Authority) -> None:
+        self.home, self.authority = home, authority
+        self.hub, self.north = home.api("hub"), home.api("north")
+        self.least = home.dir / "hub-least.kubeconfig"
+        self._begun = 0
+        self._joined = False
+        self._account = ""
+
+    async def open(self) -> None:
+        # Of the kinds of jobs it only matters here that they are served, and which of them have a status of their own.
+        await define(self.home.planes["hub"], ("argo",), tools(), hub=True)
+        await asyncio.to_thread(self._serve_every_kind)
+        await only_its_scheduler(self.home.planes["north"], tools())
+        # The garbage collector learns of new kinds when it starts, and then every half minute.
+        self.home.planes["north"].programs["kube-controller-manager"].signal(signal.SIGKILL)
+        token = await asyncio.to_thread(self._let_in)
+        plane = self.home.planes["hub"]
+        self.least.write_text(json.dumps(kubeconfig(plane.url, plane.certificate(), token)))
+        await self.home.run(FAIRWAY_HUB_KUBECONFIG=str(self.least))
+
+    def _serve_every_kind(self) -> None:
+        for api in (self.hub, self.north):
+            there = {one["metadata"]["name"] for one in api.items(CRDS)}
+            for kind in kinds.every():
+                group, _, version = kind.api_version.partition("/")
+                if group != "batch" and f"{kind.plural}.{group}" not in there:
+                    api.create(CRDS, crd(group, kind.name, version))
+        for api in (self.hub, self.north):
+            for kind in kinds.every():
+                until(lambda api=api, kind=kind: api.get(kinds.path(kind, "default")), f"{kind.key} is served")
+
+    def _let_in(self) -> str:
+        """What deploy/hub says, and a token of the account that it names."""
+        found = [one for path in sorted(HUB.glob("*.yaml")) for one in yaml.safe_load_all(path.read_text()) if one]
+        ours = [one for one in found if not one["kind"].startswith("ValidatingAdmission")]
+        self.hub.apply(*ours, *bindings(ours))
+        return self.hub.kubectl("-n", rbac.HOME, "create", "token", HUBS).strip()
+
+    async def join(self, *more: str) -> None:
+        """Anew, as a cluster that never was a member. What is counted begins here."""
+        if self._joined:
+            await self.leave()
+        self._begun = len(self.home.asked("north"))
+        await self.home.join("north", *more)
+        self._joined = True
+        account = self.north.get(f"v1/namespaces/{rbac.HOME}/serviceaccounts/{MEMBERS}") or {}
+        self._account = account["metadata"]["uid"]
+
+    async def reported(self) -> None:
+        async def look() -> bool:
+            row = (await self.home.clusters()).get("north")
+            return bool(row and row["age"] >= 0 and row["nodes"] and not row["stale"])
+
+        await self.home.until(look, "north has reported")
+
+    async def leave(self) -> None:
+        admin = ("--kubeconfig", str(self.home.planes["north"].kubeconfig), "--allow-loopback")
+        await self.home.fairway("leave", "north", *admin)
+
+        async def gone() -> bool:
+            return "north" not in await self.home.clusters()
+
+        await self.home.until(gone, "north is forgotten")
+        self._joined = False
+
+    def asked(self, without: Collection[str] = ()) -> list[Json]:
+        """Of the member; requests for things of some groups may be left out. What a process asks with the token of a
+        former account, before it notices that the cluster left, is not asked with these rights."""
+        found = [one for one in self.home.asked("north")[self._begun :] if one["user"].get("uid") == self._account]
+        return [one for one in found if "objectRef" in one and one["objectRef"].get("apiGroup", "") not in without]
+
+    def asked_hub(self) -> list[Json]:
+        return self.home.asked("hub", f"system:serviceaccount:{rbac.HOME}:{HUBS}")
+
+    async def until(self, look: Callable[[], Any], what: str) -> Any:
+        return await self.home.until(look, what)
+
+    # ---- jobs
+    def tenant(self, name: str, *policies: Json) -> None:
+        self.hub.create("v1/namespaces", {"metadata": {"name": name}})
+        for one in policies:
+            self.hub.create(f"{one['apiVersion']}/namespaces/{name}/propagationpolicies", one)
+
+    async def holds_room(self, tenant: str, way: str) -> list[Json]:
+        """A gang of two whose room has to be waited for: the schedulers sleep until somebody asks why. Its pods."""
+        self.tenant(tenant, kinds.policy("here", "north", reserve=way))
+        urgent = f"urgent-{tenant}"
+        self.hub.create("scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": urgent}, "value": 77})
+        gang = job("gang", "2s", urgent)
+        gang["metadata"]["namespace"] = tenant
+        gang["spec"] |= {"parallelism": 2, "completions": 2}
+        programs = [self.home.planes["north"].programs[name] for name in _SCHEDULERS]
+        begun = len(self.asked())
+        for one in programs:
+            one.signal(signal.SIGSTOP)
+        try:
+            self.hub.create(f"batch/v1/namespaces/{tenant}/jobs", gang)
+            await self.until(lambda: _why(self.asked()[begun:]), f"{way} are asked why they have no node")
+        finally:
+            for one in programs:
+                one.signal(signal.SIGCONT)
+
+        def run() -> list[Json]:
+            found = [one for one in self.north.pods(tenant) if one["spec"].get("nodeName")]
+            return found if len(found) == 2 else []
+
+        pods: list[Json] = await self.until(run, "both pods have a node")
+        await self.until(lambda: self.ended(tenant, "gang"), "the gang has ended")
+        there = f"batch/v1/namespaces/{tenant}/jobs/gang"
+        self.hub.delete(there)
+        await self.until(lambda: not self.north.get(there), "the gang is gone from the member")
+        return pods
+
+    async def runs(self, tenant: str, name: str) -> None:
+        """A job, from its creation on the hub to its good end."""
+        one = job(name, "500ms")
+        one["metadata"]["namespace"] = tenant
+        self.hub.create(f"batch/v1/namespaces/{tenant}/jobs", one)
+        await self.until(lambda: self.ended(tenant, name), f"{name} has ended")
+
+    def ended(self, tenant: str, name: str) -> bool:
+        found = self.hub.get(f"batch/v1/namespaces/{tenant}/jobs/{name}") or {}
+        conditions = (found.get("status") or {}).get("conditions") or ()
+        return any((one["type"], one["status"]) == ("Complete", "True") for one in conditions)
+
+    def held(self) -> list[str]:
+        """What holds room in the member now."""
+        reservations = self.north.items("scheduling.koordinator.sh/v1alpha1/reservations")
+        return [one["metadata"]["name"] for one in (*reservations, *self.north.pods(rbac.HOME, "fairway.io/hold"))]
+
+    async def post(self, *manifests: Json) -> None:
+        """As somebody who sets the fleet over HTTP."""
+        async with httpx.AsyncClient(trust_env=False) as http:
+            for one in manifests:
+                answer = await http.post(f"{self.home.url}/v1/settings", json=one)
+                assert answer.is_success, answer.text
+
+    async def renewed(self) -> list[str]:
+        """The clusters whose tokens a process with the hub's rights renews eleven days later."""
+        hub = await KubernetesCluster.from_kubeconfig("hub", self.least)
+        enrolment = Enrolment(Settings(allow_loopback=True))
+        following = asyncio.create_task(enrolment.follow_hub(hub))
+        try:
+            await enrolment.known.wait()
+            clock = ManualClock(SystemClock().now() + _ELEVEN_DAYS_MS)
+            return await Renewal(enrolment, hub, clock, seed=1).look()
+        finally:
+            following.cancel()
+            await asyncio.wait([following])
+            await enrolment.close()
+            await hub.close()
+
+
+def bindings(manifests: list[Json]) -> list[Json]:
+    """As somebody makes them who follows deploy/hub: an account of that name, for the roles that nobody has yet."""
+    taken = {one["roleRef"]["name"] for one in manifests if one["kind"].endswith("Binding")}
+    subjects = [{"kind": "ServiceAccount", "name": HUBS, "namespace": rbac.HOME}]
+    made: list[Json] = []
+    if not any(one["kind"] == "ServiceAccount" for one in manifests):
+        metadata = {"name": HUBS, "namespace": rbac.HOME}
+        made.append({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
+    for role in manifests:
+        if role["kind"] in ("Role", "ClusterRole") and role["metadata"]["name"] not in taken:
+            ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": role["kind"], "name": role["metadata"]["name"]}
+            kind = f"{role['kind']}Binding"
+            metadata = role["metadata"]
+            one = {"apiVersion": rbac.RULES, "kind": kind, "metadata": metadata, "roleRef": ref, "subjects": subjects}
+            made.append(one)
+    return made
+
+
+def _why(asked: list[Json]) -> bool:
+    """Whether a look was taken at what has to hold room."""
+    refs = [one["objectRef"] for one in asked if one["verb"] == "get"]
+    return any(ref["resource"] in ("pods", "reservations") for ref in refs)
+
+
+@asynccontextmanager
+async def rights_house(dir: Path) -> AsyncIterator[RightsHouse]:
+    authority = Authority(dir / "serving")
+    authority.issue()
+    # What clients trust is taken from there, and made there if nobody says otherwise.
+    trusted = dir / "planes" / "north" / "certs" / "apiserver.crt"
+    trusted.parent.mkdir(parents=True)
+    trusted.write_bytes(authority.certificate)
+    async with house(dir, ("north",), authority.flags) as home:
+        found = RightsHouse(home, authority)
+        await found.open()
+        yield found
