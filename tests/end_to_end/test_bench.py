@@ -73,7 +73,7 @@ async def test_after_a_wipe_the_store_holds_what_it_held_before() -> None:
     same = {f"{table}_differ": 0 for table in tables}
     assert report["counts"] == {"running": 150, "waiting": 30, "not_once": 0, **same}
     assert report["figures"]["capacity_known_seconds"] >= report["figures"]["dispatching_again_seconds"] > 0
-    assert report["details"]["record"]["messages"] > 7 * 150
+    assert report["details"]["record"]["messages"] >= 180, "each submission is a message of its own"
 
 
 async def test_of_a_backlog_a_freed_slot_starts_the_first_that_it_serves_and_no_other() -> None:
