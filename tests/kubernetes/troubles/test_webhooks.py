@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fleet import until
 from tries import policy
-from troubled import JOBS, POLICIES, Troubled, job
+from troubled import JOBS, POLICIES, Troubled, job, ours
 from webhook import Webhook
 
 
@@ -35,7 +35,7 @@ def submit(fleet: Troubled, tenant: str, name: str, *first_then: str, attempts: 
     what = job(name, run_for="1s")
     what["metadata"]["namespace"] = tenant
     fleet.hub.create(POLICIES.format(tenant), policy(what, *first_then, attempts=attempts))
-    fleet.hub.create(JOBS.format(tenant), what)
+    fleet.hub.create(JOBS.format(tenant), ours(what))
 
 
 def ended(fleet: Troubled, tenant: str, name: str) -> list[tuple[str, str, str]]:
