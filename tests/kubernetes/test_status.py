@@ -50,7 +50,6 @@ def bad(kind: str, status: Json) -> list[str]:
 
 
 FINE = {**ENDS, "Workflow": "Succeeded", "SparkApplication": "COMPLETED"}
-THERE = {"Workflow": ("north",), "JobSet": ("north",)}
 
 
 @pytest.mark.parametrize("kind", ["Job", "PyTorchJob", "SparkApplication"])
