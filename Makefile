@@ -37,7 +37,7 @@ schemas: install ## write proto/schema, proto/asyncapi.yaml and deploy/crds anew
 	@$(BIN)/python -m fairway.app.schemas
 	@$(BIN)/python -m fairway.app.crds
 
-bench: kubernetes ## measure everything, one table of goals at the end (an hour; QUICK=1 for small runs)
+bench: kubernetes ## measure everything, one table of goals at the end (long; QUICK=1 for small runs)
 	@$(BIN)/fairway bench all $(if $(QUICK),--quick)
 
 clean: ## remove the environment and everything that was built or cached

@@ -1,11 +1,10 @@
 """The bus and the store keep the same promises in memory and on the real servers."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
-from twins import BUSES, STORES, opened_bus, opened_store, said, taken
+from twins import said, taken
 
 from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.redis_store import RedisStore
@@ -21,18 +20,6 @@ from fairway.runtime.ports import (
     Unreachable,
     Wanted,
 )
-
-
-@pytest.fixture(params=BUSES)
-async def bus(request: pytest.FixtureRequest, nats_url: str) -> AsyncIterator[Bus]:
-    async with opened_bus(request.param, nats_url) as opened:
-        yield opened
-
-
-@pytest.fixture(params=STORES)
-async def store(request: pytest.FixtureRequest, valkey_url: str) -> AsyncIterator[Store]:
-    async with opened_store(request.param, valkey_url) as opened:
-        yield opened
 
 
 async def test_a_message_said_twice_is_stored_once(bus: Bus) -> None:

@@ -1,28 +1,6 @@
 """Events that are said together: heard each for itself, once, in the order of each job, in memory and on real NATS."""
 
-import contextlib
-from collections.abc import AsyncIterator
-
-import pytest
-from nats.js.errors import NotFoundError
-
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.nats_bus import NatsBus
 from fairway.runtime.ports import Bus, Delivery, Outgoing, Source
-
-
-@pytest.fixture(params=["memory", "nats", "nats without internals"])
-async def bus(request: pytest.FixtureRequest, nats_url: str) -> AsyncIterator[Bus]:
-    if request.param == "memory":
-        yield MemoryBus()
-        return
-    real = await NatsBus.connect(nats_url, "bundles", bulk=request.param == "nats")
-    for stream in ("JOBS",):  # what an earlier test left
-        with contextlib.suppress(NotFoundError):
-            await real.client.jetstream().delete_stream(stream)
-    await real.provision()
-    yield real
-    await real.close()
 
 
 def event(job: str, number: int, tenant: str = "many", verb: str = "queue") -> Outgoing:

@@ -1,25 +1,11 @@
 """A process that is told to end ends, and leaves what it had in hand to the others."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
-import pytest
-from twins import BUSES, STORES, opened_bus, opened_store, said, taken
+from twins import said, taken
 
 from fairway.domain.decision import Add, Step
 from fairway.runtime.ports import Bus, Store, Wanted
-
-
-@pytest.fixture(params=BUSES)
-async def bus(request: pytest.FixtureRequest, nats_url: str) -> AsyncIterator[Bus]:
-    async with opened_bus(request.param, nats_url) as opened:
-        yield opened
-
-
-@pytest.fixture(params=STORES)
-async def store(request: pytest.FixtureRequest, valkey_url: str) -> AsyncIterator[Store]:
-    async with opened_store(request.param, valkey_url) as opened:
-        yield opened
 
 
 async def test_what_a_consumer_had_when_it_closed_comes_to_the_next_one_at_once(bus: Bus) -> None:
