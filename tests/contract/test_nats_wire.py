@@ -1,10 +1,16 @@
 """The bulk parser reads what the server writes, however the bytes are cut, and leaves to nats-py what is nats-py's."""
 
+import asyncio
+import os
+import signal
+from pathlib import Path
+
 import pytest
 
+from fairway.adapters.embedded import nats_server
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.nats_wire import Arrived, BulkParser
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Outgoing, Unreachable
 
 HEADERS = b"NATS/1.0\r\nNats-Msg-Id: abc\r\nce-type: x\r\n\r\n"
 SCRIPT = (
@@ -76,6 +82,28 @@ async def test_an_id_that_would_break_the_header_is_refused_before_anything_is_w
     with pytest.raises(ValueError, match="message's id"):
         await bus.publish([Outgoing(name, "fairway.job.queue.x", b"{}")])
     await bus.close()
+
+
+async def test_what_could_not_be_said_while_the_bus_was_away_is_not_said_by_itself_when_it_is_back(
+    tmp_path: Path,
+) -> None:
+    """Whoever wanted to say it is told so, and by then it may not be true any more."""
+    async with await nats_server(tmp_path) as server:
+        bus = await NatsBus.connect(server.url, "wire")
+        await bus.provision()
+        os.kill(server.pid, signal.SIGSTOP)  # it takes the message and never gets to it
+        saying = asyncio.create_task(bus.publish([Outgoing("cut", "fairway.job.queue.x", b"{}")], tries=1))
+        await asyncio.sleep(0)
+        server.kill()
+        with pytest.raises(Unreachable):
+            await saying
+        waiting = asyncio.create_task(bus.publish([Outgoing("away", "fairway.job.queue.x", b"{}")], tries=1))
+        await server.restart()
+        with pytest.raises(Unreachable):
+            await waiting
+        await bus.publish([Outgoing("back", "fairway.job.queue.x", b"{}")])
+        assert [one.id async for one in bus.history("JOBS")] == ["back"]
+        await bus.close()
 
 
 async def test_a_message_of_megabytes_arrives_whole(nats_url: str) -> None:

@@ -33,7 +33,7 @@ class MemoryBus:
         self._changed = asyncio.Event()
         self.connected = True
 
-    async def publish(self, messages: Sequence[Outgoing]) -> None:
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
         if not self.connected:
             raise Unreachable("the bus is away")
         broken = self.refusals > 0

@@ -5,6 +5,7 @@ Why not the library's own `fetch` and awaited publishes: at seven hops a job the
 """
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
@@ -22,9 +23,8 @@ from fairway.adapters.nats_wire import Arrived, wire
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS, Stream
 
-# How often a publish is repeated before it is said that the bus is away: about 40 s, within the duplicate window of
-# JOBS. That of CLUSTERS is shorter; a report that is stored twice is known by its sequence.
-_PUBLISH_TRIES = 4
+# One try of a publish. The usual four are within the duplicate windows of the streams; a report that is stored twice
+# is known by its sequence.
 _PUBLISH_WAIT_S = 5.0
 
 
@@ -43,6 +43,8 @@ class NatsBus:
         self._inbox = client.new_inbox()
         self._next = 0
         self._waiting: dict[str, _Window] = {}
+        self._there = asyncio.Event()
+        self._there.set()
         self._sources: list[NatsSource] = []
         self._decode = msgspec.json.Decoder(_Ack).decode
 
@@ -53,14 +55,18 @@ class NatsBus:
         its own keeps others from reading them."""
         bus: NatsBus | None = None
 
+        async def disconnected() -> None:
+            if bus is not None:
+                bus.cut()
+
         async def reconnected() -> None:
             if bus is not None:
                 bus.pull_again()
 
         client = await nats.connect(
             url, name=name, max_reconnect_attempts=-1, reconnect_time_wait=0.2, connect_timeout=2,
-            allow_reconnect=True, reconnected_cb=reconnected, error_cb=_quiet, pending_size=16 * 2**20,
-            ping_interval=10, max_outstanding_pings=2, inbox_prefix=inbox.encode(),
+            allow_reconnect=True, disconnected_cb=disconnected, reconnected_cb=reconnected, error_cb=_quiet,
+            pending_size=16 * 2**20, ping_interval=10, max_outstanding_pings=2, inbox_prefix=inbox.encode(),
         )  # fmt: skip
         bus = cls(client, bulk)
         await bus._wire.listen(f"{bus._inbox}.*", bus._acked)
@@ -90,8 +96,15 @@ class NatsBus:
                     raise
                 await self._js.update_stream(config)
 
+    def cut(self) -> None:
+        """The connection is gone, and with it every answer to what was published: those tries are over."""
+        self._there.clear()
+        for window in set(self._waiting.values()):
+            window.over()
+
     def pull_again(self) -> None:
         """Pull requests do not survive a reconnect; the subscriptions do."""
+        self._there.set()
         for source in self._sources:
             source.renew()
 
@@ -101,9 +114,9 @@ class NatsBus:
             if window is not None:
                 window.acked(name, one.data.startswith(b"{") and self._decode(one.data).error is None)
 
-    async def publish(self, messages: Sequence[Outgoing]) -> None:
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
         left = bundled(messages)
-        for _ in range(_PUBLISH_TRIES):
+        for _ in range(tries):
             if not left:
                 return
             left = await self._try_publish(left)
@@ -111,6 +124,13 @@ class NatsBus:
             raise Unreachable(f"{len(left)} messages, first on {left[0].subject}, were not stored; trying again later")
 
     async def _try_publish(self, messages: list[Outgoing]) -> list[Outgoing]:
+        """What is not known to be stored. Without a connection it waits for one and sends nothing: what nats-py kept
+        until then would go out whatever has become true meanwhile."""
+        if not self._nc.is_connected:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_PUBLISH_WAIT_S):
+                    await self._there.wait()
+            return messages
         window = _Window(len(messages))
         names: dict[str, Outgoing] = {}
         for message in messages:
@@ -122,8 +142,7 @@ class NatsBus:
             async with asyncio.timeout(_PUBLISH_WAIT_S):
                 await window.done
         except (TimeoutError, nats.errors.Error):
-            # Wait for a connection at most one turn, so that four turns are four real tries.
-            await asyncio.sleep(0.25)
+            pass  # it shows in what is not acknowledged
         for name in names:
             self._waiting.pop(name, None)
         return [message for name, message in names.items() if name not in window.good]
@@ -217,7 +236,12 @@ class _Window:
         self._left -= 1
         if good:
             self.good.add(name)
-        if self._left == 0 and not self.done.done():
+        if self._left == 0:
+            self.over()
+
+    def over(self) -> None:
+        """Nothing more will be acknowledged."""
+        if not self.done.done():
             self.done.set_result(None)
 
 

@@ -1,6 +1,6 @@
 """What was decided but perhaps not yet said: kept in the commit that decided it, cleared once it is published."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -53,19 +53,24 @@ class Outbox:
         return Outgoing(say.id, say.subject, _encode(say.message), kind, f"/fairway/{self._service}", order)
 
     async def publish(self, messages: Sequence[Outgoing], commit: Commit) -> None:
-        """Publishes until it is done; the entry is cleared with the next commit."""
+        """Publishes until it is done; the entry is cleared with the next commit. StoreWiped (or Unreachable, of the
+        store) when the commit may be lost meanwhile: its messages speak of what is not so any more, room that others
+        have by now among it, and have to be decided again."""
         if messages:
-            await self.insist(messages)
+            await self.insist(messages, self._entries)
         self._done = (commit.key,) if messages else ()
 
-    async def insist(self, messages: Sequence[Outgoing]) -> None:
+    async def insist(self, messages: Sequence[Outgoing], still: Callable[[], Awaitable[object]] | None = None) -> None:
+        """Publishes until it is done, or until `still`, which is asked before each further try, raises."""
         while True:
             try:
-                await self._world.bus.publish(messages)
+                await self._world.bus.publish(messages, tries=1)
                 return
             except Unreachable as error:
                 log.warning("waiting", service=self._service, cause=str(error))
-                await self._world.clock.sleep(0.5)
+            await self._world.clock.sleep(0.5)
+            if still is not None:
+                await still()
 
     async def recover(self) -> None:
         """Says what a crashed instance left unsaid. Saying it twice is saying it once: the ids are the same."""
@@ -93,7 +98,8 @@ class Outbox:
             return
         for data in entries.values():
             # An entry by itself, as it was said the first time: together with others the bus might bundle it otherwise.
-            await self.insist([one for payload in netstrings(data) for one in _unpacked(payload)])
+            messages = [one for payload in netstrings(data) for one in _unpacked(payload)]
+            await self.insist(messages, self._entries)
         await self._world.store.commit(Commit(steps=(), outbox=self._table, done=tuple(entries)))
 
 

@@ -30,7 +30,7 @@ class SlowBus(MemoryBus):
         super().__init__()
         self.asked, self.go = asyncio.Event(), asyncio.Event()
 
-    async def publish(self, messages: Sequence[Outgoing]) -> None:
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
         if any(one.subject.startswith("fairway.job.submitted") for one in messages):
             self.asked.set()
             await self.go.wait()
