@@ -28,6 +28,11 @@ from fairway.workloads.kind import (
 from fairway.workloads.pods import read_pod_set, read_replicas
 
 _POLICY = ("spec", "runPolicy")
+# Init containers that training-operator adds to a role's pods and that may ask for more than the role itself: the one
+# that brings kubectl to the launcher (initContainer... in its pkg/controller.v1/mpi/mpijob.go).
+_ADDED = {
+    "MPIJob.v1": {"Launcher": ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)},
+}
 
 
 def replicas(manifest: Field, specs: str, roles: tuple[str, ...]) -> dict[str, Field]:
@@ -72,12 +77,15 @@ def phase(workload: Workload, manifest: Field) -> Phase:
 def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version: str = "v1") -> Kind:
     """One kind of the family; `roles` in the order in which priorities are looked up."""
 
+    added = _ADDED.get(f"{name}.{version}", {})
+
     def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
         found = replicas(manifest, specs, roles)
         if not found:
             manifest["spec"][specs].wrong("has no replicas", f"add one of {', '.join(roles)}")
         return tuple(
-            read_pod_set(role, read_replicas(field["replicas"]), field["template"]) for role, field in found.items()
+            read_pod_set(role, read_replicas(field["replicas"]), field["template"], first=added.get(role, ()))
+            for role, field in found.items()
         )
 
     def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:

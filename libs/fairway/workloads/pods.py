@@ -96,9 +96,10 @@ def read_inits(inits: Field) -> list[tuple[Resources, bool]]:
     ]
 
 
-def read_pod(spec: Field, extra: Sequence[Resources] = ()) -> Resources:
-    """Requests of one pod of a pod spec; `extra` are containers that an operator adds to it."""
-    requests = pod_requests([*read_containers(spec["containers"]), *extra], read_inits(spec["initContainers"]))
+def read_pod(spec: Field, extra: Sequence[Resources] = (), first: Sequence[Resources] = ()) -> Resources:
+    """Requests of one pod of a pod spec; `extra` are containers that an operator adds to it, `first` its inits."""
+    inits = [*read_inits(spec["initContainers"]), *((requests, False) for requests in first)]
+    requests = pod_requests([*read_containers(spec["containers"]), *extra], inits)
     whole = spec["resources"]
     if whole.given:
         limits = read_amounts(whole["limits"])
@@ -106,13 +107,15 @@ def read_pod(spec: Field, extra: Sequence[Resources] = ()) -> Resources:
     return add(requests, read_amounts(spec["overhead"]))
 
 
-def read_pod_set(name: str, replicas: int, template: Field, extra: Sequence[Resources] = ()) -> PodSet:
-    """A pod set of `replicas` pods of a pod template."""
+def read_pod_set(
+    name: str, replicas: int, template: Field, extra: Sequence[Resources] = (), first: Sequence[Resources] = ()
+) -> PodSet:
+    """A pod set of `replicas` pods of a pod template; `extra` and `first` as for one pod."""
     spec = template["spec"]
     return PodSet(
         name=name,
         count=replicas,
-        requests=read_pod(spec, extra),
+        requests=read_pod(spec, extra, first),
         node_selector=read_selector(spec["nodeSelector"]),
         node_terms=read_terms(spec["affinity"], spec["nodeName"]),
         tolerations=read_tolerations(spec["tolerations"]),
