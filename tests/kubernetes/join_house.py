@@ -22,12 +22,28 @@ from fairway.kubereal.plane import Planes, Spec, kubeconfig, member, planes
 
 Json = dict[str, Any]
 ACCOUNT = "system:serviceaccount:fairway-system:fairway-member"
-# Who asked for what; not the bodies.
-_AUDIT = {
-    "apiVersion": "audit.k8s.io/v1",
-    "kind": "Policy",
-    "rules": [{"level": "Metadata", "omitStages": ["RequestReceived"]}],
-}
+# Who of Fairway's accounts asked for what; not the bodies, and nobody else.
+_OURS = {"level": "Metadata", "userGroups": ["system:serviceaccounts:fairway-system"]}
+_RULES = [{**_OURS, "omitStages": ["RequestReceived"]}, {"level": "None"}]
+_AUDIT = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": _RULES}
+
+
+class AuditLog:
+    """The log of one API server, which is read on from where it was read to last."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._at = 0
+        self._entries: list[Json] = []
+
+    def entries(self) -> list[Json]:
+        with self._path.open("rb") as file:
+            file.seek(self._at)
+            whole = file.read().rpartition(b"\n")[0]
+        if whole:
+            self._at += len(whole) + 1
+            self._entries += map(json.loads, whole.split(b"\n"))
+        return self._entries
 
 
 class House:
@@ -44,6 +60,7 @@ class House:
         self.url = ""
         self.children: list[Child] = []
         self._apis: dict[str, Api] = {}
+        self._audits: dict[str, AuditLog] = {}
 
     async def run(self, *services: str, **more: str) -> Child:
         name = "-".join(services)[:40] or "all"
@@ -160,9 +177,8 @@ class House:
 
     def asked(self, cluster: str, account: str = ACCOUNT) -> list[Json]:
         """What the account asked of this API server so far, from the audit log."""
-        lines = (self.dir / f"{cluster}-audit.log").read_text().splitlines()
-        found = (json.loads(line) for line in lines if line.endswith("}"))
-        return [one for one in found if one["user"].get("username") == account]
+        log = self._audits.setdefault(cluster, AuditLog(self.dir / f"{cluster}-audit.log"))
+        return [one for one in log.entries() if one["user"].get("username") == account]
 
 
 def job(name: str, run_for: str, priority: str = "") -> Json:
@@ -184,7 +200,7 @@ def policy(name: str, clusters: tuple[str, ...]) -> Json:
 
 
 def node(name: str) -> Json:
-    room = {"cpu": "8", "memory": "16Gi", "pods": "50"}
+    room = {"cpu": "8", "memory": "16Gi", "ephemeral-storage": "100Gi", "pods": "50"}
     return {
         "apiVersion": "v1", "kind": "Node", "metadata": {"name": name},
         "status": {"capacity": room, "allocatable": room},
