@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from fairway.placement.choose import Choice, choose
 from fairway.placement.cluster import ClusterView, taken
 from fairway.placement.filters import Context
+from fairway.placement.fleet import Fleet
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.policy import Placement
 from fairway.wire.workload import PodSet, Workload
@@ -68,7 +69,7 @@ class World:
     """The fleet with its running gangs, oldest first."""
 
     def __init__(self, views: dict[str, ClusterView], seed: int) -> None:
-        self.views = views
+        self.views = Fleet(views)
         self.draw = random.Random(seed)
         self.kinds = shapes()
         self.running: deque[tuple[str, str, list[str]]] = deque()

@@ -8,8 +8,8 @@ from fairway.domain.job import Job, State
 from fairway.domain.retry import go_back
 from fairway.domain.tell import Jobs, Teller, current
 from fairway.placement.choose import choose
-from fairway.placement.cluster import ClusterView
 from fairway.placement.filters import Context
+from fairway.placement.fleet import Fleet
 from fairway.placement.record import recorded, scores
 from fairway.placement.sentences import what_would_help
 from fairway.wire import jobs as wire
@@ -21,7 +21,7 @@ SERVICE = "global-scheduler"
 class View(Jobs, Protocol):
     """Clusters by name; `version` of the cache and `freed` (how often each cluster had room freed) as seen now."""
 
-    clusters: dict[str, ClusterView]
+    clusters: Fleet
     version: int
     freed: Mapping[str, int]
     stale_after: int

@@ -8,6 +8,7 @@ from lives import T0, Life, S, dequeued, placed, queued
 
 from fairway.domain.decision import NOTHING
 from fairway.global_scheduler.decide import decide
+from fairway.placement.fleet import Fleet
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
@@ -19,7 +20,8 @@ HALF = [node("n1", 16), node("n2", 8), node("n3", 8)]
 
 def where(life: Life, **nodes: Any) -> Given:
     view = of(life, freed={"c1": 2, "c2": 1})
-    view.clusters = {name: one if not isinstance(one, list) else cluster(name, one, NOW) for name, one in nodes.items()}
+    built = {name: one if not isinstance(one, list) else cluster(name, one, NOW) for name, one in nodes.items()}
+    view.clusters = Fleet(built)
     return view
 
 
