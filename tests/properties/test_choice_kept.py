@@ -1,18 +1,23 @@
 """The choice on counts that are kept from one to the next is the plain choice on everything read anew: the cluster,
-the plan, every verdict, every score. Whatever happened before."""
+the plan, every verdict, every score, also as the record has them. Whatever happened before."""
 
 from random import Random
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from placement_model import PODS, REQUESTS, Model
 from plain_choice import choose as plainly
 
+from fairway.domain.found import scores, verdicts
 from fairway.domain.resources import Resources
 from fairway.placement.choose import Choice, choose
 from fairway.placement.filters import Context
 from fairway.placement.fleet import Fleet
+from fairway.placement.record import recorded
 from fairway.placement.scores import Weights
+from fairway.placement.sheet import NUMBERS
+from fairway.wire import jobs as wire
 from fairway.wire.capacity import ClusterInfo, Node, Slot, Taint
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
@@ -137,10 +142,22 @@ class Life:
         fresh = {name: model.fresh(info) for name, (info, model) in self.models.items()}
         assert told(chosen) == plainly(fresh, workload, placement, context)
         assert [chosen.sheet.at(index) for index in range(len(fresh))] == list(chosen.verdicts)
+        assert_recorded(chosen)
 
 
 def told(choice: Choice) -> tuple[object, ...]:
     return choice.cluster, choice.plan, choice.affinity, choice.verdicts
+
+
+def assert_recorded(choice: Choice) -> None:
+    """What is read from the record is what was found, zeros apart."""
+    message = wire.Placed(tenant="t", cluster="c", slots=(), found=recorded(choice.sheet))
+    read = msgspec.json.decode(msgspec.json.encode(message), type=wire.Placed)
+    assert [(one.cluster, one.code, one.about, one.numbers) for one in verdicts(read)] == [
+        (one.cluster, one.code, one.about, {name: value for name in NUMBERS if (value := getattr(one, name))})
+        for one in choice.verdicts
+    ]
+    assert scores(read) == {name: msgspec.structs.asdict(one) for name, one in choice.scores.items()}
 
 
 @settings(max_examples=60, deadline=None)  # a long life, on a machine with other things to do

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec import Raw
 from numpy.typing import NDArray
 
 from fairway.placement.filters import Verdict
@@ -12,6 +14,7 @@ from fairway.placement.grades import Column
 from fairway.placement.rules import Answer
 from fairway.placement.scores import Score
 from fairway.placement.trail import Numbers
+from fairway.wire.found import KINDS
 from fairway.wire.reasons import Code
 
 SCORES = Score.__struct_fields__
@@ -24,23 +27,17 @@ FIELDS = {
     STALE: ("age", "limit"),
     AVOIDED: ("left", "until"),
 }
-FAMILY = {
-    Code.FITS: FITS,
-    Code.NOT_ENOUGH: SHORT,
-    Code.FRAGMENTED: SHORT,
-    Code.NEVER_FITS: SHORT,
-    Code.CAPACITY_STALE: STALE,
-    Code.RECENTLY_FAILED: AVOIDED,
-}
 Columns = dict[str, dict[str, Column]]
 
 
 class Names:
-    """The clusters of a fleet in order; shared by all sheets until a cluster comes or goes."""
+    """The clusters of a fleet in order, and that as it is written in a record; shared by all sheets until a cluster
+    comes or goes."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
         self.rank = {name: index for index, name in enumerate(self.names)}
+        self.written = Raw(msgspec.json.encode(self.names))
 
 
 class Sheet:
@@ -62,7 +59,7 @@ class Sheet:
         }
         for name, which in zip(self.names.names, self.answer.tolist(), strict=True):
             code, about = self.answers[which]
-            own = numbers.get(FAMILY.get(code, ""), {})
+            own = numbers.get(KINDS.get(code, ""), {})
             yield verdict(name, code, about, {one: next(values) for one, values in own.items()})
 
     def __eq__(self, other: object) -> bool:
@@ -73,7 +70,7 @@ class Sheet:
     def at(self, index: int) -> Verdict:
         """One cluster's verdict."""
         code, about = self.answers[int(self.answer[index])]
-        family = FAMILY.get(code, "")
+        family = KINDS.get(code, "")
         place = int(self.of(family)[:index].sum())
         numbers = {
             name: one if isinstance(one, int) else int(one[place]) for name, one in self.columns.get(family, {}).items()
@@ -86,7 +83,7 @@ class Sheet:
 
     def of(self, family: str) -> NDArray[np.bool_]:
         """Which clusters have the numbers of this family."""
-        return self.codes(*(code for code, one in FAMILY.items() if one == family))
+        return self.codes(*(code for code, one in KINDS.items() if one == family))
 
     def row(self, name: str) -> Numbers:
         """One number of every cluster, 0 where it has none of that name."""

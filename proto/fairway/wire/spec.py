@@ -1,12 +1,15 @@
 """What messages about a job are made of: what admission understood of it, where its manifest lies, and what the
 scheduler found of each cluster."""
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from fairway.wire.capacity import AUTO
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
+
+# In place of a `found.Found`, encoded, where nothing was looked for.
+NOTHING = Raw()
 
 
 class ManifestRef(Struct, frozen=True):
