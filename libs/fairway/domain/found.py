@@ -10,7 +10,7 @@ from msgspec import Raw
 from fairway.wire.found import KINDS, Column, Found
 from fairway.wire.jobs import Placed
 from fairway.wire.reasons import Code
-from fairway.wire.spec import Verdict
+from fairway.wire.spec import Verdict, Written
 
 _decode = msgspec.json.Decoder(Found).decode
 
@@ -19,19 +19,19 @@ class Finding(Protocol):
     """A message or a job that has what was found; `verdicts` as messages had it before there was `found`."""
 
     @property
-    def found(self) -> Raw: ...
+    def found(self) -> Written: ...
     @property
     def verdicts(self) -> tuple[Verdict, ...]: ...
 
 
 def verdicts(one: Finding) -> tuple[Verdict, ...]:
     """Every cluster's verdict by name, numbers that are 0 left out."""
-    return tuple(_verdicts(_decode(one.found))) if bytes(one.found) else one.verdicts
+    return tuple(_verdicts(_decode(one.found))) if isinstance(one.found, Raw) else one.verdicts
 
 
 def scores(placed: Placed) -> dict[str, dict[str, int]]:
     """The named scores of every cluster that could take the gang, with their total."""
-    if not bytes(placed.found):
+    if not isinstance(placed.found, Raw):
         return placed.scores
     found = _decode(placed.found)
     columns = {name: _each(column) for name, column in found.scores.items()}
@@ -41,7 +41,7 @@ def scores(placed: Placed) -> dict[str, dict[str, int]]:
 
 def reopening(one: Finding) -> dict[str, int]:
     """The clusters that are only avoided for a while, and until when."""
-    if bytes(one.found) and not any(code is Code.RECENTLY_FAILED for code, _ in _decode(one.found).answers):
+    if isinstance(one.found, Raw) and not any(code is Code.RECENTLY_FAILED for code, _ in _decode(one.found).answers):
         return {}
     return {told.cluster: told.numbers.get("until", 0) for told in verdicts(one) if told.code is Code.RECENTLY_FAILED}
 

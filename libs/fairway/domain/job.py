@@ -7,7 +7,7 @@ same fold over the same events.
 from enum import StrEnum
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from fairway.domain.blame import avoided_for
 from fairway.domain.resources import Resources
@@ -15,7 +15,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.jobs import JobMessage, JobSpec, Verdict
 from fairway.wire.reasons import Code, Reason
-from fairway.wire.spec import NOTHING
+from fairway.wire.spec import NOTHING, Written
 
 
 class State(StrEnum):
@@ -77,7 +77,7 @@ class Job(Struct, frozen=True, omit_defaults=True):
     submitted_at: int = 0
     why: Reason | None = None
     verdicts: tuple[Verdict, ...] = ()
-    found: Raw = NOTHING
+    found: Written = NOTHING
     path: tuple[str, ...] = ()
     charge: Resources = {}
     cluster: str = ""

@@ -1,13 +1,11 @@
 """What follows a failed attempt: another one elsewhere, or the end."""
 
-from msgspec import Raw
-
 from fairway.domain.blame import NEVER_BEGUN
 from fairway.domain.job import Job
 from fairway.domain.tell import Teller
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.wire.spec import NOTHING
+from fairway.wire.spec import NOTHING, Written
 
 
 def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:
@@ -44,7 +42,7 @@ def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why:
     )
 
 
-def go_back(teller: Teller, why: Reason, found: Raw = NOTHING, freed: int = 0) -> Teller:
+def go_back(teller: Teller, why: Reason, found: Written = NOTHING, freed: int = 0) -> Teller:
     """Returns a job that found no room to its queue, with its first enqueue time."""
     job = teller.job
     assert job is not None, "only a known job can go back"

@@ -10,7 +10,7 @@ from fairway.wire.capacity import Slot
 from fairway.wire.envelope import JobMessage
 from fairway.wire.lifecycle import Amended, Cancel, Cancelled, Failed, Lost, Recall, Removed, Running, Succeeded
 from fairway.wire.reasons import Reason
-from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict
+from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict, Written
 
 __all__ = [
     "Admitted", "Amended", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef", "JobMessage",
@@ -60,7 +60,7 @@ class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
     why: Reason | None = None
     verdicts: tuple[Verdict, ...] = ()
     freed: int = 0
-    found: Raw = NOTHING
+    found: Written = NOTHING
 
 
 class Blocked(JobMessage, frozen=True, kw_only=True, tag="blocked"):
@@ -90,7 +90,7 @@ class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):
     scores: dict[str, dict[str, int]] = field(default_factory=dict)
     affinity: str = ""
     seen: int = 0
-    found: Raw = NOTHING
+    found: Written = NOTHING
 
 
 class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
