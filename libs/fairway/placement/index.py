@@ -98,7 +98,7 @@ class Region:
                 self._account(old, -1)
                 del self.members[name]
             if state:
-                new = (*self._admits(state.node), state.free, state.node.allocatable)
+                new = (*admits(self.where, state.node), state.free, state.node.allocatable)
                 self.members[name] = new
                 self._account(new, 1)
 
@@ -108,13 +108,16 @@ class Region:
         if member[1]:
             self.whole.count(member[3], sign)
 
-    def _admits(self, node: Node) -> tuple[bool, bool]:
-        where = self.where
-        if not node_matches(node, dict(where.selector), where.terms):
-            return False, False
-        if untolerated(lasting(node.taints), where.tolerations):
-            return False, False
-        return node.schedulable and not untolerated(node.taints, where.tolerations), True
+
+def admits(where: Where, node: Node) -> tuple[bool, bool]:
+    """Whether such pods may be on this node now, and whether for good (cordons and passing taints set aside)."""
+    if not node.taints and not where.selector and not where.terms:
+        return node.schedulable, True
+    if not node_matches(node, dict(where.selector), where.terms):
+        return False, False
+    if untolerated(lasting(node.taints), where.tolerations):
+        return False, False
+    return node.schedulable and not untolerated(node.taints, where.tolerations), True
 
 
 Buckets = dict[int, set[str]]
