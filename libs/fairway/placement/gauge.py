@@ -102,8 +102,8 @@ class Gauge:
             count = amounts[PODS][at]
             return np.maximum(np.where(count == UNLISTED, MAX_PODS, count), 0)
         rows, asked = self._ground.rows(self.requests)
-        found = amounts[rows.reshape(-1, *[1] * at.ndim), at]
-        least: Numbers = (found // asked.reshape(-1, *[1] * at.ndim)).min(axis=0)
+        found = amounts.take(at, axis=1)  # of all resources: rows and positions in one index take three times as long
+        least: Numbers = (found[rows] // asked.reshape(-1, *[1] * at.ndim)).min(axis=0)
         return np.maximum(least, 0)
 
     def _resize(self, slots: Numbers, at: Numbers) -> None:

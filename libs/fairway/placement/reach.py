@@ -10,8 +10,6 @@ from fairway.placement.trail import Numbers
 
 # No kubelet takes so many pods: a node that would take more of a shape counts for this many.
 MOST_PODS = (1 << 17) - 1
-# Up to so many touched nodes are summed cluster by cluster, which is quicker than all at once for one or two clusters.
-_FEW = 64
 
 
 class Reach:
@@ -30,6 +28,7 @@ class Reach:
         """What is kept by slot is void: clusters came or went."""
         slots = len(self._ground.views)
         self._summed = self._summed_deep = -1
+        self._stale = np.ones(slots, np.bool_)
         self._free = self._whole = np.zeros((0, slots), np.int64)
         self.open_nodes, self.good_nodes = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
         self._unlisted, self._ever_unlisted = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
@@ -50,29 +49,30 @@ class Reach:
         self.limit = self.open * MOST_PODS
         self._seen = ground.deep.version
 
-    def sum(self) -> None:
-        """Brings the sums up to date; needed only where there is no room."""
+    def sum(self, slots: Numbers) -> None:
+        """Brings the sums of these clusters up to date; needed only where there is no room."""
         ground = self._ground
         if len(self._free) < len(ground.free):
             more = np.zeros((len(ground.free) - len(self._free), len(ground.views)), np.int64)
             self._free, self._whole = np.vstack((self._free, more)), np.vstack((self._whole, more))
         if self._summed_deep != ground.deep.version:
-            for slots, at in ground.changed(ground.deep.since(self._summed_deep)):
-                self._sum_deep(slots, at)
+            for some, at in ground.changed(ground.deep.since(self._summed_deep)):
+                self._sum_deep(some, at)
             self._summed_deep = ground.deep.version
         if self._summed != ground.touched.version:
-            self._sum_free(ground.touched.since(self._summed))
+            touched = ground.touched.since(self._summed)
+            self._stale[slice(None) if touched is None else ground.home[touched]] = True
             self._summed = ground.touched.version
+        late = slots[self._stale[slots] & (ground.size[slots] > 0)]
+        if len(late):
+            self._sum_free(late)
 
-    def _sum_free(self, touched: Numbers | None) -> None:
+    def _sum_free(self, late: Numbers) -> None:
         """An overcommitted resource counts as nothing free."""
         ground = self._ground
-        for slot in set(ground.home[touched].tolist()) if touched is not None and len(touched) <= _FEW else ():
-            block = ground.block(slot)
-            self._free[:, slot] = np.maximum(ground.free[:, block], 0) @ self.open[block]
-        if touched is None or len(touched) > _FEW:
-            for slots, at in ground.changed(touched):
-                self._free[:, slots] = (np.maximum(ground.free[:, at], 0) * self.open[at]).sum(axis=2)
+        for some, at in ground.changed(ground.start[late]):
+            self._free[:, some] = (np.maximum(ground.free.take(at, axis=1), 0) * self.open[at]).sum(axis=2)
+        self._stale[late] = False
 
     def _sum_deep(self, slots: Numbers, at: Numbers) -> None:
         whole, open_, good = self._ground.whole[:, at], self.open[at], self.good[at]
@@ -86,10 +86,12 @@ class Reach:
         """For each slot how many pods fit if its nodes were one, free or (`ever`) empty; and which ends first:
         0 for `pods`, else 1 and the place among the requests."""
         rows, amounts = self._ground.rows(requests)
-        sums = np.where(ever, self._whole[rows[:, None], slots], self._free[rows[:, None], slots])
-        counts = sums // amounts[:, None]
-        unlisted = np.where(ever, self._ever_unlisted[slots], self._unlisted[slots]) > 0
-        if unlisted.any():
+        sums = self._free.take(slots, axis=1)
+        if ever.any():
+            sums = np.where(ever, self._whole.take(slots, axis=1), sums)
+        counts = sums[rows] // amounts[:, None]
+        if self._ever_unlisted.any():
+            unlisted = np.where(ever, self._ever_unlisted[slots], self._unlisted[slots]) > 0
             most = UNLISTED if requests else MAX_PODS * np.where(ever, self.good_nodes[slots], self.open_nodes[slots])
             counts[0] = np.where(unlisted, most, counts[0])
         first = counts.argmin(axis=0)

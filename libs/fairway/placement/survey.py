@@ -97,7 +97,7 @@ class _Survey:
     def _lack(self, part: Part, gauge: Gauge, no: Numbers, total: Numbers) -> None:
         """`fit.shortfall` for these clusters, where one shape does not fit."""
         reach, lacking = gauge.reach, ("pods", *(name for name, _ in part.shape.requests))
-        reach.sum()
+        reach.sum(no)
         at_most = gauge.ever[no]
         never = at_most < part.needed
         by_sum, first = reach.pods(part.shape.requests, no, never)
