@@ -39,7 +39,7 @@ class ClusterView:
     """Nodes, assumed placements and the shape index of one cluster.
 
     Every method costs what the touched nodes cost; the index catches up when a shape is next asked about.
-    `memo` belongs to `choose`: what was judged since the last change, forgotten at every change.
+    `memo` belongs to `filters`: what was judged since the last change, forgotten at every change.
     """
 
     def __init__(self, info: ClusterInfo) -> None:

@@ -78,7 +78,7 @@ def lasting(taints: Iterable[Taint]) -> list[Taint]:
 
 
 def same_facts(old: Node, new: Node) -> bool:
-    """Whether what is free aside the node is the one that it was."""
+    """Whether it is the same node as before, what is free on it aside."""
     return (
         old.allocatable == new.allocatable
         and old.labels == new.labels
