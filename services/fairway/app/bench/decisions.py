@@ -60,11 +60,11 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
         bench.go(run.decisions, tell)
         outcome.figures |= {f"{name}_{clusters}": figure for name, figure in bench.figures().items()}
         outcome.counts |= {f"{name}_{clusters}": number for name, number in bench.counts().items()}
-        outcome.cpu_seconds_per_job[f"decide_{clusters}"] = bench.cpu_seconds
+        outcome.cpu_seconds_per_job[f"bench_{clusters}"] = bench.cpu_seconds
+        outcome.rss_peak_mib |= peak_mib({f"bench_{clusters}": os.getpid()})
         outcome.details[str(clusters)] = bench.details()
         if goal := _GOALS.get((clusters, run.nodes)):
             outcome.goals[f"decisions_per_second_{clusters}"] = goal
-    outcome.rss_peak_mib = peak_mib({"bench": os.getpid()})
     return outcome
 
 
