@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 
 from fairway.wire import asks, fleet, jobs
 from fairway.wire.capacity import Node, Pods, Slot, Taint
+from fairway.wire.found import Found
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
@@ -44,6 +45,14 @@ _OBJECT: dict[str, Any] = {"at": AT, "kind": "Queue", "namespace": "fleet", "nam
 _RETURN: dict[str, Any] = {**_HEAD, "cluster": "north", "why": _WHY}
 _MANIFEST = Raw(b'{"kind":"PyTorchJob","metadata":{"name":"llm"}}')
 _POLICY = Raw(b'{"kind":"PropagationPolicy"}')
+_FOUND = Raw(
+    msgspec.json.encode(
+        Found(
+            ("north", "south"), ((Code.FITS, ""), (Code.NOT_ENOUGH, _GPU)), (0, 1),
+            {"fits": {"needed": 3, "by_node": (8,)}, "short": {"needed": 3, "by_node": 1}}, {"total": (812,)},
+        )
+    )
+)  # fmt: skip
 _SCORES = {"north": {"packing": 500, "total": 812}}
 
 EXAMPLES: dict[str, Struct] = {
@@ -56,13 +65,15 @@ EXAMPLES: dict[str, Struct] = {
         api_version="kubeflow.org/v1",
     ),
     "queue": jobs.Queue(
-        **_HEAD, queue="gold", leaf=("root", "root/a"), enqueued_at=AT, why=_WHY, verdicts=_VERDICTS, freed=9
+        **_HEAD, queue="gold", leaf=("root", "root/a"), enqueued_at=AT, why=_WHY, verdicts=_VERDICTS, freed=9,
+        found=_FOUND,
     ),
     "blocked": jobs.Blocked(**_HEAD, why=_WHY),
     "amended": jobs.Amended(**_HEAD, spec=_SPEC),
     "dequeued": jobs.Dequeued(**_HEAD, path=("root", "root/a"), charge={_GPU: 24}, woken_by="room", room="north"),
     "placed": jobs.Placed(
-        **_HEAD, cluster="north", slots=_SLOTS, verdicts=_VERDICTS, scores=_SCORES, affinity="first", seen=5
+        **_HEAD, cluster="north", slots=_SLOTS, verdicts=_VERDICTS, scores=_SCORES, affinity="first", seen=5,
+        found=_FOUND,
     ),
     "reserved": jobs.Reserved(**_HEAD, cluster="north", slots=_SLOTS, expires_at=AT + 60_000, hold="placeholders"),
     "dispatched": jobs.Dispatched(**_HEAD, cluster="north", uid="77aa", adopted=True),

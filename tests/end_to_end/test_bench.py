@@ -109,6 +109,18 @@ async def test_the_same_jobs_go_through_fleets_of_each_number_of_clusters_exactl
     assert figures["cache_mib_20"] > figures["cache_mib_2"] > 0, "what is known of more nodes takes more"
 
 
+async def test_every_decision_says_something_of_each_cluster_and_no_room_is_given_twice() -> None:
+    report = await reported("decisions", "--sizes", "3,20", "--nodes", "30", "--decisions", "100", "--warmup", "30")
+    counts = {"decided": 100, "incomplete": 0, "overfull": 0}
+    assert {name: count for name, count in report["counts"].items() if not name.startswith("placed")} == {
+        f"{name}_{size}": count for size in (3, 20) for name, count in counts.items()
+    }
+    assert report["counts"]["placed_20"] > 50, "half of the room is free"
+    assert all(figure > 0 for figure in report["figures"].values())
+    assert report["details"]["20"]["message_bytes"] > report["details"]["3"]["message_bytes"]
+    assert report["versions"]["numpy"]
+
+
 async def test_numbers_of_clusters_that_are_none_are_refused() -> None:
     code, _, err = await bench("clusters", "--sizes", "3,many")
     assert (code, "3,many" in err) == (2, True)

@@ -10,6 +10,7 @@ from fairway.placement.choose import choose
 from fairway.placement.cluster import ClusterView, taken
 from fairway.placement.filters import Context
 from fairway.placement.fit import Plan, Shortfall, fit
+from fairway.placement.fleet import Fleet
 from fairway.placement.index import room
 from fairway.placement.recheck import recheck
 from fairway.wire.capacity import ClusterInfo, Node
@@ -150,7 +151,7 @@ def test_the_order_in_which_things_arrived_changes_nothing(fleet, workload, shuf
         shuffle.shuffle(nodes)
         other[name] = view(nodes, name)
     context = Context(now=10)
-    assert choose(one, workload, Placement(), context) == choose(other, workload, Placement(), context)
+    assert choose(Fleet(one), workload, Placement(), context) == choose(Fleet(other), workload, Placement(), context)
 
 
 @given(st.lists(NODE_LISTS, min_size=1, max_size=4), workloads())
@@ -158,7 +159,7 @@ def test_a_chosen_cluster_has_a_plan_and_a_verdict_agrees_with_the_fit(
     fleet: list[list[Node]], workload: Workload
 ) -> None:
     clusters = {f"c{index}": view(nodes, f"c{index}") for index, nodes in enumerate(fleet)}
-    choice = choose(clusters, workload, Placement(), Context(now=10))
+    choice = choose(Fleet(clusters), workload, Placement(), Context(now=10))
     assert [one.cluster for one in choice.verdicts] == sorted(clusters)
     fitting = {one.cluster for one in choice.verdicts if one.code is Code.FITS}
     assert fitting == {name for name, one in clusters.items() if isinstance(fit(one, workload), Plan)}

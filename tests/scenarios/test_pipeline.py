@@ -7,6 +7,7 @@ from weather import BLOCK
 
 from fairway.adapters.memory_clock import settle
 from fairway.adapters.memory_cluster import Scene
+from fairway.domain.found import verdicts
 from fairway.domain.names import job_id
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node
@@ -93,7 +94,7 @@ async def test_a_silent_cluster_gets_no_work_and_gets_it_when_it_speaks_again() 
         await fleet.quiet(40)
         job = await fleet.submit("a", 1, 8)
         await fleet.quiet(5)
-        assert fleet.jobs()[job].verdicts[0].code == "CapacityStale"
+        assert verdicts(fleet.jobs()[job])[0].code == "CapacityStale"
         fleet.agents["c1"].silent = False
         assert await ended(fleet) == {"a": "succeeded"}
 

@@ -15,6 +15,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.jobs import JobMessage, JobSpec, Verdict
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.spec import NOTHING, Written
 
 
 class State(StrEnum):
@@ -58,7 +59,7 @@ class Job(Struct, frozen=True, omit_defaults=True):
     to vanish before the next one may go, and `recalled` is the number of that attempt; `stopped` says why the job is
     being cancelled. `held_until` is when its last reservation expires if it is not dispatched; `refused` is the digest
     of a manifest that was refused at the door; such a job has no spec, so `kind`, `name` and `hub` stand here.
-    `avoid` maps a cluster to the time until which it is avoided.
+    `avoid` maps a cluster to the time until which it is avoided; `found` is what sent it back (see `domain.found`).
     """
 
     id: str
@@ -76,6 +77,7 @@ class Job(Struct, frozen=True, omit_defaults=True):
     submitted_at: int = 0
     why: Reason | None = None
     verdicts: tuple[Verdict, ...] = ()
+    found: Written = NOTHING
     path: tuple[str, ...] = ()
     charge: Resources = {}
     cluster: str = ""
@@ -186,7 +188,7 @@ def _effects(job: Job, message: JobMessage) -> dict[str, object]:
         case wire.Amended():
             return {"spec": message.spec}
         case wire.Dequeued():
-            return {"path": message.path, "charge": message.charge, "why": None, "verdicts": ()}
+            return {"path": message.path, "charge": message.charge, "why": None, "verdicts": (), "found": NOTHING}
         case wire.Placed():
             return {"cluster": message.cluster, "slots": message.slots, "placed": message}
         case wire.Reserved():
@@ -223,8 +225,8 @@ def _recalled(job: Job, message: wire.Recall) -> dict[str, object]:
 def _requeued(job: Job, message: wire.Queue) -> dict[str, object]:
     return {
         "queue": message.queue, "leaf": message.leaf, "enqueued_at": message.enqueued_at, "attempt": message.attempt,
-        "why": message.why, "verdicts": message.verdicts, "path": (), "charge": {}, "cluster": "", "slots": (),
-        "placed": None,
+        "why": message.why, "verdicts": message.verdicts, "found": message.found,
+        "path": (), "charge": {}, "cluster": "", "slots": (), "placed": None,
     }  # fmt: skip
 
 
@@ -235,10 +237,7 @@ def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> dict[str, obje
     until = message.at + avoided_for(code, job.spec.avoid if job.spec else 0, before)
     return {
         "why": message.why,
-        "avoid": {
-            **{name: end for name, end in job.avoid.items() if end > message.at},
-            cluster: until,
-        },
+        "avoid": {**{name: end for name, end in job.avoid.items() if end > message.at}, cluster: until},
         "attempts": _last(job, ended_at=message.at, why=message.why),
     }
 

@@ -5,6 +5,7 @@ from fairway.domain.job import Job
 from fairway.domain.tell import Teller
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.spec import NOTHING, Written
 
 
 def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:
@@ -41,10 +42,10 @@ def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why:
     )
 
 
-def go_back(teller: Teller, why: Reason, verdicts: tuple[wire.Verdict, ...] = (), freed: int = 0) -> Teller:
+def go_back(teller: Teller, why: Reason, found: Written = NOTHING, freed: int = 0) -> Teller:
     """Returns a job that found no room to its queue, with its first enqueue time."""
     job = teller.job
     assert job is not None, "only a known job can go back"
     return teller.say(
-        wire.Queue, queue=job.queue, leaf=job.leaf, enqueued_at=job.enqueued_at, why=why, verdicts=verdicts, freed=freed
+        wire.Queue, queue=job.queue, leaf=job.leaf, enqueued_at=job.enqueued_at, why=why, found=found, freed=freed
     )

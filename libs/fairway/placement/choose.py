@@ -1,18 +1,20 @@
 """The choice of a cluster for a gang: every cluster's verdict, the scores, the winner and its plan.
 
-Cheap by memory, not by shortcuts: every cluster is asked, and answers from what it judged since its last
-change.
+Cheap by memory, not by shortcuts: every cluster is asked, all at once, on counts that are kept from one choice to
+the next.
 """
-
-from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from fairway.placement.cluster import ClusterView
-from fairway.placement.filters import Context, Query, Verdict, judge, passing
-from fairway.placement.fit import Plan, place
+from fairway.placement.board import Board
+from fairway.placement.filters import Context, Verdict
+from fairway.placement.fit import Plan, place, planned
+from fairway.placement.fleet import Fleet
+from fairway.placement.rules import Wanted
 from fairway.placement.scores import Score
-from fairway.placement.shapes import ask, words
+from fairway.placement.shapes import Ask, Demand, ask, words
+from fairway.placement.sheet import Sheet, empty
+from fairway.placement.survey import survey
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
@@ -20,87 +22,68 @@ from fairway.wire.workload import Workload
 _UNSELECTED = (Code.NOT_SELECTED, Code.LABELS_DIFFER)
 
 
-class Choice(Struct, frozen=True, omit_defaults=True):
+class Choice(Struct, frozen=True):
     """The decision with everything it rests on.
 
     `cluster` and `plan` are empty when no cluster takes the gang. `affinity` is the name of the ordered
-    affinity that decided. `verdicts` has every cluster, by name. `epoch` and `sequence` are those of the
-    report of the chosen cluster that was seen. `asks` is the gang in words.
+    affinity that decided. `sheet` has every cluster's verdict, by name. `epoch` and `sequence` are those of the
+    report of the chosen cluster that was seen.
     """
 
     cluster: str
     plan: Plan | None
-    verdicts: tuple[Verdict, ...]
-    needed: int
-    asks: str
+    sheet: Sheet
+    demand: Demand
     affinity: str = ""
     epoch: str = ""
     sequence: int = 0
 
     @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        return tuple(self.sheet)
+
+    @property
     def scores(self) -> dict[str, Score]:
         """The scores of every cluster where the gang fits."""
-        return {one.cluster: one.score for one in self.verdicts if one.score is not None}
+        return {one.cluster: one.score for one in self.sheet if one.score is not None}
+
+    @property
+    def asks(self) -> str:
+        """The gang in words."""
+        return words(self.demand)
 
 
-def choose(clusters: Mapping[str, ClusterView], workload: Workload, placement: Placement, context: Context) -> Choice:
+def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Context) -> Choice:
     """The best cluster of the first affinity that has one; ties go to the first name."""
-    asked = ask(workload)
+    board, asked = fleet.board(), ask(workload)
     kind = f"{workload.kind}.{workload.api_version}"
-    views = _by_name(clusters)
-    verdicts: list[Verdict] = []
-    affinity = Affinity()
+    sheet, affinity = empty(), Affinity()
     for affinity in placement.affinities or (Affinity(),):
-        query = Query(asked.demand, kind, affinity, placement.tolerations, context.weights)
-        found = [view.memo.get(query) or judge(view, query) for view in views]
-        _set_aside(found, views, context)
-        verdicts = _merge(verdicts, found)
-        winner = _best(found)
-        if winner is None:
+        found = survey(board, asked.demand, Wanted(kind, affinity, placement.tolerations), context)
+        sheet = _merged(sheet, found)
+        best = found.best
+        if best is None:
             continue
-        view = clusters[winner.cluster]
-        plan = place(view, asked)
-        if isinstance(plan, Plan):
-            return Choice(
-                winner.cluster,
-                plan,
-                tuple(verdicts),
-                asked.demand.needed,
-                words(asked.demand),
-                affinity.name,
-                view.info.epoch,
-                view.info.sequence,
-            )
-    return Choice("", None, tuple(verdicts), asked.demand.needed, words(asked.demand), affinity.name)
+        view = fleet[board.names.names[best]]
+        plan = _plan(board, best, asked)
+        if plan is not None:
+            info = view.info
+            return Choice(view.name, plan, sheet, asked.demand, affinity.name, info.epoch, info.sequence)
+    return Choice("", None, sheet, asked.demand, affinity.name)
 
 
-def _by_name(clusters: Mapping[str, ClusterView]) -> list[ClusterView]:
-    return [clusters[name] for name in sorted(clusters)]
+def _plan(board: Board, slot: int, asked: Ask) -> Plan | None:
+    """Where the gang goes in a cluster that can take it."""
+    if len(asked.demand.parts) == 1:
+        (part,) = asked.demand.parts
+        gauge = board.gauge(part.shape)
+        return planned(asked, [gauge.pack(slot, min(part.wanted, int(gauge.total[slot])))])
+    plan = place(board.ground.views[slot], asked)
+    return plan if isinstance(plan, Plan) else None
 
 
-def _set_aside(found: list[Verdict], views: Sequence[ClusterView], context: Context) -> None:
-    """Replace the verdict of every cluster that is unknown, stale or to be avoided at this moment."""
-    oldest = max(context.now - context.stale_after, 1)
-    avoid = context.avoid
-    for index, view in enumerate(views):
-        if view.observed_at < oldest or (avoid and view.name in avoid):
-            found[index] = passing(view, found[index], context) or found[index]
-
-
-def _best(found: Sequence[Verdict]) -> Verdict | None:
-    best, top = None, -1
-    for one in found:
-        grade = one.score
-        if grade is not None and grade.total > top:
-            best, top = one, grade.total
-    return best
-
-
-def _merge(before: Sequence[Verdict], found: list[Verdict]) -> list[Verdict]:
+def _merged(before: Sheet, found: Sheet) -> Sheet:
     """Over ordered affinities: a cluster keeps what it said when it was selected, and the latest of that."""
-    if not before:
+    if not len(before):
         return found
-    return [
-        old if new.code in _UNSELECTED and old.code not in _UNSELECTED else new
-        for old, new in zip(before, found, strict=True)
-    ]
+    return found.after(before, found.codes(*_UNSELECTED) & ~before.codes(*_UNSELECTED))

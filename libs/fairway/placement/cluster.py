@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from fairway.domain.resources import Resources, add, scale
 from fairway.placement.bearers import Bearers
+from fairway.placement.constraints import same_facts
 from fairway.placement.index import Region, Row, State, extended
-from fairway.placement.journal import Journal
+from fairway.placement.journal import Journal, Watch
 from fairway.placement.shapes import Shape, Where
 from fairway.wire.capacity import ClusterInfo, Node, Slot
 
@@ -38,7 +39,7 @@ class ClusterView:
     """Nodes, assumed placements and the shape index of one cluster.
 
     Every method costs what the touched nodes cost; the index catches up when a shape is next asked about.
-    `memo` belongs to `choose`: what was judged since the last change, forgotten at every change.
+    `memo` belongs to `filters`: what was judged since the last change, forgotten at every change.
     """
 
     def __init__(self, info: ClusterInfo) -> None:
@@ -56,6 +57,7 @@ class ClusterView:
         self._asked = 0
         self._totals: Totals | None = None
         self.memo: dict[Any, Any] = {}
+        self._watches: list[Watch] = []
 
     @property
     def info(self) -> ClusterInfo:
@@ -63,10 +65,10 @@ class ClusterView:
 
     @info.setter
     def info(self, info: ClusterInfo) -> None:
-        old, self._info = self._info, info
+        self._info = info
         self.observed_at = info.observed_at
-        if (old.labels, old.taints, old.kinds, old.cordoned) != (info.labels, info.taints, info.kinds, info.cordoned):
-            self.memo.clear()
+        for one in self._watches:
+            one.infos.add(self.name)
 
     @property
     def name(self) -> str:
@@ -76,6 +78,18 @@ class ClusterView:
     def version(self) -> int:
         """Grows with every change of what is free."""
         return self._journal.version
+
+    def changes(self, version: int) -> tuple[Mapping[str, None] | None, Mapping[str, None] | None]:
+        """The nodes that changed after this version, and those of them that changed in more than what is free or
+        came or went; None: too many to tell, or never told."""
+        return self._journal.changed(version), self._journal.deep(version)
+
+    def watch(self, one: Watch) -> None:
+        """From now on its sets are told of changes here."""
+        self._watches.append(one)
+
+    def unwatch(self, one: Watch) -> None:
+        self._watches = [kept for kept in self._watches if kept is not one]
 
     @property
     def nodes(self) -> Mapping[str, Node]:
@@ -93,7 +107,7 @@ class ClusterView:
         self._carry(name, old.node if old else None, node)
         for key in node.holds:
             self._forget(key, seen_on=name)
-        same = old is not None and _same_facts(old.node, node)
+        same = old is not None and same_facts(old.node, node)
         if old is None:
             self._sorted = False
         self._nodes[name] = node
@@ -204,6 +218,8 @@ class ClusterView:
         self._totals = None
         if self.memo:
             self.memo.clear()
+        for one in self._watches:
+            one.nodes.add(self.name)
 
     def _shift(self, name: str, amount: Resources, sign: int) -> None:
         state = self._states.get(name)
@@ -232,12 +248,3 @@ class ClusterView:
                 if name in left:
                     left[name] -= amount
         return left
-
-
-def _same_facts(old: Node, new: Node) -> bool:
-    return (
-        old.allocatable == new.allocatable
-        and old.labels == new.labels
-        and old.taints == new.taints
-        and old.schedulable == new.schedulable
-    )

@@ -75,3 +75,13 @@ def untolerated(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) ->
 def lasting(taints: Iterable[Taint]) -> list[Taint]:
     """The taints that somebody put there on purpose, without those that come and go with a node's health."""
     return [taint for taint in taints if not taint.key.startswith(_PASSING)]
+
+
+def same_facts(old: Node, new: Node) -> bool:
+    """Whether it is the same node as before, what is free on it aside."""
+    return (
+        old.allocatable == new.allocatable
+        and old.labels == new.labels
+        and old.taints == new.taints
+        and old.schedulable == new.schedulable
+    )

@@ -82,7 +82,7 @@ def place(cluster: ClusterView, asked: Ask) -> Plan | Shortfall:
     rows = [cluster.row(part.shape) for part in parts]
     if len(parts) == 1:
         placed = pack(rows[0], min(parts[0].wanted, max(rows[0].total, parts[0].needed)))
-        return _plan(asked, [placed]) if placed is not None else shortfall(cluster, asked.demand)
+        return planned(asked, [placed]) if placed is not None else shortfall(cluster, asked.demand)
     needs = tuple([part.needed for part in parts])
     wants = tuple([part.wanted for part in parts])
     found = attempt(cluster, rows, wants)
@@ -90,7 +90,7 @@ def place(cluster: ClusterView, asked: Ask) -> Plan | Shortfall:
         found = attempt(cluster, rows, needs)
         if found is not None:
             found = extend(cluster, rows, found, wants)
-    return _plan(asked, found) if found is not None else shortfall(cluster, asked.demand)
+    return planned(asked, found) if found is not None else shortfall(cluster, asked.demand)
 
 
 def shortfall(cluster: ClusterView, demand: Demand) -> Shortfall:
@@ -139,8 +139,8 @@ def _by_sum(cluster: ClusterView, rows: Sequence[Row], demand: Demand, ever: boo
     return total, worst[1]
 
 
-def _plan(asked: Ask, placed: Sequence[Placed]) -> Plan:
-    """Name the placed pods: within a part, one pod set is complete before the next begins."""
+def planned(asked: Ask, placed: Sequence[Placed]) -> Plan:
+    """The placed pods of each part, named: within a part, one pod set is complete before the next begins."""
     slots: list[Slot] = []
     for named, nodes in zip(asked.sets, placed, strict=True):
         if len(named) == 1:

@@ -5,7 +5,6 @@ number. A changed node costs one recount per shape that is asked about again.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from msgspec import Struct
 
@@ -98,7 +97,7 @@ class Region:
                 self._account(old, -1)
                 del self.members[name]
             if state:
-                new = (*self._admits(state.node), state.free, state.node.allocatable)
+                new = (*admits(self.where, state.node), state.free, state.node.allocatable)
                 self.members[name] = new
                 self._account(new, 1)
 
@@ -108,13 +107,16 @@ class Region:
         if member[1]:
             self.whole.count(member[3], sign)
 
-    def _admits(self, node: Node) -> tuple[bool, bool]:
-        where = self.where
-        if not node_matches(node, dict(where.selector), where.terms):
-            return False, False
-        if untolerated(lasting(node.taints), where.tolerations):
-            return False, False
-        return node.schedulable and not untolerated(node.taints, where.tolerations), True
+
+def admits(where: Where, node: Node) -> tuple[bool, bool]:
+    """Whether such pods may be on this node now, and whether for good (cordons and passing taints set aside)."""
+    if not node.taints and not where.selector and not where.terms:
+        return node.schedulable, True
+    if not node_matches(node, dict(where.selector), where.terms):
+        return False, False
+    if untolerated(lasting(node.taints), where.tolerations):
+        return False, False
+    return node.schedulable and not untolerated(node.taints, where.tolerations), True
 
 
 Buckets = dict[int, set[str]]
@@ -128,12 +130,12 @@ class Row:
     `total` pods fit now, `ever` on the empty cluster; `sizes` counts the nodes by what they hold when empty.
     `tiers` groups node names by their count: first the nodes that have nothing this pod does not ask
     for, then those whose GPUs (or other extended resources) it would leave unusable; `plain` is the total of
-    the first tier. `memo` belongs to `filters`: forgotten when a count changes.
+    the first tier.
     """
 
     __slots__ = (
         *("where", "requests", "asks"),
-        *("seen", "touched", "memo"),
+        *("seen", "touched"),
         *("counts", "fixed", "tiers", "sizes"),
         *("total", "plain", "ever"),
     )
@@ -149,7 +151,6 @@ class Row:
         self.tiers: tuple[Buckets, Buckets] = ({}, {})
         self.total = self.plain = self.ever = 0
         self.sizes: dict[int, int] = {}
-        self.memo: dict[Any, Any] = {}
 
     def open(self, name: str) -> bool:
         """Whether such a pod may go on this node now, room aside."""
@@ -171,7 +172,6 @@ class Row:
         self.fixed[name] = (ever, tier if region.members[name][0] else CLOSED)
         self.counts[name] = 0
         self._ever(ever, 1)
-        self.memo.clear()
 
     def recount(self, states: Mapping[str, State], names: Iterable[str]) -> None:
         """Count the pods again on nodes whose free amounts changed. The hot loop of placement: `room` is
@@ -202,15 +202,12 @@ class Row:
         if not tier:
             self.plain += count - old
         move(self.tiers[tier], name, old, count)
-        if self.memo:
-            self.memo.clear()
 
     def _ever(self, ever: int, sign: int) -> None:
         self.ever += sign * ever
         nodes = self.sizes[ever] = self.sizes.get(ever, 0) + sign
         if not nodes:
             del self.sizes[ever]
-        self.memo.clear()
 
 
 def move(buckets: Buckets, name: str, old: int, count: int) -> None:

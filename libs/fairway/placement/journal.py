@@ -41,3 +41,15 @@ class Journal:
         if not self._deep or self._deep[-1][0] <= version:
             return {}
         return {name: None for at, name in self._deep if at > version}
+
+
+class Watch:
+    """Names of clusters whose nodes changed and of those whose info was replaced, for whoever watches many; `members`
+    when clusters came or went. Who reads it empties it."""
+
+    __slots__ = ("infos", "members", "nodes")
+
+    def __init__(self) -> None:
+        self.nodes: set[str] = set()
+        self.infos: set[str] = set()
+        self.members = False

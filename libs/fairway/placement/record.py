@@ -3,44 +3,49 @@
 from typing import Any
 
 import msgspec
+import numpy as np
+from msgspec import Raw, Struct
 
-from fairway.placement.choose import Choice
 from fairway.placement.filters import Verdict
+from fairway.placement.grades import Column
+from fairway.placement.rules import Answer
 from fairway.placement.sentences import sentence
+from fairway.placement.sheet import FITS, NUMBERS, SCORES, Sheet
 from fairway.wire import jobs as wire
 
-_NUMBERS = ("needed", "by_node", "by_sum", "at_most", "nodes", "closed", "age", "limit", "left", "until")
+_encode = msgspec.json.Encoder().encode
 
 
-# Judged clusters keep their verdicts from job to job until something changes there (placement.filters), and so do the
-# records of them. By identity: the verdict is kept beside its record, so that no other can take its place.
-_known: dict[int, tuple[Verdict, wire.Verdict, dict[str, int] | None]] = {}
-_MOST_KNOWN = 16_384
+class _Found(Struct, omit_defaults=True):
+    """`wire.found.Found` on its way out: names as they were written before, columns as they lie."""
+
+    clusters: Raw
+    answers: list[Answer]
+    answer: Any
+    numbers: dict[str, dict[str, Any]]
+    scores: dict[str, Any]
 
 
-def recorded(choice: Choice) -> tuple[wire.Verdict, ...]:
-    """Every cluster's verdict, numbers that are 0 left out."""
-    return tuple([_record(one)[1] for one in choice.verdicts])
+def recorded(sheet: Sheet) -> Raw:
+    """Every cluster's verdict and scores."""
+    used = np.bincount(sheet.answer, minlength=len(sheet.answers)).nonzero()[0]
+    answers = [sheet.answers[index] for index in used.tolist()]
+    place = np.zeros(len(sheet.answers), np.int64)
+    place[used] = np.arange(len(used))
+    numbers = {
+        family: {name: _column(one) for name, one in columns.items() if name not in SCORES}
+        for family, columns in sheet.columns.items()
+    }
+    scores = {name: _column(one) for name, one in sheet.columns.get(FITS, {}).items() if name in SCORES}
+    answer = 0 if len(answers) == 1 else place[sheet.answer].tolist()
+    return Raw(_encode(_Found(sheet.names.written, answers, answer, numbers, scores)))
 
 
-def scores(choice: Choice) -> dict[str, dict[str, int]]:
-    """The named scores of every cluster that could take the gang, with their total."""
-    return {one.cluster: known for one in choice.verdicts if (known := _record(one)[2]) is not None}
-
-
-def _record(one: Verdict) -> tuple[Verdict, wire.Verdict, dict[str, int] | None]:
-    known = _known.get(id(one))
-    if known is not None and known[0] is one:
-        return known
-    numbers = {name: value for name in _NUMBERS if (value := getattr(one, name))}
-    grade = None if one.score is None else msgspec.structs.asdict(one.score)
-    if len(_known) >= _MOST_KNOWN:
-        _known.clear()
-    _known[id(one)] = known = (one, wire.Verdict(one.cluster, one.code, one.about, numbers), grade)
-    return known
+def _column(one: Column) -> int | list[int]:
+    return one if isinstance(one, int) else one.tolist()
 
 
 def words(verdict: wire.Verdict, asks: str = "") -> str:
     """The sentence of a recorded verdict; `asks` is the gang in words."""
-    numbers: dict[str, Any] = {name: value for name, value in verdict.numbers.items() if name in _NUMBERS}
+    numbers: dict[str, Any] = {name: value for name, value in verdict.numbers.items() if name in NUMBERS}
     return sentence(Verdict(verdict.cluster, verdict.code, verdict.about, **numbers), asks)

@@ -1,13 +1,17 @@
 """Verdicts and choices in words, built only when somebody asks."""
 
+import numpy as np
 from msgspec import Struct
 
 from fairway.placement.choose import Choice
 from fairway.placement.filters import Verdict
 from fairway.placement.fit import Shortfall
+from fairway.placement.sheet import Sheet
 from fairway.wire.reasons import Code
 
 _SHORT = (Code.NOT_ENOUGH, Code.FRAGMENTED, Code.NEVER_FITS)
+# It could be held there, if others held less.
+_ROOM = (Code.FITS, Code.NOT_ENOUGH, Code.FRAGMENTED)
 # These end without anything being freed or changed in a cluster: a report comes, time passes.
 _PASSING = (Code.CAPACITY_UNKNOWN, Code.CAPACITY_STALE, Code.RECENTLY_FAILED)
 
@@ -57,12 +61,12 @@ def explain(choice: Choice) -> dict[str, str]:
 
 def what_would_help(choice: Choice) -> Help:
     """For a choice without a cluster: the binding cause, which is that of the cluster nearest to a yes."""
-    if not choice.verdicts:
+    count = len(choice.sheet)
+    if not count:
         return Help(Code.WAITING_FOR_ROOM, "no cluster has joined the fleet yet", None, True)
-    nearest = max(choice.verdicts, key=_nearness)
-    ever = any(one.code in (Code.FITS, Code.NOT_ENOUGH, Code.FRAGMENTED, *_PASSING) for one in choice.verdicts)
+    nearest = choice.sheet.at(_nearest(choice.sheet))
+    ever = bool(choice.sheet.codes(*_ROOM, *_PASSING).any())
     says = f"{nearest.cluster}: {sentence(nearest, choice.asks)}"
-    count = len(choice.verdicts)
     if not ever:
         text = f"none of {count} clusters could hold it even when empty; nearest is {says}"
         return Help(Code.NO_CLUSTER_EVER, text, nearest, False)
@@ -74,13 +78,14 @@ def seconds(milliseconds: int) -> str:
     return f"{milliseconds / 1000:.1f} s" if milliseconds < 10_000 else f"{milliseconds // 1000} s"
 
 
-def _nearness(verdict: Verdict) -> tuple[int, int, int]:
-    """Room that others hold first, then what a report or time will change, then what is too small."""
-    if verdict.code in (Code.FITS, Code.NOT_ENOUGH, Code.FRAGMENTED):
-        return 3, verdict.by_node, verdict.by_sum
-    if verdict.code in _PASSING:
-        return 2, 0, 0
-    return int(verdict.code is Code.NEVER_FITS), verdict.at_most, 0
+def _nearest(sheet: Sheet) -> int:
+    """Room that others hold first, then what a report or time will change, then what is too small; the first in order
+    among equals."""
+    room, never = sheet.codes(*_ROOM), sheet.codes(Code.NEVER_FITS)
+    kind = np.where(room, 3, np.where(sheet.codes(*_PASSING), 2, never))
+    pods = np.where(room, sheet.row("by_node"), np.where(kind < 2, sheet.row("at_most"), 0))
+    by_sum = np.where(room, sheet.row("by_sum"), 0)
+    return int(np.lexsort((-np.arange(len(sheet)), by_sum, pods, kind))[-1])
 
 
 def _short(verdict: Verdict, gang: str) -> str:

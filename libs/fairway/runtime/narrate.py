@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from fairway.domain import found
 from fairway.domain.job import Job
 from fairway.domain.resources import describe
 from fairway.placement.record import words
@@ -29,10 +30,10 @@ def reason(why: Reason) -> str:
     return f"{place}{why.text} [{why.code.value}]{remedy}"
 
 
-def verdicts(job: Job, found: tuple[wire.Verdict, ...]) -> tuple[str, ...]:
+def verdicts(job: Job, told: tuple[wire.Verdict, ...]) -> tuple[str, ...]:
     """`c1: needs 4 pods of 8 nvidia.com/gpu; node by node 2 fit, ... [Fragmented]` for each cluster."""
     asks = prose.gang(job.spec.workload) if job.spec else ""
-    return tuple(f"{one.cluster}: {words(one, asks)} [{one.code.value}]" for one in found)
+    return tuple(f"{one.cluster}: {words(one, asks)} [{one.code.value}]" for one in told)
 
 
 def _submitted(job: Job, message: wire.Submitted) -> Told:
@@ -61,7 +62,7 @@ def _queue(job: Job, message: wire.Queue) -> Told:
     leaf = f" (quota {message.leaf[-1]})" if message.leaf else ""
     if message.why is None:
         return f"Waits its turn in queue {message.queue}{leaf}.", ()
-    why, details = message.why, verdicts(job, message.verdicts)
+    why, details = message.why, verdicts(job, found.verdicts(message))
     if message.attempt > 1 and not details:
         return f"Waits in queue {message.queue} for attempt {message.attempt}: {reason(why)}.", ()
     return f"Back in queue {message.queue}: {reason(why)}.", details
@@ -98,19 +99,20 @@ def _dequeued(job: Job, message: wire.Dequeued) -> Told:
 def _placed(job: Job, message: wire.Placed) -> Told:
     pods = sum(slot.count for slot in message.slots)
     where = f"{prose.many(pods, 'pod')} on {prose.many(prose.node_count(message.slots), 'node')}"
-    total = message.scores.get(message.cluster, {}).get("total")
+    scores = found.scores(message)
+    total = scores.get(message.cluster, {}).get("total")
     score = "" if total is None else f", score {total}"
     affinity = f" (affinity {message.affinity})" if message.affinity else ""
-    others = tuple(one for one in message.verdicts if one.cluster != message.cluster)
+    others = tuple(one for one in found.verdicts(message) if one.cluster != message.cluster)
     return f"Placed in {message.cluster}{affinity}: {where}{score}.", (
         f"nodes: {prose.nodes(message.slots)}",
-        *(f"score of {name}: {_scored(parts)}" for name, parts in _ranked(message)),
+        *(f"score of {name}: {_scored(parts)}" for name, parts in _ranked(message.cluster, scores)),
         *verdicts(job, others),
     )
 
 
-def _ranked(message: wire.Placed) -> list[tuple[str, dict[str, int]]]:
-    return sorted(message.scores.items(), key=lambda item: (-item[1].get("total", 0), item[0] != message.cluster))
+def _ranked(chosen: str, scores: dict[str, dict[str, int]]) -> list[tuple[str, dict[str, int]]]:
+    return sorted(scores.items(), key=lambda item: (-item[1].get("total", 0), item[0] != chosen))
 
 
 def _scored(parts: dict[str, int]) -> str:

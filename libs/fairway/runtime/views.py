@@ -13,6 +13,7 @@ from fairway.domain.ledger import Hold
 from fairway.domain.resources import Resources
 from fairway.domain.tell import Teller
 from fairway.placement.cluster import ClusterView
+from fairway.placement.fleet import Fleet
 from fairway.runtime import rows
 from fairway.runtime.ports import Found, Row, Store, Wanted
 from fairway.wire.capacity import ClusterInfo, Node
@@ -94,7 +95,7 @@ class FleetView(JobsView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.clusters: dict[str, ClusterView] = {}
+        self.clusters = Fleet()
         self.ledger: dict[str, dict[str, Hold]] = {}
         self.row_revs: dict[tuple[str, str], int] = {}
         self.version = 0

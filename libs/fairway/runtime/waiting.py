@@ -1,5 +1,6 @@
 """Why a queued job waits, by what it lacks."""
 
+from fairway.domain import found
 from fairway.domain.job import Job
 from fairway.runtime import prose
 from fairway.runtime.standing import Standing
@@ -99,7 +100,7 @@ def _room(job: Job, code: Code, text: str) -> Found:
         joins, smaller = "a cluster or nodes that can hold it join the fleet", "it is submitted again, asking for less"
         return least, (joins, smaller, *_rules(job)), "queue"
     because = text or f"no cluster can take {asks} now"
-    moves = tuple(move for one in job.verdicts if (move := _would_move(one)))
+    moves = tuple(move for one in found.verdicts(job) if (move := _would_move(one)))
     return because, moves or ("room is freed in a cluster that its policy allows",), "dequeued"
 
 
@@ -119,19 +120,18 @@ def _would_move(one: Verdict) -> str:
 
 def _rules(job: Job) -> tuple[str, ...]:
     ruled_out = (Code.NOT_SELECTED, Code.LABELS_DIFFER, Code.TAINTED)
-    names = [one.cluster for one in job.verdicts if one.code in ruled_out]
+    names = [one.cluster for one in found.verdicts(job) if one.code in ruled_out]
     policy = job.spec.policy if job.spec else "its policy"
     return (f"{policy} admits {prose.listed(names)}, which it rules out now",) if names else ()
 
 
 def _opens(job: Job, now: int) -> int:
     """When the first cluster that is avoided after a failure is open again; 0: none is avoided."""
-    times = [one.numbers.get("until", 0) for one in job.verdicts if one.code is Code.RECENTLY_FAILED]
-    return min((at for at in times if at > now), default=0)
+    return min((at for at in found.reopening(job).values() if at > now), default=0)
 
 
 def _timer(job: Job, opens: int, now: int) -> str:
     if not opens:
         return ""
-    names = sorted(one.cluster for one in job.verdicts if one.numbers.get("until") == opens)
+    names = sorted(cluster for cluster, until in found.reopening(job).items() if until == opens)
     return f"{prose.listed(names)} is open to it again at {prose.clock(opens)} (in {prose.span(opens - now)})"

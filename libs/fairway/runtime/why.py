@@ -5,6 +5,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
+from fairway.domain import found
 from fairway.domain.job import Job, State
 from fairway.domain.resources import describe
 from fairway.placement.record import words
@@ -186,10 +187,10 @@ def _clusters(job: Job, now: int) -> tuple[ClusterAnswer, ...]:
     """What the last look at the fleet found: of the present placement, or of the one that failed to find room."""
     if job.ended:
         return ()
-    found = job.placed.verdicts if job.placed else job.verdicts
+    told = found.verdicts(job.placed or job)
     chosen = job.placed.cluster if job.placed else ""
     asks = prose.gang(job.spec.workload) if job.spec else ""
-    return tuple(_answer(one, asks, one.cluster == chosen, now) for one in found)
+    return tuple(_answer(one, asks, one.cluster == chosen, now) for one in told)
 
 
 def _answer(one: Verdict, asks: str, chosen: bool, now: int) -> ClusterAnswer:

@@ -1,8 +1,7 @@
 """The life of a job, as what is said about it on the bus. Read this file first.
 
-Every message has the same head (`envelope.py`): job, tenant, attempt, the revision of the job that it makes (0 for
-commands, which change nothing by themselves) and when. Events are past tense, commands imperative. Here is the way to
-a cluster, in order; what happens there, and the way back, is in `lifecycle.py`.
+Every message has the same head (`envelope.py`). Events are past tense; commands are imperative and change nothing by
+themselves. Here is the way to a cluster, in order; what happens there, and the way back, is in `lifecycle.py`.
 """
 
 from msgspec import Raw, field
@@ -11,7 +10,7 @@ from fairway.wire.capacity import Slot
 from fairway.wire.envelope import JobMessage
 from fairway.wire.lifecycle import Amended, Cancel, Cancelled, Failed, Lost, Recall, Removed, Running, Succeeded
 from fairway.wire.reasons import Reason
-from fairway.wire.spec import HubRef, JobSpec, ManifestRef, Verdict
+from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict, Written
 
 __all__ = [
     "Admitted", "Amended", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef", "JobMessage",
@@ -52,8 +51,7 @@ class Rejected(JobMessage, frozen=True, kw_only=True, tag="rejected"):
 
 
 class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
-    """Wait your turn. `why` is empty the first time, else what sent the job back, `verdicts` the proof of it and
-    `freed` how often room had been freed anywhere when that was found."""
+    """Wait your turn. `why` it came back, what was `found` (once `verdicts`), how often room had been `freed` then."""
 
     verb = "queue"
     queue: str
@@ -62,6 +60,7 @@ class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
     why: Reason | None = None
     verdicts: tuple[Verdict, ...] = ()
     freed: int = 0
+    found: Written = NOTHING
 
 
 class Blocked(JobMessage, frozen=True, kw_only=True, tag="blocked"):
@@ -82,7 +81,7 @@ class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
 
 
 class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):
-    """The decision record: the cluster, the node-level proof, all verdicts, scores by name, the cache's version."""
+    """The decision record: cluster, node-level proof, what was `found` (once `verdicts`, `scores`), cache version."""
 
     verb = "placed"
     cluster: str
@@ -91,6 +90,7 @@ class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):
     scores: dict[str, dict[str, int]] = field(default_factory=dict)
     affinity: str = ""
     seen: int = 0
+    found: Written = NOTHING
 
 
 class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):

@@ -1,12 +1,16 @@
 """What messages about a job are made of: what admission understood of it, where its manifest lies, and what the
 scheduler found of each cluster."""
 
-from msgspec import Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from fairway.wire.capacity import AUTO
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
+
+# A `found.Found` as it was written, and what stands in its place where nothing was looked for.
+Written = Raw | UnsetType
+NOTHING = UNSET
 
 
 class ManifestRef(Struct, frozen=True):

@@ -143,7 +143,7 @@ async def _work(process: Process, server: _Server, ready: Callable[[dict[str, An
         process.url = f"http://[{host}]:{server.port}" if ":" in host else f"http://{host}:{server.port}"
     asyncio.get_running_loop().set_exception_handler(_failed)
     parts = process.parts = await build(process.names, process.settings)
-    _calm_collector()
+    calm_collector()
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(vital("catalog", parts.catalog.run(parts.bus, parts.clock)))
@@ -170,7 +170,7 @@ def _failed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         loop.default_exception_handler(context)
 
 
-def _calm_collector() -> None:
+def calm_collector() -> None:
     """What was loaded to start stays; what a batch makes is mostly gone by itself when the batch is. With the
     default (a look every 700 new objects) a tenth of a busy process's time is spent looking."""
     gc.collect()

@@ -13,6 +13,8 @@ import typer
 
 from fairway.app import channels
 from fairway.wire import asks, fleet, jobs
+from fairway.wire.found import Found
+from fairway.wire.spec import NOTHING
 
 ROOT = Path("proto")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -32,11 +34,23 @@ def tag_of(cls: type[msgspec.Struct]) -> str:
 
 def schema_of(name: str, cls: type[msgspec.Struct]) -> Json:
     """The schema of one message, complete in itself. Unknown fields are allowed: a reader passes them over."""
-    _, parts = msgspec.json.schema_components((cls,), ref_template=_REF)
+    _, parts = msgspec.json.schema_components((_spelled_out(cls),), ref_template=_REF)
     body = parts.pop(cls.__name__)
     defs = {key: _tidy(parts[key]) for key in sorted(parts)}
     head = {"$schema": DIALECT, "$id": f"urn:fairway:wire:v1:{name}"}
     return {**head, **_tidy(body), **({"$defs": defs} if defs else {})}
+
+
+def _spelled_out(cls: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """With the `Found` that a message carries as it was written."""
+    written = [one.name for one in msgspec.structs.fields(cls) if one.default is NOTHING]
+    if not written:
+        return cls
+    fields = [(name, Found | msgspec.UnsetType, msgspec.UNSET) for name in written]
+    doc = {"__doc__": cls.__doc__}
+    return msgspec.defstruct(
+        cls.__name__, fields, bases=(cls,), namespace=doc, frozen=True, kw_only=True, tag=tag_of(cls)
+    )
 
 
 def _tidy(part: Json) -> Json:

@@ -8,9 +8,9 @@ from fairway.domain.job import Job, State
 from fairway.domain.retry import go_back
 from fairway.domain.tell import Jobs, Teller, current
 from fairway.placement.choose import choose
-from fairway.placement.cluster import ClusterView
 from fairway.placement.filters import Context
-from fairway.placement.record import recorded, scores
+from fairway.placement.fleet import Fleet
+from fairway.placement.record import recorded
 from fairway.placement.sentences import what_would_help
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -21,7 +21,7 @@ SERVICE = "global-scheduler"
 class View(Jobs, Protocol):
     """Clusters by name; `version` of the cache and `freed` (how often each cluster had room freed) as seen now."""
 
-    clusters: dict[str, ClusterView]
+    clusters: Fleet
     version: int
     freed: Mapping[str, int]
     stale_after: int
@@ -45,15 +45,14 @@ def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
     if choice.plan is None:
         needed = what_would_help(choice)
         why = Reason(needed.code, needed.text, remedy=_remedy(needed.code))
-        return go_back(teller, why, recorded(choice), sum(view.freed.values())).step()
+        return go_back(teller, why, recorded(choice.sheet), sum(view.freed.values())).step()
     return teller.say(
         wire.Placed,
         cluster=choice.cluster,
         slots=choice.plan.slots,
-        verdicts=recorded(choice),
-        scores=scores(choice),
         affinity=choice.affinity,
         seen=view.version,
+        found=recorded(choice.sheet),
     ).step()
 
 

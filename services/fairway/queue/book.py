@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 from sortedcontainers import SortedList
 
+from fairway.domain.found import reopening
 from fairway.domain.job import Job, State
 from fairway.domain.quota import request
 from fairway.domain.resources import Resources, add
@@ -171,8 +172,7 @@ def lacks_of(job: Job) -> str:
 
 def retry_at(job: Job) -> int:
     """When the first cluster that is only avoided for a while may be tried again; 0 when there is none."""
-    times = [one.numbers.get("until", 0) for one in job.verdicts if one.code is Code.RECENTLY_FAILED]
-    return min(times, default=0)
+    return min(reopening(job).values(), default=0)
 
 
 def shape_of(job: Job) -> str:

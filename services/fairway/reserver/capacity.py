@@ -10,13 +10,13 @@ from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Sa
 from fairway.domain.ledger import Hold, holds_of
 from fairway.domain.resources import Resources, add
 from fairway.domain.tell import message_id
-from fairway.placement.cluster import ClusterView
+from fairway.placement.fleet import Fleet
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import ClusterInfo, Node
 
 
 class Capacity(Protocol):
-    clusters: dict[str, ClusterView]
+    clusters: Fleet
     ledger: dict[str, dict[str, Hold]]
     row_revs: dict[tuple[str, str], int]
     freed: Mapping[str, int]

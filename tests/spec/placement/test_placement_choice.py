@@ -5,10 +5,9 @@ from placement_builders import GPU, KIND, NOW, cluster, context, gpus, job, node
 
 from fairway.placement.choose import Choice, choose
 from fairway.placement.cluster import ClusterView
-from fairway.placement.filters import Query, verdict
+from fairway.placement.fleet import Fleet
 from fairway.placement.scores import Weights
 from fairway.placement.sentences import explain
-from fairway.placement.shapes import ask
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Expression, Workload
@@ -17,7 +16,7 @@ ANY = Placement()
 
 
 def pick(views: list[ClusterView], when: Workload, placement: Placement = ANY, **fields: object) -> Choice:
-    return choose({view.name: view for view in views}, when, placement, context(**fields))
+    return choose(Fleet({view.name: view for view in views}), when, placement, context(**fields))
 
 
 @pytest.mark.parametrize(
@@ -143,8 +142,6 @@ def test_what_a_cluster_says(given, affinity, fields, code, want) -> None:  # ty
     choice = pick([view], when, Placement((affinity,)), **fields)
     assert (choice.verdicts[0].code, explain(choice)) == (code, {"c": want})
     assert choice.cluster == ("c" if code is Code.FITS else "")
-    query = Query(ask(when).demand, KIND, affinity, (), Weights())
-    assert verdict(view, query, context(**fields)) == choice.verdicts[0]
 
 
 def test_a_cluster_taint_that_the_policy_tolerates_is_no_obstacle() -> None:

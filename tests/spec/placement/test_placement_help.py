@@ -5,6 +5,7 @@ from placement_builders import NOW, cluster, context, gpus, job, node, workers
 
 from fairway.placement.choose import choose
 from fairway.placement.cluster import ClusterView
+from fairway.placement.fleet import Fleet
 from fairway.placement.sentences import what_would_help
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code
@@ -58,7 +59,7 @@ from fairway.wire.workload import Workload
     ],
 )
 def test_what_would_help(given: list[ClusterView], when: Workload, want: tuple[bool, str]) -> None:
-    choice = choose({view.name: view for view in given}, when, Placement(), context())
+    choice = choose(Fleet({view.name: view for view in given}), when, Placement(), context())
     help = what_would_help(choice)
     assert (help.ever, help.text) == want
     assert help.code is (Code.WAITING_FOR_ROOM if help.ever else Code.NO_CLUSTER_EVER)

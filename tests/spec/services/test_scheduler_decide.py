@@ -7,7 +7,9 @@ from given import Given, cluster, events, heard, node, of
 from lives import T0, Life, S, dequeued, placed, queued
 
 from fairway.domain.decision import NOTHING
+from fairway.domain.found import scores, verdicts
 from fairway.global_scheduler.decide import decide
+from fairway.placement.fleet import Fleet
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
@@ -19,15 +21,16 @@ HALF = [node("n1", 16), node("n2", 8), node("n3", 8)]
 
 def where(life: Life, **nodes: Any) -> Given:
     view = of(life, freed={"c1": 2, "c2": 1})
-    view.clusters = {name: one if not isinstance(one, list) else cluster(name, one, NOW) for name, one in nodes.items()}
+    built = {name: one if not isinstance(one, list) else cluster(name, one, NOW) for name, one in nodes.items()}
+    view.clusters = Fleet(built)
     return view
 
 
 def test_the_gang_goes_where_it_fits_with_the_proof_and_every_clusters_verdict() -> None:
     (said,) = events(decide(where(dequeued(), c1=[node("n1", 8)], c2=HALF), heard(dequeued()), NOW))
     assert (said.verb, said.cluster, sum(slot.count for slot in said.slots), said.seen) == ("placed", "c2", 4, 9)
-    assert {one.cluster: one.code for one in said.verdicts} == {"c1": Code.NEVER_FITS, "c2": Code.FITS}
-    assert set(said.scores) == {"c2"}
+    assert {one.cluster: one.code for one in verdicts(said)} == {"c1": Code.NEVER_FITS, "c2": Code.FITS}
+    assert set(scores(said)) == {"c2"}
 
 
 ELSEWHERE = Placement(affinities=(Affinity(cluster_names=("c2",)),))
@@ -78,7 +81,7 @@ def test_what_is_lacking_goes_back_with_the_job(nodes: dict[str, Any], code: Cod
     life = dequeued()
     (said,) = events(decide(where(life, **nodes), heard(life), NOW))
     assert (said.verb, said.why.code, bool(said.why.remedy), said.freed) == ("queue", code, True, 3)
-    assert [one.code for one in said.verdicts] == ([verdict] if verdict else [])
+    assert [one.code for one in verdicts(said)] == ([verdict] if verdict else [])
     assert (said.queue, said.leaf, said.enqueued_at) == ("gold", ("root", "root/a"), T0 + S)
 
 
@@ -90,8 +93,8 @@ def test_a_cluster_where_it_failed_is_avoided_until_its_time_is_over() -> None:
     life.then(wire.Queue, queue="gold", enqueued_at=T0 + S, attempt=2).then(wire.Dequeued)
     view = where(life, c1=cluster("c1", BIG, until - 2 * S))
     (said,) = events(decide(view, heard(life), until - S))
-    assert (said.verb, said.verdicts[0].code) == ("queue", Code.RECENTLY_FAILED)
-    assert said.verdicts[0].numbers["until"] == until
+    assert (said.verb, verdicts(said)[0].code) == ("queue", Code.RECENTLY_FAILED)
+    assert verdicts(said)[0].numbers["until"] == until
     (said,) = events(decide(view, heard(life), until))
     assert (said.verb, said.attempt) == ("placed", 2)
 

@@ -13,10 +13,12 @@ from fairway.app.bench.command_options import (
     Output,
     Processes,
     Seed,
+    Sizes,
     Tenants,
     Warmup,
     Window,
     check_processes,
+    numbers,
     show,
 )  # fmt: skip
 from fairway.app.failure import ERROR, USAGE, Failure, end, say
@@ -52,6 +54,23 @@ def pipeline(
     check_processes(processes)
     run = Run(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync, servers)
     show(measure, run, directory, output)
+
+
+@_bench.command()
+def decisions(
+    sizes: Sizes = "100,1000",
+    nodes: Nodes = 100,
+    decisions: Annotated[int, typer.Option(min=2, help="at each number of clusters")] = 10_000,
+    warmup: Annotated[int, typer.Option(min=1, help="decisions before those")] = 2_000,
+    batch: Annotated[int, typer.Option(min=1, help="messages that are decided on together")] = 64,
+    seed: Seed = 1,
+    directory: Dir = "",
+    output: Output = "text",
+) -> None:
+    """The scheduler's decisions alone, with what they say of every cluster; no bus, no store."""
+    from fairway.app.bench.decisions import Run, measure
+
+    show(measure, Run(numbers(sizes), nodes, decisions, warmup, batch, seed), directory, output)
 
 
 @_bench.command()

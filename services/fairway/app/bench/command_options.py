@@ -15,6 +15,7 @@ Warmup = Annotated[int, typer.Option(min=1, help="jobs before the measurement")]
 Window = Annotated[int, typer.Option(min=1, help="most jobs under way at a time")]
 Clusters = Annotated[int, typer.Option(min=1)]
 Nodes = Annotated[int, typer.Option(min=1, help="nodes of each cluster")]
+Sizes = Annotated[str, typer.Option(help="numbers of clusters, with commas between")]
 Tenants = Annotated[int, typer.Option(min=1)]
 Seed = Annotated[int, typer.Option(help="of the mix of jobs")]
 Processes = Annotated[int, typer.Option(help="over how many processes the services are spread: 1 to 4, or 7")]
@@ -25,6 +26,14 @@ def check_processes(given: int) -> None:
 
     if given not in SPLITS:
         end(Failure(USAGE, f"--processes is {given}", f"choose from {', '.join(map(str, SPLITS))}"))
+
+
+def numbers(sizes: str) -> tuple[int, ...]:
+    """Of clusters, as `--sizes` gives them."""
+    found = tuple(int(one) for one in sizes.split(",") if one.isdecimal() and int(one))
+    if len(found) != sizes.count(",") + 1:
+        end(Failure(USAGE, f"--sizes is {sizes!r}", "give numbers of clusters such as 3,30"))
+    return found
 
 
 def show(measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, directory: str, output: str) -> None:

@@ -10,13 +10,14 @@ from fairway.app.bench.command_options import (
     Nodes,
     Output,
     Processes,
+    Sizes,
     Tenants,
     Warmup,
     Window,
     check_processes,
+    numbers,
     show,
 )  # fmt: skip
-from fairway.app.failure import USAGE, Failure, end
 
 
 def register(app: typer.Typer) -> None:
@@ -96,7 +97,7 @@ def workers(
 
 
 def clusters(
-    sizes: Annotated[str, typer.Option(help="numbers of clusters, with commas between")] = "3,30,300,1000",
+    sizes: Sizes = "3,30,300,1000",
     jobs: Annotated[int, typer.Option(min=1, help="for each number of clusters")] = 10_000,
     warmup: Warmup = 1_000,
     nodes: Nodes = 100,
@@ -109,7 +110,4 @@ def clusters(
     from fairway.app.bench.clusters import Run, measure
 
     check_processes(processes)
-    numbers = tuple(int(one) for one in sizes.split(",") if one.isdecimal() and int(one))
-    if len(numbers) != sizes.count(",") + 1:
-        end(Failure(USAGE, f"--sizes is {sizes!r}", "give numbers of clusters such as 3,30"))
-    show(measure, Run(numbers, jobs, warmup, nodes, processes=processes, window=window), directory, output)
+    show(measure, Run(numbers(sizes), jobs, warmup, nodes, processes=processes, window=window), directory, output)

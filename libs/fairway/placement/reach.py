@@ -1,0 +1,98 @@
+"""The nodes of a fleet that pods of one `Where` may be on, and what is free on them by cluster."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairway.placement.ground import PODS, UNLISTED, Ground, widened
+from fairway.placement.index import MAX_PODS, admits
+from fairway.placement.shapes import Amounts, Where
+from fairway.placement.trail import Numbers
+
+# No kubelet takes so many pods: a node that would take more of a shape counts for this many.
+MOST_PODS = (1 << 17) - 1
+
+
+class Reach:
+    """By position: `open` is 1 where such a pod may go now, else 0, `limit` the most of them, and `good` says where one
+    may go for good (cordons and passing taints set aside). By slot: `open_nodes` and `good_nodes` count them."""
+
+    def __init__(self, ground: Ground, where: Where) -> None:
+        self.where = where
+        self._ground = ground
+        self._seen = -1
+        self.limit = self.open = np.zeros(0, np.int64)
+        self.good = np.zeros(0, np.bool_)
+        self.forget()
+
+    def forget(self) -> None:
+        """What is kept by slot is void: clusters came or went."""
+        slots = len(self._ground.views)
+        self._summed = self._summed_deep = -1
+        self._stale = np.ones(slots, np.bool_)
+        self._free = self._whole = np.zeros((0, slots), np.int64)
+        self.open_nodes, self.good_nodes = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+        self._unlisted, self._ever_unlisted = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+
+    def refresh(self) -> None:
+        """Decides anew which nodes are admitted, of those that are other nodes now."""
+        ground = self._ground
+        if self._seen == ground.deep.version:
+            return
+        if len(self.limit) < ground.used:
+            self.open, self.good = widened(self.open, len(ground.home)), widened(self.good, len(ground.home))
+        deep = ground.deep.since(self._seen)
+        homes = ground.home.tolist()
+        for position in range(ground.used) if deep is None else deep.tolist():
+            name = ground.who[position]
+            state = ground.views[homes[position]].states[name] if name else None
+            self.open[position], self.good[position] = admits(self.where, state.node) if state else (False, False)
+        self.limit = self.open * MOST_PODS
+        self._seen = ground.deep.version
+
+    def sum(self, slots: Numbers) -> None:
+        """Brings the sums of these clusters up to date; needed only where there is no room."""
+        ground = self._ground
+        if len(self._free) < len(ground.free):
+            more = np.zeros((len(ground.free) - len(self._free), len(ground.views)), np.int64)
+            self._free, self._whole = np.vstack((self._free, more)), np.vstack((self._whole, more))
+        if self._summed_deep != ground.deep.version:
+            for some, at in ground.changed(ground.deep.since(self._summed_deep)):
+                self._sum_deep(some, at)
+            self._summed_deep = ground.deep.version
+        if self._summed != ground.touched.version:
+            touched = ground.touched.since(self._summed)
+            self._stale[slice(None) if touched is None else ground.home[touched]] = True
+            self._summed = ground.touched.version
+        late = slots[self._stale[slots] & (ground.size[slots] > 0)]
+        if len(late):
+            self._sum_free(late)
+
+    def _sum_free(self, late: Numbers) -> None:
+        """An overcommitted resource counts as nothing free."""
+        ground = self._ground
+        for some, at in ground.changed(ground.start[late]):
+            self._free[:, some] = (np.maximum(ground.free.take(at, axis=1), 0) * self.open[at]).sum(axis=2)
+        self._stale[late] = False
+
+    def _sum_deep(self, slots: Numbers, at: Numbers) -> None:
+        whole, open_, good = self._ground.whole[:, at], self.open[at], self.good[at]
+        unlisted = whole[PODS] == UNLISTED
+        self._whole[:, slots] = (np.maximum(whole, 0) * good).sum(axis=2)
+        self.open_nodes[slots], self.good_nodes[slots] = open_.sum(axis=1), good.sum(axis=1)
+        self._unlisted[slots] = (unlisted & open_).sum(axis=1)
+        self._ever_unlisted[slots] = (unlisted & good).sum(axis=1)
+
+    def pods(self, requests: Amounts, slots: Numbers, ever: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+        """For each slot how many pods fit if its nodes were one, free or (`ever`) empty; and which ends first:
+        0 for `pods`, else 1 and the place among the requests."""
+        rows, amounts = self._ground.rows(requests)
+        sums = self._free.take(slots, axis=1)
+        if ever.any():
+            sums = np.where(ever, self._whole.take(slots, axis=1), sums)
+        counts = sums[rows] // amounts[:, None]
+        if self._ever_unlisted.any():
+            unlisted = np.where(ever, self._ever_unlisted[slots], self._unlisted[slots]) > 0
+            most = UNLISTED if requests else MAX_PODS * np.where(ever, self.good_nodes[slots], self.open_nodes[slots])
+            counts[0] = np.where(unlisted, most, counts[0])
+        first = counts.argmin(axis=0)
+        return np.maximum(counts.min(axis=0), 0), first

@@ -1,0 +1,76 @@
+"""What a policy and a kind rule out, cluster by cluster, whatever room there is."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from fairway.placement.constraints import matches, untolerated
+from fairway.wire.capacity import ClusterInfo
+from fairway.wire.policy import Affinity
+from fairway.wire.reasons import Code
+from fairway.wire.workload import Expression, Toleration
+
+# A code, and the rule, label, taint, kind or lacking resource that it is about.
+Answer = tuple[Code, str]
+
+
+class Wanted(Struct, frozen=True, cache_hash=True):
+    """What of a job its clusters have to agree to; `kind` is `Kind.group/version`, as clusters list it."""
+
+    kind: str
+    affinity: Affinity
+    tolerations: tuple[Toleration, ...]
+
+
+def against(info: ClusterInfo, wanted: Wanted) -> Answer | None:
+    """The first rule against a cluster."""
+    affinity, name = wanted.affinity, info.name
+    if affinity.cluster_names and name not in affinity.cluster_names:
+        return Code.NOT_SELECTED, "clusterNames"
+    if name in affinity.exclude:
+        return Code.NOT_SELECTED, "exclude"
+    for label in affinity.labels:
+        if not matches(label, info.labels):
+            return Code.LABELS_DIFFER, _differs(label, info.labels)
+    taint = untolerated(info.taints, wanted.tolerations) if info.taints else None
+    if taint:
+        return Code.TAINTED, f"{taint.key}={taint.value}:{taint.effect}"
+    if info.cordoned:
+        return Code.CORDONED, ""
+    if wanted.kind not in info.kinds:
+        return Code.KIND_NOT_SERVED, wanted.kind
+    return None
+
+
+def _differs(label: Expression, labels: Mapping[str, str]) -> str:
+    values = f" ({', '.join(label.values)})" if label.values else ""
+    here = f"it is {labels[label.key]}" if label.key in labels else "it has none"
+    return f"{label.key} {label.operator}{values}; {here}"
+
+
+class Rules:
+    """`against` for every cluster of a fleet: `index` by slot is 0 where nothing is ruled out, else 1 and the place of
+    the answer among `answers`."""
+
+    def __init__(self, wanted: Wanted, clusters: int) -> None:
+        self.touched = 0
+        self.index = np.zeros(clusters, np.int64)
+        self.answers: list[Answer] = []
+        self.seen = -1
+        self._wanted = wanted
+        self._known: dict[Answer, int] = {}
+
+    def judge(self, slots: Iterable[int], infos: Sequence[ClusterInfo]) -> None:
+        """Judges these clusters (anew)."""
+        for slot in slots:
+            self.index[slot] = self._number(infos[slot])
+
+    def _number(self, info: ClusterInfo) -> int:
+        answer = against(info, self._wanted)
+        if answer is None:
+            return 0
+        number = self._known.setdefault(answer, len(self.answers) + 1)
+        if number > len(self.answers):
+            self.answers.append(answer)
+        return number
