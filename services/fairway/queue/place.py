@@ -36,7 +36,8 @@ def _why(view: View, entry: Entry, blocking: bool) -> Reason:
     if entry.lacks == REMOVAL and job.why is not None:
         return job.why
     if entry.lacks and job.why is not None:
-        return lacking(path_nodes(view.tree, job.leaf), view.usage, entry.request) or job.why
+        path = path_nodes(view.tree, job.leaf)
+        return lacking(path, view.usage, entry.request, job.why.field) or job.why
     head = _head(view, job.queue) if blocking else None
     if head is not None and head.job.id != job.id:
         what = head.job.why.text if head.job.why else "it is about to go"

@@ -82,7 +82,7 @@ class Turn:
             return False
         teller = self._amended(job)
         path = path_nodes(self._view.tree, job.leaf)
-        why = lacking(path, self.usage, entry.request)
+        why = lacking(path, self.usage, entry.request, job.why.field if job.why else "")
         if why is not None:
             self._held.add(job.id)
             if job.why is None or (job.why.code, job.why.field) != (why.code, why.field):

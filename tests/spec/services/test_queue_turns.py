@@ -180,6 +180,25 @@ def test_why_it_is_blocked_is_said_once() -> None:
     assert verbs(decide(of(waiting("a", why=quota()), **full), told(Begin()), NOW)) == []
 
 
+@pytest.mark.parametrize(
+    ("told", "full", "want"),
+    [
+        pytest.param("", ("root", "root/a"), ["root/a"], id="told for the first time, of the nearest to its leaf"),
+        pytest.param("root", ("root", "root/a"), [], id="the node it was told of is still full, and so is another"),
+        pytest.param("root/a", ("root", "root/a"), [], id="the node it was told of is still full, and one above it"),
+        pytest.param("root/a", ("root",), ["root"], id="another one is full now"),
+    ],
+)
+def test_which_of_several_full_quotas_it_waits_for_is_said_only_when_it_changes(
+    told: str, full: tuple[str, ...], want: list[str]
+) -> None:
+    """Where siblings may borrow, now one and now two levels are full; a word at each look would never end."""
+    life = waiting("a", why=quota(told)) if told else waiting("a")
+    usage = {f"{node}|{GPU}": 1000 if node == "root" else 32 for node in full}
+    said = events(decide(of(life, tree=tree(), usage=usage), heard(waiting("a")), NOW))
+    assert [one.why.field for one in said] == want
+
+
 def test_a_message_of_a_job_that_went_on_changes_nothing() -> None:
     life = flying("a")
     assert decide(of(life), heard(life, 1), NOW) == NOTHING
