@@ -25,6 +25,7 @@ class Entry(Struct, frozen=True):
 
 BENCHES = (
     Entry("pipeline", quick=("--jobs", "5000", "--warmup", "500")),
+    Entry("kueue-baseline", quick=("--jobs", "50", "--clusters", "1")),
     Entry("report", quick=("--nodes", "500", "--pods", "5000", "--seconds", "20")),
     Entry("kubernetes", quick=("--jobs", "100", "--calm", "20", "--freed", "5")),
 )
