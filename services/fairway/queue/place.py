@@ -1,8 +1,8 @@
 """Where a waiting job stands: its position, who is ahead, and what it waits for as of now. Pure."""
 
 from fairway.domain.quota import lacking, path_nodes
-from fairway.queue.book import NOTHING_YET, REMOVAL, Entry
-from fairway.queue.turn import View, steps_aside
+from fairway.queue.book import NOTHING_YET, REMOVAL, Entry, steps_aside
+from fairway.queue.turn import View
 from fairway.wire.asks import QueuePlace
 from fairway.wire.reasons import Code, Reason
 

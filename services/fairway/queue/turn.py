@@ -9,12 +9,11 @@ from fairway.domain.queues import QueueSpec
 from fairway.domain.quota import charge, lacking, path_nodes
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.tell import Jobs, Teller, quota_key
-from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry, retry_at
+from fairway.queue.book import NOTHING_YET, QUOTA, ROOM, Book, Entry, Place, retry_at, steps_aside
 from fairway.queue.follow import Policies, under
 from fairway.queue.rooms import enough, taken_of
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import FleetMessage, Freed
-from fairway.wire.reasons import Code
 
 SERVICE = "queue"
 # The reason of a turn that only looks whether anybody was forgotten.
@@ -36,9 +35,8 @@ class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
 
 
 class View(Jobs, Protocol):
-    """`usage` by quota key, `long_used` the larger of now and the last sweep; `room` the
-    last word on each cluster's free room, which `all_known` says is complete;
-    `freed` how often room was freed; `policies` are the hub's by title."""
+    """`usage` by quota key, `long_used` the larger of now and the last sweep; `room` the last word on each cluster's
+    free room, which `all_known` says is complete; `freed` how often room was freed; `policies` the hub's by title."""
 
     book: Book
     freed: int
@@ -75,8 +73,7 @@ class Turn:
         return spec is not None and spec.policy == "Block"
 
     def attempt(self, entry: Entry) -> bool:
-        """Dequeues the job if it may go now; else says why not, if that is news. It goes under its policy as that is
-        now."""
+        """Dequeues the job, under its policy as that is now, if it may go; else says why not, if that is news."""
         job = entry.job
         if not self._may_try(entry):
             return False
@@ -92,6 +89,15 @@ class Turn:
             return False
         self._dequeue(entry, path, teller)
         return True
+
+    def enter(self, entry: Entry) -> None:
+        """Tries a job that has come; those before it first, where there is quota for it: what was given back a moment
+        ago is theirs, and the word of it may still be on its way."""
+        if lacking(path_nodes(self._view.tree, entry.job.leaf), self.usage, entry.request) is None:
+            by, self.by = self.by, "quota"
+            self.serve_quota(entry.job.leaf, entry.place)
+            self.by = by
+        self.attempt(entry)
 
     def _amended(self, job: Job) -> Teller:
         """Who speaks of this job next: first of what its policy says now, if that is news."""
@@ -164,14 +170,17 @@ class Turn:
                 self.attempt(entry)
             return
 
-    def serve_quota(self, leaf: Iterable[str]) -> None:
-        """Quota was given back along `leaf`: those it blocked go as far as it reaches, first come first served."""
-        heads = [entry for node in leaf for entry in self._view.book.heads(QUOTA, node)]
-        self._serve(sorted(heads, key=lambda entry: entry.place))
+    def serve_quota(self, leaf: Iterable[str], before: Place | None = None) -> None:
+        """Quota was given back along `leaf`: those it blocked (`before` this place) go as far as it reaches, first come
+        first served."""
+        heads = [one for node in leaf for one in self._view.book.heads(QUOTA, node) if not before or one.place < before]
+        self._serve(sorted(heads, key=lambda entry: entry.place), before)
 
-    def _serve(self, heads: list[Entry]) -> None:
+    def _serve(self, heads: list[Entry], before: Place | None = None) -> None:
         for head in heads:
             for entry in self._view.book.group(head):
+                if before and entry.place >= before:
+                    break
                 # Whom its queue holds back does not stand in the way of those of other queues.
                 if self._may_try(entry) and not self.attempt(entry):
                     break
@@ -239,8 +248,3 @@ class Turn:
             if self.attempt(entry):
                 return True
         return False
-
-
-def steps_aside(entry: Entry) -> bool:
-    why = entry.job.why
-    return entry.lacks == REMOVAL or (why is not None and why.code is Code.NO_CLUSTER_EVER)

@@ -44,6 +44,25 @@ CASES = {
     "what fits goes past what does not": Case(
         [waiting("a", pods=4, why=quota()), waiting("b", 1)], "b", ["b"], {"tree": tree(), "usage": EIGHT_LEFT}
     ),
+    "what was given back unheard goes to one before it first": Case(
+        [waiting("a", pods=2, priority=9, why=quota()), waiting("b", 1)],
+        "b", ["a"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 16}},
+    ),
+    "and what that one leaves is for the one that comes": Case(
+        [waiting("a", pods=2, priority=9, why=quota()), waiting("b", 1)],
+        "b", ["a", "b"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 8}},
+    ),
+    "one that comes goes before those behind it, whatever they wait for": Case(
+        [waiting("a", why=quota()), waiting("b", 1, priority=9)], "b", ["b"], {"tree": tree(), "usage": EIGHT_LEFT}
+    ),
+    "of those that ask the same, only the ones before it go first": Case(
+        [waiting("a", priority=9, why=quota()), waiting("b", 1, pods=2, priority=5), waiting("c", 2, why=quota())],
+        "b", ["a", "b"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 8}},
+    ),
+    "and before the head of another queue, even a blocking one, that has less priority": Case(
+        [waiting("a", why=quota()), waiting("b", 1, queue="silver", priority=9)],
+        "b", ["b"], {"tree": tree(), "usage": EIGHT_LEFT, "queues": BLOCK},
+    ),
     "behind a blocking head nobody goes": Case(
         [waiting("a", pods=4, why=quota()), waiting("b", 1)],
         "b", [], {"tree": tree(), "usage": EIGHT_LEFT, "queues": BLOCK},
