@@ -14,7 +14,17 @@ from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
 from fairway.domain.decision import Add, Put, Step
-from fairway.runtime.ports import Bus, Commit, Fenced, Outgoing, Store, StoreWiped, Unreachable, Wanted
+from fairway.runtime.outbox import netstrings
+from fairway.runtime.ports import (
+    Bus,
+    Commit,
+    Fenced,
+    Outgoing,
+    Store,
+    StoreWiped,
+    Unreachable,
+    Wanted,
+)
 
 _fresh = count()
 
@@ -148,10 +158,12 @@ async def test_changes_tell_each_followed_row_once_with_its_newest_value(store: 
 
 async def test_the_outbox_keeps_the_words_of_taken_steps_until_they_are_done(store: Store) -> None:
     good, bad = Step((Put("jobs", "a", 1, expect=0),)), Step((Put("jobs", "a", 1, expect=0),))
-    commit = Commit((good, bad), outbox="outbox/x", keys=("k1", "k2"), payloads=(b"one|", b"two"))
-    assert await store.commit(commit) == [True, False]
+    silent, other = Step((Put("jobs", "b", 1),)), Step((Put("jobs", "c", 1),))
+    words = (b"one|", b"two", b"", b"3:x")
+    commit = Commit((good, bad, silent, other), outbox="outbox/x", key="k1", payloads=words)
+    assert await store.commit(commit) == [True, False, True, True]
     found = await store.read(Wanted(whole=("outbox/x",)))
-    assert {key: row.data for key, row in found.whole["outbox/x"].items()} == {"k1": b"one|"}
+    assert {key: netstrings(row.data) for key, row in found.whole["outbox/x"].items()} == {"k1": [b"one|", b"3:x"]}
     await store.commit(Commit((), outbox="outbox/x", done=("k1",)))
     assert (await store.read(Wanted(whole=("outbox/x",)))).whole.get("outbox/x", {}) == {}
 

@@ -1,15 +1,23 @@
 -- Commits steps, each all or nothing. ARGV: prefix, epoch, request (msgpack), blobs.
--- request: {steps, outbox table, done keys, lease name, lease token}; step: {outbox key, payload, ops};
+-- request: {steps, outbox table, outbox key, done keys, lease name, lease token}; step: {payload, ops};
 -- op: {1, table, key, rev, expected rev or -1, value} or {2, table, key, amount, most or false}; payload and value
--- are numbers of blobs, 0 is none.
+-- are numbers of blobs, 0 is none. The payloads of taken steps are kept under the outbox key, as netstrings.
 -- Returns "WIPED", "FENCED", or one digit per step (1 taken, 0 refused).
 local prefix, epoch = ARGV[1], ARGV[2]
 if redis.call('GET', prefix .. ':epoch') ~= epoch then return 'WIPED' end
 local request = cmsgpack.unpack(ARGV[3])
-local steps, outbox, done, lease, token = request[1], request[2], request[3], request[4], request[5]
+local steps, outbox, key, done, lease, token = unpack(request)
 if lease ~= '' and redis.call('GET', prefix .. ':fence:' .. lease) ~= tostring(token) then return 'FENCED' end
 
-local function hash(table) return prefix .. ':t:' .. table end
+local hashes = {}
+local function hash(table)
+  local found = hashes[table]
+  if not found then
+    found = prefix .. ':t:' .. table
+    hashes[table] = found
+  end
+  return found
+end
 
 local function followed(table)
   return table == 'clusters' or string.sub(table, 1, 6) == 'nodes/' or string.sub(table, 1, 7) == 'ledger/'
@@ -34,7 +42,7 @@ local function apply(op)
     return
   end
   if op[6] > 0 then
-    redis.call('HSET', hash(op[2]), op[3], string.format('%.0f', op[4]) .. '|' .. ARGV[3 + op[6]])
+    redis.call('HSET', hash(op[2]), op[3], ARGV[3 + op[6]])
   else
     redis.call('HDEL', hash(op[2]), op[3])
   end
@@ -45,16 +53,20 @@ local function apply(op)
 end
 
 if #done > 0 then redis.call('HDEL', hash(outbox), unpack(done)) end
-local taken = {}
+local taken, said = {}, {}
 for index, step in ipairs(steps) do
   local ok = true
-  for _, op in ipairs(step[3]) do
+  for _, op in ipairs(step[2]) do
     if refused(op) then ok = false break end
   end
   if ok then
-    for _, op in ipairs(step[3]) do apply(op) end
-    if step[2] > 0 then redis.call('HSET', hash(outbox), step[1], '0|' .. ARGV[3 + step[2]]) end
+    for _, op in ipairs(step[2]) do apply(op) end
+    if step[1] > 0 then
+      local words = ARGV[3 + step[1]]
+      said[#said + 1] = #words .. ':' .. words
+    end
   end
   taken[index] = ok and '1' or '0'
 end
+if #said > 0 then redis.call('HSET', hash(outbox), key, '0|' .. table.concat(said)) end
 return table.concat(taken)

@@ -100,12 +100,14 @@ class MemoryStore:
         outbox = self.rows.setdefault(commit.outbox, {})
         for key in commit.done:
             outbox.pop(key, None)
-        taken = []
+        taken, words = [], b""
         payloads = commit.payloads or (b"",) * len(commit.steps)
-        for key, payload, step in zip(commit.keys or ("",) * len(commit.steps), payloads, commit.steps, strict=True):
+        for payload, step in zip(payloads, commit.steps, strict=True):
             taken.append(self._take(step))
             if taken[-1] and payload:
-                outbox[key] = Row(0, payload)
+                words += b"%d:%b" % (len(payload), payload)
+        if words:
+            outbox[commit.key] = Row(0, words)
         return taken
 
     def _take(self, step: Step) -> bool:

@@ -16,6 +16,7 @@ from nats.aio.msg import Msg
 from nats.js.api import AckPolicy, ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
+from fairway.adapters.nats_bundle import bundled
 from fairway.adapters.nats_source import NatsSource
 from fairway.adapters.nats_wire import Arrived, wire
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
@@ -101,7 +102,7 @@ class NatsBus:
                 window.acked(name, one.data.startswith(b"{") and self._decode(one.data).error is None)
 
     async def publish(self, messages: Sequence[Outgoing]) -> None:
-        left = list(messages)
+        left = bundled(messages)
         for _ in range(_PUBLISH_TRIES):
             if not left:
                 return

@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 from nats.aio.client import Client
 
+from fairway.adapters.nats_bundle import Share, delivered
 from fairway.adapters.nats_wire import Arrived, Close, Wire
 from fairway.runtime.ports import Delivery, Unreachable
 
-# Messages asked for ahead of use: two full batches of the loop.
+# Messages asked for ahead of use, about: two full batches of the loop.
 _CREDIT = 512
 # An unanswered pull request ends by itself after this long; the server sends a heartbeat twice in it.
 _EXPIRES_S = 20
@@ -31,6 +32,7 @@ class NatsSource:
         self._buffer: deque[Delivery] = deque()
         self._arrived = asyncio.Event()
         self._asked = 0
+        self._each = 1.0  # messages of a bundle, on average of late
         self._sign_of_life = 0.0
         self._close: Close | None = None
         self._acks: list[str] = []
@@ -52,9 +54,10 @@ class NatsSource:
         task.add_done_callback(self._tasks.discard)
 
     async def _pull(self) -> None:
-        want = _CREDIT - self._asked - len(self._buffer)
-        if want < _CREDIT // 2 or not self._nc.is_connected:
+        room = _CREDIT - self._asked * self._each - len(self._buffer)
+        if room < _CREDIT // 2 or not self._nc.is_connected:
             return
+        want = max(1, int(room / self._each))
         self._asked += want
         request = {"batch": want, "expires": _EXPIRES_S * 10**9, "idle_heartbeat": _HEARTBEAT_S * 10**9}
         self._sign_of_life = asyncio.get_running_loop().time()
@@ -72,7 +75,9 @@ class NatsSource:
         for one in arrived:
             if one.reply.startswith(b"$JS.ACK"):
                 self._asked = max(0, self._asked - 1)
-                self._buffer.append(_delivery(one))
+                came = delivered(one)
+                self._each += (len(came) - self._each) / 32
+                self._buffer += came
             elif (status := one.status) and status != "100":  # that request is over, whatever of it was left
                 self._keep(self._over(status))
         if self._buffer:
@@ -105,8 +110,15 @@ class NatsSource:
         return taken
 
     def ack(self, deliveries: Sequence[Delivery]) -> None:
-        self._acks.extend(delivery.handle for delivery in deliveries)
-        self._keep(self._send_acks())
+        for handle in (delivery.handle for delivery in deliveries):
+            if not isinstance(handle, Share):
+                self._acks.append(handle)
+                continue
+            handle.left -= 1
+            if not handle.left:
+                self._acks.append(handle.reply)
+        if self._acks:
+            self._keep(self._send_acks())
 
     async def _send_acks(self) -> None:
         acks, self._acks = self._acks, []
@@ -114,8 +126,10 @@ class NatsSource:
             await self._wire.reply(acks, b"+ACK")
 
     def later(self, delivery: Delivery, delay_ms: int) -> None:
+        """All of its bundle comes again then, those that were acknowledged, too: they are known."""
         body = b'-NAK {"delay": %d}' % (delay_ms * 1_000_000)
-        self._keep(self._nc.publish(delivery.handle, body))
+        handle = delivery.handle
+        self._keep(self._nc.publish(handle.reply if isinstance(handle, Share) else handle, body))
 
     async def close(self) -> None:
         for task in list(self._tasks):
@@ -124,16 +138,3 @@ class NatsSource:
         if close is not None and not self._nc.is_closed:
             await close()
 
-
-def _delivery(one: Arrived) -> Delivery:
-    """`$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>`, or the longer form
-    with domain and account behind `$JS.ACK` (ADR-15 of NATS)."""
-    handle = one.reply.decode()
-    parts = handle.split(".")
-    at = 4 if len(parts) < 11 else 6
-    delivered, sequence, left = int(parts[at]), int(parts[at + 1]), int(parts[at + 4])
-    name = one.id or f"{parts[at - 2]}-{sequence}"
-    return Delivery(
-        id=name, subject=one.subject.decode(), data=one.data, sequence=sequence, delivered=delivered, left=left,
-        handle=handle,
-    )  # fmt: skip

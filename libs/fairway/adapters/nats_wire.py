@@ -22,7 +22,14 @@ log = structlog.get_logger()
 _INTERNALS = ("_ps", "_pending", "_pending_data_size", "_send_command", "_flush_pending", "_process_msg")
 _PLAIN = re.compile(r"[!-~]+")
 _ID = b"Nats-Msg-Id: "
+_PARTS = b"Fairway-Bundle: "
 _STATUS = re.compile(rb"NATS/1\.0 +(\d{3})")
+
+
+class Bundle(Outgoing, frozen=True):
+    """Messages that travel as one (nats_bundle.py); `parts` are their ids, in order."""
+
+    parts: tuple[str, ...] = ()
 
 
 class Arrived(NamedTuple):
@@ -36,8 +43,16 @@ class Arrived(NamedTuple):
     @property
     def id(self) -> str:
         """Nats-Msg-Id, or empty."""
-        at = self.headers.find(_ID)
-        return self.headers[at + len(_ID) : self.headers.find(b"\r", at)].decode() if at > 0 else ""
+        return self._header(_ID)
+
+    @property
+    def parts(self) -> list[str]:
+        """The ids of the messages that it holds, if it is a bundle."""
+        return self._header(_PARTS).split()
+
+    def _header(self, name: bytes) -> str:
+        at = self.headers.find(name)
+        return self.headers[at + len(name) : self.headers.find(b"\r", at)].decode() if at > 0 else ""
 
     @property
     def status(self) -> str:
@@ -85,6 +100,8 @@ class PlainWire:
                 "Nats-Msg-Id": one.id, "ce-id": one.id, "ce-specversion": "1.0", "ce-type": one.kind,
                 "ce-source": one.source or "/fairway",
             }  # fmt: skip
+            if isinstance(one, Bundle):
+                headers["Fairway-Bundle"] = " ".join(one.parts)
             await self._nc.publish(one.subject, one.data, reply=reply, headers=headers)
 
     async def reply(self, subjects: Sequence[str], body: bytes) -> None:
@@ -122,9 +139,9 @@ class BulkWire:
         if len(one.data) > self._nc.max_payload:
             raise nats.errors.MaxPayloadError
         name = _plain(one.id)
-        head = (
-            f"NATS/1.0\r\nNats-Msg-Id: {name}\r\nce-id: {name}\r\nce-specversion: 1.0\r\n{_event(one.kind, one.source)}"
-        )
+        parts = f"Fairway-Bundle: {' '.join(map(_plain, one.parts))}\r\n" if isinstance(one, Bundle) else ""
+        rest = _event(one.kind, one.source)
+        head = f"NATS/1.0\r\nNats-Msg-Id: {name}\r\nce-id: {name}\r\nce-specversion: 1.0\r\n{parts}{rest}"
         sizes = f"{len(head)} {len(head) + len(one.data)}"
         return f"HPUB {_subject(one.subject)} {reply} {sizes}\r\n{head}".encode(), one.data, b"\r\n"
 

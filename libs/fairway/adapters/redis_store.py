@@ -25,7 +25,7 @@ _SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "re
 _PIECE = 2_000
 
 
-def pack_step(key: str, payload: bytes, step: Step, blobs: list[bytes]) -> list[Any]:
+def pack_step(payload: bytes, step: Step, blobs: list[bytes]) -> list[Any]:
     """A step as commit.lua wants it. Values go beside the request, as `blobs` that it names by number (0: none):
     the server's msgpack knows no byte strings."""
 
@@ -36,12 +36,12 @@ def pack_step(key: str, payload: bytes, step: Step, blobs: list[bytes]) -> list[
     ops: list[Any] = []
     for write in step.writes:
         if isinstance(write, Put):
-            data = 0 if write.value is None else blob(encoded(write.table, write.key, write.value))
+            row = b"" if write.value is None else b"%d|%b" % (write.rev, encoded(write.table, write.key, write.value))
             expect = -1 if write.expect is None else write.expect
-            ops.append([1, write.table, write.key, write.rev, expect, data])
+            ops.append([1, write.table, write.key, write.rev, expect, blob(row) if row else 0])
         else:
             ops.append([2, write.table, write.key, write.amount, False if write.most is None else write.most])
-    return [key, blob(payload) if payload else 0, ops]
+    return [blob(payload) if payload else 0, ops]
 
 
 def row(data: bytes | None) -> Row | None:
@@ -106,10 +106,9 @@ class RedisStore:
 
     async def commit(self, commit: Commit) -> list[bool]:
         payloads = commit.payloads or (b"",) * len(commit.steps)
-        keys = commit.keys or ("",) * len(commit.steps)
         blobs: list[bytes] = []
-        steps = [pack_step(*parts, blobs) for parts in zip(keys, payloads, commit.steps, strict=True)]
-        request = msgspec.msgpack.encode([steps, commit.outbox, commit.done, commit.lease, commit.token])
+        steps = [pack_step(*parts, blobs) for parts in zip(payloads, commit.steps, strict=True)]
+        request = msgspec.msgpack.encode([steps, commit.outbox, commit.key, commit.done, commit.lease, commit.token])
         answer = _taken(await self._run("commit", self._epoch, request, *blobs))
         return [digit == ord("1") for digit in answer]
 

@@ -34,28 +34,29 @@ class Outbox:
 
     def pack(self, steps: Sequence[tuple[Any, Step]], token: int) -> tuple[Commit, list[list[Outgoing]]]:
         """The commit of these steps, and for each step its messages as they will go out."""
-        keys, payloads, outgoing = [], [], []
+        payloads, outgoing = [], []
+        self._count += 1
         for _, step in steps:
-            self._count += 1
             words = [self._outgoing(say) for say in step.events]
-            keys.append(f"{self._world.owner}.{self._count}")
             payloads.append(_packed(words) if words else b"")
             outgoing.append(words)
         commit = Commit(
-            steps=tuple(step for _, step in steps), outbox=self._table, keys=tuple(keys), payloads=tuple(payloads),
-            done=self._done, lease=self._service if token else "", token=token,
+            steps=tuple(step for _, step in steps), outbox=self._table, key=f"{self._world.owner}.{self._count}",
+            payloads=tuple(payloads), done=self._done, lease=self._service if token else "", token=token,
         )  # fmt: skip
         return commit, outgoing
 
     def _outgoing(self, say: Any) -> Outgoing:
         kind = "fairway." + ".".join(say.subject.split(".")[1:3])
-        return Outgoing(say.id, say.subject, _encode(say.message), kind, f"/fairway/{self._service}")
+        # Of the events of one job each builds upon the one before.
+        order = getattr(say.message, "job", "")
+        return Outgoing(say.id, say.subject, _encode(say.message), kind, f"/fairway/{self._service}", order)
 
     async def publish(self, messages: Sequence[Outgoing], commit: Commit) -> None:
-        """Publishes until it is done; the entries are cleared with the next commit."""
+        """Publishes until it is done; the entry is cleared with the next commit."""
         if messages:
             await self.insist(messages)
-        self._done = commit.keys
+        self._done = (commit.key,) if messages else ()
 
     async def insist(self, messages: Sequence[Outgoing]) -> None:
         while True:
@@ -90,8 +91,20 @@ class Outbox:
     async def _republish(self, entries: dict[str, bytes]) -> None:
         if not entries:
             return
-        await self.insist([one for data in entries.values() for one in _unpacked(data)])
+        for data in entries.values():
+            # An entry by itself, as it was said the first time: together with others the bus might bundle it otherwise.
+            await self.insist([one for payload in netstrings(data) for one in _unpacked(payload)])
         await self._world.store.commit(Commit(steps=(), outbox=self._table, done=tuple(entries)))
+
+
+def netstrings(data: bytes) -> list[bytes]:
+    """The byte strings that stand one after the other, each behind its length and a colon."""
+    found, at = [], 0
+    while at < len(data):
+        colon = data.index(b":", at)
+        at = colon + 1 + int(data[at:colon])
+        found.append(data[colon + 1 : at])
+    return found
 
 
 def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:

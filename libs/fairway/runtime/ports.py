@@ -21,17 +21,20 @@ class Unreachable(Exception):
 
 
 class Outgoing(Struct, frozen=True):
-    """A message ready to publish. `id` makes a second publish of it a no-op; `kind` is its CloudEvents type."""
+    """A message ready to publish. `id` makes a second publish of it a no-op; `kind` is its CloudEvents type. Messages
+    with an `order` may travel together with others of their subject, and keep their order among those with the same."""
 
     id: str
     subject: str
     data: bytes
     kind: str = ""
     source: str = ""
+    order: str = ""
 
 
 class Delivery(Struct):
-    """A message as it came. `handle` is the transport's, for the acknowledgement; `left` how many wait behind it."""
+    """A message as it came. `handle` is the transport's, for the acknowledgement; `left` how many wait behind it,
+    `behind` how many of these were stored together with it, with the same sequence."""
 
     id: str
     subject: str
@@ -39,6 +42,7 @@ class Delivery(Struct):
     sequence: int = 0
     delivered: int = 1
     left: int = 0
+    behind: int = 0
     handle: Any = None
 
 
@@ -49,12 +53,10 @@ class Source(Protocol):
 
     async def batch(self, most: int) -> list[Delivery]:
         """At least one message, at most `most`; waits for the first."""
-        ...
 
     def ack(self, deliveries: Sequence[Delivery]) -> None: ...
     def later(self, delivery: Delivery, delay_ms: int) -> None:
         """Deliver again after `delay_ms`."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -62,23 +64,19 @@ class Source(Protocol):
 class Bus(Protocol):
     async def publish(self, messages: Sequence[Outgoing]) -> None:
         """Returns when every message is stored. Unreachable after trying for a while; safe to repeat."""
-        ...
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source: ...
     async def fetch(self, stream: str, sequence: int) -> bytes | None:
         """The data of one stored message, or None when it is no longer there."""
-        ...
 
     def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
     ) -> AsyncIterator[Delivery]:
         """Stored messages from sequence `start`, in order; with `last` only the newest of each subject. Ends with
         the newest stored one, or with `live` never: then an empty Delivery marks that the past is over."""
-        ...
 
     async def tell(self, subject: str, data: bytes = b"") -> None:
         """Core publish: not stored, heard by whoever listens now."""
-        ...
 
     async def ask(self, subject: str, data: bytes = b"", timeout: float = 2.0) -> bytes: ...
     async def answer(self, subject: str, reply: Callable[[bytes], Awaitable[bytes | None]]) -> None: ...
@@ -120,11 +118,12 @@ class Found(Struct):
 
 
 class Commit(Struct, frozen=True):
-    """Steps in order, each all or nothing by itself. `outbox` keeps their events until `done` clears them."""
+    """Steps in order, each all or nothing by itself. `payloads` are their events as bytes: row `key` of `outbox` keeps
+    those of the steps that were taken, as netstrings (`<length>:<bytes>`), until `done` clears that row."""
 
     steps: tuple[Step, ...]
     outbox: str = ""
-    keys: tuple[str, ...] = ()
+    key: str = ""
     payloads: tuple[bytes, ...] = ()
     done: tuple[str, ...] = ()
     lease: str = ""
@@ -134,31 +133,25 @@ class Commit(Struct, frozen=True):
 class Store(Protocol):
     async def open(self) -> bool:
         """True when the store holds a working set; False when it is empty and has to be rebuilt."""
-        ...
 
     async def read(self, wanted: Wanted) -> Found: ...
     async def keys(self, table: str) -> list[str]:
         """The keys of a table, sorted; for lists that are shown in pages."""
-        ...
 
     async def commit(self, commit: Commit) -> list[bool]:
         """For each step, whether it was taken. StoreWiped or Fenced: none was."""
-        ...
 
     async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
         """Takes the lock of the rebuild and clears the store; False while another has it, or the store is filled."""
-        ...
 
     async def renew_rebuild(self, ttl_ms: int) -> bool: ...
     async def load(self, table: str, rows: Mapping[str, tuple[int, bytes]]) -> None:
         """Writes rows without guards; only between `begin_rebuild` and `finish_rebuild`."""
-        ...
 
     async def load_counters(self, table: str, counters: Mapping[str, int]) -> None: ...
     async def finish_rebuild(self, epoch: str) -> None: ...
     async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
         """A fencing token that grows with every change of owner, or 0 while another owner holds the lease."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -166,7 +159,6 @@ class Store(Protocol):
 class Clock(Protocol):
     def now(self) -> int:
         """Milliseconds since 1970."""
-        ...
 
     async def sleep(self, seconds: float) -> None: ...
 
@@ -174,7 +166,6 @@ class Clock(Protocol):
 class Ids(Protocol):
     def new(self) -> str:
         """A fresh id: letters, digits and `-`, at most 26 of them."""
-        ...
 
 
 class ClusterRefused(Exception):
@@ -213,35 +204,28 @@ class Cluster(Protocol):
         """Creates the object (field manager `fairway`) and its namespace, or finds it there as this attempt's. What is
         there is never changed: an object of that name with another `fairway.io/job` label, or none, is ClusterRefused
         with code NameConflict; one of another attempt, or on its way out, StaleObject."""
-        ...
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         """Foreground deletion of the object if it carries `labels`; True when it and its pods are gone."""
-        ...
 
     def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncIterator[Change]:
         """For ever, in one namespace or in all: lists, watches, and after any gap lists again (what vanished meanwhile
         is told as gone)."""
-        ...
 
     async def get(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None: ...
     async def patch(
         self, kind: str, namespace: str, name: str, body: dict[str, Any] | list[dict[str, Any]], subresource: str = ""
     ) -> dict[str, Any] | None:
         """Merge patch, or the steps of a JSON patch for a list; None when the object is not there."""
-        ...
 
     async def create(self, kind: str, manifest: dict[str, Any]) -> None: ...
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
         """Deletes at once, without grace, what carries `labels`: all of it, or the object of that name."""
-        ...
 
     async def drop(self, kind: str, namespace: str, name: str) -> None:
         """Deletes the object, if it is there, and waits for nothing: only for what Fairway alone writes."""
-        ...
 
     async def served(self) -> tuple[str, ...]:
         """The kinds of Fairway's registry that this API serves, sorted."""
-        ...
 
     async def close(self) -> None: ...

@@ -143,6 +143,11 @@ _HEADERS = {
         "ce-specversion": {"const": "1.0"},
         "ce-type": {"type": "string", "examples": ["fairway.job.placed"]},
         "ce-source": {"type": "string", "examples": ["/fairway/global-scheduler"]},
+        "Fairway-Bundle": {
+            "type": "string",
+            "description": "only on a bundle: the body is a JSON array of messages of this subject, and these are their "
+            "ids, with blanks between",
+        },
     },
 }
 

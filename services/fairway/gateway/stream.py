@@ -88,4 +88,6 @@ def event(one: Delivery) -> bytes:
     if isinstance(message, wire.Submitted):
         size = msgspec.Raw(_encode({"size": len(bytes(message.manifest))}))
         message = msgspec.structs.replace(message, manifest=size, policies=())
-    return b"id: %d\nevent: %b\ndata: %b\n\n" % (one.sequence, message.verb.encode(), _encode(message))
+    # Who comes back with it is told all of a bundle again, rather than missing the rest of it.
+    place = one.sequence - 1 if one.behind else one.sequence
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (place, message.verb.encode(), _encode(message))
