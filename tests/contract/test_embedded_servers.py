@@ -15,7 +15,10 @@ import psutil
 import pytest
 from redis.asyncio import Redis
 
-from fairway.adapters.embedded import EmbeddedServer, StartError, nats_server, valkey_server
+from fairway.adapters.embedded import EmbeddedServer, StartError, nats_cluster, nats_server, valkey_server
+from fairway.adapters.nats_bus import NatsBus
+from fairway.app.wiring import provisioned
+from fairway.runtime.ports import Outgoing
 
 Start = Callable[..., Awaitable[EmbeddedServer]]
 BOTH = pytest.mark.parametrize("start", [nats_server, valkey_server], ids=["NATS", "Valkey"])
@@ -81,6 +84,24 @@ async def test_nats_killed_and_restarted_has_the_same_port_and_every_acknowledge
         async with await nats.connect(server.url) as client:
             kept = await client.jetstream().get_msg("KEPT", 1)
             assert kept.data == b"before the kill"
+
+
+async def test_a_cluster_of_three_takes_and_keeps_messages_while_one_server_is_dead(tmp_path: Path) -> None:
+    first, second, third = servers = await nats_cluster(tmp_path, 3)
+    bus = await NatsBus.connect(first.url, "cluster")
+    try:
+        await provisioned(bus, 3)
+        await bus.publish([Outgoing("one", "fairway.job.queue.x", b"1")])
+        third.kill()
+        await bus.publish([Outgoing("two", "fairway.job.queue.x", b"2")])
+        assert [one.data async for one in bus.history("JOBS")] == [b"1", b"2"]
+        copies = {(await bus.client.jetstream().stream_info(name)).config.num_replicas for name in ("JOBS", "CONFIG")}
+        assert copies == {3}
+        assert second.alive
+    finally:
+        await bus.close()
+        for server in servers:
+            server.kill()
 
 
 async def test_nats_takes_a_message_of_eight_mebibytes(nats_url: str) -> None:

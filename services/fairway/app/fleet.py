@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
+from fairway.adapters.embedded import EmbeddedServer, nats_cluster, nats_server, valkey_server
 from fairway.app.children import Child
 from fairway.app.pipeline import EVERYTHING
 from fairway.kubereal.members import Fleet as RealFleet
@@ -47,12 +47,14 @@ def equal_clusters(count: int, nodes: int, gpus: int) -> tuple[ClusterConfig, ..
 
 class Plan(Struct, frozen=True):
     """What to start. `groups` are the services of each process; `default_run_ms` how long a pod runs if it does not
-    say so itself. `real`: the clusters are `kubereal.fleet.Member`s, real Kubernetes in place of the simulator."""
+    say so itself. `real`: the clusters are `kubereal.fleet.Member`s, real Kubernetes in place of the simulator. With
+    several `nats_servers` each keeps a copy of every stream."""
 
     clusters: tuple[ClusterConfig, ...]
     groups: tuple[tuple[str, ...], ...] = (EVERYTHING,)
     default_run_ms: int = 1_000
     sync_interval: str = "2m"
+    nats_servers: int = 1
     stub_clusters: bool = False
     real: bool = False
 
@@ -63,6 +65,7 @@ class Fleet:
     def __init__(self, dir: Path, plan: Plan) -> None:
         self.dir, self.plan = dir.resolve(), plan
         self.nats: EmbeddedServer
+        self.nats_others: list[EmbeddedServer] = []
         self.valkey: EmbeddedServer
         self.sim: Child | None = None
         self.processes: dict[str, Child] = {}
@@ -83,6 +86,7 @@ class Fleet:
             "FAIRWAY_NATS_URL": self.nats.url,
             "FAIRWAY_REDIS_URL": f"{self.valkey.url}/0",
             "FAIRWAY_CLUSTERS_DIR": str(self.kubeconfigs),
+            "FAIRWAY_REPLICAS": str(self.plan.nats_servers),
             "FAIRWAY_STUB_CLUSTERS": "1" if self.plan.stub_clusters else "",
             **hub,
         }
@@ -90,12 +94,19 @@ class Fleet:
     async def start(self) -> None:
         self.dir.mkdir(parents=True, exist_ok=True)
         self.kubeconfigs.mkdir(exist_ok=True)
-        self.nats = await nats_server(self.dir / "nats", sync_interval=self.plan.sync_interval)
+        await self._start_nats()
         self.valkey = await valkey_server(self.dir / "valkey")
         if not self.plan.stub_clusters:
             await self._start_clusters()
         await asyncio.gather(*(self.start_process(group) for group in self.plan.groups))
         self._write_address()
+
+    async def _start_nats(self) -> None:
+        home, interval = self.dir / "nats", self.plan.sync_interval
+        if self.plan.nats_servers == 1:
+            self.nats = await nats_server(home, sync_interval=interval)
+        else:
+            self.nats, *self.nats_others = await nats_cluster(home, self.plan.nats_servers, sync_interval=interval)
 
     async def _start_clusters(self) -> None:
         config = self.dir / "clusters.json"
@@ -139,6 +150,8 @@ class Fleet:
         await asyncio.gather(*(child.stop() for child in self.processes.values()))
         if self.sim is not None:
             await self.sim.stop()
+        for other in self.nats_others:
+            await other.stop()
         for server in ("valkey", "nats"):
             if hasattr(self, server):
                 await getattr(self, server).stop()

@@ -121,7 +121,7 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     """Connects to the bus (waiting for it as long as it takes) and makes the loops of the named services."""
     ids = SystemIds()
     bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
-    await _provisioned(bus, settings.replicas)
+    await provisioned(bus, settings.replicas)
     enrolment = Enrolment(settings, bus)
     await enrolment.read_folder()
     parts = Parts(
@@ -142,7 +142,7 @@ def http_settings(parts: Parts) -> HttpSettings:
     return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub)
 
 
-async def _provisioned(bus: NatsBus, replicas: int) -> None:
+async def provisioned(bus: NatsBus, replicas: int) -> None:
     while True:
         try:
             return await bus.provision(replicas=replicas)

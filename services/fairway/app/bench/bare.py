@@ -1,7 +1,7 @@
 """The bare loop: seven hops of messages over the bus adapter, with no store and no decision behind them.
 
 What the bus alone allows on this machine, in the same run and the same number of processes as the pipeline.
-`python -m fairway.app.bench.bare URL SIZES HOP...` serves the named hops until it is told to end.
+`python -m fairway.app.bench.bare URL SIZES COPIES HOP...` serves the named hops until it is told to end.
 """
 
 import asyncio
@@ -39,12 +39,12 @@ async def serve(bus: NatsBus, hop: int, sizes: Sequence[int]) -> None:
         source.ack(deliveries)
 
 
-async def main(url: str, sizes: Sequence[int], hops: Sequence[int]) -> None:
+async def main(url: str, sizes: Sequence[int], copies: int, hops: Sequence[int]) -> None:
     end = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, end.set)
     bus = await NatsBus.connect(url, f"bare-{'-'.join(map(str, hops))}")
-    await bus.provision((BARE,))
+    await bus.provision((BARE,), copies)
     tasks = [asyncio.create_task(serve(bus, hop, sizes)) for hop in hops]
     print(msgspec.json.encode({"ready": True}).decode(), flush=True)
     await asyncio.wait((asyncio.create_task(end.wait()), *tasks), return_when=asyncio.FIRST_COMPLETED)
@@ -52,4 +52,5 @@ async def main(url: str, sizes: Sequence[int], hops: Sequence[int]) -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(main(sys.argv[1], [int(one) for one in sys.argv[2].split(",")], [int(one) for one in sys.argv[3:]]))
+    url, sizes, copies, *hops = sys.argv[1:]
+    uvloop.run(main(url, [int(one) for one in sizes.split(",")], int(copies), [int(one) for one in hops]))

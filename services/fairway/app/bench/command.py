@@ -35,6 +35,7 @@ def pipeline(
     window: Annotated[int, typer.Option(min=1, help="most jobs under way at a time")] = 2_000,
     seed: Annotated[int, typer.Option(help="of the mix of jobs")] = 1,
     sync: Annotated[str, typer.Option(help="how often NATS writes to the disk: `2m`, or `always`")] = "2m",
+    servers: Annotated[int, typer.Option(help="of NATS: 1, or 3 with a copy of every stream each")] = 1,
     directory: Dir = "",
     output: Output = "text",
 ) -> None:  # fmt: skip
@@ -42,7 +43,8 @@ def pipeline(
     from fairway.app.bench.pipeline import Run, measure
 
     _check_processes(processes)
-    _show(measure, Run(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync), directory, output)
+    run = Run(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync, servers)
+    _show(measure, run, directory, output)
 
 
 @_bench.command()

@@ -31,7 +31,8 @@ GOALS = {
 
 class Run(Struct, frozen=True):
     """`jobs` are measured at saturation, after `warmup` jobs; a quarter as many follow at half that rate. At most
-    `window` are under way at a time. `sync`: how often NATS has its files written to the disk."""
+    `window` are under way at a time. `sync`: how often NATS has its files written to the disk; `servers`: of NATS, each
+    with a copy of every stream."""
 
     jobs: int = 100_000
     warmup: int = 2_000
@@ -42,6 +43,7 @@ class Run(Struct, frozen=True):
     window: int = 2_000
     seed: int = 1
     sync: str = "2m"
+    servers: int = 1
 
     @property
     def calm(self) -> int:
@@ -55,7 +57,8 @@ class Run(Struct, frozen=True):
 async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
     before = machine()
     tell("starting", 0)
-    plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True, sync_interval=run.sync)
+    split = groups(run.processes)
+    plan = FleetPlan((), split, stub_clusters=True, sync_interval=run.sync, nats_servers=run.servers)
     async with scene(dir, run.size, plan) as on:
         outcome = await _pipeline(run, on, tell)
         sizes = [await _size(on.bus, verb) for verb in VERBS]
@@ -114,11 +117,11 @@ async def _bare(
     run: Run, fleet: Fleet, bus: NatsBus, sizes: Sequence[int], tell: Tell
 ) -> tuple[float, dict[str, float]]:
     """The same number of journeys, with the same sizes, hops and processes: jobs a second, seconds a job."""
-    await bus.provision((bare.BARE,))
+    await bus.provision((bare.BARE,), run.servers)
     flat = ",".join(map(str, sizes))
     children = {
         f"bare-{at}": Child(
-            f"bare-{at}", "fairway.app.bench.bare", [fleet.nats.url, flat, *map(str, group)],
+            f"bare-{at}", "fairway.app.bench.bare", [fleet.nats.url, flat, str(run.servers), *map(str, group)],
             fleet.dir / f"bare-{at}.log", {},
         )
         for at, group in enumerate(SPLITS[run.processes])
@@ -133,6 +136,7 @@ async def _bare(
             await journeys.saturate(run.warmup, run.window)
             pids = {name: child.pid for name, child in children.items()}
             pids |= {"nats": fleet.nats.pid, "bench": os.getpid()}
+            pids |= {f"nats-{at}": one.pid for at, one in enumerate(fleet.nats_others, 2)}
             figures, spent = await _saturated(run, journeys, Spent(pids))
     finally:
         await asyncio.gather(*(child.stop() for child in children.values()))

@@ -61,6 +61,7 @@ class Scene:
     def pids(self) -> dict[str, int]:
         """Of every process, the benchmark's own among them."""
         found = {name: child.pid for name, child in self.fleet.processes.items()}
+        found |= {f"nats-{at}": one.pid for at, one in enumerate(self.fleet.nats_others, 2)}
         return found | {"nats": self.fleet.nats.pid, "valkey": self.fleet.valkey.pid, "bench": os.getpid()}
 
     def services(self) -> dict[str, int]:
