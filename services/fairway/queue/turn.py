@@ -35,8 +35,8 @@ class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
 
 
 class View(Jobs, Protocol):
-    """`usage` by quota key, `long_used` the larger of now and the last sweep; `room` the last word on each cluster's
-    free room, which `all_known` says is complete; `freed` how often room was freed; `policies` the hub's by title."""
+    """`usage` by quota key, `long_used` the most since the last sweep; `room` the last word on each cluster's free
+    room, which `all_known` says is complete; `freed` how often room was freed; `policies` the hub's by title."""
 
     book: Book
     freed: int
