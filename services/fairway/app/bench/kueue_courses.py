@@ -88,4 +88,6 @@ class Courses:
 
     def _stuck(self) -> str:
         missing = sorted(self._known - self._heard["succeeded"].keys())
-        return f"{len(missing)} of {len(self._known)} have no end, such as {', '.join(missing[:3])}; see the logs"
+        way = ", ".join(f"{len(heard.keys() & missing)} were {verb}" for verb, heard in self._heard.items())
+        names = ", ".join(missing[:3])
+        return f"{len(missing)} of {len(self._known)} have no end, such as {names} ({way}); see the logs"
