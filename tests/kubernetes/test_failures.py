@@ -10,9 +10,9 @@ from tries import Tried, job, tried
 EVER = {"run_for": "never"}
 
 
-def goes_on_in(one: Tried, code: str, cluster: str = "west", left: str = "north") -> None:
+def goes_on_in(one: Tried, code: str, cluster: str = "west", left: str = "north", seconds: float = 120) -> None:
     """The second attempt runs elsewhere, nothing of the first is left, and the story tells why."""
-    one.runs_in(cluster, seconds=120)
+    one.runs_in(cluster, seconds=seconds)
     one.is_gone_from(left)
     found = one.fleet.members[cluster].job(one.kind, one.namespace, one.name)
     assert found is not None
@@ -100,8 +100,7 @@ def test_a_job_whose_node_is_taken_away_goes_on_elsewhere(fleet: RealFleet, tena
         one = tried(fleet, what, "north", "west", start="15s")
         one.runs_in("north", 2)
         fleet.members["north"].delete(f"v1/nodes/north-{tenant}")
-        one.runs_in("west", 2, seconds=240)
-        one.is_gone_from("north", seconds=120)
+        goes_on_in(one, "NodeLost", seconds=240)
     finally:
         for name in ("north", "west"):
             fleet.members[name].delete(f"v1/nodes/{name}-{tenant}")

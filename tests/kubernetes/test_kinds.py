@@ -1,6 +1,7 @@
 """Every kind of job, from `kubectl apply` on the hub until nothing is left of it, run by its real operator.
 
-The manifests are those of deploy/examples. What a member needs a container for is played: see kubereal/standin.
+The manifests are those of deploy/examples, where there is one. What a member needs a container for is played: see
+kubereal/standin.
 """
 
 import fcntl
@@ -38,6 +39,10 @@ CASES = (
     Case("PyTorchJob", "pytorchjob.yaml", "north", 4, "condition=Succeeded"),
     Case("PyTorchJob", "pytorchjob.yaml", "south", 4, "condition=Succeeded"),
     Case("TFJob", "tfjob.yaml", "west", 4, "condition=Succeeded"),
+    Case("MPIJob", "MPIJob", "north", 3, "condition=Succeeded"),
+    Case("MXJob", "MXJob", "west", 3, "condition=Succeeded"),
+    Case("PaddleJob", "PaddleJob", "north", 3, "condition=Succeeded"),
+    Case("XGBoostJob", "XGBoostJob", "west", 3, "condition=Succeeded"),
     Case("VolcanoJob", "volcanojob.yaml", "south", 4, "jsonpath={.status.state.phase}=Completed"),
     Case(
         "SparkApplication", "sparkapplication.yaml", "north", 4, "jsonpath={.status.applicationState.state}=COMPLETED"

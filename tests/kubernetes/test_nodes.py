@@ -1,4 +1,4 @@
-"""A node that is not ready: its room is offered to nobody."""
+"""A node that is not ready: its room is offered to nobody, and who ran there is called back and goes on elsewhere."""
 
 import json
 from collections.abc import Iterator
@@ -71,3 +71,34 @@ def test_the_room_of_a_node_that_is_not_ready_is_offered_to_nobody_and_why_says_
     assert fleet.where(one.kind, tenant, one.name) == []
     nodes["north"].recover()
     one.runs_in("north", 2)
+
+
+def test_a_job_whose_node_stays_away_is_called_back_and_goes_on_elsewhere(
+    fleet: RealFleet, tenant: str, nodes: dict[str, Node]
+) -> None:
+    """The fleet of the tests gives a node eight seconds (FAIRWAY_NODE_GRACE)."""
+    one = tried(fleet, selecting(nodes["north"], tenant), "north", "west")
+    one.runs_in("north", 2)
+    nodes["north"].falter()
+    until(lambda: "NodeLost" in one.story(), "its attempt is over", 60)
+    assert f"on {nodes['north'].name} in north, which has not been ready" in one.story()
+    one.runs_in("west", 2, seconds=120)
+    one.is_gone_from("north")
+    found = fleet.members["west"].job(one.kind, tenant, one.name)
+    assert found is not None
+    assert found["metadata"]["labels"]["fairway.io/attempt"] == "2"
+
+
+def test_a_job_whose_node_comes_back_in_time_stays_where_it_is(
+    fleet: RealFleet, tenant: str, nodes: dict[str, Node]
+) -> None:
+    one = tried(fleet, selecting(nodes["north"], tenant), "north", "west")
+    one.runs_in("north", 2)
+    before = {pod["metadata"]["uid"] for pod in fleet.members["north"].pods(tenant)}
+    nodes["north"].falter()
+    until(lambda: not nodes["north"].ready(), "the node is away")
+    nodes["north"].recover()
+    other = tried(fleet, job("Job", tenant, "after", run_for="15s"), "north")
+    until(lambda: other.phase() == "Complete", "longer than a node is given", 90)
+    assert {pod["metadata"]["uid"] for pod in fleet.members["north"].pods(tenant)} >= before
+    assert "NodeLost" not in one.story()

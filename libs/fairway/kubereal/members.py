@@ -40,7 +40,9 @@ def three(nodes: int = 4) -> tuple[Member, ...]:
 
 def _member(name: str, gpu: str, size: tuple[int, int, int], nodes: int, operators: tuple[str, ...]) -> Member:
     gpus, cpu, memory = size
-    allocatable = {"cpu": str(cpu), "memory": f"{memory}Gi", "nvidia.com/gpu": str(gpus)}
+    # The training-operator's launcher of an MPIJob asks for 5 GiB of a node's disk.
+    disk = {"ephemeral-storage": "500Gi"}
+    allocatable = {"cpu": str(cpu), "memory": f"{memory}Gi", "nvidia.com/gpu": str(gpus), **disk}
     group = NodeGroup(nodes, f"{name}-node", allocatable, {"nvidia.com/gpu.product": gpu})
     labels = {"gpu": gpu.lower(), "region": name}
     own = "koordinator" not in operators

@@ -43,7 +43,7 @@ MODULES = {
         Module("kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
         Module(
             "training", {"training-operator": f"{_TRAINING}/cmd/training-operator.v1"}, source=_TRAINING,
-            crds=("manifests/base/crds/kubeflow.org_pytorchjobs.yaml", "manifests/base/crds/kubeflow.org_tfjobs.yaml"),
+            crds=("manifests/base/crds/kubeflow.org_*.yaml",),
         ),
         Module(
             "volcano",

@@ -28,7 +28,8 @@ _decode = msgspec.json.Decoder(fleet.Message).decode
 
 
 class Catalog:
-    """`known` is set once the past has been read. `heard` are called with each later change."""
+    """`known` is set once the past has been read. `heard` are called with each later change. `left` are the clusters
+    that were members and are none any more."""
 
     def __init__(self) -> None:
         self.policies = PolicyBook()
@@ -38,6 +39,7 @@ class Catalog:
         self.tree: QuotaNode | None = None
         self.queues: dict[str, QueueSpec] = {}
         self.clusters: dict[str, dict[str, str]] = {}
+        self.left: set[str] = set()
         self.known = asyncio.Event()
         self.heard: list[Callable[[Changed], None]] = []
 
@@ -104,8 +106,10 @@ class Catalog:
                     self.queues[said.name] = read_queue(manifest)
             case "Cluster":
                 self.clusters.pop(said.name, None)
+                self.left.add(said.name)
                 if manifest is not None:
                     self.clusters[said.name] = manifest.get("labels") or {}
+                    self.left.discard(said.name)
 
     def _priority_class(self, name: str, manifest: dict[str, Any] | None) -> None:
         self.classes.pop(name, None)

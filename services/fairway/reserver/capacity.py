@@ -1,6 +1,6 @@
 """The capacity cache: reports in, holds laid over them, and a word when there is more room than before."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Container, Iterable, Mapping, Set
 from typing import Protocol
 
 import msgspec
@@ -20,6 +20,9 @@ class Capacity(Protocol):
     ledger: dict[str, dict[str, Hold]]
     row_revs: dict[tuple[str, str], int]
     freed: Mapping[str, int]
+
+    @property
+    def left(self) -> Container[str]: ...
 
     def node_writes(self, cluster: str, changed: Mapping[str, Hold | None]) -> list[Put]: ...
 
@@ -64,10 +67,11 @@ def release(view: Capacity, heard: Heard, cluster: str, key: str, now: int) -> D
 
 
 def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
-    """Brings the cache up to a report. A gap, or another epoch without a full list, asks the agent for one."""
+    """Brings the cache up to a report. A gap, or another epoch without a full list, asks the agent for one. Beside a
+    cluster that has left an agent may go on for a while (in pull mode nobody here can end it): it is not heard."""
     report: fleet.Report = heard.message
     known = view.clusters.get(report.cluster)
-    if report.left:
+    if report.left or report.cluster in view.left:
         return _forget(view, report.cluster) if known else NOTHING
     info = known.info if known else ClusterInfo(report.cluster)
     if not report.full:

@@ -1,6 +1,6 @@
 """reserver as a value: the followed cache as its view, and the one thing it asks for outside, a full report."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -31,6 +31,10 @@ class ReserverView(FleetView):
     @property
     def members(self) -> Iterable[str]:
         return self._catalog.clusters
+
+    @property
+    def left(self) -> Container[str]:
+        return self._catalog.left
 
     async def load(self, store: Store) -> None:
         await super().load(store)

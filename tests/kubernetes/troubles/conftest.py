@@ -31,7 +31,7 @@ def fleet(troubles: Troubled) -> Iterator[Troubled]:
 def tenant(fleet: Troubled) -> Iterator[str]:
     """A new namespace on its hub."""
     name = f"trouble-{next(_numbers)}"
-    fleet.hub.create("v1/namespaces", {"metadata": {"name": name}})
+    fleet.hub.create("v1/namespaces", {"metadata": {"name": name, "labels": {"fairway.io/tenant": "true"}}})
     yield name
     # As kubectl does; the API's own default for Jobs leaves their pods, and a finalizer.
     fleet.hub.delete(JOBS.format(name), propagationPolicy="Background")

@@ -1,7 +1,6 @@
 """API servers that are killed, stall, refuse, forget, or will not take a job: nothing is lost, nothing runs twice, and
 the story says why."""
 
-import json
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,7 +11,7 @@ from aiohttp import web
 from fleet import until
 from meddler import refusal
 from own import crd
-from troubled import JOBS, POLICIES, Troubled, job, policy, torch
+from troubled import HUB, JOBS, POLICIES, Troubled, job, policy, torch
 
 Json = dict[str, Any]
 CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -57,8 +56,8 @@ def test_a_name_that_somebody_else_has_is_never_touched(fleet: Troubled, tenant:
     assert found is not None
     assert (found["metadata"]["uid"], found["spec"]) == (before["metadata"]["uid"], before["spec"])
     assert "fairway.io/job" not in found["metadata"].get("labels", {})
-    if "near" in json.dumps([one["cluster"] for one in fleet.job(tenant, "taken")["attempts"]]):
-        assert "NameConflict" in fleet.story(tenant, "taken")
+    assert [one["cluster"] for one in fleet.job(tenant, "taken")["attempts"]] == ["near", "far"]
+    assert "NameConflict" in fleet.story(tenant, "taken")
 
 
 def test_a_name_that_is_taken_everywhere_says_so(fleet: Troubled, tenant: str) -> None:
@@ -78,9 +77,8 @@ def test_a_namespace_that_is_going_is_waited_out_elsewhere(fleet: Troubled, tena
     until(lambda: fleet.there("far", tenant, "homeless"), "it is in the other member")
     tried = writes(fleet.asked("near")[begun:], tenant)
     near.patch(f"v1/namespaces/{tenant}/configmaps/held", {"metadata": {"finalizers": []}})
-    if tried:
-        assert "being terminated" in fleet.story(tenant, "homeless")
-    assert len(tried) <= 2
+    assert "being terminated" in fleet.story(tenant, "homeless")
+    assert 1 <= len(tried) <= 2
 
 
 @pytest.fixture
@@ -115,9 +113,9 @@ def test_a_job_that_a_member_refuses_goes_elsewhere_and_the_reason_is_kept(
     for number in range(4):
         until(lambda number=number: fleet.there("far", tenant, f"refused-{number}"), "all are in the other member")
     tried = writes(fleet.asked("near")[begun:], tenant)
-    assert len(tried) <= 4
+    assert 1 <= len(tried) <= 4
     stories = "".join(fleet.story(tenant, f"refused-{number}") for number in range(4))
-    assert not tried or "no jobs after five o'clock" in stories
+    assert "no jobs after five o'clock" in stories
 
 
 def test_a_job_that_every_member_refuses_ends_with_the_reason(fleet: Troubled, tenant: str, gatekeeper: None) -> None:
@@ -200,9 +198,9 @@ def test_a_member_that_is_killed_and_has_forgotten_catches_up_when_it_is_back(fl
 def test_a_hub_that_is_killed_in_a_burst_loses_and_doubles_no_job(fleet: Troubled, tenant: str) -> None:
     for number in range(30):
         if number == 15:
-            fleet.own.kill_api("hub")
+            fleet.own.kill_api(HUB)
             fleet.own.compact()
-            fleet.own.start_api("hub")
+            fleet.own.start_api(HUB)
         fleet.submit(tenant, f"burst-{number}", ["near"], run_for="100ms")
     for number in range(30):
         fleet.ends(tenant, f"burst-{number}", 120)

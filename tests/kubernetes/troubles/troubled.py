@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
+import yaml
 from fleet import until
 from meddler import Meddler
 from own import NODES, Own
@@ -18,7 +19,8 @@ from fairway.kubereal.crds import define
 
 Json = dict[str, Any]
 T = TypeVar("T")
-HUB, MEMBERS = "hub", ("near", "far")
+# This hub has controllers and nodes: it would run batch Jobs by itself.
+HUB, MEMBERS = "ruled", ("near", "far")
 # A minute less than it is by itself: the tests wait for it.
 SILENCE_S = 14
 JOBS = "batch/v1/namespaces/{}/jobs"
@@ -52,6 +54,7 @@ class Troubled:
         self.own = own
         own.start(HUB, *MEMBERS)
         self.hub = own.api(HUB)
+        self.hub.apply(*managed_by())
         self.members = {name: own.api(name) for name in MEMBERS}
         own.do(define(own.plane(HUB), ("training",), tools(("kube", "kwok", "training")), hub=True))
         self.meddlers = {name: own.do(_opened(own, name)) for name in (HUB, *MEMBERS)}
@@ -92,9 +95,12 @@ class Troubled:
 
     # ---- jobs
     def submit(self, tenant: str, name: str, clusters: Iterable[str] = MEMBERS, **more: Any) -> None:
-        """A batch Job and its policy, on the hub. `more` are annotations of the pod: `run_for="1s"`."""
+        """A batch Job and its policy, on the hub: it goes to the first of `clusters`, and to the next while it cannot.
+        `more` are annotations of the pod: `run_for="1s"`."""
         self.hub.create(POLICIES.format(tenant), policy(name, clusters))
-        self.hub.create(JOBS.format(tenant), job(name, **more))
+        manifest = job(name, **more)
+        manifest["spec"]["managedBy"] = "fairway.io/fleet"
+        self.hub.create(JOBS.format(tenant), manifest)
 
     def there(self, member: str, tenant: str, name: str) -> Json | None:
         return self.members[member].get(f"{JOBS.format(tenant)}/{name}")
@@ -154,6 +160,11 @@ def torch(name: str) -> Json:
     return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": name}, "spec": spec}
 
 
+def managed_by() -> list[Json]:
+    """What is for a hub that would run jobs by itself, as deploy has it."""
+    return list(yaml.safe_load_all((Path(__file__).parents[3] / "deploy/hub/managed-by.yaml").read_text()))
+
+
 def policy(name: str, clusters: Iterable[str], kind: str = "Job", api: str = "batch/v1") -> Json:
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
@@ -161,6 +172,6 @@ def policy(name: str, clusters: Iterable[str], kind: str = "Job", api: str = "ba
         "metadata": {"name": name},
         "spec": {
             "resourceSelectors": [{"apiVersion": api, "kind": kind, "name": name}],
-            "placement": {"clusterAffinity": {"clusterNames": list(clusters)}},
+            "placement": {"clusterAffinities": [{"affinityName": one, "clusterNames": [one]} for one in clusters]},
         },
     }

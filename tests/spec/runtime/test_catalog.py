@@ -18,6 +18,20 @@ def configured(name: str, value: object) -> Outgoing:
     return Outgoing(f"{name}-{value}", subjects.config("PriorityClass", "", name), msgspec.json.encode(message))
 
 
+def cluster(name: str, manifest: object) -> fleet.Configured:
+    return fleet.Configured(kind="Cluster", name=name, manifest=msgspec.Raw(msgspec.json.encode(manifest)))
+
+
+def test_a_cluster_that_was_withdrawn_has_left_until_it_joins_again() -> None:
+    catalog = Catalog()
+    catalog.take(cluster("north", {"labels": {"site": "far"}}))
+    assert (catalog.clusters, catalog.left) == ({"north": {"site": "far"}}, set())
+    catalog.take(cluster("north", None))
+    assert (catalog.clusters, catalog.left) == ({}, {"north"})
+    catalog.take(cluster("north", {}))
+    assert (catalog.clusters, catalog.left) == ({"north": {}}, set())
+
+
 @pytest.mark.parametrize(
     "poison",
     [

@@ -43,6 +43,7 @@ class Given:
     ledger: dict[str, dict[str, Hold]] = field(default_factory=dict)
     row_revs: dict[tuple[str, str], int] = field(default_factory=dict)
     members: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     overdue: list[str] = field(default_factory=list)
     held: dict[str, set[str]] = field(default_factory=dict)
     down: dict[str, tuple[int, str]] = field(default_factory=dict)

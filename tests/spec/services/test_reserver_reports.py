@@ -51,6 +51,14 @@ def test_reports_in_and_out_of_order(said: Report, taken: bool, asks: bool) -> N
         assert decide(known(node("n1")), told(said, outcomes=done), NOW) == NOTHING
 
 
+@pytest.mark.parametrize("said", [report(left=True, epoch="", sequence=0), report(), report(node("n2"), full=True)])
+def test_of_a_cluster_that_has_left_nothing_is_kept_whatever_its_agent_goes_on_to_say(said: Report) -> None:
+    view = known(node("n1"), left=("c1",))
+    decision = decide(view, told(said), NOW)
+    assert (puts(decision, "clusters"), puts(decision, "nodes/c1")) == ({"c1": None}, {"n1": None})
+    assert decide(Given(left=("c1",)), told(said), NOW) == NOTHING
+
+
 def test_the_cluster_is_known_by_what_it_said_and_when_it_was_heard() -> None:
     (info,) = puts(decide(known(), told(report(labels={"gpu": "a100"}, at=1)), NOW), "clusters").values()
     assert (info.observed_at, info.epoch, info.sequence, info.labels) == (NOW, "e1", 6, {"gpu": "a100"})

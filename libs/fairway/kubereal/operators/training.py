@@ -1,4 +1,4 @@
-"""Kubeflow's training-operator: PyTorchJob and TFJob, with or without Volcano's gangs."""
+"""Kubeflow's training-operator: its job kinds of kubeflow.org/v1, with or without Volcano's gangs."""
 
 import base64
 import os
@@ -11,7 +11,8 @@ from fairway.kubereal.program import free_ports
 _NAMESPACE = "kubeflow"
 # Fixed in the operator's code: it waits until files are there, and then reads those below TMPDIR.
 _FIXED = Path("/tmp/k8s-webhook-server/serving-certs")
-_KINDS = ("pytorchjob", "tfjob")
+_VALIDATED = ("mxjob", "paddlejob", "pytorchjob", "tfjob", "xgboostjob")
+_KINDS = ("mpijob", *_VALIDATED)
 
 
 def training(site: Site) -> Setup:
@@ -40,7 +41,7 @@ def _setup(site: Site, *flags: str) -> Setup:
     hooks = [
         Hook(f"validator.{kind}.training-operator.kubeflow.org", f"/validate-kubeflow-org-v1-{kind}",
              "kubeflow.org", "v1", f"{kind}s")
-        for kind in _KINDS
+        for kind in _VALIDATED
     ]  # fmt: skip
     validation = configuration("Validating", "validator.training-operator.kubeflow.org", webhook, site.pair.ca, hooks)
     return Setup((namespace(_NAMESPACE), _secret(site), validation), (process,))
