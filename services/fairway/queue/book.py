@@ -169,6 +169,12 @@ def lacks_of(job: Job) -> str:
     return _LACKS.get(job.why.code, NOTHING_YET) if job.why else NOTHING_YET
 
 
+def steps_aside(entry: Entry) -> bool:
+    """In a blocking queue it does not stand in the way of those behind it."""
+    why = entry.job.why
+    return entry.lacks == REMOVAL or (why is not None and why.code is Code.NO_CLUSTER_EVER)
+
+
 def retry_at(job: Job) -> int:
     """When the first cluster that is only avoided for a while may be tried again; 0 when there is none."""
     times = [one.numbers.get("until", 0) for one in job.verdicts if one.code is Code.RECENTLY_FAILED]

@@ -15,9 +15,6 @@ from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kind import FAILED, RUNNING, SUCCEEDED, Phase
 from fairway.workloads.registry import status
 
-# An object can be seen before its dispatch is committed; looked at again this soon (ms).
-_SOON_MS = 100
-
 
 class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
     """Local: an object of ours as a member cluster shows it, of this kind (`Kind.group/version`); `gone`: it was
@@ -56,7 +53,7 @@ def _observed(view: View, heard: Heard, now: int) -> Decision:
     if job.removing or job.cancelling or job.state not in (State.RESERVED, State.DISPATCHED, State.RUNNING):
         return NOTHING
     if job.state is State.RESERVED:
-        return NOTHING if seen.gone else Decision(again_in=_SOON_MS)
+        return missing.early(job, None if seen.gone else seen.manifest, seen.doubt)
     return _lives(Teller(view, SERVICE, heard, now), job, heard)
 
 
