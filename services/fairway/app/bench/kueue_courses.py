@@ -1,46 +1,77 @@
-"""Jobs that arrive at their times, and what the record says of each until it has succeeded."""
+"""Jobs that arrive at their times: what is heard of each until it has succeeded, and what the record has in the end."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from fairway.adapters.nats_bus import NatsBus
-from fairway.app.bench.journeys import Stuck
+from msgspec import Struct
+
 from fairway.app.bench.kueue_load import Arrival
 from fairway.app.bench.scene import job_of
+from fairway.runtime.ports import Bus
 from fairway.wire import subjects
 
 # A job's way as it should be, and what should not be said of any.
-_WAY = ("dequeued", "dispatched", "succeeded")
+WAY = ("dequeued", "dispatched", "succeeded")
 _TROUBLE = ("failed", "lost", "rejected", "cancelled")
-# Without a single word for this long something is stuck.
+_VERBS = tuple(f"fairway.job.{verb}.>" for verb in (*WAY, *_TROUBLE))
+# Without a single word for this long nothing more is coming.
 _PATIENCE_S = 60.0
 
 
+class Account(Struct, frozen=True):
+    """What the record has of some jobs, when all is over. `unaccounted` are those that were not dequeued, dispatched
+    and succeeded, each at least once; `not_once` counts what was said of them, or of strangers, besides; `trouble` what
+    should not be said of any; `said` how many of them each word was said of."""
+
+    unaccounted: tuple[str, ...]
+    said: Mapping[str, int]
+    not_once: int
+    trouble: int
+
+
+async def account(bus: Bus, arrivals: Sequence[Arrival], start: int) -> Account:
+    """Reads the record from sequence `start` to its end."""
+    counts: dict[str, Counter[str]] = {one.id: Counter() for one in arrivals}
+    strange = trouble = 0
+    async for delivery in bus.history(subjects.JOBS, _VERBS, start=start):
+        verb, job = delivery.subject.split(".")[2], job_of(delivery)
+        if verb in _TROUBLE:
+            trouble += 1
+        elif job in counts:
+            counts[job][verb] += 1
+        else:
+            strange += 1
+    said = {verb: sum(1 for words in counts.values() if words[verb]) for verb in WAY}
+    again = sum(words[verb] - 1 for words in counts.values() for verb in words)
+    missing = tuple(job for job, words in counts.items() if len(words) < len(WAY))
+    return Account(missing, said, strange + again, trouble)
+
+
 class Courses:
-    """When each job was dequeued, dispatched and succeeded, by id: when it was heard, in seconds of the loop's clock.
-    `begun` is when the first was submitted and `sent` the last. `not_once` counts what was said a second time, or of a
-    job that is none of these. The record is read from after message `last`, which goes along."""
+    """When each job was dequeued, dispatched and succeeded, by id: when it was heard first, in seconds of the loop's
+    clock. `begun` is when the first was submitted and `sent` the last. The record is read from after message `last`,
+    which goes along."""
 
     def __init__(self, arrivals: Sequence[Arrival], tick: Callable[[], None], last: int = 0) -> None:
         self.arrivals, self._tick, self.last = arrivals, tick, last
         self._known = {one.id for one in arrivals}
-        self._heard: dict[str, dict[str, float]] = {verb: {} for verb in _WAY}
-        self.not_once = self.trouble = 0
+        self._heard: dict[str, dict[str, float]] = {verb: {} for verb in WAY}
         self.begun = self.sent = 0.0
         self._done, self._news = asyncio.Event(), asyncio.Event()
 
     def __getitem__(self, verb: str) -> Mapping[str, float]:
         return self._heard[verb]
 
-    async def run(self, bus: NatsBus) -> None:
-        """Submits all of them; returns when all have succeeded."""
+    async def run(self, bus: Bus) -> None:
+        """Submits all of them; returns when all have succeeded, or nothing more is coming."""
         async with asyncio.TaskGroup() as group:
             following = group.create_task(self._follow(bus))
             await self._submit(bus)
             await self._end()
             following.cancel()
 
-    async def _submit(self, bus: NatsBus) -> None:
+    async def _submit(self, bus: Bus) -> None:
         loop = asyncio.get_running_loop()
         self.begun, sent = loop.time(), 0
         while sent < len(self.arrivals):
@@ -54,10 +85,9 @@ class Courses:
                 await asyncio.sleep(0.003)
         self.sent = loop.time()
 
-    async def _follow(self, bus: NatsBus) -> None:
+    async def _follow(self, bus: Bus) -> None:
         loop = asyncio.get_running_loop()
-        verbs = tuple(f"fairway.job.{verb}.>" for verb in (*_WAY, *_TROUBLE))
-        async for delivery in bus.history(subjects.JOBS, verbs, start=self.last + 1, live=True):
+        async for delivery in bus.history(subjects.JOBS, _VERBS, start=self.last + 1, live=True):
             if delivery.subject:
                 self.last = delivery.sequence
                 self._hear(delivery.subject.split(".")[2], job_of(delivery), loop.time())
@@ -65,12 +95,8 @@ class Courses:
     def _hear(self, verb: str, job: str, now: float) -> None:
         self._news.set()
         heard = self._heard.get(verb)
-        if heard is None:
-            self.trouble += 1
-            return
-        if job not in self._known or job in heard:
-            self.not_once += 1
-            return
+        if heard is None or job not in self._known or job in heard:
+            return  # the account at the end has it
         heard[job] = now
         if verb == "succeeded":
             self._tick()
@@ -84,10 +110,4 @@ class Courses:
                 async with asyncio.timeout(_PATIENCE_S):
                     await self._news.wait()
             except TimeoutError:
-                raise Stuck(self._stuck()) from None
-
-    def _stuck(self) -> str:
-        missing = sorted(self._known - self._heard["succeeded"].keys())
-        way = ", ".join(f"{len(heard.keys() & missing)} were {verb}" for verb, heard in self._heard.items())
-        names = ", ".join(missing[:3])
-        return f"{len(missing)} of {len(self._known)} have no end, such as {names} ({way}); see the logs"
+                return
