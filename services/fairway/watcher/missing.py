@@ -47,15 +47,18 @@ class Emptied(fleet.FleetMessage, frozen=True, kw_only=True, tag="emptied"):
 
 class View(Jobs, Protocol):
     """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows. `down`
-    has, of running jobs whose gang is not up any more, since when that is so and how it stands."""
+    has, of running jobs whose gang is not up any more, since when that is so and how it stands; `newest` the place of
+    what was seen last of a present attempt."""
 
     overdue: list[str]
     held: dict[str, set[str]]
     down: dict[str, tuple[int, str]]
+    newest: dict[str, int]
 
 
 def early(job: Job, manifest: dict[str, Any] | None, doubt: Doubt | None) -> Decision:
-    """Seen before its dispatch is known (None: seen to go): looked at again, if there will be anything to say of it."""
+    """Seen before its dispatch is known (None: seen to go): looked at again, if there will be anything to say of it.
+    Nothing will be of one that is pending; what was put off before it became so is no longer the newest."""
     if manifest is None or job.spec is None:
         return NOTHING
     phase = status(manifest, job.spec.workload, manifest.get("status"))
