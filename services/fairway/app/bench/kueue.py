@@ -56,7 +56,7 @@ class Part(Struct):
     cpu_seconds_per_job: dict[str, float]
     rss_peak_mib: dict[str, float]
     details: dict[str, Any]
-    unaccounted: tuple[str, ...]
+    wrong: str
 
 
 async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
@@ -69,15 +69,8 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
             into: dict[str, Any] = getattr(outcome, field)
             into.update({f"{name}_on_{clusters}": value for name, value in getattr(part, field).items()})
         outcome.goals |= {f"{name}_on_{clusters}": goal for name, goal in GOALS.items()}
-        outcome.wrong = "; ".join(filter(None, (outcome.wrong, _wrong(part, clusters))))
+        outcome.wrong = "; ".join(filter(None, (outcome.wrong, part.wrong)))
     return outcome
-
-
-def _wrong(part: Part, clusters: int) -> str:
-    if not part.unaccounted:
-        return ""
-    names = ", ".join(part.unaccounted[:3])
-    return f"on {clusters}: {len(part.unaccounted)} jobs are unaccounted for in the record, such as {names}"
 
 
 async def _part(run: Run, clusters: int, dir: Path, tell: Tell) -> Part:
@@ -89,15 +82,15 @@ async def _part(run: Run, clusters: int, dir: Path, tell: Tell) -> Part:
         tell(f"on {clusters}: jobs", size.total)
         pids = _pids(fleet)
         since = Spent(pids)
-        courses = Courses(load.arrivals(size), lambda: tell("", 1), start := warmup.last)
+        courses = Courses(load.arrivals(size), lambda: tell("", 1), warmup.last)
         await courses.run(bus)
         spent = since.per_job(size.total)
         batches = await batch_facts([str(child.said["http"]) for child in fleet.processes.values()])
-        told = await account(bus, courses.arrivals, start + 1)
+        told = await account(bus, (*warmup.arrivals, *courses.arrivals))
         return Part(_figures(size, courses), _counts(courses, told), spent, peak_mib(pids), {
             "batches": batches, "submitted_seconds": round(courses.sent - courses.begun, 2),
             "quota_bound_seconds": round(_work(courses.arrivals) / size.quota, 2),
-        }, told.unaccounted)  # fmt: skip
+        }, _wrong(told, clusters))  # fmt: skip
 
 
 @contextlib.asynccontextmanager
@@ -163,10 +156,19 @@ def _spread(name: str, seconds: list[float]) -> dict[str, float]:
 
 
 def _counts(courses: Courses, told: Account) -> dict[str, int]:
-    """Right: as many succeeded as were submitted, and nothing else was said of any. `unheard` is in the record, and was
-    not heard while it went on."""
-    said = {verb: told.said[verb] for verb in ("dispatched", "succeeded")}
+    """Right: as many succeeded as were submitted, and nothing else was said of any, nor of those that warmed up.
+    `unheard` is in the record, and was not heard while it went on."""
+    said = {verb: sum(verb in told.verbs[one.id] for one in courses.arrivals) for verb in WAY[1:]}
     return {
-        "submitted": len(courses.arrivals), **said, "not_once": told.not_once, "trouble": told.trouble,
-        "unaccounted": len(told.unaccounted), "unheard": told.said["succeeded"] - len(courses["succeeded"]),
+        "submitted": len(courses.arrivals), **said, "besides": len(told.besides),
+        "unaccounted": len(told.unaccounted), "unheard": said["succeeded"] - len(courses["succeeded"]),
     }  # fmt: skip
+
+
+def _wrong(told: Account, clusters: int) -> str:
+    found = [
+        f"{len(names)} {what}, such as {', '.join(names[:3])}"
+        for names, what in ((told.unaccounted, "jobs are unaccounted for"), (told.besides, "words too many"))
+        if names
+    ]
+    return f"on {clusters}: {' and '.join(found)}" if found else ""

@@ -1,7 +1,6 @@
 """Jobs that arrive at their times: what is heard of each until it has succeeded, and what the record has in the end."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
@@ -20,32 +19,29 @@ _PATIENCE_S = 60.0
 
 
 class Account(Struct, frozen=True):
-    """What the record has of some jobs, when all is over. `unaccounted` are those that were not dequeued, dispatched
-    and succeeded, each at least once; `not_once` counts what was said of them, or of strangers, besides; `trouble` what
-    should not be said of any; `said` how many of them each word was said of."""
+    """What the record has of some jobs, when all is over: of their way the `verbs` that were said of each, and what was
+    said `besides`, as `job verb`: something a second time, of a stranger, or what should not be said of any."""
 
-    unaccounted: tuple[str, ...]
-    said: Mapping[str, int]
-    not_once: int
-    trouble: int
+    verbs: Mapping[str, set[str]]
+    besides: tuple[str, ...]
+
+    @property
+    def unaccounted(self) -> tuple[str, ...]:
+        """The jobs that did not go all of their way."""
+        return tuple(job for job, verbs in self.verbs.items() if len(verbs) < len(WAY))
 
 
-async def account(bus: Bus, arrivals: Sequence[Arrival], start: int) -> Account:
-    """Reads the record from sequence `start` to its end."""
-    counts: dict[str, Counter[str]] = {one.id: Counter() for one in arrivals}
-    strange = trouble = 0
-    async for delivery in bus.history(subjects.JOBS, _VERBS, start=start):
+async def account(bus: Bus, arrivals: Sequence[Arrival]) -> Account:
+    """Reads the record from its beginning to its end."""
+    found: dict[str, set[str]] = {one.id: set() for one in arrivals}
+    besides: list[str] = []
+    async for delivery in bus.history(subjects.JOBS, _VERBS):
         verb, job = delivery.subject.split(".")[2], job_of(delivery)
-        if verb in _TROUBLE:
-            trouble += 1
-        elif job in counts:
-            counts[job][verb] += 1
+        if verb in WAY and job in found and verb not in found[job]:
+            found[job].add(verb)
         else:
-            strange += 1
-    said = {verb: sum(1 for words in counts.values() if words[verb]) for verb in WAY}
-    again = sum(words[verb] - 1 for words in counts.values() for verb in words)
-    missing = tuple(job for job, words in counts.items() if len(words) < len(WAY))
-    return Account(missing, said, strange + again, trouble)
+            besides.append(f"{job} {verb}")
+    return Account(found, tuple(besides))
 
 
 class Courses:
