@@ -26,7 +26,7 @@ from fairway.kubesim.nodes import NodeGroup
 from fairway.wire import subjects
 
 GOALS = {"wall_seconds": Goal(most=90), "useful_usage": Goal(least=0.70)}
-_GROUPS = (("admission", "quota", "queue"), ("global-scheduler", "reserver", "propagator", "watcher", "agent"))
+_GROUPS = (("admission", "quota", "queue", "global-scheduler", "reserver"), ("propagator", "watcher", "agent"))
 # Room is never what a job waits for: the nodes have twice the quota, and each takes three of the largest jobs.
 _NODE_CPUS = 64
 _STUBBED = "the clusters are simulated: scheduler, kubelets and Job controller, behind HTTP and watches; nothing is \
