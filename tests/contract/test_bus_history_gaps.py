@@ -107,6 +107,29 @@ async def test_what_was_on_its_way_when_the_connection_ended_is_read_again_and_n
 
 
 @pytest.mark.parametrize("kind", KINDS)
+async def test_a_past_that_is_read_while_the_connection_ends_comes_whole_and_then_ends(
+    nats_url: str, kind: str
+) -> None:
+    """As a rebuild reads it. There is more of it than a reader asks for ahead."""
+    async with opened_bus(kind, nats_url) as other, line_to(nats_url) as (url, line):
+        bus = await NatsBus.connect(url, "reader", bulk=kind == "nats")
+        await other.publish([Outgoing(f"g-{n}", "fairway.job.queue.gap", b"{}") for n in range(1_500)])
+        record = reading(bus)
+        found = await heard(record, 1)
+        line.cut()
+        rest = asyncio.create_task(_ids(record))
+        await asyncio.wait_for(line.swallowed.wait(), 10)
+        line.mend()
+        found += await asyncio.wait_for(rest, 20)
+        assert found == [f"g-{n}" for n in range(1_500)]
+        await bus.close()
+
+
+async def _ids(record: AsyncGenerator[Delivery, None]) -> list[str]:
+    return [one.id async for one in record]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 async def test_a_message_that_did_not_arrive_is_noticed_by_the_next_one(nats_url: str, kind: str) -> None:
     """As where a client gives up messages because it is too slow: another one takes one of this reader's."""
     async with opened_bus(kind, nats_url) as bus:
