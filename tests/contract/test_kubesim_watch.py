@@ -103,6 +103,17 @@ async def test_a_watch_that_times_out_ends_with_a_bookmark_of_the_newest_version
             assert (await watch.next())[0] == "END"
 
 
+async def test_a_watch_that_times_out_with_changes_left_tells_them_before_its_bookmark() -> None:
+    """Whoever goes on behind the bookmark would never hear of them."""
+    async with served() as (cluster, client):
+        submit(cluster, torch("a"))
+        submit(cluster, torch("b"))
+        query = "resourceVersion=1&allowWatchBookmarks=true&timeoutSeconds=0.000001"
+        async with watching(client, query) as watch:
+            assert await watch.names(3) == ["ADDED a", "ADDED b", "BOOKMARK "]
+            assert (await watch.next())[0] == "END"
+
+
 async def test_a_version_that_was_never_given_out_is_gone() -> None:
     async with served() as (_, client), watching(client, "resourceVersion=999999") as watch:
         kind, obj = await watch.next()

@@ -11,6 +11,7 @@ FIGURES = (
     "jobs_per_second", "bare_jobs_per_second", "ratio_to_bare", "p50_ms", "p99_ms", "half_p50_ms", "half_p99_ms",
     "cpu_us_per_job", "bare_cpu_us_per_job",
 )  # fmt: skip
+SPREAD = ("p50_ms", "p95_ms", "p99_ms", "mean_ms")
 
 
 async def bench(name: str, *options: str) -> tuple[int, str, str]:
@@ -124,3 +125,29 @@ async def test_every_decision_says_something_of_each_cluster_and_no_room_is_give
 async def test_numbers_of_clusters_that_are_none_are_refused() -> None:
     code, _, err = await bench("clusters", "--sizes", "3,many")
     assert (code, "3,many" in err) == (2, True)
+
+
+async def test_under_the_load_of_kueues_test_every_job_succeeds_exactly_once() -> None:
+    """Two cohorts of two queues, ten jobs each: seven small, two medium, one large of the whole nominal quota."""
+    small = ("--cohorts", "2", "--queues", "2", "--jobs", "10", "--clusters", "2", "-o", "json")
+    code, out, err = await bench("kueue-baseline", *small)
+    assert code == 0, err
+    report = json.loads(out)
+    assert report["name"] == "kueue-baseline"
+    wrong = dict.fromkeys(("besides", "unaccounted", "unheard"), 0)
+    counts = {"submitted": 40, "dispatched": 40, "succeeded": 40, **wrong}
+    assert report["counts"] == {f"{name}_on_2": count for name, count in counts.items()}
+    figures = report["figures"]
+    assert figures["wall_seconds_on_2"] > 1, "the large job alone runs for a second"
+    work = 4 * (7 * 1 * 0.2 + 2 * 5 * 0.5 + 1 * 20 * 1.0)
+    assert figures["useful_usage_on_2"] == pytest.approx(work / (80 * figures["wall_seconds_on_2"]), abs=0.002)
+    assert all(figures[f"{kind}_{what}_on_2"] > 0 for kind in ("small", "medium", "large", "held") for what in SPREAD)
+    assert set(report["goals"]) == {"wall_seconds_on_2", "useful_usage_on_2"}
+    assert {"clusters_on_2", "nats_on_2", "all_on_2"} <= set(report["cpu_seconds_per_job"])
+
+
+@pytest.mark.parametrize("wrong", [("--jobs", "15"), ("--clusters", "0"), ("--clusters", "1,few")])
+async def test_a_load_that_has_no_form_is_refused(wrong: tuple[str, str]) -> None:
+    code, _, err = await bench("kueue-baseline", *wrong)
+    assert code == 2
+    assert "a multiple of ten" in err

@@ -74,12 +74,10 @@ def _joined(messages: list[Outgoing]) -> Outgoing:
 
 
 def delivered(one: Arrived) -> list[Delivery]:
-    """The messages of one arrival; a bundle that is none is one message, which its hearer will not understand either.
-    Its reply subject is `$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>`, or the
-    longer form with domain and account behind `$JS.ACK` (ADR-15 of NATS)."""
+    """The messages of one arrival; a bundle that is none is one message, which its hearer will not understand
+    either."""
     reply, subject = one.reply.decode(), one.subject.decode()
-    words = reply.split(".")
-    at = 4 if len(words) < 11 else 6
+    words, at = _numbers(reply)
     times, sequence, left = int(words[at]), int(words[at + 1]), int(words[at + 4])
     parts = _parts(one) if one.parts else []
     if not parts:
@@ -91,6 +89,19 @@ def delivered(one: Arrived) -> list[Delivery]:
         Delivery(name, subject, data, sequence, times, left + more, more, share)
         for (name, data), more in zip(parts, behind, strict=True)
     ]
+
+
+def _numbers(reply: str) -> tuple[list[str], int]:
+    """Of `$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>`, or the longer form
+    with domain and account behind `$JS.ACK` (ADR-15 of NATS): its words, and where the numbers begin."""
+    words = reply.split(".")
+    return words, 4 if len(words) < 11 else 6
+
+
+def turn(reply: str) -> int:
+    """Which delivery of its consumer this is: 1 for the first."""
+    words, at = _numbers(reply)
+    return int(words[at + 2])
 
 
 def _parts(one: Arrived) -> list[tuple[str, bytes]]:

@@ -14,10 +14,11 @@ import nats
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js.api import AckPolicy, ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamConfig
+from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
 from fairway.adapters.nats_bundle import bundled
+from fairway.adapters.nats_history import Asked, told
 from fairway.adapters.nats_source import NatsSource
 from fairway.adapters.nats_wire import Arrived, wire
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
@@ -103,7 +104,7 @@ class NatsBus:
             window.over()
 
     def pull_again(self) -> None:
-        """Pull requests do not survive a reconnect; the subscriptions do."""
+        """Pull requests do not survive a reconnect, nor does what was on its way; the subscriptions do."""
         self._there.set()
         for source in self._sources:
             source.renew()
@@ -172,34 +173,21 @@ class NatsBus:
         except (nats.errors.Error, TimeoutError) as error:
             raise Unreachable(f"message {sequence} of {stream} could not be read: {error}") from error
 
-    async def history(
+    def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
     ) -> AsyncIterator[Delivery]:
-        config = ConsumerConfig(
-            filter_subjects=list(subjects) or None, ack_policy=AckPolicy.NONE, mem_storage=True, inactive_threshold=60,
-            deliver_policy=DeliverPolicy.LAST_PER_SUBJECT if last else DeliverPolicy.BY_START_SEQUENCE,
-            opt_start_seq=None if last else start,
-        )  # fmt: skip
-        if last and not subjects:
-            config.filter_subjects = [next(one.subjects[0] for one in STREAMS if one.name == stream)]
+        return told(Asked(stream, subjects, start, live, last), self._pass, self._leave)
+
+    async def _pass(self, stream: str, config: ConsumerConfig) -> tuple[NatsSource, int]:
         info = await self._consumer(stream, config)
         source = NatsSource(self._nc, self._wire, stream, info.name, lasting=False)
         await source.open()
         self._sources.append(source)
-        past = bool(info.num_pending)
-        if not past and live:
-            yield Delivery(id="", subject="", data=b"")
-        try:
-            while past or live:
-                for delivery in await source.batch(1_000):
-                    yield delivery
-                    if past and delivery.left == 0:
-                        past = False
-                        if live:
-                            yield Delivery(id="", subject="", data=b"")
-        finally:
-            self._sources.remove(source)
-            await source.close()
+        return source, info.num_pending or 0
+
+    async def _leave(self, source: NatsSource) -> None:
+        self._sources.remove(source)
+        await source.close()
 
     async def tell(self, subject: str, data: bytes = b"") -> None:
         await self._nc.publish(subject, data)

@@ -1,4 +1,5 @@
-"""A durable JetStream consumer read by own pull requests, several messages in flight, acknowledged in bulk."""
+"""A JetStream consumer read by own pull requests, several messages in flight: a durable one, acknowledged in bulk, or
+one that passes, of which nothing is acknowledged."""
 
 import asyncio
 from collections import deque
@@ -8,7 +9,7 @@ from typing import Any
 import msgspec
 from nats.aio.client import Client
 
-from fairway.adapters.nats_bundle import Share, delivered
+from fairway.adapters.nats_bundle import Share, delivered, turn
 from fairway.adapters.nats_wire import Arrived, Close, Wire
 from fairway.runtime.ports import Delivery, Unreachable
 
@@ -19,14 +20,20 @@ _EXPIRES_S = 20
 _HEARTBEAT_S = 5
 
 
+class Gap(Exception):
+    """Messages between the last one that was given and the next did not arrive, and will not: start over behind it."""
+
+
 class NatsSource:
     """Implements `ports.Source`. A status message or silence of two heartbeats makes it ask anew. Whatever it has when
-    it is closed is given back."""
+    it is closed is given back. One that is not `lasting` ends with a Gap where its consumer's count does not go on."""
 
     def __init__(self, client: Client, wire: Wire, stream: str, durable: str, *, lasting: bool = True) -> None:
         self.stream = stream
         self._lasting = lasting
         self._lost = False
+        self._turn = 0  # of the last message that arrived, as the consumer counts them
+        self._gap = ""
         self._nc, self._wire = client, wire
         self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
         self._inbox = client.new_inbox()
@@ -46,9 +53,17 @@ class NatsSource:
         await self._pull()
 
     def renew(self) -> None:
-        """Forget what was asked for, and ask again."""
+        """Forget what was asked for, and ask again. What was on its way comes again to a durable consumer only."""
+        if not self._lasting:
+            self._missed("the connection was lost")
+            return
         self._asked = 0
         self._keep(self._pull())
+
+    def _missed(self, what: str) -> None:
+        """Nothing that arrives from now on is taken: it comes once more when it is read again from the gap."""
+        self._gap = self._gap or what
+        self._arrived.set()
 
     def _keep(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(coroutine)
@@ -76,16 +91,26 @@ class NatsSource:
         self._sign_of_life = asyncio.get_running_loop().time()
         for one in arrived:
             if one.reply.startswith(b"$JS.ACK"):
+                if not self._next_is(one):
+                    return
                 self._asked = max(0, self._asked - 1)
                 came = delivered(one)
-                if self._lasting:
-                    self._unanswered[one.reply.decode()] = None
                 self._each += (len(came) - self._each) / 32
                 self._buffer += came
             elif (status := one.status) and status != "100":  # that request is over, whatever of it was left
                 self._keep(self._over(status))
         if self._buffer:
             self._arrived.set()
+
+    def _next_is(self, one: Arrived) -> bool:
+        """Whether this message may be taken. A durable consumer's needs an answer; any other's follows the last."""
+        if self._lasting:
+            self._unanswered[one.reply.decode()] = None
+            return True
+        if not self._gap and (came := turn(one.reply.decode())) != self._turn + 1:
+            self._missed(f"message {came} of the consumer came after {self._turn}")
+        self._turn += 1
+        return not self._gap
 
     async def _over(self, status: str) -> None:
         """404, 408, 409: ask again. 503: nobody serves the consumer; a passing one is gone for good."""
@@ -104,6 +129,8 @@ class NatsSource:
 
     async def batch(self, most: int) -> list[Delivery]:
         while not self._buffer:
+            if self._gap:
+                raise Gap(self._gap)
             if self._lost:
                 raise Unreachable(f"the consumer on {self.stream} is gone; start over")
             self._arrived.clear()

@@ -34,10 +34,11 @@ def path_nodes(tree: QuotaNode | None, leaf: Sequence[str]) -> list[QuotaNode]:
     return nodes
 
 
-def lacking(path: Sequence[QuotaNode], usage: Mapping[str, int], asks: Resources) -> Reason | None:
-    """The node nearest the root whose maximum the request would pass, with the numbers; None when all take it.
-    The reason's field is that node's path."""
-    for node in path:
+def lacking(path: Sequence[QuotaNode], usage: Mapping[str, int], asks: Resources, told: str = "") -> Reason | None:
+    """The node whose maximum the request would pass, with the numbers; None when all take it. The reason's field is
+    that node's path: the one that was `told` as long as it is one of them, else the nearest to the leaf. There the
+    fewest ends concern the job, and where several nodes are full it is not another one at each look."""
+    for node in sorted(path, key=lambda node: (node.path != told, -len(node.path))):
         for name in sorted(asks):
             most = node.max.get(name)
             used = usage.get(quota_key(node.path, name), 0)

@@ -147,4 +147,5 @@ async def _pump(stream: Stream, response: web.StreamResponse, bookmarks: bool, s
             next_bookmark += BOOKMARK_SECONDS
             stream.pending.append(stream.bookmark())
     if bookmarks and not stream.cut:
-        await response.write(stream.bookmark())
+        # Changes may have come since the time was over. The bookmark has a newer version, so they stand before it.
+        await response.write(b"".join((*stream.pending, stream.bookmark())))

@@ -5,9 +5,10 @@ gang is schedulingPolicy.minAvailable, else every replica. "Running" is counted 
 operator's own Running condition is already true with a lone Master while the workers wait for room.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fairway.domain.resources import Resources
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.ends import TRAINING
 from fairway.workloads.fields import Field
@@ -30,9 +31,7 @@ from fairway.workloads.pods import read_pod_set, read_replicas
 _POLICY = ("spec", "runPolicy")
 # Init containers that training-operator adds to a role's pods and that may ask for more than the role itself: the one
 # that brings kubectl to the launcher (initContainer... in its pkg/controller.v1/mpi/mpijob.go).
-_ADDED = {
-    "MPIJob.v1": {"Launcher": ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)},
-}
+_ADDED = {("MPIJob", "v1", "Launcher"): ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)}
 
 
 def replicas(manifest: Field, specs: str, roles: tuple[str, ...]) -> dict[str, Field]:
@@ -77,16 +76,11 @@ def phase(workload: Workload, manifest: Field) -> Phase:
 def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version: str = "v1") -> Kind:
     """One kind of the family; `roles` in the order in which priorities are looked up."""
 
-    added = _ADDED.get(f"{name}.{version}", {})
-
     def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
         found = replicas(manifest, specs, roles)
         if not found:
             manifest["spec"][specs].wrong("has no replicas", f"add one of {', '.join(roles)}")
-        return tuple(
-            read_pod_set(role, read_replicas(field["replicas"]), field["template"], first=added.get(role, ()))
-            for role, field in found.items()
-        )
+        return tuple(_pods(role, field, _ADDED.get((name, version, role), ())) for role, field in found.items())
 
     def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
         return minimum(manifest.at(*_POLICY, "schedulingPolicy", "minAvailable"), whole_gang(manifest, pods))
@@ -116,6 +110,10 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         drop=((*_POLICY, "ttlSecondsAfterFinished"),),
         makes_services=True,
     )
+
+
+def _pods(role: str, field: Field, first: Sequence[Resources]) -> PodSet:
+    return read_pod_set(role, read_replicas(field["replicas"]), field["template"], first=first)
 
 
 def minimum(field: Field, total: int) -> int:

@@ -39,7 +39,8 @@ class Entry(Struct):
 
 
 class Book:
-    """`lines` has every waiting job of a queue in its order; `groups` the blocked ones by what would serve them;
+    """`lines` has every waiting job of a queue in its order; `groups` the blocked ones by what would serve them, those
+    of a quota node together;
     `under` those of each policy; `flying` those dequeued and not yet reserved, by queue. `asked` is how often room had
     been freed anywhere when the scheduler last had none for a shape; `woken` are jobs that freed room let go while
     others were passed over; `heading` are those of them that are on the way, with the cluster whose room it was and
@@ -50,7 +51,7 @@ class Book:
         self._by_time = by_time
         self.entries: dict[str, Entry] = {}
         self.lines: dict[str, SortedList[Place]] = {}
-        self.groups: dict[tuple[str, str, str], SortedList[Place]] = {}
+        self.groups: dict[tuple[str, str], dict[str, SortedList[Place]]] = {}
         self.flying: dict[str, dict[str, Place]] = {}
         self._flying_in: dict[str, str] = {}
         self.under: dict[str, dict[str, None]] = {}
@@ -85,7 +86,8 @@ class Book:
         self.lines.setdefault(job.queue, SortedList()).add(entry.place)
         self.under.setdefault(policy_of(job), {})[job.id] = None
         if entry.lacks:
-            self.groups.setdefault((entry.lacks, *entry.key), SortedList()).add(entry.place)
+            where, what = entry.key
+            self.groups.setdefault((entry.lacks, where), {}).setdefault(what, SortedList()).add(entry.place)
 
     def drop(self, name: str) -> None:
         queue = self._flying_in.pop(name, None)
@@ -100,7 +102,10 @@ class Book:
         if not under:
             del self.under[policy_of(entry.job)]
         if entry.lacks:
-            self._leave(self.groups, (entry.lacks, *entry.key), entry.place)
+            where, what = entry.key
+            self._leave(self.groups[entry.lacks, where], what, entry.place)
+            if not self.groups[entry.lacks, where]:
+                del self.groups[entry.lacks, where]
 
     @staticmethod
     def _leave(lists: dict, name: object, place: Place) -> None:  # type: ignore[type-arg]  # of either index
@@ -131,16 +136,15 @@ class Book:
 
     def heads(self, lacks: str, node: str | None = None) -> list[Entry]:
         """The first job of every group that lacks this (at that quota node), in order of place."""
-        found = [
-            self.entries[places[0][2]]
-            for (what, where, _), places in self.groups.items()
-            if what == lacks and (node is None or where == node)
-        ]
+        nodes = [where for what, where in self.groups if what == lacks] if node is None else [node]
+        groups = (places for one in nodes for places in self.groups.get((lacks, one), {}).values())
+        found = [self.entries[places[0][2]] for places in groups]
         return sorted(found, key=lambda entry: entry.place)
 
     def group(self, entry: Entry) -> Iterator[Entry]:
         """The jobs that wait for the same thing as this one, in order."""
-        return (self.entries[place[2]] for place in self.groups.get((entry.lacks, *entry.key), ()))
+        where, what = entry.key
+        return (self.entries[place[2]] for place in self.groups.get((entry.lacks, where), {}).get(what, ()))
 
 
 def policy_of(job: Job) -> str:
@@ -168,6 +172,12 @@ def lacks_of(job: Job) -> str:
     if job.removing:
         return REMOVAL
     return _LACKS.get(job.why.code, NOTHING_YET) if job.why else NOTHING_YET
+
+
+def steps_aside(entry: Entry) -> bool:
+    """In a blocking queue it does not stand in the way of those behind it."""
+    why = entry.job.why
+    return entry.lacks == REMOVAL or (why is not None and why.code is Code.NO_CLUSTER_EVER)
 
 
 def retry_at(job: Job) -> int:

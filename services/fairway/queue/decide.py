@@ -65,7 +65,7 @@ def _waiting(view: View, heard: Heard, now: int) -> Decision:
     if job.cancelling and not job.removing:
         turn.end(Teller(view, SERVICE, heard, now).say(wire.Cancelled))
     else:
-        turn.retry(entry)
+        turn.enter(entry)
     why = heard.message.why
     if why is not None:
         turn.by = "quota"

@@ -1,8 +1,8 @@
 """Where a waiting job stands: its position, who is ahead, and what it waits for as of now. Pure."""
 
 from fairway.domain.quota import lacking, path_nodes
-from fairway.queue.book import NOTHING_YET, REMOVAL, Entry
-from fairway.queue.turn import View, steps_aside
+from fairway.queue.book import NOTHING_YET, REMOVAL, Entry, steps_aside
+from fairway.queue.turn import View
 from fairway.wire.asks import QueuePlace
 from fairway.wire.reasons import Code, Reason
 
@@ -36,7 +36,8 @@ def _why(view: View, entry: Entry, blocking: bool) -> Reason:
     if entry.lacks == REMOVAL and job.why is not None:
         return job.why
     if entry.lacks and job.why is not None:
-        return lacking(path_nodes(view.tree, job.leaf), view.usage, entry.request) or job.why
+        path = path_nodes(view.tree, job.leaf)
+        return lacking(path, view.usage, entry.request, job.why.field) or job.why
     head = _head(view, job.queue) if blocking else None
     if head is not None and head.job.id != job.id:
         what = head.job.why.text if head.job.why else "it is about to go"

@@ -43,7 +43,7 @@ class QueueView(JobsView):
         self.book = Book(self._by_time)
         self.usage: dict[str, int] = {}
         self.long_used: dict[str, int] = {}
-        self._swept: dict[str, int] = {}
+        self._most_used: dict[str, int] = {}
         self.room: dict[str, fleet.Freed] = {}
         self.freed = 0
         self.all_known = False
@@ -88,9 +88,9 @@ class QueueView(JobsView):
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
         self.usage = found.counters.get(decision.QUOTA, {})
+        self._most_used = {key: max(amount, self._most_used.get(key, 0)) for key, amount in self.usage.items()}
         if any(isinstance(one.message, Sweep) for one in heard):
-            self._swept, before = dict(self.usage), self._swept
-            self.long_used = {key: max(amount, before.get(key, 0)) for key, amount in self.usage.items()}
+            self.long_used, self._most_used = self._most_used, dict(self.usage)
         freed = found.counters.get(decision.FREED, {})
         self.freed = sum(freed.values())
         for name in self._doubtful.difference(self.jobs):

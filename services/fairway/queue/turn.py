@@ -8,13 +8,12 @@ from fairway.domain.job import Job
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota import charge, lacking, path_nodes
 from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.tell import Jobs, Teller, quota_key
-from fairway.queue.book import NOTHING_YET, QUOTA, REMOVAL, ROOM, Book, Entry, retry_at
+from fairway.domain.tell import Jobs, Teller
+from fairway.queue.book import NOTHING_YET, QUOTA, ROOM, Book, Entry, Place, retry_at, steps_aside
 from fairway.queue.follow import Policies, under
 from fairway.queue.rooms import Rooms, enough
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import FleetMessage, Freed
-from fairway.wire.reasons import Code
 
 SERVICE = "queue"
 # The reason of a turn that only looks whether anybody was forgotten.
@@ -36,9 +35,8 @@ class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
 
 
 class View(Jobs, Protocol):
-    """`usage` by quota key, `long_used` the larger of now and the last sweep; `room` the
-    last word on each cluster's free room, which `all_known` says is complete;
-    `freed` how often room was freed; `policies` are the hub's by title."""
+    """`usage` by quota key, `long_used` the most since the last sweep; `room` the last word on each cluster's free
+    room, which `all_known` says is complete; `freed` how often room was freed; `policies` the hub's by title."""
 
     book: Book
     freed: int
@@ -83,7 +81,7 @@ class Turn:
             return False
         teller = self._amended(job)
         path = path_nodes(self._view.tree, job.leaf)
-        why = lacking(path, self.usage, entry.request)
+        why = lacking(path, self.usage, entry.request, job.why.field if job.why else "")
         if why is not None:
             self._held.add(job.id)
             if job.why is None or (job.why.code, job.why.field) != (why.code, why.field):
@@ -93,6 +91,15 @@ class Turn:
             return False
         self._dequeue(entry, path, teller, room)
         return True
+
+    def enter(self, entry: Entry) -> None:
+        """Tries a job that has come; those before it first, where there is quota for it: what was given back a moment
+        ago is theirs, and the word of it may still be on its way."""
+        if lacking(path_nodes(self._view.tree, entry.job.leaf), self.usage, entry.request) is None:
+            by, self.by = self.by, "quota"
+            self.serve_quota(entry.job.leaf, entry.place)
+            self.by = by
+        self.retry(entry)
 
     def _amended(self, job: Job) -> Teller:
         """Who speaks of this job next: first of what its policy says now, if that is news."""
@@ -143,14 +150,12 @@ class Turn:
         names = tuple(node.path for node in path)
         teller.say(wire.Dequeued, path=names, charge=entry.request, woken_by=self.by, room=room)
         self._rooms.take(room, entry.least[0])
-        self.steps.append(teller.step(*charge(path, entry.request)))
+        self.steps.append(teller.step(*(charged := charge(path, entry.request))))
         self.gone.add(job.id)
         if self.blocking(job.queue):
             self._flying.add(job.queue)
-        for node in path:
-            for name, amount in entry.request.items():
-                key = quota_key(node.path, name)
-                self.usage[key] = self.usage.get(key, 0) + amount
+        for one in charged:
+            self.usage[one.key] = self.usage.get(one.key, 0) + one.amount
 
     def _teller(self, job: Job) -> Teller:
         return Teller(self._view, SERVICE, self._heard, self._now, job)
@@ -166,14 +171,17 @@ class Turn:
                 self.retry(entry)
             return
 
-    def serve_quota(self, leaf: Iterable[str]) -> None:
-        """Quota was given back along `leaf`: those it blocked go as far as it reaches, first come first served."""
-        heads = [entry for node in leaf for entry in self._view.book.heads(QUOTA, node)]
-        self._serve(sorted(heads, key=lambda entry: entry.place))
+    def serve_quota(self, leaf: Iterable[str], before: Place | None = None) -> None:
+        """Quota was given back along `leaf`: those it blocked (`before` this place) go as far as it reaches, first come
+        first served."""
+        heads = [one for node in leaf for one in self._view.book.heads(QUOTA, node) if not before or one.place < before]
+        self._serve(sorted(heads, key=lambda entry: entry.place), before)
 
-    def _serve(self, heads: list[Entry]) -> None:
+    def _serve(self, heads: list[Entry], before: Place | None = None) -> None:
         for head in heads:
             for entry in self._view.book.group(head):
+                if before and entry.place >= before:
+                    break
                 # Whom its queue holds back does not stand in the way of those of other queues.
                 if self._may_try(entry) and not self.attempt(entry):
                     break
@@ -198,7 +206,6 @@ class Turn:
     def serve_room(self, news: Freed | None = None) -> None:
         """Of every shape that has not been refused since room was last freed, and that could find enough, the first
         that its quota and its queue let go is tried: in the room of `news`, else in all that is known to be left.
-
         Room that one is woken for is not offered to the next; when the one has found its place, or none, the next
         is served (`wire.Reserved`, `wire.Queue`).
         """
@@ -241,8 +248,3 @@ class Turn:
             if self.attempt(entry, room):
                 return True
         return False
-
-
-def steps_aside(entry: Entry) -> bool:
-    why = entry.job.why
-    return entry.lacks == REMOVAL or (why is not None and why.code is Code.NO_CLUSTER_EVER)

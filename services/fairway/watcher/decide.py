@@ -15,19 +15,17 @@ from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kind import FAILED, RUNNING, SUCCEEDED, Phase
 from fairway.workloads.registry import status
 
-# An object can be seen before its dispatch is committed; looked at again this soon (ms).
-_SOON_MS = 100
-
 
 class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
     """Local: an object of ours as a member cluster shows it, of this kind (`Kind.group/version`); `gone`: it was
-    deleted; `doubt`: somebody has written to its spec."""
+    deleted; `doubt`: somebody has written to its spec; `place`: of what this watcher has seen, in order, from 1."""
 
     cluster: str
     kind: str
     manifest: dict[str, Any]
     gone: bool = False
     doubt: Doubt | None = None
+    place: int = 0
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
@@ -55,8 +53,10 @@ def _observed(view: View, heard: Heard, now: int) -> Decision:
         return _stray(view, heard, job, now)
     if job.removing or job.cancelling or job.state not in (State.RESERVED, State.DISPATCHED, State.RUNNING):
         return NOTHING
+    if seen.place < view.newest.get(job.id, 0) and not seen.gone and seen.doubt is None:
+        return NOTHING  # it was put off until its dispatch was known, and has changed since
     if job.state is State.RESERVED:
-        return NOTHING if seen.gone else Decision(again_in=_SOON_MS)
+        return missing.early(job, None if seen.gone else seen.manifest, seen.doubt)
     return _lives(Teller(view, SERVICE, heard, now), job, heard)
 
 

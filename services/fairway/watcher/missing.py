@@ -1,24 +1,29 @@
-"""What should be there and is not: an object, a gang that never started or is no longer up, a node. Pure."""
+"""What should be there and is not: an object, a gang that never started or is no longer up, a node, the word of a
+dispatch. Pure."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
-from fairway.domain.decision import Call, Decision, Heard, Outcome
+from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
 from fairway.domain.quota import MAX_JOBS, request
 from fairway.domain.resources import describe
 from fairway.domain.retry import attempt_over, next_attempt
 from fairway.domain.tell import Jobs, Teller
-from fairway.watcher.doubts import GONE, LOOK, THERE, Look
+from fairway.watcher.doubts import GONE, LOOK, THERE, Doubt, Look
 from fairway.watcher.edits import Edit
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.kind import PENDING
+from fairway.workloads.registry import status
 
 SERVICE = "watcher"
 # Objects dispatched this shortly before a list may be missing from it (ms).
 _LIST_MARGIN_MS = 5_000
 # What could not be looked at, or has to wait for something, is looked at again after this long (ms).
 AGAIN_MS = 1_000
+# An object can be seen before its dispatch is committed; looked at again this soon (ms).
+_SOON_MS = 100
 _STARTED = (State.DISPATCHED, State.RUNNING)
 
 
@@ -42,11 +47,22 @@ class Emptied(fleet.FleetMessage, frozen=True, kw_only=True, tag="emptied"):
 
 class View(Jobs, Protocol):
     """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows. `down`
-    has, of running jobs whose gang is not up any more, since when that is so and how it stands."""
+    has, of running jobs whose gang is not up any more, since when that is so and how it stands; `newest` the place of
+    what was seen last of a present attempt."""
 
     overdue: list[str]
     held: dict[str, set[str]]
     down: dict[str, tuple[int, str]]
+    newest: dict[str, int]
+
+
+def early(job: Job, manifest: dict[str, Any] | None, doubt: Doubt | None) -> Decision:
+    """Seen before its dispatch is known (None: seen to go): looked at again, if there will be anything to say of it.
+    Nothing will be of one that is pending; what was put off before it became so is no longer the newest."""
+    if manifest is None or job.spec is None:
+        return NOTHING
+    phase = status(manifest, job.spec.workload, manifest.get("status"))
+    return Decision(again_in=_SOON_MS) if doubt is not None or phase.state != PENDING else NOTHING
 
 
 def look(job: Job, uid: str) -> Call:

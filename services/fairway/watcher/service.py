@@ -2,6 +2,7 @@
 
 import asyncio
 from functools import partial
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -33,6 +34,7 @@ class Eyes:
 
     def __init__(self, members: Members, suspicion: Suspicion, mirror: Mirror | None = None) -> None:
         self._members, self.suspicion, self.mirror = members, suspicion, mirror
+        self._places = count(1)
 
     async def __call__(self, inbox: Inbox) -> None:
         async with asyncio.TaskGroup() as group:
@@ -76,11 +78,10 @@ class Eyes:
             if seen is None:
                 continue
             (keys.discard if seen.gone else keys.add)(f"{seen.job}/{seen.attempt}")
+            doubt = None if seen.gone else self.suspicion.doubt(change.manifest)
             if seen.gone:
                 self.suspicion.forget(change.manifest)
-            elif doubt := self.suspicion.doubt(change.manifest):
-                seen = msgspec.structs.replace(seen, doubt=doubt)
-            inbox.put(seen)
+            inbox.put(msgspec.structs.replace(seen, doubt=doubt or None, place=next(self._places)))
 
 
 def observed(cluster: str, change: Change) -> Observed | None:

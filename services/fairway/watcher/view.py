@@ -14,6 +14,8 @@ from fairway.wire import fleet
 from fairway.workloads.kind import PENDING
 from fairway.workloads.registry import KINDS, status
 
+_PRESENT = (State.RESERVED, State.DISPATCHED, State.RUNNING)
+
 
 class WatcherView(JobsView):
     """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. What is seen
@@ -25,6 +27,7 @@ class WatcherView(JobsView):
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
         self.down: dict[str, tuple[int, str]] = {}
+        self.newest: dict[str, int] = {}
         self._deadlines: dict[str, int] = {}
         self._unread: set[str] = set()
         self._version = 0
@@ -34,6 +37,7 @@ class WatcherView(JobsView):
         self.held.clear()
         self._deadlines.clear()
         self.down.clear()
+        self.newest.clear()
         self._unread.clear()
         self._version = 0
 
@@ -72,10 +76,19 @@ class WatcherView(JobsView):
         for one in heard:
             seen = one.message
             job = self.jobs.get(seen.job) if isinstance(seen, Observed) else None
-            if job is not None and job.spec is not None and not seen.gone and seen.kind == job.spec.workload.key:
+            if job is None or job.spec is None or seen.kind != job.spec.workload.key:
+                continue
+            if self._is_newest(job, seen) and not seen.gone:
                 self._look(job, seen, now)
         for job in self.jobs.values():
             self._note(job)
+
+    def _is_newest(self, job: Job, seen: Observed) -> bool:
+        """False of what was put off, and has changed since."""
+        if (job.attempt, job.cluster) != (seen.attempt, seen.cluster):
+            return True
+        self.newest[job.id] = max(seen.place, self.newest.get(job.id, 0))
+        return seen.place == self.newest[job.id]
 
     def _look(self, job: Job, seen: Observed, now: int) -> None:
         if self._mirror is not None:
@@ -97,6 +110,8 @@ class WatcherView(JobsView):
                 self._note(write.value)
 
     def _note(self, job: Job) -> None:
+        if job.state not in _PRESENT:
+            self.newest.pop(job.id, None)
         if job.state is State.DISPATCHED and job.spec is not None:
             self._deadlines[job.id] = job.since + job.spec.start_timeout
         elif job.state is State.RUNNING and job.spec is not None and job.id in self.down:

@@ -47,6 +47,7 @@ class Given:
     overdue: list[str] = field(default_factory=list)
     held: dict[str, set[str]] = field(default_factory=dict)
     down: dict[str, tuple[int, str]] = field(default_factory=dict)
+    newest: dict[str, int] = field(default_factory=dict)
 
     def node_writes(self, cluster: str, changed: dict[str, Hold | None]) -> list[Put]:
         nodes = self.clusters[cluster].nodes if cluster in self.clusters else {}

@@ -44,6 +44,25 @@ CASES = {
     "what fits goes past what does not": Case(
         [waiting("a", pods=4, why=quota()), waiting("b", 1)], "b", ["b"], {"tree": tree(), "usage": EIGHT_LEFT}
     ),
+    "what was given back unheard goes to one before it first": Case(
+        [waiting("a", pods=2, priority=9, why=quota()), waiting("b", 1)],
+        "b", ["a"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 16}},
+    ),
+    "and what that one leaves is for the one that comes": Case(
+        [waiting("a", pods=2, priority=9, why=quota()), waiting("b", 1)],
+        "b", ["a", "b"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 8}},
+    ),
+    "one that comes goes before those behind it, whatever they wait for": Case(
+        [waiting("a", why=quota()), waiting("b", 1, priority=9)], "b", ["b"], {"tree": tree(), "usage": EIGHT_LEFT}
+    ),
+    "of those that ask the same, only the ones before it go first": Case(
+        [waiting("a", priority=9, why=quota()), waiting("b", 1, pods=2, priority=5), waiting("c", 2, why=quota())],
+        "b", ["a", "b"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 8}},
+    ),
+    "and before the head of another queue, even a blocking one, that has less priority": Case(
+        [waiting("a", why=quota()), waiting("b", 1, queue="silver", priority=9)],
+        "b", ["b"], {"tree": tree(), "usage": EIGHT_LEFT, "queues": BLOCK},
+    ),
     "behind a blocking head nobody goes": Case(
         [waiting("a", pods=4, why=quota()), waiting("b", 1)],
         "b", [], {"tree": tree(), "usage": EIGHT_LEFT, "queues": BLOCK},
@@ -178,6 +197,25 @@ def test_why_it_is_blocked_is_said_once() -> None:
     assert (said.verb, said.why.code, said.why.field) == ("blocked", Code.WAITING_FOR_QUOTA, "root/a")
     assert "has 0 of 32 nvidia.com/gpu left" in said.why.text
     assert verbs(decide(of(waiting("a", why=quota()), **full), told(Begin()), NOW)) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "full", "want"),
+    [
+        pytest.param("", ("root", "root/a"), ["root/a"], id="told for the first time, of the nearest to its leaf"),
+        pytest.param("root", ("root", "root/a"), [], id="the node it was told of is still full, and so is another"),
+        pytest.param("root/a", ("root", "root/a"), [], id="the node it was told of is still full, and one above it"),
+        pytest.param("root/a", ("root",), ["root"], id="another one is full now"),
+    ],
+)
+def test_which_of_several_full_quotas_it_waits_for_is_said_only_when_it_changes(
+    told: str, full: tuple[str, ...], want: list[str]
+) -> None:
+    """Where siblings may borrow, now one and now two levels are full; a word at each look would never end."""
+    life = waiting("a", why=quota(told)) if told else waiting("a")
+    usage = {f"{node}|{GPU}": 1000 if node == "root" else 32 for node in full}
+    said = events(decide(of(life, tree=tree(), usage=usage), heard(waiting("a")), NOW))
+    assert [one.why.field for one in said] == want
 
 
 def test_a_message_of_a_job_that_went_on_changes_nothing() -> None:

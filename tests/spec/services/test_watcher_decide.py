@@ -72,6 +72,7 @@ SEEN = {
     "a waiting job": (queued(), shows("Up", attempt=1), []),
     "a placed job": (placed(), shows("Up", attempt=1), []),
     "gone before its dispatch was known": (reserved(), shows(gone=True), []),
+    "just made, before its dispatch was known": (reserved(), shows(), []),
 }  # fmt: skip
 
 
@@ -85,8 +86,9 @@ def test_a_job_that_nobody_knows_is_left_alone() -> None:
     assert decide(of(), shows("Up"), NOW) == NOTHING
 
 
-def test_what_is_seen_before_its_dispatch_is_known_is_looked_at_again_soon() -> None:
-    assert decide(of(reserved()), shows("Up"), NOW) == Decision(again_in=100)
+@pytest.mark.parametrize("seen", [shows("Up"), shows("Failed"), shows(doubt=Doubt("m1"))], ids=["up", "over", "edited"])
+def test_what_is_seen_before_its_dispatch_is_known_is_looked_at_again_soon(seen: Any) -> None:
+    assert decide(of(reserved()), seen, NOW) == Decision(again_in=100)
 
 
 def test_a_second_stray_waits_for_the_removal_of_the_first() -> None:

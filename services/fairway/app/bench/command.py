@@ -107,6 +107,25 @@ def report(
     show(measure, Run(nodes, pods, events, seconds), directory, output)
 
 
+@_bench.command("kueue-baseline")
+def kueue_baseline(
+    clusters: Annotated[str, typer.Option(help="how many clusters, with commas between: all of it once on each")]
+    = "1,8",
+    cohorts: Annotated[int, typer.Option(min=1)] = 5,
+    queues: Annotated[int, typer.Option(min=1, help="in each cohort, with a nominal quota of 20 CPUs")] = 6,
+    jobs: Annotated[int, typer.Option(min=10, help="in each queue: a multiple of ten")] = 500,
+    directory: Dir = "",
+    output: Output = "text",
+) -> None:  # fmt: skip
+    """The load of Kueue's performance test: how long until all jobs have run, and how well the quota is used."""
+    from fairway.app.bench.kueue import Run, measure
+
+    counts = tuple(int(one) for one in clusters.split(",") if one.isdigit())
+    if jobs % 10 or not all(counts) or len(counts) != len(clusters.split(",")):
+        end(Failure(USAGE, f"--jobs is {jobs}, --clusters {clusters!r}", "give a multiple of ten, and numbers above 0"))
+    show(measure, Run(counts, cohorts, queues, jobs), directory, output)
+
+
 @_bench.command("all")
 def every(
     only: Annotated[str, typer.Option(help="names of benchmarks, with commas between")] = "",

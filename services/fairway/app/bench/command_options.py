@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.app.failure import USAGE, Failure, end
+from fairway.app.failure import ERROR, USAGE, Failure, end
 
 Dir = Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")]
 Output = Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")]
@@ -48,3 +48,5 @@ def show(measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, directory: 
     with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:
         outcome = uvloop.run(measure(run, Path(directory or temporary), bar.tell))
     typer.echo(outcome.json() if output == "json" else outcome.text())
+    if outcome.wrong:
+        end(Failure(ERROR, outcome.wrong, "see the logs of the services in the folder that --dir names"))

@@ -30,7 +30,8 @@ class Goal(Struct, frozen=True, omit_defaults=True):
 class Outcome(Struct, kw_only=True):
     """`figures` have their unit in their name; `counts` are right or wrong, not good or bad. By process:
     `cpu_seconds_per_job`, and `rss_peak_mib`. `reference`: what the ratios among the figures are taken against.
-    `details` is whatever else explains the figures; `machine` was read before anything began."""
+    `details` is whatever else explains the figures; `machine` was read before anything began. `wrong` says what must
+    not be, whatever the figures: a benchmark that lost something has failed."""
 
     name: str
     machine: dict[str, Any]
@@ -43,6 +44,7 @@ class Outcome(Struct, kw_only=True):
     reference: str = ""
     run: dict[str, Any] = {}
     details: dict[str, Any] = {}
+    wrong: str = ""
     versions: dict[str, str] = field(default_factory=versions)
 
     @property

@@ -31,6 +31,7 @@ BENCHES = (
     Entry("rebuild", quick=("--jobs", "5000", "--waiting", "200")),
     Entry("clusters", quick=("--sizes", "3,30,100", "--jobs", "1000", "--warmup", "200")),
     Entry("workers", quick=("--jobs", "1000", "--warmup", "200")),
+    Entry("kueue-baseline", quick=("--jobs", "50", "--clusters", "1")),
     Entry("report", quick=("--nodes", "500", "--pods", "5000", "--seconds", "20")),
     Entry("kubernetes", quick=("--jobs", "100", "--calm", "20", "--freed", "5")),
 )

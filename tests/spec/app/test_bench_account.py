@@ -1,0 +1,58 @@
+"""A benchmark says what became of each of its jobs, and fails when it cannot."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.app.bench.command_options import show
+from fairway.app.bench.kueue_courses import Account, account
+from fairway.app.bench.kueue_load import Size, arrivals
+from fairway.app.bench.outcome import Outcome
+from fairway.runtime.ports import Outgoing
+
+FEW = arrivals(Size(1, 1, 10))[:2]
+FIRST, SECOND = (one.id for one in FEW)
+ALL = f"{FIRST}:dequeued {FIRST}:dispatched {FIRST}:succeeded {SECOND}:dequeued {SECOND}:dispatched {SECOND}:succeeded"
+
+
+async def accounted(record: str) -> Account:
+    """Of the first two jobs of the load, by a record of `job:verb` words."""
+    bus = MemoryBus()
+    for at, (job, verb) in enumerate(word.split(":") for word in record.split()):
+        await bus.publish([Outgoing(str(at), f"fairway.job.{verb}.t", json.dumps({"job": job}).encode())])
+    return await account(bus, FEW)
+
+
+@pytest.mark.parametrize(
+    ("record", "unaccounted", "besides"),
+    [
+        pytest.param(ALL, (), (), id="both went their way"),
+        pytest.param(ALL.replace(f"{SECOND}:succeeded", ""), (SECOND,), (), id="one has no end"),
+        pytest.param(ALL.replace(f"{FIRST}:dispatched", ""), (FIRST,), (), id="one succeeded and never went"),
+        pytest.param(f"{FIRST}:dequeued", (FIRST, SECOND), (), id="nothing is known of one"),
+        pytest.param(f"{ALL} {FIRST}:succeeded", (), (f"{FIRST} succeeded",), id="one ended twice"),
+        pytest.param(f"{ALL} stranger:dispatched", (), ("stranger dispatched",), id="one that is none of these"),
+        pytest.param(f"{ALL} {FIRST}:lost", (), (f"{FIRST} lost",), id="one was lost in between"),
+    ],
+)
+async def test_every_job_is_accounted_for_by_the_record(
+    record: str, unaccounted: tuple[str, ...], besides: tuple[str, ...]
+) -> None:
+    found = await accounted(record)
+    assert (found.unaccounted, found.besides) == (unaccounted, besides)
+
+
+def test_a_benchmark_that_lost_something_fails_after_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    async def measured(run: Any, dir: Path, tell: Any) -> Outcome:
+        return Outcome(name="x", machine={}, figures={"seconds": 1.0}, wrong="3 jobs are unaccounted for")
+
+    with pytest.raises(typer.Exit) as ended:
+        show(measured, None, "", "json")
+    said = capsys.readouterr()
+    assert ended.value.exit_code == 1
+    assert json.loads(said.out)["figures"] == {"seconds": 1.0}
+    assert "3 jobs are unaccounted for" in said.err
