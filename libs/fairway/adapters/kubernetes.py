@@ -1,14 +1,15 @@
 """The cluster port on a real Kubernetes API: JSON and msgspec over the library's client, never its typed models
 (a typed pod costs 560 µs to read, a raw one 5)."""
 
+from __future__ import annotations
+
 import random
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from kubernetes_asyncio.client import ApiClient
 from msgspec import Struct
 
 from fairway.adapters import kubernetes_config as config
@@ -20,6 +21,9 @@ from fairway.adapters.kubernetes_remove import Removal, Remover
 from fairway.adapters.kubernetes_shape import Shape
 from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope
 from fairway.runtime.ports import Applied, Change
+
+if TYPE_CHECKING:
+    from kubernetes_asyncio.client import ApiClient
 
 Json = dict[str, Any]
 
@@ -53,7 +57,7 @@ class KubernetesCluster:
     @classmethod
     async def from_kubeconfig(
         cls, name: str, source: str | Path | Json, options: Options = _DEFAULT
-    ) -> "KubernetesCluster":
+    ) -> KubernetesCluster:
         """`source` is a file or its content. BadKubeconfig names the field that is not accepted."""
         checked = config.read(source, loopback=options.loopback)
         return cls(name, await config.connect(checked, options.loopback), options)
@@ -66,7 +70,7 @@ class KubernetesCluster:
     @classmethod
     async def in_cluster(
         cls, name: str, options: Options = _DEFAULT, folder: Path = config.POD
-    ) -> "KubernetesCluster":
+    ) -> KubernetesCluster:
         """For a process that runs in a pod of that cluster; its token and CA lie in `folder`."""
         return cls(name, config.connect_in_cluster(folder), options)
 

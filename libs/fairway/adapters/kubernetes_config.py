@@ -4,18 +4,21 @@ A kubeconfig can name a program to run, a file to read or a proxy to send tokens
 Fairway takes a server, its CA, and a token or a client certificate; everything else that would matter is refused.
 """
 
+from __future__ import annotations
+
 import base64
 import ssl
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import yaml
-from kubernetes_asyncio.client import ApiClient, Configuration
-from kubernetes_asyncio.config import load_kube_config_from_dict
-from kubernetes_asyncio.config.incluster_config import InClusterConfigLoader
 
 from fairway.adapters.kubernetes_address import BadServer, GuardedResolver, check_server
+
+if TYPE_CHECKING:
+    from kubernetes_asyncio.client import ApiClient, Configuration
 
 Json = dict[str, Any]
 
@@ -93,25 +96,34 @@ def checked(config: Any, folder: Path | None = None, wanted: str = "", loopback:
     }  # fmt: skip
 
 
+def load() -> Any:
+    """kubernetes_asyncio, whose models take a second. A process that speaks with no cluster does without; one that may
+    loads it before it works, so that its first cluster does not hold it up."""
+    import_module("kubernetes_asyncio.config.incluster_config")
+    return import_module("kubernetes_asyncio")
+
+
 async def connect(config: Json, loopback: bool = True) -> ApiClient:
     """A client of its own connection pool for a checked kubeconfig. What the server's name stands for is checked
     whenever it is resolved."""
-    configuration = Configuration()
-    await load_kube_config_from_dict(config, client_configuration=configuration)
+    library = load()
+    configuration = library.client.Configuration()
+    await library.config.load_kube_config_from_dict(config, client_configuration=configuration)
     return _client(configuration, loopback)
 
 
 def connect_in_cluster(folder: Path = POD) -> ApiClient:
     """For a pod: the service account that lies in `folder`, whose token is read again every minute."""
-    configuration = Configuration()
-    loader = InClusterConfigLoader(str(folder / "token"), str(folder / "ca.crt"))
+    library = load()
+    configuration = library.client.Configuration()
+    loader = library.config.incluster_config.InClusterConfigLoader(str(folder / "token"), str(folder / "ca.crt"))
     loader.load_and_set(configuration)
     return _client(configuration)
 
 
 def _client(configuration: Configuration, loopback: bool = True) -> ApiClient:
     configuration.connection_pool_maxsize = _CONNECTIONS
-    client = ApiClient(configuration)
+    client: ApiClient = load().client.ApiClient(configuration)
     # The session that the library makes sends tokens through whatever proxy the environment names, and resolves a
     # name to whatever address it stands for.
     client.rest_client.pool_manager.detach()

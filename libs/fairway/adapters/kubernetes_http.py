@@ -1,19 +1,23 @@
 """Requests to one Kubernetes API: bytes in, bytes out, and one meaning for every way they can fail."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import aiohttp
 import msgspec
-from kubernetes_asyncio.client import ApiClient
 from msgspec import Struct
 from yarl import URL
 
 from fairway.runtime.ports import ClusterRefused, Unreachable
+
+if TYPE_CHECKING:
+    from kubernetes_asyncio.client import ApiClient
 
 JSON = "application/json"
 MERGE = "application/merge-patch+json"

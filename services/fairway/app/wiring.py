@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.adapters import kubernetes_config
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_watch import Pace
 from fairway.adapters.nats_bus import NatsBus
@@ -49,6 +50,8 @@ from fairway.wire import jobs as wire
 from fairway.workloads.registry import KINDS
 
 Act = Callable[[Call], Awaitable[Outcome]]
+# Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
+_WITH_MEMBERS = {"agent", "propagator", "watcher"}
 
 
 class Parts(Struct):
@@ -90,7 +93,7 @@ class Parts(Struct):
         tasks: list[Coroutine[Any, Any, None]] = []
         if self.hub is not None:
             tasks.append(follow_file(Path(self.settings.hub_kubeconfig), self.hub))
-        if self.settings.stub_clusters or not {"agent", "propagator", "watcher"} & set(names):
+        if self.settings.stub_clusters or _WITH_MEMBERS.isdisjoint(names):
             return tasks
         tasks.append(self.enrolment.follow_folder())
         if self.hub is not None:
@@ -123,10 +126,14 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
     await provisioned(bus, settings.replicas)
     enrolment = Enrolment(settings, bus)
-    await enrolment.read_folder()
-    parts = Parts(
-        settings, bus, SystemClock(), ids, Catalog(), Meter(), enrolment, await _hub(settings), {}, [], []
-    )  # fmt: skip
+    with_members = not settings.stub_clusters and not _WITH_MEMBERS.isdisjoint(names)
+    with_hub = settings.hub_kubeconfig and not {*_WITH_MEMBERS, "gateway"}.isdisjoint(names)
+    if with_members or with_hub:
+        kubernetes_config.load()
+    hub = await _hub(settings) if with_hub else None
+    if with_members:
+        await enrolment.read_folder()
+    parts = Parts(settings, bus, SystemClock(), ids, Catalog(), Meter(), enrolment, hub, {}, [], [])
     for service in services(names, parts):
         loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
         parts.meter.follow(service.name, partial(getattr, loop, "ready"))
@@ -154,9 +161,7 @@ async def provisioned(bus: NatsBus, replicas: int) -> None:
             await asyncio.sleep(0.2)
 
 
-async def _hub(settings: Settings) -> KubernetesCluster | None:
-    if not settings.hub_kubeconfig:
-        return None
+async def _hub(settings: Settings) -> KubernetesCluster:
     options = Options(kinds=tuple(sorted(KINDS)), seed=os.getpid(), pace=Pace(idle=settings.watch_silence))
     return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), options)
 

@@ -22,7 +22,7 @@ from fairway.global_scheduler.service import SchedulerView, service
 from fairway.runtime.ports import Found, Row
 from fairway.wire import jobs as wire
 
-# At a hundred nodes a cluster; see issue 5.
+# By the number of clusters, and of nodes in each.
 _GOALS = {(100, 100): Goal(least=8_000), (1_000, 100): Goal(least=5_000)}
 _STUBBED = "bus and store: the view is given rows as the store has them, of nodes as the reserver writes them"
 _BARE = "one numpy look at every node for each gang, that gives no reasons, no plan and no record"
