@@ -20,10 +20,10 @@ demo: install ## submit jobs of every kind to an embedded fleet of three cluster
 
 test: lint kubernetes ## everything that must pass: lint, all tests, then those on real Kubernetes
 	@$(BIN)/pytest -n $(WORKERS) --maxschedchunk 1 --ignore tests/kubernetes
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
 
 test-real: kubernetes ## the tests on real Kubernetes alone
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
 
 kubernetes: install ## build Kubernetes and the operators for the tests from source (half an hour once, then nothing)
 	@$(BIN)/python -m fairway.kubereal.build

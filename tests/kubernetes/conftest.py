@@ -17,30 +17,29 @@ from pathlib import Path
 
 import psutil
 import pytest
+from dealing import Dealing, turn
 from fleet import KINDS, Api, RealFleet, environment, in_namespace
 from own import Own
+from xdist.remote import Producer
 
 HERE = Path(__file__).parent
-# Files of long tests that share nothing.
-ALONE = ("test_join",)
 _START_S = 180.0
 _numbers = count()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Which tests are for one worker (with --dist loadgroup): those of a file, as they share what the file sets up, and
-    those that share the servers of `own`."""
+    """The longest first."""
+    items.sort(key=lambda item: turn(item.path.stem))
     for item in items:
-        if HERE not in item.path.parents:
-            continue
         # A connection to a server that was killed is let go of when it is collected, which asyncio warns of in whatever
         # test runs by then.
-        item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
-        if "own" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("own"))
-        elif item.path.stem not in ALONE:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Dealing:
+    return Dealing(config, log)
 
 
 @pytest.fixture(scope="session")

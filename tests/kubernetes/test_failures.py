@@ -5,7 +5,8 @@ import json
 
 import pytest
 from fleet import RealFleet, until
-from tries import Tried, job, tried
+from pool import pool
+from tries import Tried, in_pool, job, tried
 
 EVER = {"run_for": "never"}
 
@@ -85,22 +86,8 @@ def test_what_operators_and_people_write_beside_the_spec_is_no_edit(fleet: RealF
 
 
 def test_a_job_whose_node_is_taken_away_goes_on_elsewhere(fleet: RealFleet, tenant: str) -> None:
-    label = {"fairway.test/only": tenant}
-    for name in ("north", "west"):
-        size = {"cpu": "4", "memory": "8Gi", "pods": "20"}
-        node = {
-            "apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{name}-{tenant}", "labels": label},
-            "status": {"allocatable": size, "capacity": size},
-        }  # fmt: skip
-        fleet.members[name].create("v1/nodes", node)
-    try:
-        what = job("PyTorchJob", tenant, **EVER)
-        for role in what["spec"]["pytorchReplicaSpecs"].values():
-            role["template"]["spec"]["nodeSelector"] = label
-        one = tried(fleet, what, "north", "west", start="15s")
+    with pool(fleet.members["north"], tenant, 1) as near, pool(fleet.members["west"], tenant, 1):
+        one = tried(fleet, in_pool(near), "north", "west", start="15s")
         one.runs_in("north", 2)
-        fleet.members["north"].delete(f"v1/nodes/north-{tenant}")
+        near.close()
         goes_on_in(one, "NodeLost", seconds=240)
-    finally:
-        for name in ("north", "west"):
-            fleet.members[name].delete(f"v1/nodes/{name}-{tenant}")

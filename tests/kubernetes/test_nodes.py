@@ -2,27 +2,23 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from fleet import Api, RealFleet, condition, until
-from tries import job, tried
+from pool import Pool
+from tries import in_pool, job, tried
 
-Json = dict[str, Any]
 KEPT = "fairway.test/status"
 UNKNOWN = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "said by hand"}
 
 
 class Node:
-    """A node of the test's own, that takes only pods which select its label."""
+    """A node of the test's own."""
 
     def __init__(self, api: Api, tenant: str) -> None:
-        self.api, self.name, self.label = api, f"{api.name}-{tenant}", {"fairway.test/only": tenant}
-        size = {"cpu": "4", "memory": "8Gi", "pods": "20"}
-        meta = {"name": self.name, "labels": self.label}
-        status = {"allocatable": size, "capacity": size}
-        api.create("v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": status})
-        until(self.ready, f"{self.name} is ready")
+        self.api, self.pool = api, Pool(api, tenant, 1)
+        self.pool.open()
+        (self.name,) = self.pool.nodes
 
     def ready(self) -> bool:
         return condition(self.api.get(f"v1/nodes/{self.name}"), "Ready") == "True"
@@ -37,31 +33,20 @@ class Node:
         self.api.patch(f"v1/nodes/{self.name}", {"metadata": {"annotations": {KEPT: None}}})
         until(self.ready, f"{self.name} is ready again")
 
-    def remove(self) -> None:
-        self.api.delete(f"v1/nodes/{self.name}")
-
 
 @pytest.fixture
 def nodes(fleet: RealFleet, tenant: str) -> Iterator[dict[str, Node]]:
     made = {name: Node(fleet.members[name], tenant) for name in ("north", "west")}
     yield made
     for node in made.values():
-        node.remove()
-
-
-def selecting(node: Node, namespace: str) -> Json:
-    """Two pods that run for ever, on such nodes only."""
-    what = job("PyTorchJob", namespace, run_for="never")
-    for role in what["spec"]["pytorchReplicaSpecs"].values():
-        role["template"]["spec"]["nodeSelector"] = node.label
-    return what
+        node.pool.close()
 
 
 def test_the_room_of_a_node_that_is_not_ready_is_offered_to_nobody_and_why_says_so(
     fleet: RealFleet, tenant: str, nodes: dict[str, Node]
 ) -> None:
     nodes["north"].falter()
-    one = tried(fleet, selecting(nodes["north"], tenant), "north")
+    one = tried(fleet, in_pool(nodes["north"].pool), "north")
 
     def why() -> str:
         return json.dumps(fleet.explained("why", tenant, "try"))
@@ -77,7 +62,7 @@ def test_a_job_whose_node_stays_away_is_called_back_and_goes_on_elsewhere(
     fleet: RealFleet, tenant: str, nodes: dict[str, Node]
 ) -> None:
     """The fleet of the tests gives a node eight seconds (FAIRWAY_NODE_GRACE)."""
-    one = tried(fleet, selecting(nodes["north"], tenant), "north", "west")
+    one = tried(fleet, in_pool(nodes["north"].pool), "north", "west")
     one.runs_in("north", 2)
     nodes["north"].falter()
     until(lambda: "NodeLost" in one.story(), "its attempt is over", 60)
@@ -92,7 +77,7 @@ def test_a_job_whose_node_stays_away_is_called_back_and_goes_on_elsewhere(
 def test_a_job_whose_node_comes_back_in_time_stays_where_it_is(
     fleet: RealFleet, tenant: str, nodes: dict[str, Node]
 ) -> None:
-    one = tried(fleet, selecting(nodes["north"], tenant), "north", "west")
+    one = tried(fleet, in_pool(nodes["north"].pool), "north", "west")
     one.runs_in("north", 2)
     before = {pod["metadata"]["uid"] for pod in fleet.members["north"].pods(tenant)}
     nodes["north"].falter()

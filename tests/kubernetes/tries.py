@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from fleet import KINDS, Api, RealFleet, condition, in_namespace, until
+from pool import Pool
 
 from fairway.kubereal.build import tools
 
@@ -27,6 +28,14 @@ def job(kind: str, namespace: str, name: str = "try", **how: str) -> Json:
     return {
         "apiVersion": API[kind], "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec(how),
     }  # fmt: skip
+
+
+def in_pool(pool: Pool) -> Json:
+    """A PyTorchJob of two pods that run for ever, on nodes of that name only; the pool's name is the tenant."""
+    what = job("PyTorchJob", pool.name, run_for="never")
+    for role in what["spec"]["pytorchReplicaSpecs"].values():
+        role["template"]["spec"] |= pool.pod_rules
+    return what
 
 
 def _batch(how: dict[str, str]) -> Json:
