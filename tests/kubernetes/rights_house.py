@@ -156,9 +156,9 @@ class RightsHouse:
         await self.until(lambda: not self.north.get(there), "the gang is gone from the member")
         return pods
 
-    async def runs(self, tenant: str, name: str) -> None:
+    async def runs(self, tenant: str, name: str, priority: str = "") -> None:
         """A job, from its creation on the hub to its good end."""
-        one = job(name, "500ms")
+        one = job(name, "500ms", priority)
         one["metadata"]["namespace"] = tenant
         self.hub.create(f"batch/v1/namespaces/{tenant}/jobs", one)
         await self.until(lambda: self.ended(tenant, name), f"{name} has ended")

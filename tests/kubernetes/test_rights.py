@@ -105,6 +105,31 @@ def say(place: RightsHouse, there: str, status: Json) -> None:
     place.north.patch(f"{there}/status", {"status": status})
 
 
+async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold_room_there(
+    place: RightsHouse,
+) -> None:
+    place.hub.create("scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "urgent"}, "value": 77})
+    await place.join("--labels", "gpu=none", "--kinds", "Job.batch/v1", "--reserve", "ledger")
+    await place.reported()
+    row = (await place.home.clusters())["north"]
+    assert (row["mode"], row["labels"]) == ("push", {"gpu": "none"})
+    granted = rbac.granted(place.north, MEMBERS)
+    assert not {(one.group, one.resource) for one in granted if one.verb == "create"} & set(WAYS.values())
+
+    place.tenant("plain", kinds.policy("here", "north"))
+    await place.runs("plain", "short", priority="urgent")
+    made = place.north.get("scheduling.k8s.io/v1/priorityclasses/urgent") or {}
+    assert (made["value"], made["preemptionPolicy"]) == (77, "Never")
+    assert await place.renewed() == ["north"]
+    await place.runs("plain", "renewed")
+    for name in ("short", "renewed"):
+        place.hub.delete(f"batch/v1/namespaces/plain/jobs/{name}")
+    await place.until(lambda: not place.north.items("batch/v1/namespaces/plain/jobs"), "nothing is left in the member")
+
+    assert await counted(of_batch(granted), lambda: place.asked(without=OTHERS)) == ""
+    assert rbac.allowed(place.north, place.home.token("north"), granted) == []
+
+
 WAYS = {"placeholders": ("", "pods"), "reservations": ("scheduling.koordinator.sh", "reservations")}
 # Counted in the test above.
 OTHERS = {kind.api_version.partition("/")[0] for kind in kinds.every()} - {"batch"}
