@@ -27,9 +27,8 @@ _START_S = 180.0
 _numbers = count()
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first."""
+    """In the order in which they are begun: a long test that is begun last keeps one worker alone."""
     items.sort(key=lambda item: turn(item.path.stem))
     for item in items:
         # A connection to a server that was killed is let go of when it is collected, which asyncio warns of in whatever

@@ -6,7 +6,7 @@ from random import Random
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placement_model import PODS, REQUESTS, Model
+from placement_model import PODS, Model, apply
 from plain_choice import choose as plainly
 
 from fairway.domain.found import scores, verdicts
@@ -73,16 +73,7 @@ class Life:
 
     def change(self, name: str, what: str, *words: object) -> None:
         self.models[name][1].step(what, *words)
-        view = self.fleet[name]
-        match what, *words:
-            case "put", Node() as node:
-                view.put(node)
-            case "remove", str() as gone:
-                view.remove(gone)
-            case "hold", str() as key, tuple() as slots:
-                view.hold(key, slots, REQUESTS)
-            case "drop", str() as key:
-                view.drop(key)
+        apply(self.fleet[name], what, *words)
 
     def inform(self, name: str) -> None:
         info = ClusterInfo(

@@ -138,12 +138,10 @@ class NatsBus:
             self._next += 1
             names[f"{self._inbox}.{self._next}"] = message
         self._waiting.update(dict.fromkeys(names, window))
-        try:
+        with contextlib.suppress(TimeoutError, nats.errors.Error):  # it shows in what is not acknowledged
             await self._wire.send(names.items())
             async with asyncio.timeout(_PUBLISH_WAIT_S):
                 await window.done
-        except (TimeoutError, nats.errors.Error):
-            pass  # it shows in what is not acknowledged
         for name in names:
             self._waiting.pop(name, None)
         return [message for name, message in names.items() if name not in window.good]
