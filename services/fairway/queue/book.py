@@ -181,8 +181,13 @@ def steps_aside(entry: Entry) -> bool:
 
 
 def retry_at(job: Job) -> int:
-    """When the first cluster that is only avoided for a while may be tried again; 0 when there is none."""
-    return min(reopening(job).values(), default=0)
+    """When the first cluster that is only avoided for a while may be tried again; 0 when there is none.
+
+    The scheduler may have told something else of an avoided cluster, such as stale numbers: freed room does not wake
+    the job as long as it avoids it, so the end of that counts as well."""
+    lacks_room = lacks_of(job) == ROOM
+    later = (until for until in job.avoid.values() if lacks_room and until > job.since)
+    return min((*reopening(job).values(), *later), default=0)
 
 
 def shape_of(job: Job) -> str:

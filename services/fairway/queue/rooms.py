@@ -11,10 +11,12 @@ from fairway.wire.fleet import Freed
 from fairway.wire.policy import Affinity
 
 
-def enough(entry: Entry, freed: Freed) -> bool:
-    """Whether the freed room could hold the gang by its sums, in a cluster that its policy selects; what it takes node
-    by node is the scheduler's to say."""
+def enough(entry: Entry, freed: Freed, now: int) -> bool:
+    """Whether the freed room could hold the gang by its sums, in a cluster that its policy selects and that it does not
+    avoid after a failure there; what it takes node by node is the scheduler's to say."""
     total, largest = entry.least
+    if entry.job.avoid.get(freed.cluster, 0) > now:
+        return False
     return _within(total, freed.free) and _within(largest, freed.largest) and _selected(entry, freed)
 
 

@@ -220,7 +220,7 @@ class Turn:
     def _room_for(self, entry: Entry) -> str | None:
         """The first of these rooms that is enough; empty when some room is not known, None when there is none."""
         rooms = self._rooms.of(self._view.room)
-        found = next((name for name in sorted(rooms) if enough(entry, rooms[name])), None)
+        found = next((name for name in sorted(rooms) if enough(entry, rooms[name], self._now)), None)
         return "" if found is None and not self._view.all_known else found
 
     def _vain(self, entry: Entry) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from given import events, gone, heard, of, told
 from line import freed, held, room, waiting
@@ -45,6 +46,13 @@ def test_room_wakes_those_whose_policy_selects_the_cluster(asks: dict[str, Any],
 def test_room_of_an_older_reserver_says_no_labels_and_wakes_whom_it_may_serve() -> None:
     view = of(waiting("a", why=room(), **placed_by(model("t4"))))
     assert gone(decide(view, told(freed(8)), NOW)) == ["a"]
+
+
+@pytest.mark.parametrize(("until", "woken"), [(NOW + S, []), (NOW, ["a"])], ids=["still", "no longer"])
+def test_room_wakes_nobody_who_avoids_the_cluster_after_a_failure_there(until: int, woken: list[str]) -> None:
+    life = waiting("a", why=room())
+    life.job = msgspec.structs.replace(life.now, avoid={"c1": until})
+    assert gone(decide(of(life), told(freed(8)), NOW)) == woken
 
 
 def test_who_is_woken_says_for_which_room() -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import pytest
 from given import adds, events, gone, heard, of, told, tree, verbs
 from line import BLOCK, flying, freed, held, quota, room, waiting
@@ -241,4 +242,21 @@ def test_a_cluster_that_is_avoided_for_a_while_has_its_time(until: int, delivere
     view = of(life, freed=3)
     view.book.found_none("a", 3)
     decision = decide(view, heard(life, delivered=delivered), NOW)
+    assert (gone(decision), decision.again_in) == want
+
+
+@pytest.mark.parametrize(
+    ("until", "want"),
+    [
+        pytest.param(NOW + 5 * S, ([], 5 * S), id="put off until the job avoids it no longer"),
+        pytest.param(NOW, (["a"], None), id="tried when it does not"),
+        pytest.param(T0, ([], None), id="that was over when it was told, and wakes nobody again"),
+    ],
+)
+def test_an_avoided_cluster_of_which_something_else_was_told_has_its_time_too(until: int, want: tuple) -> None:  # type: ignore[type-arg]  # of cases
+    life = waiting("a", why=room(), verdicts=(wire.Verdict("c1", Code.CAPACITY_STALE),), freed=3)
+    life.job = msgspec.structs.replace(life.now, avoid={"c1": until})
+    view = of(life, freed=3)
+    view.book.found_none("a", 3)
+    decision = decide(view, heard(life), NOW)
     assert (gone(decision), decision.again_in) == want
