@@ -149,11 +149,24 @@ async def test_a_wiped_store_answers_nobody_who_knew_it_before(nats_url: str, va
     await store.close()
 
 
-async def test_what_a_rebuild_loads_is_told_as_a_change(store: Store) -> None:
+async def without_epoch(store: Store) -> None:
+    """As a wipe leaves it."""
     if isinstance(store, MemoryStore):
         store.wipe()
     else:
-        await store._do("DEL", f"{store._prefix}:epoch")  # type: ignore[attr-defined]  # as a wipe leaves it
+        await store._do("DEL", f"{store._prefix}:epoch")  # type: ignore[attr-defined]  # the port has no wipe
+
+
+async def test_the_keys_of_jobs_are_in_order_after_a_rebuild(store: Store) -> None:
+    await without_epoch(store)
+    assert await store.begin_rebuild("test", 1_000)
+    await store.load("jobs", {"b": (1, b"{}"), "a": (1, b"{}")})
+    await store.finish_rebuild("epoch-2")
+    assert await store.keys("jobs", "", 5) == ["a", "b"]
+
+
+async def test_what_a_rebuild_loads_is_told_as_a_change(store: Store) -> None:
+    await without_epoch(store)
     assert await store.begin_rebuild("test", 1_000)
     await store.load("ledger/c", {"job/1": (3, b"{}")})
     await store.load_counters("quota", {"root|gpu": 4})
@@ -194,7 +207,11 @@ async def test_an_owner_without_its_lease_is_not_even_answered(store: Store) -> 
         await store.read(Wanted(lease="queue", token=token + 1))
 
 
-async def test_the_keys_of_a_table_come_sorted(store: Store) -> None:
-    await store.commit(Commit(steps=tuple(Step((Put("listed", key, 1),)) for key in ("b", "a", "c"))))
-    await store.commit(Commit(steps=(Step((Put("listed", "c", None),)),)))
-    assert (await store.keys("listed"), await store.keys("never")) == (["a", "b"], [])
+@pytest.mark.parametrize("table", ["jobs", "live"])
+async def test_the_keys_of_jobs_come_in_order_and_in_pages(store: Store, table: str) -> None:
+    assert await store.keys(table, "", 5) == []
+    await taken(store, *(Step((Put(table, key, 1, rev=1),)) for key in ("b", "d", "a", "c", "b")))
+    await taken(store, Step((Put(table, "c", None),)))
+    assert await store.keys(table, "", 2) == ["a", "b"]
+    assert await store.keys(table, "b", 2) == ["d"]
+    assert await store.keys(table, "d", 2) == []

@@ -30,7 +30,7 @@ async def test_whoever_reads_or_writes_for_ever_ends_when_told_to_at_any_moment(
     async def for_ever() -> None:
         while True:
             await store.read(Wanted(rows={"jobs": ["a"]}))
-            await store.keys("jobs")
+            await store.keys("jobs", "", 10)
             await taken(store, Step((Add("quota", "c", 1),)))
             await asyncio.sleep(0)
 

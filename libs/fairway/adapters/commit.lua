@@ -23,6 +23,9 @@ local function followed(table)
   return table == 'clusters' or string.sub(table, 1, 6) == 'nodes/' or string.sub(table, 1, 7) == 'ledger/'
 end
 
+-- Tables that are listed in pages: their keys are kept in order beside them.
+local function listed(table) return table == 'jobs' or table == 'live' end
+
 local function refused(op)
   if op[1] == 1 then
     if op[5] < 0 then return false end
@@ -42,9 +45,11 @@ local function apply(op)
     return
   end
   if op[6] > 0 then
-    redis.call('HSET', hash(op[2]), op[3], ARGV[3 + op[6]])
+    local new = redis.call('HSET', hash(op[2]), op[3], ARGV[3 + op[6]]) == 1
+    if new and listed(op[2]) then redis.call('ZADD', prefix .. ':keys:' .. op[2], 0, op[3]) end
   else
     redis.call('HDEL', hash(op[2]), op[3])
+    if listed(op[2]) then redis.call('ZREM', prefix .. ':keys:' .. op[2], op[3]) end
   end
   if followed(op[2]) then
     local version = redis.call('INCR', prefix .. ':version')

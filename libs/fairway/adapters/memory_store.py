@@ -91,9 +91,9 @@ class MemoryStore:
             found.changes = [(*name, self.rows.get(name[0], {}).get(name[1])) for _, name in newer]
         return found
 
-    async def keys(self, table: str) -> list[str]:
+    async def keys(self, table: str, after: str, most: int) -> list[str]:
         self._check("", 0)
-        return sorted(self.rows.get(table, {}))
+        return sorted(key for key in self.rows.get(table, {}) if key > after)[:most]
 
     async def commit(self, commit: Commit) -> list[bool]:
         self._check(commit.lease, commit.token)

@@ -106,8 +106,10 @@ class RedisStore:
         answer = _taken(await self._run("read", self._epoch, request))
         return _found(wanted, tables, answer)
 
-    async def keys(self, table: str) -> list[str]:
-        return sorted(key.decode() for key in await self._do("HKEYS", f"{self._prefix}:t:{table}"))
+    async def keys(self, table: str, after: str, most: int) -> list[str]:
+        above = f"({after}" if after else "-"
+        found = await self._do("ZRANGEBYLEX", f"{self._prefix}:keys:{table}", above, "+", "LIMIT", 0, most)
+        return [key.decode() for key in found]
 
     async def commit(self, commit: Commit) -> list[bool]:
         payloads = commit.payloads or (b"",) * len(commit.steps)

@@ -136,8 +136,9 @@ class Store(Protocol):
         """True when the store holds a working set; False when it is empty and has to be rebuilt."""
 
     async def read(self, wanted: Wanted) -> Found: ...
-    async def keys(self, table: str) -> list[str]:
-        """The keys of a table, sorted; for lists that are shown in pages."""
+    async def keys(self, table: str, after: str, most: int) -> list[str]:
+        """Of `jobs` and of `live` the keys behind `after` (empty: from the first), in order, at most so many: what a
+        page costs does not grow with the table."""
 
     async def commit(self, commit: Commit) -> list[bool]:
         """For each step, whether it was taken. StoreWiped or Fenced: none was."""

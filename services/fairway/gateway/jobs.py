@@ -1,7 +1,6 @@
 """Questions about jobs: the list in pages, one job, why it is where it is, its story; and its cancellation."""
 
 import asyncio
-from bisect import bisect_right
 
 import msgspec
 from msgspec import Struct
@@ -52,14 +51,12 @@ class Jobs:
         namespace, most = query.get("namespace", ""), _limit(query.get("limit", ""))
         # Jobs that have not ended are found without looking at all those that have.
         live = bool(states) and not any(State(one) in _ENDED for one in states)
-        keys = await self._rows.keys(decision.LIVE if live else decision.JOBS)
-        after = query.get("continue", "")
-        keys = keys[_position(keys, after) :] if after else keys
+        table, after = decision.LIVE if live else decision.JOBS, query.get("continue", "")
 
         def passes(job: Job) -> bool:
             return (not states or job.state.value in states) and (not namespace or job.tenant == namespace)
 
-        jobs, resume = await self._rows.page(keys, most, passes)
+        jobs, resume = await self._rows.page(table, after, most, passes)
         return answer(JobPage(tuple(map(job_row, jobs)), resume))
 
     async def one(self, request: Request) -> Response:
@@ -122,7 +119,3 @@ def _limit(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text[:9]) <= _MOST:
         raise Problem(400, f"limit={text[:20]!r} is not a page size", f"use a number from 1 to {_MOST}")
     return int(text)
-
-
-def _position(keys: list[str], after: str) -> int:
-    return bisect_right(keys, after)

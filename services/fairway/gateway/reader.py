@@ -1,6 +1,6 @@
 """Reading the rows: over a store that may have been wiped and rebuilt meanwhile, and in pages that stay small."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import msgspec
@@ -35,12 +35,12 @@ class Reader:
         except StoreWiped as error:
             raise Unreachable("the working set is being rebuilt from the record") from error
 
-    async def keys(self, table: str) -> list[str]:
+    async def _keys(self, table: str, after: str, most: int) -> list[str]:
         try:
-            return await self._store.keys(table)
+            return await self._store.keys(table, after, most)
         except StoreWiped:
             await self._reopen()
-            return await self._store.keys(table)
+            return await self._store.keys(table, after, most)
 
     async def _reopen(self) -> None:
         if not await self._store.open():
@@ -54,21 +54,25 @@ class Reader:
             return None
         return msgspec.structs.replace(_job(row.data), placed=_placed(placed.data) if placed else None)
 
-    async def page(self, keys: Sequence[str], most: int, passes: Callable[[Job], bool]) -> tuple[list[Job], str]:
-        """The first `most` jobs of `keys` that pass, and the key after which to go on (empty: that was all)."""
+    async def page(self, table: str, after: str, most: int, passes: Callable[[Job], bool]) -> tuple[list[Job], str]:
+        """The first `most` jobs that pass of those `table` names behind the key `after`, and the key after which to go
+        on (empty: that was all)."""
         jobs: list[Job] = []
-        looked = 0
-        for start in range(0, len(keys), _PIECE):
-            piece = keys[start : start + _PIECE]
-            found = await self.read(Wanted(rows={decision.JOBS: list(piece)}))
-            for key in piece:
-                row = found.rows.get((decision.JOBS, key))
-                looked += 1
+        looked, piece = 0, most
+        while looked < MOST_ROWS:
+            # One more than is looked at tells whether there are any behind them.
+            keys = await self._keys(table, after, piece + 1)
+            found = await self.read(Wanted(rows={decision.JOBS: keys[:piece]}))
+            for index, after in enumerate(keys[:piece], 1):
+                row = found.rows.get((decision.JOBS, after))
                 if row is not None and passes(job := _job(row.data)):
                     jobs.append(job)
-                if len(jobs) == most or looked == MOST_ROWS:
-                    return jobs, key if looked < len(keys) else ""
-        return jobs, ""
+                if len(jobs) == most:
+                    return jobs, after if index < len(keys) else ""
+            if len(keys) <= piece:
+                return jobs, ""
+            looked, piece = looked + piece, _PIECE
+        return jobs, after
 
     async def live(self) -> AsyncIterator[Slim]:
         """The counted part of every live job."""
@@ -80,11 +84,12 @@ class Reader:
             yield _job(data)
 
     async def _live_rows(self) -> AsyncIterator[bytes]:
-        names = await self.keys(decision.LIVE)
-        for start in range(0, len(names), _PIECE):
-            found = await self.read(Wanted(rows={decision.JOBS: names[start : start + _PIECE]}))
+        names = await self._keys(decision.LIVE, "", _PIECE)
+        while names:
+            found = await self.read(Wanted(rows={decision.JOBS: names}))
             for row in found.rows.values():
                 yield row.data
+            names = await self._keys(decision.LIVE, names[-1], _PIECE)
 
 
 def decoded(data: bytes, kind: type[Any]) -> Any:

@@ -19,7 +19,7 @@ from fairway.app.bench.scene import STUBBED, Scene, Spent, Tell, dispatching, gr
 from fairway.app.bench.store_facts import Facts, facts, stored_job
 from fairway.app.fleet import Plan as FleetPlan
 from fairway.domain import decision
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Outgoing, Wanted
 from fairway.wire import asks, subjects
 
 GOALS = {"dispatching_again_seconds": Goal(most=10)}
@@ -109,7 +109,8 @@ async def _known_again(run: Run, on: Scene, store: RedisStore) -> float:
     start = asyncio.get_running_loop().time()
     async with asyncio.timeout(_PATIENCE_S):
         for cluster in on.agents.nodes:
-            while len(await store.keys(decision.nodes(cluster))) < run.nodes:
+            table = decision.nodes(cluster)
+            while len((await store.read(Wanted(whole=(table,)))).whole.get(table, {})) < run.nodes:
                 await asyncio.sleep(0.05)
     return asyncio.get_running_loop().time() - start
 

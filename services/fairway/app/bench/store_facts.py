@@ -76,8 +76,13 @@ async def stored_job(store: Store, name: str) -> Job:
 
 
 async def _rows(store: Store, table: str) -> AsyncIterator[tuple[str, Row]]:
-    keys = await store.keys(table)
-    for start in range(0, len(keys), _PIECE):
-        found = await store.read(Wanted(rows={table: keys[start : start + _PIECE]}))
+    if table not in (decision.JOBS, decision.PLACED):
+        for key, row in (await store.read(Wanted(whole=(table,)))).whole.get(table, {}).items():
+            yield key, row
+        return
+    keys = await store.keys(decision.JOBS, "", _PIECE)
+    while keys:
+        found = await store.read(Wanted(rows={table: keys}))
         for (_, key), row in found.rows.items():
             yield key, row
+        keys = await store.keys(decision.JOBS, keys[-1], _PIECE)
