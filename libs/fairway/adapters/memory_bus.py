@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from itertools import count
+
+import msgspec
 
 from fairway.runtime.ports import Clock, Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS
@@ -21,13 +22,15 @@ def matches(pattern: str, subject: str) -> bool:
 
 class MemoryBus:
     """`refusals` is how many of the next publishes fail half-way, as when the connection breaks. With a clock, what is
-    put off waits for it; without one it comes again at once."""
+    put off waits for it, and an id is known again only within its stream's window; without one it comes again at once.
+    `told` hears of everything that is stored."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock
         self.refusals = 0
         self._log: dict[str, list[Delivery]] = {stream.name: [] for stream in STREAMS}
-        self._ids: dict[str, set[str]] = {stream.name: set() for stream in STREAMS}
+        self._ids: dict[str, dict[str, int]] = {stream.name: {} for stream in STREAMS}
+        self.told: Callable[[str, Delivery], None] = lambda stream, delivery: None
         self._sources: dict[tuple[str, str], MemorySource] = {}
         self._answers: dict[str, Callable[[bytes], Awaitable[bytes | None]]] = {}
         self._changed = asyncio.Event()
@@ -49,14 +52,17 @@ class MemoryBus:
         stream = next((one for one in STREAMS if any(matches(s, message.subject) for s in one.subjects)), None)
         if stream is None:
             raise Unreachable(f"no stream takes {message.subject}")
-        if message.id in self._ids[stream.name]:
+        now = self._clock.now() if self._clock else 0
+        before = self._ids[stream.name].get(message.id)
+        if before is not None and now - before < stream.duplicate_window * 1000:
             return
-        self._ids[stream.name].add(message.id)
+        self._ids[stream.name][message.id] = now
         log = self._log[stream.name]
         stored = Delivery(message.id, message.subject, message.data, sequence=len(log) + 1)
         log.append(stored)
         for source in self._sources.values():
             source.offer(stream.name, stored)
+        self.told(stream.name, stored)
 
     def stored(self, stream: str) -> Sequence[Delivery]:
         """Everything that was said, in order."""
@@ -139,7 +145,6 @@ class MemorySource:
         self._ready: list[Delivery] = []
         self._taken: dict[int, Delivery] = {}
         self._arrived = asyncio.Event()
-        self._handles = count(1)
 
     def offer(self, stream: str, stored: Delivery) -> None:
         if stream == self.stream and any(matches(subject, stored.subject) for subject in self._subjects):
@@ -151,19 +156,30 @@ class MemorySource:
         return len(self._ready) + len(self._taken)
 
     async def batch(self, most: int) -> list[Delivery]:
-        while not self._ready:
-            self._arrived.clear()
+        while not (taken := self.take(most)):
+            await self.arrival()
+        return taken
+
+    async def arrival(self) -> None:
+        """Something is there to be taken, or was."""
+        self._arrived.clear()
+        if not self._ready:
             await self._arrived.wait()
+
+    def take(self, most: int) -> list[Delivery]:
         taken, self._ready = self._ready[:most], self._ready[most:]
         for delivery in taken:
             delivery.delivered += 1
-            delivery.handle = next(self._handles)
+            delivery.handle = delivery.sequence
             self._taken[delivery.handle] = delivery
         return taken
 
     def ack(self, deliveries: Sequence[Delivery]) -> None:
-        for delivery in deliveries:
-            self._taken.pop(delivery.handle, None)
+        """Of any delivery of a message: one that waits to be delivered again is not."""
+        over = {one.sequence for one in deliveries}
+        for sequence in over:
+            self._taken.pop(sequence, None)
+        self._ready = [one for one in self._ready if one.sequence not in over or not one.delivered]
 
     def later(self, delivery: Delivery, delay_ms: int) -> None:
         if self._taken.pop(delivery.handle, None) is None:
@@ -183,10 +199,13 @@ class MemorySource:
         self._ready.append(delivery)
         self._arrived.set()
 
-    def redeliver(self) -> None:
-        self._ready = list(self._taken.values()) + self._ready
-        self._taken.clear()
-        self._arrived.set()
+    def redeliver(self, only: Sequence[int] | None = None) -> None:
+        """All that was taken and not acknowledged, or what of these sequences was."""
+        handles = [one for one in (self._taken if only is None else only) if one in self._taken]
+        again = [msgspec.structs.replace(self._taken.pop(one)) for one in handles]
+        self._ready = again + self._ready
+        if again:
+            self._arrived.set()
 
     async def close(self) -> None:
         for wait in self._waits:

@@ -1,12 +1,11 @@
 """The store in memory: the same guards, epoch and leases as the Lua scripts, in one process."""
 
 from collections.abc import Mapping
-from itertools import count
 
 import msgspec
 
 from fairway.domain.decision import Put, Step, Write
-from fairway.runtime.ports import Commit, Fenced, Found, Row, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import Clock, Commit, Fenced, Found, Row, StoreWiped, Unreachable, Wanted
 
 
 def followed(table: str) -> bool:
@@ -14,30 +13,35 @@ def followed(table: str) -> bool:
 
 
 class Memory:
-    """What every client of one store shares."""
+    """What every client of one store shares. `leases` have an owner, a token and the time they live to; `rebuilding`
+    names who rebuilds, and until when it is believed to."""
 
     def __init__(self) -> None:
         self.epoch = ""
-        self.rebuilding = ""
+        self.rebuilding, self.rebuilding_until = "", 0
         self.rows: dict[str, dict[str, Row]] = {}
         self.counters: dict[str, dict[str, int]] = {}
         self.changes: dict[tuple[str, str], int] = {}
-        self.version = count(1)
         self.last = 0
-        self.leases: dict[str, tuple[str, int]] = {}
+        self.leases: dict[str, tuple[str, int, int]] = {}
 
 
 class MemoryStore:
     """One client of a store; `beside` gives another one of the same. `wipe` forgets everything, as a restart of a
-    cache without persistence does; each client notices by itself. Leases do not expire by time: `expire` one."""
+    cache without persistence does; each client notices by itself. Without a clock leases do not expire by time, nor
+    does the lock of a rebuild: `expire` a lease."""
 
-    def __init__(self, memory: Memory | None = None) -> None:
+    def __init__(self, memory: Memory | None = None, clock: Clock | None = None) -> None:
         self._memory = memory or Memory()
+        self._clock = clock
         self._epoch = ""
         self._rebuilds = ""
 
     def beside(self) -> "MemoryStore":
-        return MemoryStore(self._memory)
+        return MemoryStore(self._memory, self._clock)
+
+    def _now(self) -> int:
+        return self._clock.now() if self._clock else 0
 
     def wipe(self) -> None:
         # In place: the other clients hold the same memory.
@@ -45,8 +49,8 @@ class MemoryStore:
 
     def expire(self, lease: str) -> None:
         """As when its owner died: whoever asks next has it."""
-        _, token = self._memory.leases.get(lease, ("", 0))
-        self._memory.leases[lease] = ("", token)
+        _, token, until = self._memory.leases.get(lease, ("", 0, 0))
+        self._memory.leases[lease] = ("", token, until)
 
     @property
     def epoch(self) -> str:
@@ -67,7 +71,7 @@ class MemoryStore:
     def _check(self, lease: str, token: int) -> None:
         if not self.epoch or self.epoch != self._epoch:
             raise StoreWiped
-        if lease and self._memory.leases.get(lease, ("", 0))[1] != token:
+        if lease and self._memory.leases.get(lease, ("", 0, 0))[1] != token:
             raise Fenced
 
     async def read(self, wanted: Wanted) -> Found:
@@ -139,21 +143,29 @@ class MemoryStore:
         else:
             rows[key] = row
         if followed(table):
-            self._memory.last = next(self._memory.version)
+            self._memory.last += 1
             self._memory.changes[table, key] = self._memory.last
 
     async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
-        if self.epoch or self._memory.rebuilding not in ("", owner):
+        if self.epoch or self._rebuilder() not in ("", owner):
             return False
         self.wipe()
         self._memory.rebuilding = self._rebuilds = owner
+        self._memory.rebuilding_until = self._now() + ttl_ms
         return True
 
+    def _rebuilder(self) -> str:
+        over = self._clock is not None and self._memory.rebuilding_until <= self._now()
+        return "" if over else self._memory.rebuilding
+
     async def renew_rebuild(self, ttl_ms: int) -> bool:
-        return self._memory.rebuilding == self._rebuilds != ""
+        if self._rebuilder() != self._rebuilds or not self._rebuilds:
+            return False
+        self._memory.rebuilding_until = self._now() + ttl_ms
+        return True
 
     def _check_rebuild(self) -> None:
-        if self._memory.rebuilding != self._rebuilds:
+        if self._rebuilder() != self._rebuilds:
             raise Unreachable("another process took over the rebuild; waiting for it to finish")
 
     async def load(self, table: str, rows: Mapping[str, tuple[int, bytes]]) -> None:
@@ -171,11 +183,13 @@ class MemoryStore:
         self._memory.rebuilding = self._rebuilds = ""
 
     async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
-        holder, token = self._memory.leases.get(name, ("", 0))
+        holder, token, until = self._memory.leases.get(name, ("", 0, 0))
+        if self._clock is not None and until <= self._now():
+            holder = ""
         if holder not in ("", owner):
             return 0
         token += holder != owner
-        self._memory.leases[name] = (owner, token)
+        self._memory.leases[name] = (owner, token, self._now() + ttl_ms)
         return token
 
     async def close(self) -> None:
