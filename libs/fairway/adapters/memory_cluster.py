@@ -121,11 +121,15 @@ class MemoryCluster:
             if what == kind and _selected(manifest, selector) and namespace in ("", where):
                 line.put_nowait(Change(kind, where, name, manifest))
         line.put_nowait(Change(kind, synced=True))
-        self._watches.append((kind, selector, line))
-        while True:
-            change = await line.get()
-            if namespace in ("", change.namespace):
-                yield change
+        mine = (kind, selector, line)
+        self._watches.append(mine)
+        try:
+            while True:
+                change = await line.get()
+                if namespace in ("", change.namespace):
+                    yield change
+        finally:
+            self._watches.remove(mine)
 
     def _tell(self, key: Key, manifest: Json, gone: bool = False) -> None:
         for kind, selector, line in self._watches:

@@ -29,12 +29,13 @@ _LOST = (StoreWiped, Fenced, Unreachable)
 
 
 class World(Struct, frozen=True):
-    """The ports, as one argument."""
+    """The ports, as one argument. Every `sweep_s` an instance looks for what another one left unsaid."""
 
     bus: Bus
     store: Store
     clock: Clock
     owner: str
+    sweep_s: float = 1.0
 
 
 class Loop:

@@ -12,6 +12,8 @@ from fairway.runtime.service import Service
 log = structlog.get_logger()
 # A dead owner is replaced after this long; renewed three times in it.
 LEASE_MS = 3_000
+# How often it is looked whether the store is filled, and how often who waits for a lease asks for it (s).
+_LOOK_S, _ASK_S = 0.1, 0.5
 # A rebuilder that died is replaced after this long; renewed three times in it.
 _REBUILD_MS = 6_000
 
@@ -24,13 +26,15 @@ class Opening:
     async def open(self) -> None:
         """Returns when work may begin; waits for the bus and the store as long as it takes."""
         while True:
+            wait = _LOOK_S
             try:
                 filled = await self._world.store.open() or await self._rebuilt()
                 if filled and (not self._service.single or await self._take_lease()):
                     return
+                wait = _ASK_S if filled else _LOOK_S
             except Unreachable as error:
                 log.warning("waiting", service=self._service.name, cause=str(error))
-            await self._world.clock.sleep(0.1)
+            await self._world.clock.sleep(wait)
 
     async def _rebuilt(self) -> bool:
         store = self._world.store

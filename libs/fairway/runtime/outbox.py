@@ -15,7 +15,6 @@ from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Reason
 
 log = structlog.get_logger()
-_SWEEP_S = 1.0
 _encode = msgspec.json.Encoder().encode
 _packed = msgspec.msgpack.Encoder().encode
 _unpacked = msgspec.msgpack.Decoder(list[Outgoing]).decode
@@ -80,7 +79,7 @@ class Outbox:
     async def sweep(self) -> None:
         """Publishes entries that were there a whole sweep ago, and this instance's last ones when all is quiet."""
         while True:
-            await self._world.clock.sleep(_SWEEP_S)
+            await self._world.clock.sleep(self._world.sweep_s)
             try:
                 entries = await self._entries()
                 old = {key: data for key, data in entries.items() if key in self._seen}
