@@ -53,7 +53,7 @@ def without(table: str) -> Callable[[Writes], Writes]:
     ("change", "want"),
     [
         pytest.param(lambda same: same, {}, id="all as it was"),
-        pytest.param(without("jobs"), {"jobs": 1}, id="a row that is missing"),
+        pytest.param(without("jobs"), {"jobs": 1, "placed": 1}, id="a row that is missing, and what is found by it"),
         pytest.param(without("clients"), {"clients": 1}, id="a client's id that is forgotten"),
         pytest.param(without("ledger/c0"), {"ledger": 1}, id="a reservation that is lost"),
         pytest.param(without("quota"), {"quota": 2}, id="quota given back at both nodes"),

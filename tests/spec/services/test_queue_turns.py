@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
 import pytest
 from given import adds, events, gone, heard, of, told, tree, verbs
 from line import BLOCK, flying, freed, held, quota, room, waiting
@@ -222,41 +221,3 @@ def test_which_of_several_full_quotas_it_waits_for_is_said_only_when_it_changes(
 def test_a_message_of_a_job_that_went_on_changes_nothing() -> None:
     life = flying("a")
     assert decide(of(life), heard(life, 1), NOW) == NOTHING
-
-
-def avoiding(until: int) -> dict[str, Any]:
-    verdict = wire.Verdict("c1", Code.RECENTLY_FAILED, "", {"until": until})
-    return {"why": room(), "verdicts": (verdict,), "freed": 3}
-
-
-@pytest.mark.parametrize(
-    ("until", "delivered", "want"),
-    [
-        pytest.param(NOW + 5 * S, 1, ([], 5 * S), id="put off until the cluster is open to it again"),
-        pytest.param(NOW, 2, (["a"], None), id="tried when it is"),
-        pytest.param(NOW - S, 1, (["a"], None), id="tried at once when that is past"),
-    ],
-)
-def test_a_cluster_that_is_avoided_for_a_while_has_its_time(until: int, delivered: int, want: tuple) -> None:  # type: ignore[type-arg]  # of cases
-    life = waiting("a", **avoiding(until))
-    view = of(life, freed=3)
-    view.book.found_none("a", 3)
-    decision = decide(view, heard(life, delivered=delivered), NOW)
-    assert (gone(decision), decision.again_in) == want
-
-
-@pytest.mark.parametrize(
-    ("until", "want"),
-    [
-        pytest.param(NOW + 5 * S, ([], 5 * S), id="put off until the job avoids it no longer"),
-        pytest.param(NOW, (["a"], None), id="tried when it does not"),
-        pytest.param(T0, ([], None), id="that was over when it was told, and wakes nobody again"),
-    ],
-)
-def test_an_avoided_cluster_of_which_something_else_was_told_has_its_time_too(until: int, want: tuple) -> None:  # type: ignore[type-arg]  # of cases
-    life = waiting("a", why=room(), verdicts=(wire.Verdict("c1", Code.CAPACITY_STALE),), freed=3)
-    life.job = msgspec.structs.replace(life.now, avoid={"c1": until})
-    view = of(life, freed=3)
-    view.book.found_none("a", 3)
-    decision = decide(view, heard(life), NOW)
-    assert (gone(decision), decision.again_in) == want
