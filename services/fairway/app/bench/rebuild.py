@@ -107,6 +107,7 @@ async def _again(on: Scene, running: Journeys) -> float:
 async def _known_again(run: Run, on: Scene, store: RedisStore) -> float:
     """Further seconds until all nodes of all clusters are known."""
     start = asyncio.get_running_loop().time()
+    await store.open()
     async with asyncio.timeout(_PATIENCE_S):
         for cluster in on.agents.nodes:
             table = decision.nodes(cluster)
