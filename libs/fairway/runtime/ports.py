@@ -96,10 +96,14 @@ class Wanted(Struct):
     follow: tuple[str, ...] = ("",)
     lease: str = ""
     token: int = 0
+    added: dict[str, set[str]] = {}
 
     def add(self, table: str, key: str) -> None:
+        """Once, however often it is added: thousands may be."""
         keys = self.rows.setdefault(table, [])
-        if key not in keys:
+        known = self.added.setdefault(table, set(keys))
+        if key not in known:
+            known.add(key)
             keys.append(key)
 
 
@@ -132,6 +136,10 @@ class Commit(Struct, frozen=True):
 
 
 class Store(Protocol):
+    @property
+    def born(self) -> int:
+        """Of the working set that was opened: the place in the record where its rebuild began. 0: not known."""
+
     async def open(self) -> bool:
         """True when the store holds a working set; False when it is empty and has to be rebuilt."""
 
@@ -151,7 +159,9 @@ class Store(Protocol):
         """Writes rows without guards; only between `begin_rebuild` and `finish_rebuild`."""
 
     async def load_counters(self, table: str, counters: Mapping[str, int]) -> None: ...
-    async def finish_rebuild(self, epoch: str) -> None: ...
+    async def finish_rebuild(self, epoch: str) -> None:
+        """`<born>-<owner>`."""
+
     async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
         """A fencing token that grows with every change of owner, or 0 while another owner holds the lease."""
 

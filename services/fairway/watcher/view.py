@@ -1,6 +1,7 @@
 """What the watcher knows when it decides: jobs, their deadlines, who is where. What it sees it shows to the mirror."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
@@ -14,6 +15,8 @@ from fairway.wire import fleet
 from fairway.workloads.kind import PENDING
 from fairway.workloads.registry import KINDS, status
 
+# At most so many rows that nobody speaks of are read with one batch: after a rebuild there may be a hundred thousand.
+_PIECE = 1_000
 _PRESENT = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 
 
@@ -29,7 +32,7 @@ class WatcherView(JobsView):
         self.down: dict[str, tuple[int, str]] = {}
         self.newest: dict[str, int] = {}
         self._deadlines: dict[str, int] = {}
-        self._unread: set[str] = set()
+        self._unread: dict[str, None] = {}
         self._version = 0
 
     async def load(self, store: Store) -> None:
@@ -44,18 +47,19 @@ class WatcherView(JobsView):
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         self.overdue = []
-        for name in self._unread:
+        for name in islice(self._unread, _PIECE):
             wanted.add(decision.JOBS, name)
         for one in heard:
             if isinstance(one.message, Late):
-                self.overdue = [name for name, until in self._deadlines.items() if until <= now]
+                late = (name for name, until in self._deadlines.items() if until <= now)
+                self.overdue = list(islice(late, _PIECE))
                 for name in self.overdue:
                     wanted.add(decision.JOBS, name)
             elif isinstance(one.message, fleet.Stranded):
                 for strand in one.message.attempts:
                     wanted.add(decision.JOBS, strand.job)
             elif isinstance(one.message, Listed | Emptied):
-                for name in self.held.get(one.message.cluster, ()):
+                for name in sorted(self.held.get(one.message.cluster, ())):
                     wanted.add(decision.JOBS, name)
         wanted.since, wanted.follow = self._version, ("ledger/",)
         return wanted
@@ -63,9 +67,12 @@ class WatcherView(JobsView):
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
         # Whoever begins on a working set has not heard when those were dispatched that are in it already.
-        self._unread.clear()
         if not self._version:
-            self._unread.update(key.partition("/")[0] for table, key, row in found.changes if _held(table) and row)
+            held = (key.partition("/")[0] for table, key, row in found.changes if _held(table) and row)
+            self._unread = dict.fromkeys(held)
+        else:
+            for name in list(islice(self._unread, _PIECE)):
+                del self._unread[name]
         self._version = found.version
         for table, key, row in found.changes:
             kind, _, cluster = table.partition("/")
