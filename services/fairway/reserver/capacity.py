@@ -14,13 +14,20 @@ from fairway.placement.fleet import Fleet
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import ClusterInfo, Node
 
+# Agents that could not be asked, because the bus was away, are asked again after this long.
+_ASK_AGAIN_MS = 1_000
+
 
 class Capacity(Protocol):
+    """`members` are the clusters of the fleet by name, reported or not."""
+
     clusters: Fleet
     ledger: dict[str, dict[str, Hold]]
     row_revs: dict[tuple[str, str], int]
     freed: Mapping[str, int]
 
+    @property
+    def members(self) -> Iterable[str]: ...
     @property
     def left(self) -> Container[str]: ...
 
@@ -64,6 +71,14 @@ def release(view: Capacity, heard: Heard, cluster: str, key: str, now: int) -> D
     more = _more_room(nodes, [write.value for write in changed])
     step = Step((*writes, *changed))
     return Decision((_with_freed(view, step, heard, cluster, now) if more else step,))
+
+
+def ask_the_silent(view: Capacity, heard: Heard) -> Decision:
+    """At the beginning: whoever is a member, and has not reported to this working set."""
+    if not heard.outcomes:
+        silent = [name for name in sorted(view.members) if name not in view.clusters]
+        return Decision(calls=tuple(Call("resync", name, "", 0) for name in silent))
+    return NOTHING if all(one.ok for one in heard.outcomes) else Decision(again_in=_ASK_AGAIN_MS)
 
 
 def take_report(view: Capacity, heard: Heard, now: int) -> Decision:

@@ -1,17 +1,16 @@
 """Is the room still there? Held all or nothing, node by node, checked with the scheduler's own fit on fresh rows."""
 
-from collections.abc import Iterable
 from typing import Any, Protocol
 
 from fairway.domain import decision
-from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Step
+from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Step
 from fairway.domain.job import Job, State
 from fairway.domain.ledger import Hold
 from fairway.domain.retry import go_back
 from fairway.domain.tell import Teller, current
 from fairway.placement.fit import Plan
 from fairway.placement.recheck import recheck
-from fairway.reserver.capacity import Capacity, release, take_report
+from fairway.reserver.capacity import Capacity, ask_the_silent, release, take_report
 from fairway.reserver.holding import hold_of
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -31,14 +30,11 @@ class Begin(fleet.FleetMessage, frozen=True, kw_only=True, tag="reserver_begin")
 
 
 class View(Capacity, Protocol):
-    """The capacity cache, and the jobs that the messages speak of; `members` are the clusters by name."""
+    """The capacity cache, and the jobs that the messages speak of."""
 
     jobs: dict[str, Job]
     revs: dict[str, int]
     stored: dict[str, Job | None]
-
-    @property
-    def members(self) -> Iterable[str]: ...
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
@@ -56,9 +52,8 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
             return release(view, heard, message.cluster, f"{message.job}/{message.attempt}", now)
         case Expire():
             return _expire(view, heard, now)
-        case Begin() if not heard.outcomes:
-            silent = [name for name in sorted(view.members) if name not in view.clusters]
-            return Decision(calls=tuple(Call("resync", name, "", 0) for name in silent))
+        case Begin():
+            return ask_the_silent(view, heard)
     return NOTHING
 
 

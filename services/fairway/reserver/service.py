@@ -11,7 +11,7 @@ from fairway.domain.ledger import Hold
 from fairway.reserver.capacity import node_writes
 from fairway.reserver.decide import SERVICE, Begin, Expire, decide
 from fairway.runtime.catalog import Catalog
-from fairway.runtime.ports import Bus, Found, Row, Store, Wanted
+from fairway.runtime.ports import Bus, Found, Row, Store, Unreachable, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import FleetView
 from fairway.wire import fleet, subjects
@@ -91,7 +91,10 @@ def service(bus: Bus, catalog: Catalog) -> Service:
     )
 
     async def act(call: Call) -> Outcome:
-        await bus.tell(subjects.resync(call.cluster))
+        try:
+            await bus.tell(subjects.resync(call.cluster))
+        except Unreachable as error:
+            return Outcome(call, False, "", str(error))
         return Outcome(call, True)
 
     ticks = ((Expire(), _EXPIRE_EVERY_MS),)

@@ -133,3 +133,9 @@ def test_at_the_start_it_asks_the_clusters_it_knows_nothing_of_and_only_once() -
     assert decide(view, told(Begin()), NOW).calls == (Call("resync", "c2", "", 0),)
     done = (Outcome(Call("resync", "c2", "", 0), True),)
     assert decide(view, told(Begin(), outcomes=done), NOW) == NOTHING
+
+
+def test_clusters_that_could_not_be_asked_because_the_bus_was_away_are_asked_again() -> None:
+    view = fleet_of(placed(), 16, members=("c2",))
+    failed = (Outcome(Call("resync", "c2", "", 0), False, "", "the bus is away"),)
+    assert decide(view, told(Begin(), outcomes=failed), NOW).again_in == 1_000
