@@ -19,7 +19,9 @@ from fairway.wire.workload import Expression, PodSet, Toleration, Workload
 
 GOLDEN = Path(__file__).parent / "golden"
 AT = 1_700_000_000_000
-_HEAD: dict[str, Any] = {"job": "llm-k3v9q2", "tenant": "team-a", "attempt": 2, "rev": 7, "at": AT, "cause": "m6c1"}
+_HEAD: dict[str, Any] = {
+    "job": "llm-k3v9q2", "tenant": "team-a", "attempt": 2, "rev": 7, "at": AT, "cause": "m6c1", "epoch": 40
+}  # fmt: skip
 _GPU = "nvidia.com/gpu"
 _WHY = Reason(Code.JOB_FAILED, "failed in north: exit code 137", "status", "give it more memory")
 _SLOTS = (Slot("Worker", "north-node-1", 2), Slot("Worker", "north-node-2", 1))
@@ -56,6 +58,7 @@ _FOUND = Raw(
 _SCORES = {"north": {"packing": 500, "total": 812}}
 
 EXAMPLES: dict[str, Struct] = {
+    "rebuild": jobs.Rebuild(**_HEAD, owner="01J7", begun=40),
     "submitted": jobs.Submitted(
         **_HEAD, manifest=_MANIFEST, policies=(_POLICY,), client="c-1", source="hub", hub=_HUB
     ),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from fairway.adapters.redis_store import born_of
 from fairway.domain.decision import Put, Step, Write
 from fairway.runtime.ports import Clock, Commit, Fenced, Found, Row, StoreWiped, Unreachable, Wanted
 
@@ -55,6 +56,10 @@ class MemoryStore:
     @property
     def epoch(self) -> str:
         return self._memory.epoch
+
+    @property
+    def born(self) -> int:
+        return born_of(self._epoch)
 
     @property
     def rows(self) -> dict[str, dict[str, Row]]:

@@ -45,6 +45,11 @@ def pack_step(payload: bytes, step: Step, blobs: list[bytes]) -> list[Any]:
     return [blob(payload) if payload else 0, ops]
 
 
+def born_of(epoch: str) -> int:
+    number = epoch.partition("-")[0]
+    return int(number) if number.isdecimal() else 0
+
+
 def row(data: bytes | None) -> Row | None:
     """A stored row without its revision prefix; counters have none and are not rows."""
     if data is None:
@@ -93,6 +98,10 @@ class RedisStore:
             raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
         except RedisError as error:
             raise Unreachable(f"the store refused {command[0]}: {error}") from error
+
+    @property
+    def born(self) -> int:
+        return born_of(self._epoch)
 
     async def open(self) -> bool:
         epoch = await self._do("GET", f"{self._prefix}:epoch")

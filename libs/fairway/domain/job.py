@@ -56,9 +56,9 @@ class Job(Struct, frozen=True, omit_defaults=True):
     """A job as its events have made it. `rev` counts them; `entered` is the rev at which `state` was entered.
 
     `cluster` and `slots` are those of the present attempt; `removing` names the cluster in which an attempt still has
-    to vanish before the next one may go, and `recalled` is the number of that attempt; `stopped` says why the job is
-    being cancelled. `held_until` is when its last reservation expires if it is not dispatched; `refused` is the digest
-    of a manifest that was refused at the door; such a job has no spec, so `kind`, `name` and `hub` stand here.
+    to vanish before the next one may go, and `recalled` is the number of the last such attempt; `stopped` says why the
+    job is being cancelled. `held_until` is when its last reservation expires if it is not dispatched; `refused` is the
+    digest of a manifest refused at the door; such a job has no spec, so `kind`, `name` and `hub` stand here.
     `avoid` maps a cluster to the time until which it is avoided; `found` is what sent it back (see `domain.found`).
     """
 
@@ -204,7 +204,7 @@ def _effects(job: Job, message: JobMessage) -> dict[str, object]:
             return _recalled(job, message)
         case wire.Removed():
             gone = (job.removing, job.recalled) == (message.cluster, message.attempt)
-            return {"removing": "", "recalled": 0} if gone else {}
+            return {"removing": ""} if gone else {}
         case wire.Rejected():
             return {"why": message.reasons[0]}
         case wire.Cancelled():

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import structlog
 from msgspec import Struct
 
+from fairway.domain.decision import Heard
+from fairway.domain.working_sets import late
 from fairway.runtime.acting import Acting, Plan
 from fairway.runtime.inbox import Batch, Inbox, Item
 from fairway.runtime.opening import Opening
@@ -18,6 +20,7 @@ from fairway.runtime.ports import Bus, Clock, Fenced, Outgoing, Store, StoreWipe
 from fairway.runtime.service import Service, View
 from fairway.runtime.telemetry import Meter
 from fairway.runtime.vital import vital
+from fairway.wire.envelope import JobMessage
 from fairway.wire.reasons import Code, Reason
 
 log = structlog.get_logger()
@@ -113,6 +116,7 @@ class Loop:
     async def _round(self, plans: list[Plan]) -> list[Plan]:
         """One pass over the messages in hand; returns those that met a conflict and have to be decided again."""
         started = self.meter.start()
+        plans = self._timely(plans)
         try:
             await self._look(plans)
         except _LOST:
@@ -128,6 +132,16 @@ class Loop:
                 assert self.acting is not None, f"{self.service.name} makes calls but has no way to act"
                 self.acting.take(plan, self._group)
         return await self._finish([plan for plan in plans if not plan.decision.calls], started)
+
+    def _timely(self, plans: list[Plan]) -> list[Plan]:
+        """Without the events of a working set that was lost before they were stored."""
+        born = self.world.store.born
+        gone = [one for one in plans if _late(one.heard, born)]
+        if not gone:
+            return plans
+        log.warning("late words passed over", service=self.service.name, count=len(gone))
+        self.inbox.ack([one.item for one in gone])
+        return [one for one in plans if one not in gone]
 
     async def _look(self, plans: list[Plan]) -> None:
         heard = [plan.heard for plan in plans]
@@ -189,3 +203,8 @@ class Loop:
         self.meter.dead_letter(self.service.name)
         await self.outbox.insist([dead_letter(self.service.name, item, why, self.world.clock.now())])
         self.inbox.ack([item])
+
+
+def _late(heard: Heard, born: int) -> bool:
+    message = heard.message
+    return isinstance(message, JobMessage) and late(message, heard.sequence, born)

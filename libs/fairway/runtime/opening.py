@@ -21,7 +21,7 @@ _REBUILD_MS = 6_000
 class Opening:
     def __init__(self, service: Service, world: Any) -> None:
         self._service, self._world = service, world
-        self.token = 0
+        self.token = self._rebuilds = 0
 
     async def open(self) -> None:
         """Returns when work may begin; waits for the bus and the store as long as it takes."""
@@ -40,9 +40,10 @@ class Opening:
         store = self._world.store
         if not await store.begin_rebuild(self._world.owner, _REBUILD_MS):
             return False
+        self._rebuilds += 1
         renewing = asyncio.create_task(self._renew())
         try:
-            count = await rebuild(self._world.bus, store, self._world.owner)
+            count = await rebuild(self._world.bus, store, self._world.owner, self._rebuilds)
         finally:
             renewing.cancel()
         log.info("rebuilt the working set from the record", service=self._service.name, jobs=count)

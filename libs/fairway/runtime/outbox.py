@@ -5,12 +5,14 @@ from typing import Any
 
 import msgspec
 import structlog
+from msgspec import structs
 
 from fairway.domain.decision import Step
 from fairway.domain.tell import message_id
 from fairway.runtime.inbox import Item
 from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted
 from fairway.wire import subjects
+from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Reason
 
@@ -47,16 +49,22 @@ class Outbox:
 
     def _outgoing(self, say: Any) -> Outgoing:
         kind = "fairway." + ".".join(say.subject.split(".")[1:3])
-        # Of the events of one job each builds upon the one before.
-        order = getattr(say.message, "job", "")
-        return Outgoing(say.id, say.subject, _encode(say.message), kind, f"/fairway/{self._service}", order)
+        name, message, order = say.id, say.message, ""
+        if isinstance(message, JobMessage):
+            # Of the events of one job each builds upon the one before. Decided again in another working set it is
+            # another event: the bus must not take it for the one that came too late.
+            born, order = self._world.store.born, message.job
+            name, message = f"{name}-{born}", structs.replace(message, epoch=born)
+        return Outgoing(name, say.subject, _encode(message), kind, f"/fairway/{self._service}", order)
 
     async def publish(self, messages: Sequence[Outgoing], commit: Commit) -> None:
         """Publishes until it is done; the entry is cleared with the next commit. StoreWiped (or Unreachable, of the
         store) when the commit may be lost meanwhile: its messages speak of what is not so any more, room that others
-        have by now among it, and have to be decided again."""
+        have by now among it, and have to be decided again. So the store is asked once more when all is said: what
+        came too late counts for nobody (domain.working_sets), and must not be taken for said."""
         if messages:
             await self.insist(messages, self._entries)
+            await self._world.store.read(Wanted())
         self._done = (commit.key,) if messages else ()
 
     async def insist(self, messages: Sequence[Outgoing], still: Callable[[], Awaitable[object]] | None = None) -> None:

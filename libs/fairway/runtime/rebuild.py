@@ -11,11 +11,14 @@ from typing import Union, get_args
 import msgspec
 
 from fairway.domain import decision
+from fairway.domain.gaps import over_gap
 from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job, fold
 from fairway.domain.ledger import Hold
-from fairway.domain.tell import name_key, quota_key, row_of
-from fairway.runtime.ports import Bus, Store
+from fairway.domain.tell import message_id, name_key, quota_key, row_of
+from fairway.domain.working_sets import WorkingSets
+from fairway.runtime.ports import Bus, Outgoing, Store, Unreachable
 from fairway.wire import jobs as wire
+from fairway.wire import subjects
 from fairway.wire.capacity import Slot
 
 _encode = msgspec.json.Encoder().encode
@@ -30,6 +33,8 @@ class _Placed(wire.JobMessage, frozen=True, kw_only=True, tag="placed"):
 
 
 _OTHERS = tuple(kind for kind in get_args(wire.Message) if kind is not wire.Placed)
+_whole = msgspec.json.Decoder(wire.Placed).decode
+_decode_rebuild = msgspec.json.Decoder(wire.Rebuild).decode
 _decode = msgspec.json.Decoder(Union[(_Placed, *_OTHERS)]).decode  # of a tuple
 # Of what changes a job: manifests as they were submitted are most of the record's bytes, and change none.
 _KINDS: tuple[type[wire.JobMessage], ...] = (wire.Admitted, *MOVES)
@@ -50,16 +55,20 @@ class Working(msgspec.Struct):
 
 class Folding:
     """Jobs from a record in which a later event may stand before an earlier one: services publish after they commit,
-    and one that crashed in between is made up for later. Events are folded in the order of their revs."""
+    and one that crashed in between is made up for later. Events are folded in the order of their revs; what came too
+    late for its working set (one of `sets`) is passed over."""
 
-    def __init__(self) -> None:
+    def __init__(self, sets: WorkingSets | None = None) -> None:
+        self._sets = sets or WorkingSets()
         self._jobs: dict[str, Job] = {}
         self._early: dict[str, dict[int, wire.JobMessage]] = {}
         self._records: dict[str, dict[int, bytes]] = {}
 
-    def read(self, data: bytes) -> None:
-        """One message as it is stored. The records of present placements are kept as they are."""
+    def read(self, data: bytes, sequence: int = 0) -> None:
+        """One message as it is stored at this place. The records of present placements are kept as they are."""
         message = _decode(data)
+        if self._sets.late(message, sequence):
+            return
         if isinstance(message, _Placed):
             self._records.setdefault(message.job, {})[message.rev] = data
             fields = {name: getattr(message, name) for name in message.__struct_fields__}
@@ -73,7 +82,8 @@ class Folding:
         """What was said when this job was placed where it is."""
         placed = self._jobs[name].placed
         assert placed is not None, "it is asked of jobs that are placed"
-        return self._records[name][placed.rev]
+        # The live row is written before it is known what the outbox stamps on the message.
+        return _encode(msgspec.structs.replace(_whole(self._records[name][placed.rev]), epoch=0))
 
     def hear(self, message: wire.JobMessage) -> None:
         if message.rev <= self._rev(message.job):
@@ -93,8 +103,9 @@ class Folding:
         job = self._jobs.get(message.job)
         if job is not None and message.rev <= job.rev:
             return
+        gap = job is not None and message.rev > job.rev + 1
         try:
-            self._jobs[message.job] = fold(job, message)
+            self._jobs[message.job] = over_gap(job, message) if job is not None and gap else fold(job, message)
         except IllegalMove:
             return
 
@@ -107,14 +118,15 @@ class Folding:
         return self._jobs
 
 
-async def rebuild(bus: Bus, store: Store, owner: str) -> int:
-    """Fills an empty store and gives it an epoch; returns how many jobs it now knows."""
-    folding = Folding()
-    last = heard = 0
+async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
+    """Fills an empty store and gives it an epoch; returns how many jobs it now knows. `number` counts this owner's
+    rebuilds. What others decided in the former working set, and say from here on, comes too late."""
+    born, sets = await _begun(bus, owner, number)
+    folding, heard = Folding(sets), 0
     async for delivery in bus.history("JOBS", _FOLDED):
-        last, heard = delivery.sequence, heard + 1
+        heard += 1
         try:
-            folding.read(delivery.data)
+            folding.read(delivery.data, delivery.sequence)
         except msgspec.DecodeError:
             continue  # its consumer has put it among the dead letters
         if heard % _TURN == 0:
@@ -130,9 +142,28 @@ async def rebuild(bus: Bus, store: Store, owner: str) -> int:
             await store.load(table, rows)
     await store.load_counters(decision.QUOTA, quota)
     # What was said before the wipe names smaller counts of freed room than any from now on.
-    await store.load_counters(decision.FREED, {"": (last + 1) << 20})
-    await store.finish_rebuild(f"{last}-{owner}")
+    await store.load_counters(decision.FREED, {"": born << 20})
+    # Before anybody decides anything in it: whoever reads the record has to know that it was in use.
+    await bus.publish([_said(wire.Rebuild(owner=owner, begun=born), number)])
+    await store.finish_rebuild(f"{born}-{owner}")
     return len(jobs)
+
+
+def _said(message: wire.Rebuild, number: int) -> Outgoing:
+    name = message_id("rebuild", message.owner, number, "over" if message.begun else "begins")
+    return Outgoing(name, subjects.job(message.verb, message.tenant), _encode(message), "fairway.job.rebuild")
+
+
+async def _begun(bus: Bus, owner: str, number: int) -> tuple[int, WorkingSets]:
+    """Says that a rebuild begins: its place in the record, and the working sets that were in use before."""
+    start, sets, born = _said(wire.Rebuild(owner=owner), number), WorkingSets(), 0
+    await bus.publish([start])
+    async for delivery in bus.history(subjects.JOBS, (start.subject,)):
+        sets.hear(_decode_rebuild(delivery.data), delivery.sequence)
+        born = delivery.sequence if delivery.id == start.id else born
+    if not born:
+        raise Unreachable("the record does not show yet that a rebuild has begun")
+    return born, sets
 
 
 def working_set(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Working:

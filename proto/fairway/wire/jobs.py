@@ -7,15 +7,15 @@ themselves. Here is the way to a cluster, in order; what happens there, and the 
 from msgspec import Raw, field
 
 from fairway.wire.capacity import Slot
-from fairway.wire.envelope import JobMessage
+from fairway.wire.envelope import JobMessage, Rebuild
 from fairway.wire.lifecycle import Amended, Cancel, Cancelled, Failed, Lost, Recall, Removed, Running, Succeeded
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict, Written
 
 __all__ = [
     "Admitted", "Amended", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef", "JobMessage",
-    "JobSpec", "Lost", "ManifestRef", "Message", "Placed", "Queue", "Recall", "Rejected", "Removed", "Reserved",
-    "Running", "Submitted", "Succeeded", "Verdict",
+    "JobSpec", "Lost", "ManifestRef", "Message", "Placed", "Queue", "Rebuild", "Recall", "Rejected", "Removed",
+    "Reserved", "Running", "Submitted", "Succeeded", "Verdict",
 ]  # fmt: skip
 
 
@@ -115,5 +115,5 @@ class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
 # In the order of a job's life; the second line is what may come of a dispatched attempt, and what is asked for.
 Message = (
     Submitted | Admitted | Rejected | Queue | Blocked | Amended | Dequeued | Placed | Reserved | Dispatched
-    | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled
+    | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled | Rebuild
 )  # fmt: skip

@@ -41,6 +41,7 @@ SAYS: Mapping[str, tuple[str, ...]] = {
     "removed": ("propagator",),
     "cancel": ("gateway",),
     "cancelled": ("queue",),
+    "rebuild": STAGES,
     "report": ("agent",),
     "freed": ("reserver",),
     "stranded": ("agent",),

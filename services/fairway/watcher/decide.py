@@ -101,7 +101,7 @@ def _said(teller: Teller, job: Job, phase: Phase | None, answer: Outcome | None)
 def _stray(view: View, heard: Heard, job: Job, now: int) -> Decision:
     """An object of an attempt that is over: one that nobody is removing yet is recalled."""
     seen: Observed = heard.message
-    if seen.gone or not _over(seen, job) or job.recalled == seen.attempt:
+    if seen.gone or not _over(seen, job) or (job.removing and job.recalled == seen.attempt):
         return NOTHING
     if job.removing:
         return Decision(again_in=AGAIN_MS)  # one at a time

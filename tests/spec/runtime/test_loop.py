@@ -132,7 +132,7 @@ async def test_one_message_that_fails_does_not_stop_the_others_and_ends_among_th
         assert one.notes() == ["a", "b", "calls"]
         await one.clock.advance(60)
         (letter,) = one.buried()
-        assert (letter["service"], letter["sequence"], letter["subject"]) == ("s", 2, "fairway.job.cancel.t")
+        assert (letter["service"], letter["sequence"], letter["subject"]) == ("s", 4, "fairway.job.cancel.t")
         assert letter["why"]["code"] == ("Undecodable" if bad == "garbage" else "HandlerFailed")
         assert one.bus.waiting == 0
 

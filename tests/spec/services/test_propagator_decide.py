@@ -138,3 +138,11 @@ def test_a_reservation_that_the_rebuilt_store_does_not_know_is_made_anew_without
     assert (said[0].why.code, said[0].final, said[2].attempt) == (Code.RESERVATION_EXPIRED, False, 2)
     after = life.then(wire.Lost, cluster="c1", why=said[0].why).now
     assert [name for name, until in after.avoid.items() if until > after.at] == []
+
+
+def test_what_was_recalled_and_removed_is_not_dispatched_by_a_message_that_comes_again() -> None:
+    """Its room is given to others by then; the queue is about to say what follows."""
+    life = reserved()
+    again = heard(life)
+    life.then(wire.Recall, cluster="c1", why=WHY).then(wire.Removed, cluster="c1")
+    assert decide(of(life), again, NOW) == NOTHING

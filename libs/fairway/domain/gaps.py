@@ -1,0 +1,37 @@
+"""An event whose predecessor was never said: its service committed it, and the store was lost before it was said.
+
+Others may have acted upon the row by then. What they said proves that the job had come so far; passed over, it would be
+sent on its way once more, and run twice. So the job is taken to where such an event can follow.
+"""
+
+import msgspec
+
+from fairway.domain.job import MOVES, Attempt, Job, State, fold
+from fairway.wire import jobs as wire
+from fairway.wire.jobs import JobMessage
+
+_IN_CLUSTER = (wire.Reserved, wire.Dispatched, wire.Running, wire.Succeeded, wire.Failed, wire.Lost)
+
+
+def over_gap(job: Job, message: JobMessage) -> Job:
+    """The job after `message`, as far as it can be known. IllegalMove for what begins a job, or is no event."""
+    allowed = MOVES.get(type(message), ((), None))[0]
+    state = job.state if job.state in allowed or not allowed else _likeliest(allowed)
+    changes: dict[str, object] = {"state": state, "attempt": max(job.attempt, message.attempt)}
+    if isinstance(message, wire.Dequeued):
+        changes |= {"leaf": job.leaf or message.path, "enqueued_at": job.enqueued_at or message.at}
+        own = job.spec.queue if job.spec else ""
+        # As quota names it: the job's own, or that of its leaf.
+        changes["queue"] = job.queue or own or (message.path[-1].rpartition("/")[2] if message.path else "default")
+    if isinstance(message, _IN_CLUSTER):
+        changes["cluster"] = message.cluster
+        known = bool(job.attempts) and job.attempts[-1].number == message.attempt
+        if not known and not isinstance(message, wire.Reserved):
+            begun = Attempt(message.attempt, message.cluster, job.slots, message.at)
+            changes["attempts"] = (*job.attempts, begun)
+    return fold(msgspec.structs.replace(job, **changes), message)
+
+
+def _likeliest(allowed: tuple[State, ...]) -> State:
+    """Where most of what may follow a state follows it from: the first way that is not the beginning of the job."""
+    return next((one for one in reversed(allowed) if one is not State.ADMITTED), allowed[0])

@@ -1,0 +1,52 @@
+"""Events whose predecessors were never said still tell how far a job has come."""
+
+from typing import Any
+
+import pytest
+from lives import SLOTS, T0, admitted, dispatched, queued, reserved, running
+
+from fairway.domain.gaps import over_gap
+from fairway.domain.job import Job, State
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+
+WHY = Reason(Code.JOB_FAILED, "exit code 1")
+
+
+def follows(job: Job, kind: type[wire.JobMessage], attempt: int = 1, **fields: Any) -> Job:
+    """What is said two revisions on."""
+    message = kind(job=job.id, tenant=job.tenant, rev=job.rev + 2, attempt=attempt, at=T0, **fields)
+    return over_gap(job, message)
+
+
+def test_a_job_that_went_without_a_word_on_its_queue_is_in_one_and_charged() -> None:
+    job = follows(admitted().now, wire.Dequeued, path=("root", "root/a"), charge={"cpu": 1})
+    assert (job.state, job.queue, job.leaf, job.charged) == (State.DEQUEUED, "a", ("root", "root/a"), True)
+
+
+def test_a_reservation_without_a_word_on_its_placement_holds_room_in_its_cluster() -> None:
+    job = follows(queued().now, wire.Reserved, cluster="c1", slots=SLOTS, expires_at=T0)
+    assert (job.state, job.cluster, job.slots) == (State.RESERVED, "c1", SLOTS)
+    assert [(one.number, one.cluster) for one in job.attempts] == [(1, "c1")]
+
+
+def test_a_job_that_runs_without_a_word_on_its_dispatch_runs() -> None:
+    job = follows(reserved().now, wire.Running, cluster="c1")
+    assert (job.state, job.cluster, len(job.attempts)) == (State.RUNNING, "c1", 1)
+
+
+@pytest.mark.parametrize(("kind", "state"), [(wire.Failed, State.RETURNING), (wire.Lost, State.RETURNING)])
+def test_an_attempt_that_ended_without_a_word_on_its_start_has_ended(kind: Any, state: State) -> None:
+    job = follows(queued().now, kind, cluster="c1", why=WHY)
+    assert (job.state, job.attempts[-1].cluster, job.attempts[-1].why) == (state, "c1", WHY)
+
+
+def test_the_next_attempt_is_the_one_that_is_spoken_of() -> None:
+    job = follows(running().now, wire.Dequeued, attempt=2, path=("root",), charge={})
+    assert (job.state, job.attempt) == (State.DEQUEUED, 2)
+
+
+def test_nothing_is_made_up_where_nothing_is_missing() -> None:
+    job = dispatched().now
+    message = wire.Running(job=job.id, tenant=job.tenant, rev=job.rev + 1, attempt=1, at=T0, cluster="c1")
+    assert over_gap(job, message).state is State.RUNNING
