@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources
+from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.check_job import Life, Spoken, Violation
 from fairway.runtime.check_quota import Charges
-from fairway.runtime.check_room import Rooms
+from fairway.runtime.check_room import KNOWN_MS, Rooms
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.fleet import Report
@@ -41,26 +42,61 @@ class Checker:
     """Takes the record message by message, in the order of the stream; `findings` may be asked at any time.
 
     `nodes` is what each node of each cluster can take (base units, `pods` too where it is limited); `tree` the quota
-    tree that was in force all the while, or None.
+    tree that was in force all the while, or None. A decision may rest on reports that are `known_ms` old.
     """
 
-    def __init__(self, nodes: Mapping[str, Mapping[str, Resources]], tree: QuotaNode | None = None) -> None:
-        self._rooms, self._charges = Rooms(nodes), Charges(tree)
+    def __init__(
+        self, nodes: Mapping[str, Mapping[str, Resources]], tree: QuotaNode | None = None, known_ms: int = KNOWN_MS
+    ) -> None:
+        self._rooms, self._charges = Rooms(nodes, known_ms), Charges(tree)
         self._lives: dict[str, Life] = {}
         self._submitted: dict[str, tuple[int, str]] = {}
         self._answered: dict[str, str] = {}
         self._violations: list[Violation] = []
-        self._messages = 0
+        self._messages = self._told = 0
+        self._sets, self._rebuilding = WorkingSets(), False
+        self._held: list[Spoken] = []
 
     def hear(self, spoken: Spoken) -> None:
         message = spoken.message
         self._messages += 1
+        if isinstance(message, wire.Rebuild):
+            self._rebuilt(message, spoken.sequence)
+        elif self._rebuilding and message.rev:
+            self._held.append(spoken)
+        else:
+            self._read(spoken)
+
+    def _rebuilt(self, message: wire.Rebuild, sequence: int) -> None:
+        """What is said while a working set is made is only known to be too late when one is in use."""
+        self._rebuilding = not message.begun or self._rebuilding
+        if not self._sets.hear(message, sequence):
+            return
+        for life in self._lives.values():
+            for ready in life.settle():
+                self._follow(life, ready)
+        self._release()
+
+    def _release(self) -> None:
+        self._rebuilding, held, self._held = False, self._held, []
+        for spoken in held:
+            self._read(spoken)
+
+    def _read(self, spoken: Spoken) -> None:
+        message = spoken.message
+        if self._sets.late(message, spoken.sequence):
+            return
         if spoken.subject != subjects.job(message.verb, message.tenant):
             self._breach(spoken, "tenant", f"a message of tenant {message.tenant} was said on {spoken.subject}")
         if isinstance(message, wire.Submitted):
             self._submitted[spoken.id] = (spoken.sequence, _same(message, spoken.id))
         elif not isinstance(message, wire.Cancel):
             self._event(spoken)
+
+    def news(self) -> list[Violation]:
+        """What was found since it was last asked; what only the whole record shows is in `findings`."""
+        new, self._told = self._violations[self._told :], len(self._violations)
+        return new
 
     def see(self, report: Report) -> None:
         """What the agent of a cluster reported: where pods really are. Optional; see check_room."""
@@ -75,9 +111,12 @@ class Checker:
         elif life.tenant != message.tenant:
             self._breach(spoken, "tenant", f"its tenant is {life.tenant}, but this was said for {message.tenant}")
         for ready in life.in_order(spoken):
-            self._violations += life.read(ready)
-            self._rooms.follow(life, ready)
-            self._charges.follow(life, ready)
+            self._follow(life, ready)
+
+    def _follow(self, life: Life, ready: Spoken) -> None:
+        self._violations += life.read(ready)
+        self._rooms.follow(life, ready)
+        self._charges.follow(life, ready)
 
     def _born(self, spoken: Spoken) -> None:
         """The first word on a job answers one submitted message, and no message is answered twice."""
@@ -96,6 +135,7 @@ class Checker:
 
     def findings(self) -> Findings:
         """What was found so far, with what only the end of the record shows: gaps, lost messages, silent jobs."""
+        self._release()
         lives = self._lives.values()
         ends: dict[str, int] = {}
         for life in lives:

@@ -52,18 +52,29 @@ class Life:
         self._placement = Placement()
         self._repeated: list[Spoken] = []
         self._waiting: dict[int, Spoken] = {}
+        self._ids: dict[int, str] = {}
 
     def in_order(self, spoken: Spoken) -> Iterator[Spoken]:
         """The messages that can be read now: this one and those that waited for it, or none yet."""
         rev = spoken.message.rev
         if rev <= self.rev or rev in self._waiting:
-            self._repeated.append(spoken)
+            # The very same message once more is a repetition: the bus knows an id again for minutes only.
+            if self._ids.get(rev, "") != spoken.id:
+                self._repeated.append(spoken)
             return
+        self._ids[rev] = spoken.id
         self._waiting[rev] = spoken
         self.early += rev != self.rev + 1
         while (ready := self._waiting.pop(self.rev + 1, None)) is not None:
             self.rev += 1
             yield ready
+
+    def settle(self) -> Iterator[Spoken]:
+        """A new working set was made of what had been said: what waits for an event that came too late is taken as it
+        is."""
+        for rev in sorted(self._waiting):
+            self.rev = rev
+            yield self._waiting.pop(rev)
 
     def read(self, spoken: Spoken) -> list[Violation]:
         """The breaches of one message, which becomes part of the life."""

@@ -45,13 +45,14 @@ class Promise(Struct, frozen=True):
 
 
 class Rooms:
-    """Takes promises and releases in the order of the record. A release is said before the room is given again,
-    because the reserver hears of it from the record."""
+    """Takes promises and releases, and lays them out in the order of the record. A release is said before the room is
+    given again, because the reserver hears of it from the record."""
 
-    def __init__(self, nodes: Mapping[str, Mapping[str, Resources]]) -> None:
-        self._nodes = nodes
+    def __init__(self, nodes: Mapping[str, Mapping[str, Resources]], known_ms: int = KNOWN_MS) -> None:
+        self._nodes, self._known_ms = nodes, known_ms
         self._moves: list[tuple[str, str, Promise | None, int, int]] = []
         self._open: dict[str, str] = {}
+        self._given_up: dict[str, int] = {}
         self._known: dict[str, list[tuple[int, dict[str, Node]]]] = {}
 
     def see(self, report: Report) -> None:
@@ -67,15 +68,25 @@ class Rooms:
         if life.open is None or isinstance(message, wire.Reserved):
             key = self._open.pop(life.job, "")
             if key:
+                self._given_up[life.job] = len(self._moves)
                 self._moves.append((life.job, key, None, spoken.sequence, message.at))
+        self._earlier(life.job, spoken.sequence)
         if isinstance(message, wire.Reserved):
             key = self._open[life.job] = f"{life.job}/{message.attempt}"
             promise = Promise(message.cluster, message.slots, life.requests)
             self._moves.append((life.job, key, promise, spoken.sequence, message.at))
 
+    def _earlier(self, job: str, sequence: int) -> None:
+        """What follows a release by its rev, and stands before it, shows that it was known by then."""
+        index = self._given_up.get(job)
+        if index is not None and sequence < self._moves[index][3]:
+            name, key, promise, _, at = self._moves[index]
+            self._moves[index] = (name, key, promise, sequence, at)
+
     def breaches(self) -> Iterator[Violation]:
         given: dict[str, Promise] = {}
-        for job, key, promise, sequence, at in self._moves:
+        # One that waited for an earlier event of its job stands where it was stored, not where it could be read.
+        for job, key, promise, sequence, at in sorted(self._moves, key=lambda move: move[3]):
             if promise is None:
                 given.pop(key, None)
                 continue
@@ -103,7 +114,7 @@ class Rooms:
         for since, state in reversed(self._known.get(cluster, [(0, {})])):
             if since <= at:
                 yield state
-                if since < at - KNOWN_MS:
+                if since < at - self._known_ms:
                     return
 
 

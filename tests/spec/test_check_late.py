@@ -1,0 +1,62 @@
+"""The auditor and what comes late: words of a lost working set, repetitions, events that are stored out of turn."""
+
+import msgspec
+from lives import running
+from records import audit, heard, succeeded
+
+from fairway.runtime.check_job import Spoken
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+
+
+def rules(record: list[Spoken]) -> list[str]:
+    return [one.rule for one in audit(record).violations]
+
+
+def after(record: list[Spoken], *more: wire.JobMessage) -> list[Spoken]:
+    last = len(record)
+    return record + [
+        Spoken(last + index, f"late-{index}", subjects.job(one.verb, one.tenant), one)
+        for index, one in enumerate(more, 1)
+    ]
+
+
+def test_the_very_same_message_once_more_is_no_breach_and_another_of_its_revision_is_one() -> None:
+    record = heard(succeeded(running()))
+    repeated = msgspec.structs.replace(record[3], sequence=99)
+    other = msgspec.structs.replace(repeated, id="another")
+    assert rules([*record, repeated]) == []
+    assert rules([*record, other]) == ["rev"]
+
+
+def test_a_word_of_a_lost_working_set_is_passed_over() -> None:
+    record = heard(running())
+    born = len(record) + 1
+    rebuilt = after(record, wire.Rebuild(owner="o"), wire.Rebuild(owner="o", begun=born))
+    late = msgspec.structs.replace(record[-1].message, rev=record[-1].message.rev, epoch=0)
+    assert rules(after(rebuilt, late)) == []
+    assert rules(after(record, late)) == ["rev"], "without a rebuild it is a second word of its revision"
+
+
+def test_what_is_said_while_a_rebuild_goes_on_is_late_as_well() -> None:
+    record = heard(running())
+    late = record[-1].message
+    assert rules(after(record, wire.Rebuild(owner="o"), late, wire.Rebuild(owner="o", begun=len(record) + 1))) == []
+    assert rules(after(record, wire.Rebuild(owner="o"), late)) == ["rev"], "a rebuild that never ended voids nothing"
+
+
+def test_a_rebuild_goes_on_over_a_word_that_was_never_said() -> None:
+    life = running()
+    whole = heard(life)
+    gap = [one for one in whole if not isinstance(one.message, wire.Dispatched)]
+    born = len(whole) + 1
+    begun = msgspec.structs.replace(after(whole, wire.Rebuild(owner="o"))[-1])
+    over = Spoken(born + 1, "over", begun.subject, wire.Rebuild(owner="o", begun=born))
+    end = wire.Succeeded(
+        job=life.now.id, tenant=life.now.tenant, rev=life.now.rev + 1, attempt=1, at=life.at, cluster="c1",
+        text="8 of 8 ended well", epoch=born,
+    )  # fmt: skip
+    said = [*gap, begun, over, Spoken(born + 2, "end", subjects.job("succeeded", end.tenant), end)]
+    assert "rev" not in rules(said)
+    assert audit(said).ends == {"succeeded": 1}
+    assert "rev" in rules([*gap, Spoken(born + 2, "end", subjects.job("succeeded", end.tenant), end)])
