@@ -8,7 +8,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-real lint schemas bench kubernetes clean
+.PHONY: help install demo test test-real lint schemas bench simulate kubernetes clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -39,6 +39,9 @@ schemas: install ## write proto/schema, proto/asyncapi.yaml and deploy/crds anew
 
 bench: kubernetes ## measure everything, one table of goals at the end (long; QUICK=1 for small runs)
 	@$(BIN)/fairway bench all $(if $(QUICK),--quick)
+
+simulate: install ## run fleets on a virtual clock, seed after seed on all cores, until stopped
+	@$(BIN)/fairway simulate --runs 0 --profile all --hours 1 --jobs 60
 
 clean: ## remove the environment and everything that was built or cached
 	@rm -rf $(VENV) .fairway .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

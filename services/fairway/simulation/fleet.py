@@ -1,0 +1,132 @@
+"""Processes, and what they share: the bus, the store, the members. Who dies comes back under the same name."""
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import msgspec
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory_store import MemoryStore
+from fairway.admission import service as admission
+from fairway.agent.service import Settings, run_agent
+from fairway.global_scheduler import service as global_scheduler
+from fairway.propagator import service as propagator
+from fairway.propagator.hands import Hands
+from fairway.queue import service as queue
+from fairway.quota import service as quota
+from fairway.reserver import service as reserver
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.loop import Loop, World
+from fairway.runtime.members import Members
+from fairway.runtime.service import Service
+from fairway.runtime.telemetry import Meter
+from fairway.simulation.bus_port import BusPort
+from fairway.simulation.controllers import Fate, Heard
+from fairway.simulation.member import Member
+from fairway.simulation.member_port import MemberPort
+from fairway.simulation.process import Process, ProcessClock, ProcessIds
+from fairway.simulation.store_port import Reach, StorePort
+from fairway.simulation.virtual import T0
+from fairway.simulation.weather import Weather
+from fairway.watcher import service as watcher
+from fairway.watcher.suspicion import Suspicion
+
+# Which services each process runs: two of everything, so that somebody else is always at it.
+PROCESSES = {
+    f"{name}-{side}": names
+    for side in ("a", "b")
+    for name, names in {
+        "door": ("admission", "quota"),
+        "queue": ("queue",),
+        "place": ("global-scheduler", "reserver"),
+        "hands": ("propagator", "watcher"),
+    }.items()
+}
+# Ticks and heartbeats come this much more seldom than in production: nothing depends on how often they come, and a
+# quiet hour is mostly made of them.
+_SELDOM = 6
+_AGENT = Settings(heartbeat=15.0, discover=30.0, stranded=60.0)
+
+
+class Instant:
+    """The time that nobody is wrong about."""
+
+    def now(self) -> int:
+        return T0 + round(asyncio.get_running_loop().time() * 1000)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class Fleet:
+    """`members` by name with their nodes' GPUs."""
+
+    def __init__(self, weather: Weather, members: dict[str, dict[str, int]], heard: Heard) -> None:
+        self.weather, self.clock, self.meter = weather, Instant(), Meter()
+        self.bus, self.store, self.reach = MemoryBus(self.clock), MemoryStore(clock=self.clock), Reach()
+        rng = Random(weather.rng.random())
+        self.members = {name: Member(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
+        self.processes: dict[str, Process] = {}
+        self._lives: dict[str, int] = {}
+        self.deaths = 0
+
+    def begin(self) -> None:
+        for name in (*PROCESSES, *(f"agent-{name}" for name in self.members)):
+            self._start(name)
+
+    def fates(self, fate: Callable[[str, int], Fate]) -> None:
+        for member in self.members.values():
+            member.fate = fate
+
+    def _start(self, name: str) -> None:
+        life = self._lives[name] = self._lives.get(name, 0) + 1
+        most = self.weather.profile.skew_ms if name.startswith("agent-") and not self.weather.clears else 0
+        skew = self.weather.rng.randint(-most, most) if most else 0
+        process = self.processes[name] = Process(name, self.weather, self._died, skew)
+        if name.startswith("agent-"):
+            self._agent(process, self.members[name.partition("-")[2]], ProcessIds(process, life))
+        else:
+            self._services(process, PROCESSES[name], life)
+
+    def _died(self, process: Process) -> None:
+        self.deaths += 1
+        asyncio.get_running_loop().call_later(self.weather.rng.uniform(0.2, 15.0), self._start, process.name)
+
+    def _agent(self, process: Process, member: Member, ids: ProcessIds) -> None:
+        bus, port = BusPort(process, self.bus, self.weather), MemberPort(process, member, self.weather)
+        process.start(run_agent(port, bus, ProcessClock(process), ids, _AGENT))
+
+    def _services(self, process: Process, names: tuple[str, ...], life: int) -> None:
+        clock, bus, catalog = ProcessClock(process), BusPort(process, self.bus, self.weather), Catalog()
+        members = Members({name: MemberPort(process, one, self.weather) for name, one in self.members.items()})
+        owner = ProcessIds(process, life)
+
+        def world() -> World:
+            store = StorePort(process, self.store.beside(), self.reach)
+            return World(bus=bus, store=store, clock=clock, owner=owner.new(), sweep_s=_SELDOM)
+
+        async def runs() -> None:
+            following = asyncio.create_task(catalog.run(bus, clock))
+            await catalog.known.wait()
+            loops = [Loop(seldom(one), world(), self.meter) for name in names for one in made(name)]
+            await asyncio.gather(following, *(loop.run() for loop in loops))
+
+        def made(name: str) -> list[Service]:
+            services: dict[str, Callable[[], Any]] = {
+                "admission": lambda: [admission.service(catalog)],
+                "quota": lambda: [quota.service(catalog)],
+                "queue": lambda: [queue.service(catalog, self.meter, [])],
+                "global-scheduler": lambda: [global_scheduler.service()],
+                "reserver": lambda: [reserver.service(bus, catalog)],
+                "propagator": lambda: propagator.services(Hands(world(), members)),
+                "watcher": lambda: [watcher.service(watcher.Eyes(members, Suspicion(bus, members)))],
+            }
+            return list(services[name]())
+
+        process.start(runs())
+
+
+def seldom(service: Service) -> Service:
+    return msgspec.structs.replace(service, ticks=tuple((tick, period * _SELDOM) for tick, period in service.ticks))

@@ -1,0 +1,51 @@
+"""A member cluster with all that happens to it beside Fairway's doing: strangers' pods, nodes that fall silent, hands.
+
+It is the truth about what runs; the witness hears of every gang that starts, and of its end.
+"""
+
+import asyncio
+
+from fairway.adapters.memory_cluster import Key
+from fairway.simulation import pods
+from fairway.simulation.controllers import Controlled, attempt_of
+from fairway.simulation.pods import GPU, NODE, POD, Wanted
+
+
+class Member(Controlled):
+    """Its people do as they please."""
+
+    def stranger(self, gpus: int, seconds: float) -> None:
+        """A pod that is not Fairway's, for a while."""
+        self._strangers += 1
+        key = (POD, "others", f"stranger-{self._strangers}")
+        self._put(key, pods.pod("others", key[2], Wanted("pod", 1, gpus, {}), ""))
+        self._bind()
+        asyncio.get_running_loop().call_later(seconds, self._leaves, key)
+
+    def _leaves(self, key: Key) -> None:
+        if key in self.objects:
+            self._remove(key)
+            self._bind()
+
+    def silence(self, node: str, ready: bool) -> None:
+        """The kubelet of a node is no longer heard of, or is again."""
+        gpus = int(self.objects[NODE, "", node]["status"]["allocatable"][GPU])
+        self._put((NODE, "", node), pods.node(node, gpus, ready))
+        if ready:
+            self._bind()
+
+    def evict(self, node: str) -> None:
+        """What was on a node is taken away, as the node lifecycle does after some minutes."""
+        for key, one in list(self.objects.items()):
+            if key[0] == POD and one["spec"].get("nodeName") == node:
+                self._remove(key)
+        self._bind()
+
+    def attempts(self) -> set[str]:
+        """`<job>/<attempt>` of every pod of ours that is on a node."""
+        bound = [one for key, one in self.objects.items() if key[0] == POD and one["spec"].get("nodeName")]
+        return {"{}/{}".format(*attempt_of(one)) for one in bound if one["status"]["phase"] in ("Pending", "Running")}
+
+    def ours(self) -> list[Key]:
+        return sorted(key for key in self.objects if key[0] in pods.KINDS)
+

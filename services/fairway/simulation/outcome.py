@@ -1,0 +1,39 @@
+"""What is asked of a run, and what came of it."""
+
+from msgspec import Struct
+
+
+class Plan(Struct, frozen=True):
+    """`hours` of trouble in which `jobs` are submitted; quiet follows until everything has ended."""
+
+    seed: int
+    hours: float = 0.25
+    clusters: int = 3
+    profile: str = "rough"
+    jobs: int = 24
+
+
+class Breach(Struct, frozen=True):
+    """`at` is in ms from the start of the run; `job` is empty where it is nobody's."""
+
+    at: int
+    rule: str
+    job: str
+    text: str
+
+
+class Outcome(Struct, frozen=True):
+    """`steps` are calls that processes made outside; `hours` those that passed, with the quiet at the end; `seconds`
+    what the run took; `deaths` are processes that were killed. `story` is what was said of the first job that broke."""
+
+    plan: Plan
+    seed: int
+    steps: int
+    violations: tuple[Breach, ...]
+    state_hash: str
+    jobs: int
+    attempts: int
+    deaths: int
+    hours: float
+    seconds: float
+    story: tuple[str, ...] = ()

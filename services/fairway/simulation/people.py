@@ -1,0 +1,222 @@
+"""Those around the fleet: users who submit, submit twice and cancel; administrators; fate, with nodes and networks."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from fairway.domain.names import job_id
+from fairway.runtime.ports import Outgoing
+from fairway.simulation import pods
+from fairway.simulation.controllers import Fate
+from fairway.simulation.fleet import Fleet
+from fairway.simulation.member import Member
+from fairway.simulation.pods import GPU
+from fairway.simulation.weather import Weather
+from fairway.simulation.witness import Witness
+from fairway.wire import fleet as fleet_wire
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.workloads.policies import ATTEMPTS, AVOID, START_TIMEOUT
+
+Json = dict[str, Any]
+TENANTS = ("team-a", "team-b", "team-c")
+_encode = msgspec.json.Encoder().encode
+_HOUR = 3600.0
+
+
+def tree(scale: int) -> Json:
+    """A quota tree of three levels, in which the fleet's GPUs (`scale`) are nearly enough for everybody's max."""
+    half, most = scale // 2, scale * 3 // 4
+    leaf_a = {"name": "a", "namespaces": ["team-a"], "min": {GPU: half // 2}, "max": {GPU: most}}
+    leaf_b = {"name": "b", "namespaces": ["team-b"], "min": {GPU: half // 4}, "max": {GPU: half}}
+    leaf_c = {"name": "c", "namespaces": ["team-c"], "min": {GPU: half // 4}, "max": {GPU: half}}
+    shared = {"name": "shared", "min": {GPU: half}, "max": {GPU: most}, "children": [leaf_b, leaf_c]}
+    root = {"name": "root", "min": {GPU: scale}, "max": {GPU: scale}, "children": [leaf_a, shared]}
+    return {
+        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree",
+        "metadata": {"name": "tree", "namespace": "kube-system"}, "spec": {"root": root},
+    }  # fmt: skip
+
+
+_SELECT = [{"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0]} for kind in pods.KINDS]
+_POLICY = {
+    "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterPropagationPolicy",
+    "metadata": {"name": "all", "annotations": {START_TIMEOUT: "90s", AVOID: "120s", ATTEMPTS: "20"}},
+    "spec": {"resourceSelectors": _SELECT, "placement": {}},
+}  # fmt: skip
+_STRICT = {
+    "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "metadata": {"name": "strict"},
+    "spec": {"queuePolicy": "Block"},
+}  # fmt: skip
+
+
+class People:
+    """Everything that comes from outside, drawn from the weather's chance. `busy` says when the last of it is over."""
+
+    def __init__(self, fleet: Fleet, weather: Weather, witness: Witness, hours: float, jobs: int) -> None:
+        self._fleet, self._weather, self._rng, self._witness = fleet, weather, weather.rng, witness
+        self._seconds, self._jobs = hours * _HOUR, jobs
+        self._said: list[Outgoing] = []
+        self._fates: dict[tuple[str, int], Fate] = {}
+
+    async def settle_in(self, gpus: int) -> None:
+        """The quota tree, the policy, a blocking queue and the members' names, before anybody submits."""
+        objects = [("ClusterPropagationPolicy", "", "all", _POLICY), ("Queue", "", "strict", _STRICT)]
+        objects.append(("ElasticQuotaTree", "kube-system", "tree", tree(gpus)))
+        objects += [("Cluster", "", name, {"labels": {}}) for name in self._fleet.members]
+        for kind, namespace, name, manifest in objects:
+            raw = msgspec.Raw(_encode(manifest))
+            said = fleet_wire.Configured(kind=kind, namespace=namespace, name=name, manifest=raw)
+            subject = subjects.config(kind, namespace, name)
+            await self._publish(Outgoing(f"config-{kind}-{name}", subject, _encode(said)))
+
+    async def _publish(self, said: Outgoing) -> None:
+        """A client tries until it is told that its word is stored."""
+        while not self._fleet.bus.connected:
+            await asyncio.sleep(1)
+        await self._fleet.bus.publish([said])
+
+    async def live(self) -> None:
+        """Returns when the time of trouble is over."""
+        profile, start = self._weather.profile, asyncio.get_running_loop().time()
+        rates: list[tuple[float, Callable[[], Awaitable[None]]]] = [
+            (self._jobs / (self._seconds / _HOUR), self._submit), (self._jobs / 8, self._cancel),
+            (profile.kills, self._kill), (profile.pauses, self._pause), (profile.wipes, self._wipe),
+            (profile.outages, self._outage), (profile.api_losses, self._api_loss),
+            (profile.node_losses, self._node_loss), (profile.strangers, self._stranger), (profile.hands, self._hand),
+        ]  # fmt: skip
+        total = sum(rate for rate, _ in rates)
+        events = set()
+        while True:
+            await asyncio.sleep(self._rng.expovariate(total / _HOUR))
+            if asyncio.get_running_loop().time() - start > self._seconds:
+                break
+            (act,) = self._rng.choices([one for _, one in rates], [rate for rate, _ in rates])
+            # Some of them last: a pause, an outage.
+            event = asyncio.ensure_future(act())
+            events.add(event)
+            event.add_done_callback(events.discard)
+        while events:
+            await asyncio.sleep(1)
+
+    # Users.
+
+    async def _submit(self) -> None:
+        if len(self._witness.submitted) >= self._jobs:
+            return
+        rng, number = self._rng, len(self._witness.submitted)
+        tenant, client = rng.choice(TENANTS), f"client-{number}"
+        manifest = self._manifest(f"job-{number}", tenant)
+        self._witness.submitted[client] = job_id(tenant, client, f"job-{number}")
+        raw = msgspec.Raw(_encode(manifest))
+        message = wire.Submitted(tenant=tenant, manifest=raw, client=client, at=self._fleet.clock.now())
+        said = Outgoing(client, subjects.job(message.verb, tenant), _encode(message))
+        await self._publish(said)
+        if rng.random() < 0.1:  # somebody was not sure, or did not wait
+            await asyncio.sleep(rng.choice((0.0, 1.0, 200.0)))
+            await self._publish(msgspec.structs.replace(said, id=f"{client}-again"))
+
+    def _manifest(self, name: str, tenant: str) -> Json:
+        rng = self._rng
+        count, gpus = rng.choice(((1, 1), (1, 1), (1, 4), (2, 2), (2, 4), (4, 1), (1, 8), (2, 8), (3, 8)))
+        meta: Json = {"name": name, "namespace": tenant}
+        if rng.random() < 0.15:
+            meta["annotations"] = {"kube-queue/queue-name": "strict"}
+        container = {"name": "pytorch", "image": "x", "resources": {"limits": {GPU: gpus}}}
+        template = {"spec": {"containers": [container], "restartPolicy": "Never"}}
+        if rng.random() < 0.5:
+            spec = {"parallelism": count, "completions": count, "template": template}
+            return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
+        roles: Json = {"Master": {"replicas": 1, "template": template}}
+        if count > 1:
+            roles["Worker"] = {"replicas": count - 1, "template": template}
+        spec = {"pytorchReplicaSpecs": roles}
+        return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": meta, "spec": spec}
+
+    async def _cancel(self) -> None:
+        if not self._witness.submitted:
+            return
+        job = self._rng.choice(sorted(self._witness.submitted.values()))
+        tenant = self._tenant(job)
+        message = wire.Cancel(job=job, tenant=tenant, who="ann", at=self._fleet.clock.now())
+        name = f"cancel-{job}-{self._rng.randrange(10**9)}"
+        await self._publish(Outgoing(name, subjects.job(message.verb, tenant), _encode(message)))
+
+    def _tenant(self, job: str) -> str:
+        client = next(client for client, name in self._witness.submitted.items() if name == job)
+        name = f"job-{client.partition('-')[2]}"
+        return next(one for one in TENANTS if job_id(one, client, name) == job)
+
+    def fate(self, job: str, attempt: int) -> Fate:
+        """The last attempts of a job go well, so that every job has an end."""
+        if (job, attempt) not in self._fates:
+            self._fates[job, attempt] = self._drawn(attempt)
+        return self._fates[job, attempt]
+
+    def _drawn(self, attempt: int) -> Fate:
+        rng = self._rng
+        up, run = rng.choice((0.2, 2.0, 20.0)), rng.choice((1.0, 20.0, 120.0, 600.0))
+        luck = 1.0 if self._weather.clears or attempt > 4 else rng.random()
+        for end, share in (("failed", 0.12), ("stuck", 0.16), ("vanished", 0.18)):
+            if luck < share:
+                return Fate(up, run, end)
+        return Fate(up, run)
+
+    # Fate.
+
+    async def _kill(self) -> None:
+        self._rng.choice(sorted(self._fleet.processes.items()))[1].kill()
+
+    async def _pause(self) -> None:
+        """Longer than a lease, and at times than the bus waits."""
+        _, process = self._rng.choice(sorted(self._fleet.processes.items()))
+        process.pause()
+        await asyncio.sleep(self._rng.choice((2.0, 8.0, 45.0, 200.0)))
+        process.resume()
+
+    async def _wipe(self) -> None:
+        self._fleet.store.wipe()
+
+    async def _outage(self) -> None:
+        """Of the bus or of the store."""
+        seconds = self._rng.choice((1.0, 10.0, 90.0))
+        if self._rng.random() < 0.5:
+            self._fleet.bus.connected = False
+            await asyncio.sleep(seconds)
+            self._fleet.bus.connected = True
+        else:
+            self._fleet.reach.away = True
+            await asyncio.sleep(seconds)
+            self._fleet.reach.away = False
+
+    def _member(self) -> Member:
+        return self._rng.choice(list(self._fleet.members.values()))
+
+    async def _api_loss(self) -> None:
+        member = self._member()
+        if member.away:
+            return
+        member.away, member.lost = True, member.lost + 1
+        await asyncio.sleep(self._rng.choice((1.0, 20.0, 120.0, 600.0)))
+        member.away = False
+
+    async def _node_loss(self) -> None:
+        """Its kubelet is silent; after some minutes what was there is taken away, and later it is back."""
+        member = self._member()
+        node = self._rng.choice(sorted(key[2] for key in member.objects if key[0] == pods.NODE))
+        member.silence(node, ready=False)
+        await asyncio.sleep(self._rng.choice((5.0, 90.0, 400.0)))
+        member.evict(node)
+        await asyncio.sleep(self._rng.choice((1.0, 60.0)))
+        member.silence(node, ready=True)
+
+    async def _stranger(self) -> None:
+        self._member().stranger(self._rng.choice((1, 4, 8)), self._rng.choice((5.0, 60.0, 300.0)))
+
+    async def _hand(self) -> None:
+        """Somebody deletes an object of ours in a member."""
+        member = self._member()
+        if ours := member.ours():
+            member.remove(self._rng.choice(ours))

@@ -1,0 +1,64 @@
+"""What goes wrong, how often, by profile. One seeded source of chance serves a whole run, in the order of events."""
+
+from random import Random
+
+from msgspec import Struct
+
+
+class Profile(Struct, frozen=True):
+    """Calls of a port: `delay_ms` is the mean time each takes; of a thousand so many are `slow` (seconds), are not done
+    and fail (`refused`), are done and fail (`unanswered`), or end their process before or after they are done
+    (`crash`). Of a thousand messages so many are delivered again though they were acknowledged (`again`). The rest are
+    events of the fleet by the hour. A report may be `known_ms` on its way to whoever decides."""
+
+    name: str
+    delay_ms: float = 1.0
+    slow: float = 0.0
+    refused: float = 0.0
+    unanswered: float = 0.0
+    crash: float = 0.0
+    again: float = 0.0
+    kills: float = 0.0
+    pauses: float = 0.0
+    wipes: float = 0.0
+    fallbacks: float = 0.0
+    outages: float = 0.0
+    api_losses: float = 0.0
+    stalls: float = 0.0
+    node_losses: float = 0.0
+    strangers: float = 0.0
+    hands: float = 0.0
+    skew_ms: int = 0
+    known_ms: int = 1_000
+
+
+CALM = Profile("calm", delay_ms=1.0, strangers=4, hands=1)
+ROUGH = Profile(
+    "rough", delay_ms=3.0, slow=1.0, refused=1.0, unanswered=1.0, crash=0.3, again=10.0, kills=10, pauses=4, wipes=6,
+    outages=4, api_losses=6, stalls=6, node_losses=12, strangers=20, hands=10, skew_ms=500, known_ms=60_000,
+)  # fmt: skip
+HOSTILE = Profile(
+    "hostile", delay_ms=10.0, slow=5.0, refused=8.0, unanswered=8.0, crash=2.0, again=50.0, kills=60, pauses=30,
+    wipes=60, outages=30, api_losses=60, stalls=60, node_losses=60, strangers=60, hands=60, skew_ms=600_000,
+    known_ms=300_000,
+)  # fmt: skip
+PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}
+
+
+class Weather:
+    """Draws what happens to each call, of which it counts the `steps`. After `clear` nothing goes wrong any more."""
+
+    def __init__(self, profile: Profile, rng: Random) -> None:
+        self.profile, self.rng, self.clears, self.steps = profile, rng, False, 0
+
+    def clear(self) -> None:
+        self.clears = True
+
+    def happens(self, per_thousand: float) -> bool:
+        return not self.clears and per_thousand > 0 and self.rng.random() * 1000 < per_thousand
+
+    def delay(self) -> float:
+        """Seconds."""
+        if self.happens(self.profile.slow):
+            return self.rng.uniform(0.5, 8.0)
+        return self.rng.expovariate(1000 / self.profile.delay_ms)

@@ -1,0 +1,1 @@
+"""Here so that what is beside it can be imported."""

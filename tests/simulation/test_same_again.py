@@ -1,0 +1,24 @@
+"""One seed is one run: in another process, with other hashes of strings, to the last byte of the record."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+
+def simulated(seed: int, profile: str, hash_seed: str) -> Any:
+    command = [sys.executable, "-m", "fairway.app.cli", "simulate", "--seed", str(seed), "--profile", profile]
+    command += ["--hours", "0.1", "--jobs", "12", "-o", "json"]
+    done = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": hash_seed}, capture_output=True, check=True)
+    return {key: value for key, value in json.loads(done.stdout).items() if key != "seconds"}
+
+
+@pytest.mark.parametrize("profile", ["rough", "hostile"])
+def test_a_seed_replays_exactly_whatever_the_hashes(profile: str) -> None:
+    first, second = (simulated(3, profile, hash_seed) for hash_seed in ("1", "2"))
+    assert first == second
+    assert first["steps"] > 1_000
+    assert simulated(4, profile, "1")["state_hash"] != first["state_hash"]

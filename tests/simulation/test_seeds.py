@@ -1,0 +1,46 @@
+"""Fleets under trouble, seed by seed: nothing that must always hold is broken, and what can run ends."""
+
+from pathlib import Path
+
+import pytest
+
+from fairway.simulation.outcome import Outcome, Plan
+from fairway.simulation.run import simulate
+
+_FOUND = Path(__file__).with_name("seeds.txt")
+# Short runs with few jobs, so that many seeds can be had; `make simulate` has the long ones.
+SHORT = {"calm": (0.1, 12), "rough": (0.05, 8), "hostile": (0.05, 8)}
+PIECE, PIECES = 10, 7
+
+
+def told(outcome: Outcome) -> str:
+    lines = [f"{one.at / 1000} s {one.rule} {one.job}: {one.text}" for one in outcome.violations]
+    return "\n".join([str(outcome.plan), *lines, *outcome.story])
+
+
+@pytest.mark.parametrize("piece", range(PIECES))
+@pytest.mark.parametrize("profile", SHORT)
+def test_nothing_breaks_and_everything_ends(profile: str, piece: int) -> None:
+    hours, jobs = SHORT[profile]
+    for seed in range(piece * PIECE, (piece + 1) * PIECE):
+        outcome = simulate(Plan(seed, hours=hours, profile=profile, jobs=jobs))
+        assert not outcome.violations, told(outcome)
+        assert outcome.jobs > 0
+        assert outcome.attempts > 0
+
+
+def found_once() -> list[Plan]:
+    """Lines of seeds.txt: profile, seed, hours, clusters, jobs, and behind # what it found."""
+    plans = []
+    for line in _FOUND.read_text().splitlines():
+        words = line.partition("#")[0].split()
+        if words:
+            profile, seed, hours, clusters, jobs = words
+            plans.append(Plan(int(seed), float(hours), int(clusters), profile, int(jobs)))
+    return plans
+
+
+@pytest.mark.parametrize("plan", found_once(), ids=lambda plan: f"{plan.profile}-{plan.seed}")
+def test_what_was_found_once_stays_mended(plan: Plan) -> None:
+    outcome = simulate(plan)
+    assert not outcome.violations, told(outcome)
