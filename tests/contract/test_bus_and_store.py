@@ -149,6 +149,16 @@ async def test_a_wiped_store_answers_nobody_who_knew_it_before(nats_url: str, va
     await store.close()
 
 
+async def test_very_many_rows_are_read_at_once_each_under_its_own_key(store: Store) -> None:
+    """A call of Lua takes some 8,000 arguments; a service that begins on a long backlog may ask for more."""
+    await taken(store, *(Step((Put("jobs", f"j{number}", number),)) for number in (0, 3_999, 4_000, 8_001, 11_999)))
+    wanted = Wanted(rows={"jobs": [f"j{number}" for number in range(12_000)]})
+    found = (await store.read(wanted)).rows
+    assert {key: row.data for (_, key), row in found.items()} == {
+        f"j{number}": str(number).encode() for number in (0, 3_999, 4_000, 8_001, 11_999)
+    }
+
+
 async def without_epoch(store: Store) -> None:
     """As a wipe leaves it."""
     if isinstance(store, MemoryStore):

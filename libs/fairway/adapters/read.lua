@@ -17,9 +17,25 @@ local function follows(name)
   return false
 end
 
+-- Lua takes some 8,000 arguments of a call at most.
+local PIECE = 4000
+
+local function values(wanted)
+  local table, keys = hash(wanted[1]), wanted[2]
+  if #keys <= PIECE then return redis.call('HMGET', table, unpack(keys)) end
+  local found = {}
+  for start = 1, #keys, PIECE do
+    local last = math.min(start + PIECE - 1, #keys)
+    for offset, value in ipairs(redis.call('HMGET', table, unpack(keys, start, last))) do
+      found[start + offset - 1] = value
+    end
+  end
+  return found
+end
+
 local rows, whole, changes = {}, {}, {}
 for index, wanted in ipairs(request[1]) do
-  rows[index] = redis.call('HMGET', hash(wanted[1]), unpack(wanted[2]))
+  rows[index] = values(wanted)
 end
 for index, name in ipairs(request[2]) do
   whole[index] = redis.call('HGETALL', hash(name))

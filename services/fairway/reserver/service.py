@@ -1,6 +1,7 @@
 """reserver as a value: the followed cache as its view, and the one thing it asks for outside, a full report."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -18,6 +19,8 @@ from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 
 _EXPIRE_EVERY_MS = 2_000
+# Whoever begins knows only that all of these were reserved once: so many are looked at with one tick.
+_PIECE = 1_000
 
 
 class ReserverView(FleetView):
@@ -43,17 +46,17 @@ class ReserverView(FleetView):
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         if any(isinstance(one.message, Expire) for one in heard):
-            for key, until in self._expiring.items():
-                if until <= now:
-                    wanted.add(decision.JOBS, key.partition("/")[0])
+            due = (key for key, until in self._expiring.items() if until <= now)
+            for key in islice(due, _PIECE):
+                wanted.add(decision.JOBS, key.partition("/")[0])
         return wanted
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
         if any(isinstance(one.message, Expire) for one in heard):
-            for key, until in list(self._expiring.items()):
+            for key in list(islice((key for key, until in self._expiring.items() if until <= now), _PIECE)):
                 job = self.jobs.get(key.partition("/")[0])
-                if until <= now and (job is None or job.state is not State.RESERVED or job.key != key):
+                if job is None or job.state is not State.RESERVED or job.key != key:
                     del self._expiring[key]
 
     def _take(self, table: str, key: str, row: Row | None) -> None:

@@ -16,7 +16,8 @@ from fairway.runtime.ports import Outgoing
 
 FEW = arrivals(Size(1, 1, 10))[:2]
 FIRST, SECOND = (one.id for one in FEW)
-ALL = f"{FIRST}:dequeued {FIRST}:dispatched {FIRST}:succeeded {SECOND}:dequeued {SECOND}:dispatched {SECOND}:succeeded"
+_WAY = ("queue", "dequeued", "dispatched", "succeeded")
+ALL = " ".join(f"{job}:{verb}" for job in (FIRST, SECOND) for verb in _WAY)
 
 
 async def accounted(record: str) -> Account:
@@ -33,7 +34,9 @@ async def accounted(record: str) -> Account:
         pytest.param(ALL, (), (), id="both went their way"),
         pytest.param(ALL.replace(f"{SECOND}:succeeded", ""), (SECOND,), (), id="one has no end"),
         pytest.param(ALL.replace(f"{FIRST}:dispatched", ""), (FIRST,), (), id="one succeeded and never went"),
-        pytest.param(f"{FIRST}:dequeued", (FIRST, SECOND), (), id="nothing is known of one"),
+        pytest.param(f"{ALL} {FIRST}:queue {FIRST}:dequeued", (), (), id="one came back, and was let go once more"),
+        pytest.param(f"{ALL} {FIRST}:dequeued", (), (f"{FIRST} dequeued",), id="one was let go twice for nothing"),
+        pytest.param(f"{FIRST}:queue {FIRST}:dequeued", (FIRST, SECOND), (), id="nothing is known of one"),
         pytest.param(f"{ALL} {FIRST}:succeeded", (), (f"{FIRST} succeeded",), id="one ended twice"),
         pytest.param(f"{ALL} stranger:dispatched", (), ("stranger dispatched",), id="one that is none of these"),
         pytest.param(f"{ALL} {FIRST}:lost", (), (f"{FIRST} lost",), id="one was lost in between"),

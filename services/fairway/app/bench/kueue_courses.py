@@ -1,6 +1,7 @@
 """Jobs that arrive at their times: what is heard of each until it has succeeded, and what the record has in the end."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
@@ -13,6 +14,8 @@ from fairway.wire import subjects
 # A job's way as it should be, and what should not be said of any.
 WAY = ("dequeued", "dispatched", "succeeded")
 _TROUBLE = ("failed", "lost", "rejected", "cancelled")
+# Who comes back to its queue is let go once more.
+_BACK = "queue"
 _VERBS = tuple(f"fairway.job.{verb}.>" for verb in (*WAY, *_TROUBLE))
 # Without a single word for this long nothing more is coming.
 _PATIENCE_S = 60.0
@@ -20,7 +23,8 @@ _PATIENCE_S = 60.0
 
 class Account(Struct, frozen=True):
     """What the record has of some jobs, when all is over: of their way the `verbs` that were said of each, and what was
-    said `besides`, as `job verb`: something a second time, of a stranger, or what should not be said of any."""
+    said `besides`, as `job verb`: something a second time (a turn without having come to the queue for it), of a
+    stranger, or what should not be said of any."""
 
     verbs: Mapping[str, set[str]]
     besides: tuple[str, ...]
@@ -35,12 +39,16 @@ async def account(bus: Bus, arrivals: Sequence[Arrival]) -> Account:
     """Reads the record from its beginning to its end."""
     found: dict[str, set[str]] = {one.id: set() for one in arrivals}
     besides: list[str] = []
-    async for delivery in bus.history(subjects.JOBS, _VERBS):
+    turns: Counter[str] = Counter()
+    async for delivery in bus.history(subjects.JOBS, (*_VERBS, f"fairway.job.{_BACK}.>")):
         verb, job = delivery.subject.split(".")[2], job_of(delivery)
+        if job in found and verb in (_BACK, WAY[0]):
+            turns[job] += 1 if verb == WAY[0] else -1
         if verb in WAY and job in found and verb not in found[job]:
             found[job].add(verb)
-        else:
+        elif job not in found or verb not in (_BACK, WAY[0]):
             besides.append(f"{job} {verb}")
+    besides += [f"{job} {WAY[0]}" for job, more in turns.items() if more > 0]
     return Account(found, tuple(besides))
 
 
