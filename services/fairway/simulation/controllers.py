@@ -30,11 +30,12 @@ class Fate(Struct, frozen=True):
 
 class Heard(Struct):
     """Whom a member tells: of a gang that runs, of one that ended (well or not), of an object that is gone with its
-    pods."""
+    pods, and of one that is asked to go."""
 
     started: Callable[[str, str, int], None]
     ended: Callable[[str, str, int, bool], None]
     gone: Callable[[str, str, int], None]
+    deleted: Callable[[str, str, int], None]
 
 
 class Controlled(MemoryCluster):
@@ -78,6 +79,7 @@ class Controlled(MemoryCluster):
 
     def _doom(self, key: Key, found: Json) -> None:
         """It goes when its pods have gone, which takes them some time."""
+        self._heard.deleted(self.name, *attempt_of(found))
         self.objects[key] = {**found, "metadata": {**found["metadata"], "deletionTimestamp": "now"}}
         self._tell(key, self.objects[key])
         seconds = self._rng.choice((0.0, 0.2, 2.0, 12.0, 60.0))

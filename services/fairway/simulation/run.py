@@ -54,7 +54,8 @@ class _Run:
         loop.set_exception_handler(self._failed)
         witness, plan = self._witness, self._plan
         witness.now = lambda: round(loop.time() * 1000)
-        fleet = self._fleet = Fleet(self._weather, self._nodes, Heard(witness.started, witness.ended, witness.gone))
+        heard = Heard(witness.started, witness.ended, witness.gone, witness.deleted)
+        fleet = self._fleet = Fleet(self._weather, self._nodes, heard)
         fleet.bus.told = witness.stored
         witness.present = lambda name: fleet.members[name].attempts()
         people = People(fleet, self._weather, witness, plan.hours, plan.jobs)

@@ -10,11 +10,13 @@ from functools import partial
 import msgspec
 
 from fairway.domain import decision
-from fairway.domain.job import CHARGED, Job, State
+from fairway.domain.job import CHARGED, MOVES, Job, State
 from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.check import Checker
 from fairway.runtime.check_job import Spoken
 from fairway.runtime.ports import Delivery
+from fairway.runtime.rebuild import Folding
 from fairway.simulation.controllers import attempt_of
 from fairway.simulation.fleet import Fleet
 from fairway.simulation.outcome import Breach
@@ -26,6 +28,7 @@ from fairway.wire.capacity import Node
 _message = msgspec.json.Decoder(wire.Message).decode
 _heard = msgspec.json.Decoder(fleet_wire.Message).decode
 _job = msgspec.json.Decoder(Job).decode
+_FOLDED = {"admitted", *(kind.verb for kind in MOVES)}
 
 
 class Witness:
@@ -132,7 +135,8 @@ class Witness:
         self.look(fleet)
         for one in self._checker.findings().violations:
             self.breach(one.rule, one.job, f"{one.text} (message {one.sequence})")
-        for rule, job, text in [*_unfinished(fleet), *_answers(fleet, self.submitted), *_left(fleet), *_sums(fleet)]:
+        found = (*_unfinished(fleet), *_answers(fleet, self.submitted), *_left(fleet), *_sums(fleet), *_unlike(fleet))
+        for rule, job, text in found:
             self.breach(rule, job, text)
 
 
@@ -188,3 +192,19 @@ def _sums(fleet: Fleet) -> Found:
                 if table != decision.NAMES and (job is None or job.ended):
                     yield "held", key.partition("/")[0], f"{table} still has {key}"
 
+
+def _unlike(fleet: Fleet) -> Found:
+    """Invariant 8: the rows of the jobs are what a rebuild from the whole record would make of them."""
+    sets, record = WorkingSets(), fleet.bus.stored("JOBS")
+    for one in record:
+        if isinstance(message := _message(one.data), wire.Rebuild):
+            sets.hear(message, one.sequence)
+    folding = Folding(sets)
+    for one in record:
+        if one.subject.split(".")[2] in _FOLDED:
+            folding.read(one.data, one.sequence)
+    made = {name: (job.rev, job.state, job.attempt, job.cluster) for name, job in folding.jobs().items()}
+    there = {name: (job.rev, job.state, job.attempt, job.cluster) for name, job in rows(fleet).items()}
+    for name in sorted(made.keys() | there.keys()):
+        if made.get(name) != there.get(name):
+            yield "rebuild", name, f"its row is {there.get(name)}, and the record makes {made.get(name)} of it"
