@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from fairway.adapters.redis_store import born_of
 from fairway.domain.decision import Put, Step, Write
+from fairway.domain.working_sets import born_of
 from fairway.runtime.ports import Clock, Commit, Fenced, Found, Row, StoreWiped, Unreachable, Wanted
 
 

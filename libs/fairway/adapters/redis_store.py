@@ -15,6 +15,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import ConnectionError, NoScriptError, RedisError, TimeoutError
 
 from fairway.domain.decision import Put, Step
+from fairway.domain.working_sets import born_of
 from fairway.runtime.ports import Commit, Found, Row, StoreWiped, Unreachable, Wanted
 from fairway.runtime.ports import Fenced as FencedOut
 from fairway.runtime.rows import encoded
@@ -43,11 +44,6 @@ def pack_step(payload: bytes, step: Step, blobs: list[bytes]) -> list[Any]:
         else:
             ops.append([2, write.table, write.key, write.amount, False if write.most is None else write.most])
     return [blob(payload) if payload else 0, ops]
-
-
-def born_of(epoch: str) -> int:
-    number = epoch.partition("-")[0]
-    return int(number) if number.isdecimal() else 0
 
 
 def row(data: bytes | None) -> Row | None:

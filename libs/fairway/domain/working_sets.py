@@ -10,6 +10,12 @@ from bisect import bisect_right
 from fairway.wire.jobs import JobMessage, Rebuild
 
 
+def born_of(epoch: str) -> int:
+    """Of the store's own name of its working set, `<born>-<owner>`; 0 when it does not say."""
+    number = epoch.partition("-")[0]
+    return int(number) if number.isdecimal() else 0
+
+
 def late(message: JobMessage, sequence: int, born: int) -> bool:
     """Whether an event at this place in the record was decided before the working set that was `born` there."""
     return message.rev > 0 and message.epoch < born < sequence

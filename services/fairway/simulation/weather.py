@@ -21,7 +21,6 @@ class Profile(Struct, frozen=True):
     kills: float = 0.0
     pauses: float = 0.0
     wipes: float = 0.0
-    fallbacks: float = 0.0
     outages: float = 0.0
     api_losses: float = 0.0
     stalls: float = 0.0
