@@ -33,7 +33,7 @@ def test_a_word_of_a_lost_working_set_is_passed_over() -> None:
     record = heard(running())
     born = len(record) + 1
     rebuilt = after(record, wire.Rebuild(owner="o"), wire.Rebuild(owner="o", begun=born))
-    late = msgspec.structs.replace(record[-1].message, rev=record[-1].message.rev, epoch=0)
+    late = record[-1].message
     assert rules(after(rebuilt, late)) == []
     assert rules(after(record, late)) == ["rev"], "without a rebuild it is a second word of its revision"
 
@@ -50,7 +50,7 @@ def test_a_rebuild_goes_on_over_a_word_that_was_never_said() -> None:
     whole = heard(life)
     gap = [one for one in whole if not isinstance(one.message, wire.Dispatched)]
     born = len(whole) + 1
-    begun = msgspec.structs.replace(after(whole, wire.Rebuild(owner="o"))[-1])
+    begun = after(whole, wire.Rebuild(owner="o"))[-1]
     over = Spoken(born + 1, "over", begun.subject, wire.Rebuild(owner="o", begun=born))
     end = wire.Succeeded(
         job=life.now.id, tenant=life.now.tenant, rev=life.now.rev + 1, attempt=1, at=life.at, cluster="c1",

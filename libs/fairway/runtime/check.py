@@ -1,4 +1,5 @@
-"""What must always hold, checked from the record alone: an auditor that shares no code with those who decide.
+"""What must always hold, checked from the record alone: an auditor that shares with those who decide nothing but the
+rule of which words came too late (`domain.working_sets`).
 
 It reads the events with its own small idea of a job (check_job.py), lays reservations over nodes (check_room.py) and
 charges over the quota tree (check_quota.py), and says of every breach the job, the place in the record and a sentence.

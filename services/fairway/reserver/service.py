@@ -56,8 +56,10 @@ class ReserverView(FleetView):
         if any(isinstance(one.message, Expire) for one in heard):
             for key in list(islice((key for key, until in self._expiring.items() if until <= now), _PIECE)):
                 job = self.jobs.get(key.partition("/")[0])
-                if job is None or job.state is not State.RESERVED or job.key != key:
-                    del self._expiring[key]
+                until = self._expiring.pop(key)
+                if job is not None and job.state is State.RESERVED and job.key == key:
+                    # Behind the others: those of a cluster that is away stay, and must not keep the rest unseen.
+                    self._expiring[key] = until
 
     def _take(self, table: str, key: str, row: Row | None) -> None:
         super()._take(table, key, row)

@@ -47,7 +47,6 @@ class Controlled(MemoryCluster):
         self.fate: Callable[[str, int], Fate] = lambda job, attempt: Fate()
         self.lost = 0
         self._changed = asyncio.Event()
-        self._strangers = 0
         for node, gpus in nodes.items():
             self.objects[NODE, "", node] = pods.node(node, gpus)
 
@@ -71,8 +70,7 @@ class Controlled(MemoryCluster):
             self._doom(key, found)
         try:
             async with asyncio.timeout(wait_s):
-                while (now := self.objects.get(key)) and now["metadata"]["uid"] == found["metadata"]["uid"]:
-                    await self._changes()
+                await self._until(lambda: not self._there(key, found["metadata"]["uid"]))
         except TimeoutError:
             return False
         return True
@@ -89,7 +87,7 @@ class Controlled(MemoryCluster):
         await asyncio.sleep(seconds)
         # A kubelet that is not heard of does not stop its pods either.
         await self._until(lambda: not self._unheard(found["metadata"]["uid"]))
-        if (now := self.objects.get(key)) and now["metadata"]["uid"] == found["metadata"]["uid"]:
+        if self._there(key, found["metadata"]["uid"]):
             self.remove(key)
 
     def _unheard(self, uid: str) -> bool:
@@ -211,9 +209,6 @@ class Controlled(MemoryCluster):
         super()._tell(key, manifest, gone)
         self._changed.set()
         self._changed = asyncio.Event()
-
-    async def _changes(self) -> None:
-        await self._changed.wait()
 
     async def _until(self, true: Callable[[], bool]) -> None:
         while not true():

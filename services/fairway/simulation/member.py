@@ -14,6 +14,8 @@ from fairway.simulation.pods import GPU, NODE, POD, Wanted
 class Member(Controlled):
     """Its people do as they please."""
 
+    _strangers = 0
+
     def stranger(self, gpus: int, seconds: float) -> None:
         """A pod that is not Fairway's, for a while."""
         self._strangers += 1
@@ -48,4 +50,3 @@ class Member(Controlled):
 
     def ours(self) -> list[Key]:
         return sorted(key for key in self.objects if key[0] in pods.KINDS)
-

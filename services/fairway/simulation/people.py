@@ -53,12 +53,12 @@ _STRICT = {
 
 
 class People:
-    """Everything that comes from outside, drawn from the weather's chance. `busy` says when the last of it is over."""
+    """Everything that comes from outside, drawn from the weather's chance."""
 
     def __init__(self, fleet: Fleet, weather: Weather, witness: Witness, hours: float, jobs: int) -> None:
         self._fleet, self._weather, self._rng, self._witness = fleet, weather, weather.rng, witness
         self._seconds, self._jobs = hours * _HOUR, jobs
-        self._said: list[Outgoing] = []
+        self._tenants: dict[str, str] = {}
         self._fates: dict[tuple[str, int], Fate] = {}
 
     async def settle_in(self, gpus: int) -> None:
@@ -109,7 +109,8 @@ class People:
         rng, number = self._rng, len(self._witness.submitted)
         tenant, client = rng.choice(TENANTS), f"client-{number}"
         manifest = self._manifest(f"job-{number}", tenant)
-        self._witness.submitted[client] = job_id(tenant, client, f"job-{number}")
+        job = self._witness.submitted[client] = job_id(tenant, client, f"job-{number}")
+        self._tenants[job] = tenant
         raw = msgspec.Raw(_encode(manifest))
         message = wire.Submitted(tenant=tenant, manifest=raw, client=client, at=self._fleet.clock.now())
         said = Outgoing(client, subjects.job(message.verb, tenant), _encode(message))
@@ -138,16 +139,10 @@ class People:
     async def _cancel(self) -> None:
         if not self._witness.submitted:
             return
-        job = self._rng.choice(sorted(self._witness.submitted.values()))
-        tenant = self._tenant(job)
+        job, tenant = self._rng.choice(sorted(self._tenants.items()))
         message = wire.Cancel(job=job, tenant=tenant, who="ann", at=self._fleet.clock.now())
         name = f"cancel-{job}-{self._rng.randrange(10**9)}"
         await self._publish(Outgoing(name, subjects.job(message.verb, tenant), _encode(message)))
-
-    def _tenant(self, job: str) -> str:
-        client = next(client for client, name in self._witness.submitted.items() if name == job)
-        name = f"job-{client.partition('-')[2]}"
-        return next(one for one in TENANTS if job_id(one, client, name) == job)
 
     def fate(self, job: str, attempt: int) -> Fate:
         """The last attempts of a job go well, so that every job has an end."""

@@ -23,13 +23,11 @@ class Process:
         self._weather, self._died = weather, died
         self._running = asyncio.Event()
         self._running.set()
-        self._kept: list[Any] = []
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """`work` runs until it is killed; that it ends or fails by itself is a fault of the code."""
         task = asyncio.get_running_loop().create_task(work)
         task.add_done_callback(self._ended)
-        self._kept.append(task)
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         if not self.dead and not task.cancelled():
@@ -56,9 +54,7 @@ class Process:
             await self._nothing()
 
     async def _nothing(self) -> None:
-        never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._kept.append(never)
-        await never
+        await asyncio.get_running_loop().create_future()
 
     async def call(self, effect: Callable[[], Awaitable[T]], what: str) -> T:
         """An effect outside, with what may go wrong: late, not done, done and not answered, the end of the process."""
@@ -76,8 +72,7 @@ class Process:
             await self._die()
         if weather.happens(profile.unanswered):
             raise Unreachable(f"the answer of {what} was lost")
-        if weather.profile.slow:
-            await asyncio.sleep(weather.delay())
+        await asyncio.sleep(weather.delay())
         await self.gate()
         return done
 

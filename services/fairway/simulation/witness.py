@@ -1,7 +1,8 @@
 """What must always hold, looked at from outside after every effect: the record, the store's rows, the members.
 
-It shares no code with those who decide, but for reading rows; the rules of single jobs, of room and of quota are the
-auditor's (`runtime.check`), which reads the record alone.
+It shares with those who decide how rows are read and which words came too late (`domain.working_sets`), and asks the
+code of rebuilds what it makes of the record. The rules of single jobs, of room and of quota are the auditor's
+(`runtime.check`), which reads the record alone.
 """
 
 from collections.abc import Callable, Iterator

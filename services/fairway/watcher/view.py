@@ -89,6 +89,10 @@ class WatcherView(JobsView):
                 self._look(job, seen, now)
         for job in self.jobs.values():
             self._note(job)
+        for name in self.overdue:
+            # Behind the others, if it stays: what is being removed must not keep the rest unseen.
+            if name in self._deadlines:
+                self._deadlines[name] = self._deadlines.pop(name)
 
     def _is_newest(self, job: Job, seen: Observed) -> bool:
         """False of what was put off, and has changed since."""
