@@ -5,6 +5,7 @@ written or read here a moment ago. The bytes themselves are compared, so that no
 found is what decoding would give. Values are frozen and shared.
 """
 
+from collections import OrderedDict
 from typing import Any
 
 import msgspec
@@ -25,7 +26,8 @@ class Rows:
     def __init__(self, kind: type, most: int = _MOST_BYTES) -> None:
         self._decode: Any = msgspec.json.Decoder(kind).decode
         self._most, self._bytes = most, 0
-        self._known: dict[tuple[str, str], tuple[bytes, Any]] = {}
+        # A plain dict passes over all that was taken from its front before it finds its first key.
+        self._known: OrderedDict[tuple[str, str], tuple[bytes, Any]] = OrderedDict()
 
     def value(self, table: str, key: str, data: bytes) -> Any:
         """What these bytes say; raises what the decoder raises."""
@@ -42,8 +44,8 @@ class Rows:
         self._known[table, key] = (data, value)
         self._bytes += len(data) - (len(old[0]) if old else 0)
         while self._bytes > self._most:
-            oldest = next(iter(self._known))
-            self._bytes -= len(self._known.pop(oldest)[0])
+            _, (oldest, _) = self._known.popitem(last=False)
+            self._bytes -= len(oldest)
 
 
 JOBS = Rows(Job)
