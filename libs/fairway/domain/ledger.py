@@ -29,6 +29,16 @@ def one_pod(requests: Mapping[str, int]) -> Resources:
     return {**requests, "pods": 1}
 
 
+def left_on(node: Node, besides: Iterable[Resources] = ()) -> Resources:
+    """What is left of a node's allocatable beside what others use, what our attempts hold, and these."""
+    left = dict(node.allocatable)
+    for amounts in (node.used, *node.holds.values(), *besides):
+        for name, amount in amounts.items():
+            if name in left:
+                left[name] -= amount
+    return left
+
+
 def holds_of(key: str, hold: Hold | None, nodes: Mapping[str, Node]) -> dict[str, Resources]:
     """What attempt `key` takes on each node, reserved and running counted once.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.domain.ledger import left_on
 from fairway.domain.resources import Resources, add, scale
 from fairway.placement.bearers import Bearers
 from fairway.placement.constraints import same_facts
@@ -242,9 +243,4 @@ class ClusterView:
         self._shown.renew(name, old.attempts if old else {}, new.attempts if new else {})
 
     def _free(self, node: Node) -> Resources:
-        left = dict(node.allocatable)
-        for amounts in (node.used, *node.holds.values(), *self._overlay.get(node.name, {}).values()):
-            for name, amount in amounts.items():
-                if name in left:
-                    left[name] -= amount
-        return left
+        return left_on(node, self._overlay.get(node.name, {}).values())

@@ -7,8 +7,8 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Say, Step
-from fairway.domain.ledger import Hold, holds_of
-from fairway.domain.resources import Resources, add
+from fairway.domain.ledger import Hold, holds_of, left_on
+from fairway.domain.resources import Resources
 from fairway.domain.tell import message_id
 from fairway.placement.fleet import Fleet
 from fairway.wire import fleet, subjects
@@ -39,19 +39,26 @@ def node_writes(
 ) -> list[Put]:
     """The node rows that differ once the holds of `changed` attempts are worked out anew over `nodes`. Every row is
     guarded by the revision it was read at, so that two who write one node cannot both win."""
-    touched: dict[str, Node] = {}
+    showing: dict[str, list[str]] = {}
+    for name, node in nodes.items():
+        for key in node.attempts.keys() | node.holds.keys():
+            if key in changed:
+                showing.setdefault(key, []).append(name)
+    anew: dict[str, dict[str, Resources | None]] = {}
     for key, hold in changed.items():
-        wanted = holds_of(key, hold, nodes)
-        names = [name for name, node in nodes.items() if key in node.holds or name in wanted]
-        for name in names:
-            node = touched.get(name) or nodes.get(name)
-            if node is None:
-                continue
-            holds = {other: amount for other, amount in node.holds.items() if other != key}
-            if wanted.get(name):
-                holds[key] = wanted[name]
-            touched[name] = msgspec.structs.replace(node, holds=holds)
-    return [node_put(view, cluster, node) for node in touched.values()]
+        shown = {name: nodes[name] for name in showing.get(key, ())}
+        wanted = holds_of(key, hold, shown)
+        for name in (*shown, *(name for name in wanted if name not in shown)):
+            if name in nodes:
+                anew.setdefault(name, {})[key] = wanted.get(name)
+    return [node_put(view, cluster, _held(nodes[name], holds)) for name, holds in anew.items()]
+
+
+def _held(node: Node, anew: Mapping[str, Resources | None]) -> Node:
+    """The node with these attempts' holds as they are now; of other attempts nothing changes."""
+    holds = {key: amount for key, amount in node.holds.items() if key not in anew}
+    holds.update((key, amount) for key, amount in anew.items() if amount)
+    return msgspec.structs.replace(node, holds=holds)
 
 
 def node_put(view: Capacity, cluster: str, node: Node) -> Put:
@@ -168,11 +175,8 @@ def _planned_on(names: Set[str], ledger: Mapping[str, Hold]) -> set[str]:
 
 
 def free(node: Node) -> Resources:
-    """Allocatable less what others use and what our attempts hold."""
-    left = add(node.allocatable, node.used, -1)
-    for amounts in node.holds.values():
-        left = add(left, amounts, -1)
-    return {name: left[name] for name in node.allocatable} if node.schedulable else {}
+    """What may be taken of it: nothing of one that is cordoned."""
+    return left_on(node) if node.schedulable else {}
 
 
 def _more_room(before: Mapping[str, Node], nodes: Iterable[Node]) -> bool:
