@@ -31,16 +31,23 @@ class _Placed(wire.JobMessage, frozen=True, kw_only=True, tag="placed"):
     cluster: str
     slots: tuple[Slot, ...]
 
+    def placed(self) -> wire.Placed:
+        return wire.Placed(
+            job=self.job, tenant=self.tenant, attempt=self.attempt, rev=self.rev, at=self.at, cause=self.cause,
+            epoch=self.epoch, cluster=self.cluster, slots=self.slots,
+        )  # fmt: skip
+
 
 _OTHERS = tuple(kind for kind in get_args(wire.Message) if kind is not wire.Placed)
-_whole = msgspec.json.Decoder(wire.Placed).decode
 _decode_rebuild = msgspec.json.Decoder(wire.Rebuild).decode
 _decode = msgspec.json.Decoder(Union[(_Placed, *_OTHERS)]).decode  # of a tuple
 # Of what changes a job: manifests as they were submitted are most of the record's bytes, and change none.
 _KINDS: tuple[type[wire.JobMessage], ...] = (wire.Admitted, *MOVES)
-_FOLDED = tuple(f"fairway.job.{kind.verb}.>" for kind in _KINDS)
+_FOLDED = frozenset(kind.verb for kind in _KINDS)
 # Events, or jobs, after which others get their turn: among them whoever renews the lock of this very rebuild.
 _TURN = 200
+# So many pieces of jobs are on their way to the store while the next one is made ready.
+_LOADS = 2
 
 
 class Working(msgspec.Struct):
@@ -71,23 +78,27 @@ class Folding:
             return
         if isinstance(message, _Placed):
             self._records.setdefault(message.job, {})[message.rev] = data
-            fields = {name: getattr(message, name) for name in message.__struct_fields__}
-            message = wire.Placed(**fields)
+            message = message.placed()
         self.hear(message)
         job = self._jobs.get(message.job)
         if job is not None and job.ended:
             self._records.pop(message.job, None)
 
     def record(self, name: str) -> bytes:
-        """What was said when this job was placed where it is."""
+        """What was said when this job was placed where it is, without the epoch: the live row is written before it is
+        known what the outbox stamps on the message."""
         placed = self._jobs[name].placed
         assert placed is not None, "it is asked of jobs that are placed"
-        # The live row is written before it is known what the outbox stamps on the message.
-        return _encode(msgspec.structs.replace(_whole(self._records[name][placed.rev]), epoch=0))
+        data = self._records[name][placed.rev]
+        return data.replace(b'"epoch":%d,' % placed.epoch, b"", 1) if placed.epoch else data
 
     def hear(self, message: wire.JobMessage) -> None:
-        if message.rev <= self._rev(message.job):
+        rev = self._rev(message.job)
+        if message.rev <= rev:
             return  # a command, or said before
+        if message.rev == rev + 1 and message.job not in self._early:
+            self._fold(message)
+            return
         early = self._early.setdefault(message.job, {})
         early.setdefault(message.rev, message)
         while (ready := early.pop(self._rev(message.job) + 1, None)) is not None:
@@ -96,7 +107,8 @@ class Folding:
             del self._early[message.job]
 
     def _rev(self, job: str) -> int:
-        return self._jobs[job].rev if job in self._jobs else 0
+        known = self._jobs.get(job)
+        return known.rev if known is not None else 0
 
     def _fold(self, message: wire.JobMessage) -> None:
         """One that may not follow, or that says a rev once more, changes nothing."""
@@ -123,30 +135,48 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
     rebuilds. What others decided in the former working set, and say from here on, comes too late."""
     born, sets = await _begun(bus, owner, number)
     folding, heard = Folding(sets), 0
-    async for delivery in bus.history("JOBS", _FOLDED):
+    # All of it: to pass messages over costs the server more than to send them (docs/performance.md).
+    async for delivery in bus.history(subjects.JOBS):
         heard += 1
+        if heard % _TURN == 0:
+            await asyncio.sleep(0)
+        if delivery.subject.split(".", 3)[2] not in _FOLDED:
+            continue
         try:
             folding.read(delivery.data, delivery.sequence)
         except msgspec.DecodeError:
             continue  # its consumer has put it among the dead letters
-        if heard % _TURN == 0:
-            await asyncio.sleep(0)
     jobs = folding.jobs()
-    quota: dict[str, int] = {}
-    left = iter(jobs.items())
-    while piece := dict(islice(left, _TURN)):
-        working = working_set(piece, quota)
-        for name in working.rows.get(decision.PLACED, ()):
-            working.rows[decision.PLACED][name] = (1, folding.record(name))
-        for table, rows in working.rows.items():
-            await store.load(table, rows)
-    await store.load_counters(decision.QUOTA, quota)
+    await store.load_counters(decision.QUOTA, await _filled(store, folding, jobs))
     # What was said before the wipe names smaller counts of freed room than any from now on.
     await store.load_counters(decision.FREED, {"": born << 20})
     # Before anybody decides anything in it: whoever reads the record has to know that it was in use.
     await bus.publish([_said(wire.Rebuild(owner=owner, begun=born), number)])
     await store.finish_rebuild(f"{born}-{owner}")
     return len(jobs)
+
+
+async def _filled(store: Store, folding: Folding, jobs: dict[str, Job]) -> dict[str, int]:
+    """Loads the rows of these jobs; the use of quota that they make together."""
+    quota: dict[str, int] = {}
+    left, room = iter(jobs.items()), asyncio.Semaphore(_LOADS)
+
+    async def load(rows: dict[str, dict[str, tuple[int, bytes]]]) -> None:
+        for table, some in rows.items():
+            await store.load(table, some)
+        room.release()
+
+    try:
+        async with asyncio.TaskGroup() as loads:
+            while piece := dict(islice(left, _TURN)):
+                await room.acquire()
+                working = working_set(piece, quota)
+                for name in working.rows.get(decision.PLACED, ()):
+                    working.rows[decision.PLACED][name] = (1, folding.record(name))
+                loads.create_task(load(working.rows))
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return quota
 
 
 def _said(message: wire.Rebuild, number: int) -> Outgoing:
