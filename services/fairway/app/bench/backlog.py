@@ -71,7 +71,7 @@ class Backlog:
         self._submissions = load.Submissions()
         self._draw = Random(run.seed)
         # The one job that each tenant of a full quota has in a cluster.
-        self._in_place = [self._submissions.one(load.full_tenant(at), load.LARGEST) for at in range(run.tenants)]
+        self._in_place = [self._submissions.one(load.full_tenant(at), load.OWN) for at in range(run.tenants)]
 
     async def measured(self) -> Outcome:
         run, on, tell = self._run, self._on, self._tell
@@ -114,7 +114,7 @@ class Backlog:
         for at in count():
             if at % 10 < _QUOTA_OF_TEN:
                 kind: Any = next(tenants)
-                job, message = self._submissions.one(load.full_tenant(kind), load.LARGEST)
+                job, message = self._submissions.one(load.full_tenant(kind), load.OWN)
             else:
                 kind, (job, message) = next(shapes)
             self._waiting.kinds[job] = kind
@@ -170,7 +170,7 @@ class Backlog:
 
     async def _free_room(self, at: int) -> tuple[float, str]:
         """A stranger's pod ends on a full node of a cluster."""
-        cluster, size = at % self._run.clusters, self._draw.randrange(load.LARGEST)
+        cluster, size = at % self._run.clusters, self._draw.randrange(load.OWN)
         node = list(self._on.agents.nodes[load.cluster(cluster)].values())[-1 - at // self._run.clusters]
         job = self._waiting.first((cluster % load.MODELS, size))
         begun = asyncio.get_running_loop().time()

@@ -22,10 +22,10 @@ from fairway.wire.capacity import Node
 
 MODELS = 4
 # GPUs and cores.
-SIZES = ((1, 40), (2, 32), (4, 24), (6, 16), (8, 8))
-SHAPES = MODELS * len(SIZES)
-# The size that tenants of a full quota ask for.
-LARGEST = len(SIZES) - 1
+SIZES = ((1, 40), (2, 32), (4, 24), (6, 16), (8, 8), (8, 4))
+# What tenants of a full quota ask for, and nobody else: what one of their jobs leaves is room for theirs alone.
+OWN = len(SIZES) - 1
+SHAPES = MODELS * OWN
 _GPU, _GPUS, _CORES, _GIB = "nvidia.com/gpu", 8, 96, 1 << 30
 _NAME = "fairway-bench-job"
 _encode = msgspec.json.Encoder().encode
@@ -80,7 +80,7 @@ def _node(size: Size, at: int, number: int) -> Node:
     allocatable = {_GPU: _GPUS, "cpu": _CORES * 1000, "memory": 1024 * _GIB, "pods": 110}
     node = Node(f"{cluster(at)}-node-{number}", allocatable)
     if number * size.clusters + at < size.full:
-        return freed(node, LARGEST)
+        return freed(node, OWN)
     return msgspec.structs.replace(node, used={_GPU: _GPUS, "cpu": _CORES * 500, "memory": 64 * _GIB})
 
 
@@ -104,7 +104,7 @@ class Submissions:
     def of_every_shape(self) -> Iterator[tuple[tuple[int, int], Submission]]:
         """Endless, in turn: model and size, and a job that waits for such room."""
         for at in count():
-            model, size = at % MODELS, at // MODELS % len(SIZES)
+            model, size = at % MODELS, at // MODELS % OWN
             yield (model, size), self.one(open_tenant(model), size)
 
 

@@ -112,7 +112,7 @@ def _rooms(run: Run, on: Scene) -> Iterator[tuple[int, int, Node]]:
     left = {at: list(on.agents.nodes[load.cluster(at)].values()) for at in range(run.clusters)}
     while True:
         for at, nodes in left.items():
-            size = draw.randrange(len(load.SIZES))
+            size = draw.randrange(load.OWN)
             yield at, size, load.freed(nodes.pop(), size)
 
 
