@@ -17,6 +17,7 @@ from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
+from fairway.wire import subjects
 from fairway.wire.policy import Placement
 from fairway.wire.workload import PodSet, Workload
 
@@ -57,7 +58,7 @@ class House:
         return [msgspec.json.decode(one.data, type=wire.Message) async for one in self.bus.history("JOBS")]
 
     async def say(self, name: str, message: wire.JobMessage) -> None:
-        subject = f"fairway.job.{message.verb}.{message.tenant}"
+        subject = subjects.job(message.verb, message.tenant)
         await self.bus.publish([Outgoing(name, subject, msgspec.json.encode(message))])
 
     async def has(self, *jobs: Job) -> None:

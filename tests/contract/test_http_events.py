@@ -52,6 +52,16 @@ async def test_events_go_on_after_the_last_one_heard_and_carry_no_manifest(house
     assert b"s3cret" not in event
 
 
+async def test_what_came_too_late_for_its_working_set_is_no_event(house: House) -> None:
+    await house.say("1", wire.Rebuild(owner="a"))
+    await house.say("2", wire.Rebuild(owner="a", begun=1))
+    await house.say("3", wire.Running(job="a", tenant="team-a", cluster="late", rev=7))
+    await house.say("4", wire.Running(job="a", tenant="team-a", cluster="c1", rev=7, epoch=1))
+    _, rest = await heard(house, 1, 1)
+    (event,) = await rest
+    assert event.startswith(b"id: 4\n")
+
+
 @pytest.mark.parametrize("asked", [{}, {"namespace": "*"}, {"namespace": "a.>"}])
 async def test_events_are_never_those_of_all_tenants(house: House, asked: dict[str, str]) -> None:
     assert (await house.http.get("/v1/events", params=asked)).status_code == 400

@@ -128,6 +128,29 @@ async def test_a_job_that_was_never_understood_is_found_through_its_rejection() 
     assert story.lines[1].details == ("kind: 'Pod' is not a job kind [UnknownKind]; use Job",)
 
 
+async def test_what_came_too_late_for_its_working_set_is_not_told() -> None:
+    life = with_submission_at(1, "one")
+    bus, store = await stored(life)
+    begins = await said(bus, wire.Rebuild(owner="a"))
+    await said(bus, wire.Rebuild(owner="a", begun=begins))
+    life.then(wire.Dequeued, path=("root",), charge={}, woken_by="")
+    _, dequeued = life.said[-1]
+    await said(bus, msgspec.structs.replace(dequeued, woken_by="too late", epoch=begins - 1))
+    counts = await said(bus, msgspec.structs.replace(dequeued, epoch=begins))
+    await store.load("jobs", {"one": (life.now.rev, msgspec.json.encode(life.now))})
+    story = await story_of(bus, store, "one")
+    assert story is not None
+    assert [(one.what, one.sequence) for one in story.lines][-2:] == [("queue", 3), ("dequeued", counts)]
+
+
+async def said(bus: MemoryBus, message: wire.JobMessage) -> int:
+    """Its place in the record."""
+    place = len(bus.stored(subjects.JOBS)) + 1
+    subject = subjects.job(message.verb, message.tenant)
+    await bus.publish([Outgoing(f"said-{place}", subject, msgspec.json.encode(message))])
+    return place
+
+
 async def test_a_job_that_nobody_knows_has_no_story() -> None:
     bus, store = await stored(queued())
     assert await story_of(bus, store, "nobody") is None

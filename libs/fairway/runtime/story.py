@@ -10,6 +10,7 @@ from msgspec import Struct
 from fairway.domain import decision
 from fairway.domain.job import Job
 from fairway.runtime.narrate import narrate
+from fairway.runtime.past import working_sets
 from fairway.runtime.ports import Bus, Delivery, Found, Wanted
 from fairway.runtime.why import Why, why
 from fairway.wire import jobs as wire
@@ -123,7 +124,7 @@ async def _recorded(bus: Bus, job: Job) -> list[Recorded]:
     first = await _first(bus, job)
     found: list[Recorded] = []
     left = set(range(1, job.rev + 1))
-    mark = job.id.encode()
+    mark, sets = job.id.encode(), await working_sets(bus)
     async with _closed(bus.history(subjects.JOBS, [subjects.job("*", job.tenant)], start=max(first, 1))) as past:
         async for one in past:
             if one.sequence != first and mark not in one.data:
@@ -131,6 +132,8 @@ async def _recorded(bus: Bus, job: Job) -> list[Recorded]:
             message = _read(one)
             if message is None or (message.job != job.id and one.sequence != first):
                 continue
+            if sets.late(message, one.sequence):
+                continue  # nobody acted on it
             found.append((one.sequence, message))
             left.discard(message.rev)
             if not left:

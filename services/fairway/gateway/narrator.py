@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.job import IllegalMove, Job, fold
+from fairway.domain.working_sets import late
 from fairway.gateway.binding_book import BindingBook
 from fairway.gateway.bindings import binding_of, unclaimed
 from fairway.gateway.desk import SOON_MS, STATUS_MS, Desk, Line, Pace, Unclaimed
@@ -70,8 +71,8 @@ class Narrator:
             now = self._world.clock.now()
             for one in batch:
                 message = _message(one)
-                if message is None:
-                    source.ack([one])  # its consumer has put it among the dead letters
+                if message is None or late(message, one.sequence, self._world.store.born):
+                    source.ack([one])  # among the dead letters by now, or nobody acts on it
                 else:
                     self._desk.hear(one, message, now)
             while len(self._desk) > _MOST_WAITING:

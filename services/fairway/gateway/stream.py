@@ -7,8 +7,10 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.problem import RETRY_AFTER_S, Problem
 from fairway.runtime.loop import World
+from fairway.runtime.past import REBUILDS, decode_rebuild, working_sets
 from fairway.runtime.ports import Delivery, Unreachable
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -66,17 +68,28 @@ class Streams:
             await told.aclose()
 
     async def _told(self, namespace: str, after: int) -> AsyncGenerator[Delivery, None]:
-        wanted, now = [subjects.job("*", namespace)], bool(after)
+        """Without what was said too late for its working set: it happened for nobody."""
+        wanted, now = [subjects.job("*", namespace), REBUILDS], bool(after)
         start = {"start": after + 1} if after else {"last": True}
+        sets = await working_sets(self._world.bus)
         record = self._world.bus.history(subjects.JOBS, wanted, live=True, **start)
         try:
             async for one in record:
-                if now and one.subject:
+                if one.subject == REBUILDS:
+                    sets.hear(decode_rebuild(one.data), one.sequence)
+                elif now and one.subject and not _late(sets, one):
                     yield one
                 now = now or not one.subject
         finally:
             if isinstance(record, AsyncGenerator):
                 await record.aclose()
+
+
+def _late(sets: WorkingSets, one: Delivery) -> bool:
+    try:
+        return sets.late(_decode(one.data), one.sequence)
+    except msgspec.DecodeError:
+        return False
 
 
 def event(one: Delivery) -> bytes:
