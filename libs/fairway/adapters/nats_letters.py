@@ -7,16 +7,14 @@ import nats.errors
 from msgspec import Struct
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.domain.working_sets import WorkingSets
+from fairway.adapters.nats_past import working_sets
 from fairway.runtime import letters
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
-from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Refused
 
 _decode = msgspec.json.Decoder(DeadLetter).decode
-_rebuild = msgspec.json.Decoder(wire.Rebuild).decode
 _WAIT_S = 5.0
 
 
@@ -54,13 +52,13 @@ class NatsLetters:
     async def retry(self, kept: Kept) -> None:
         """Says the message again, and takes the letter away once it stands in the record where it counts. Refused when
         it does not: the letter stays. Done twice it is done once."""
-        message = letters.again(kept.letter, await self._working_sets())
+        message = letters.again(kept.letter, await working_sets(self._bus))
         stands = await self._publish(message)
         if stands == kept.letter.sequence:
             raise letters.same_place(kept.letter)
         stored = await self._bus.fetch(subjects.JOBS, stands)
         try:
-            letters.check(stored or b"", stands, await self._working_sets())
+            letters.check(stored or b"", stands, await working_sets(self._bus))
         except Refused:
             raise letters.rebuilt_meanwhile() from None
         await self.drop(kept.number)
@@ -84,12 +82,6 @@ class NatsLetters:
         except (nats.errors.Error, TimeoutError) as error:
             raise Unreachable(f"the message was not stored: {error}") from error
         return stored.seq
-
-    async def _working_sets(self) -> WorkingSets:
-        sets = WorkingSets()
-        async for one in self._bus.history(subjects.JOBS, (subjects.job(wire.Rebuild.verb, ""),)):
-            sets.hear(_rebuild(one.data), one.sequence)
-        return sets
 
 
 def _kept(one: Delivery) -> Kept:
