@@ -186,6 +186,27 @@ async def test_what_a_rebuild_loads_is_told_as_a_change(store: Store) -> None:
     assert found.counters["quota"] == {"root|gpu": 4}
 
 
+async def test_a_voided_working_set_is_gone_for_all_who_had_opened_it_and_for_them_alone(valkey_url: str) -> None:
+    first, second = (RedisStore(valkey_url, prefix="{voided}") for _ in range(2))
+    assert await first.begin_rebuild("first", 60_000)
+    await first.load("jobs", {f"j{number}": (1, b"{}") for number in range(5_000)})
+    await first.load_counters("quota", {"root|gpu": 4})
+    await first.finish_rebuild("1-first")
+    assert await second.open() and await second.tables() == ["jobs", "quota"]
+    assert (await second.size("jobs"), len(await second.table("jobs"))) == (5_000, 5_000)
+    assert await second.table("quota") == {"root|gpu": b"4"}
+    assert await second.void()
+    with pytest.raises(StoreWiped):
+        await first.commit(Commit((Step((Put("jobs", "a", 1),)),)))
+    assert await first.begin_rebuild("first", 60_000)
+    assert await first.tables() == []
+    await first.finish_rebuild("2-first")
+    assert not await second.void(), "it has not opened this one"
+    assert await first.read(Wanted()) is not None
+    await first.close()
+    await second.close()
+
+
 async def test_only_one_rebuilds_and_a_filled_store_is_not_rebuilt(valkey_url: str) -> None:
     first, second = (RedisStore(valkey_url, prefix="{rebuilt}") for _ in range(2))
     assert await first.begin_rebuild("first", 60_000)

@@ -102,7 +102,8 @@ EXAMPLES: dict[str, Struct] = {
     "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}')),
     "config_refused": fleet.ConfigRefused(**_OBJECT, reasons=(_WHY,)),
     "dead_letter": fleet.DeadLetter(
-        at=AT, service="queue", subject="fairway.job.queue.team-a", stream="JOBS", sequence=42, why=_WHY, data=b"\xff{"
+        at=AT, service="queue", subject="fairway.job.queue.team-a", id="m-41", stream="JOBS", sequence=42, why=_WHY,
+        data=b"\xff{",
     ),
     "queue_ask": asks.QueueAsk("llm-k3v9q2"),
     "queue_place": asks.QueuePlace("gold", "Block", 2, ("llm-1",), "BehindHead", "llm-1 stands first", 3),

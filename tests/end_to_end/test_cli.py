@@ -213,3 +213,12 @@ def test_the_gateway_does_not_listen_to_others_unless_told() -> None:
     there = {**environment(), "FAIRWAY_HTTP_HOST": "0.0.0.0"}
     refused = subprocess.run(words, check=False, env=there, capture_output=True, text=True, timeout=60)
     assert refused.returncode == 2 and "--insecure" in refused.stderr
+
+
+def test_after_all_of_this_the_store_is_what_the_record_says_and_no_rule_was_broken() -> None:
+    done = subprocess.run(
+        [*FAIRWAY, "audit", "verify", "-o", "json"], env=environment(), capture_output=True, text=True, check=False
+    )
+    found = json.loads(done.stdout)
+    assert (found["drift"], found["unsettled"], found["breaches"]) == ([], [], []), done.stdout
+    assert done.returncode == 0 and found["jobs"] > 5

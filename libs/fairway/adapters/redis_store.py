@@ -129,12 +129,42 @@ class RedisStore:
         self._owner = owner
         if not await self._run("rebuild", owner, "begin", ttl_ms):
             return False
-        keys = [key async for key in self._redis.scan_iter(match=f"{self._prefix}:*", count=1_000)]
+        keys = await self._keys(f"{self._prefix}:*")
         keep = {f"{self._prefix}:{name}".encode() for name in ("rebuilding", "epoch")}
         for key in keys:
             if key not in keep:
                 await self._do("UNLINK", key)
         return True
+
+    async def void(self) -> bool:
+        """Takes the working set away from all who have opened it: whatever they read or commit is StoreWiped, and the
+        first of them to notice makes it anew. False when it is another one than this client has opened."""
+        return bool(await self._run("rebuild", "", "void", self._epoch))
+
+    async def tables(self) -> list[str]:
+        """The names of all that there are now."""
+        head = f"{self._prefix}:t:"
+        return sorted(key.decode().removeprefix(head) for key in await self._keys(f"{head}*"))
+
+    async def table(self, name: str) -> dict[str, bytes]:
+        """All of a table as it is stored, in pieces and so not of one moment: for who looks at everything."""
+        found, cursor = dict[str, bytes](), 0
+        while True:
+            cursor, piece = await self._do("HSCAN", f"{self._prefix}:t:{name}", cursor, "COUNT", _PIECE)
+            found |= {key.decode(): value for key, value in piece.items()}
+            if not cursor:
+                return found
+
+    async def size(self, table: str) -> int:
+        return int(await self._do("HLEN", f"{self._prefix}:t:{table}"))
+
+    async def _keys(self, pattern: str) -> set[bytes]:
+        found, cursor = set[bytes](), 0
+        while True:
+            cursor, piece = await self._do("SCAN", cursor, "MATCH", pattern, "COUNT", _PIECE)
+            found.update(piece)
+            if not cursor:
+                return found
 
     async def renew_rebuild(self, ttl_ms: int) -> bool:
         return bool(await self._run("rebuild", self._owner, "renew", ttl_ms))

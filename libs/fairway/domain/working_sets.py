@@ -29,6 +29,11 @@ class WorkingSets:
         self._begun = self._heard = 0
         self._born: list[int] = []
 
+    @property
+    def latest(self) -> int:
+        """The one in use; 0 before the first."""
+        return self._born[-1] if self._born else 0
+
     def hear(self, message: Rebuild, sequence: int) -> bool:
         """Whether a new working set is in use from here on."""
         if sequence <= self._heard:

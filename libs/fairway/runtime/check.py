@@ -42,14 +42,18 @@ class Findings(Struct, frozen=True):
 class Checker:
     """Takes the record message by message, in the order of the stream; `findings` may be asked at any time.
 
-    `nodes` is what each node of each cluster can take (base units, `pods` too where it is limited); `tree` the quota
-    tree that was in force all the while, or None. A decision may rest on reports that are `known_ms` old.
+    `nodes` is what each node of each cluster can take (base units, `pods` too where it is limited), or None when nobody
+    knows what they could take then: room is not checked; `tree` the quota tree that was in force all the while, or
+    None. A decision may rest on reports that are `known_ms` old.
     """
 
     def __init__(
-        self, nodes: Mapping[str, Mapping[str, Resources]], tree: QuotaNode | None = None, known_ms: int = KNOWN_MS
+        self,
+        nodes: Mapping[str, Mapping[str, Resources]] | None,
+        tree: QuotaNode | None = None,
+        known_ms: int = KNOWN_MS,
     ) -> None:
-        self._rooms, self._charges = Rooms(nodes, known_ms), Charges(tree)
+        self._rooms, self._charges = None if nodes is None else Rooms(nodes, known_ms), Charges(tree)
         self._lives: dict[str, Life] = {}
         self._submitted: dict[str, tuple[int, str]] = {}
         self._answered: dict[str, str] = {}
@@ -101,7 +105,8 @@ class Checker:
 
     def see(self, report: Report) -> None:
         """What the agent of a cluster reported: where pods really are. Optional; see check_room."""
-        self._rooms.see(report)
+        if self._rooms is not None:
+            self._rooms.see(report)
 
     def _event(self, spoken: Spoken) -> None:
         message = spoken.message
@@ -116,7 +121,8 @@ class Checker:
 
     def _follow(self, life: Life, ready: Spoken) -> None:
         self._violations += life.read(ready)
-        self._rooms.follow(life, ready)
+        if self._rooms is not None:
+            self._rooms.follow(life, ready)
         self._charges.follow(life, ready)
 
     def _born(self, spoken: Spoken) -> None:
@@ -143,7 +149,8 @@ class Checker:
             if life.end:
                 ends[life.end] = ends.get(life.end, 0) + 1
         left = [breach for life in lives for breach in life.left()]
-        late = [*self._lost(), *left, *self._rooms.breaches(), *self._charges.breaches()]
+        room = self._rooms.breaches() if self._rooms is not None else ()
+        late = [*self._lost(), *left, *room, *self._charges.breaches()]
         return Findings(
             messages=self._messages, submitted=len(self._submitted),
             accepted=sum(life.accepted for life in lives), ends=ends,

@@ -200,7 +200,7 @@ class Loop:
         await self._bury(plan.item, why)
 
     async def _bury(self, item: Item, why: Reason) -> None:
-        self.meter.dead_letter(self.service.name)
+        self.meter.dead_letter(self.service.name, why.code)
         await self.outbox.insist([dead_letter(self.service.name, item, why, self.world.clock.now())])
         self.inbox.ack([item])
 

@@ -121,11 +121,13 @@ def netstrings(data: bytes) -> list[bytes]:
 
 
 def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:
-    """The message that keeps one that could not be handled; its id is that of the buried one."""
+    """The message that keeps one that could not be handled; its id is that of the buried one and its place, for one
+    that is said again after it was mended may fail again."""
     one = item.delivery
     stream = item.source.stream if item.source else ""
     letter = DeadLetter(
-        at=now, service=service, subject=one.subject, stream=stream, sequence=one.sequence, why=why, data=one.data
-    )
-    name = message_id("dlq", service, one.id)
+        at=now, service=service, subject=one.subject, id=one.id, stream=stream, sequence=one.sequence, why=why,
+        data=one.data,
+    )  # fmt: skip
+    name = message_id("dlq", service, one.id, one.sequence)
     return Outgoing(name, subjects.dead_letter(service), _encode(letter), "fairway.dlq", f"/fairway/{service}")

@@ -1,9 +1,11 @@
 """What the loop counts, in Prometheus' words: base units, plural units, no job id in a label."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from fairway.wire.reasons import Code
 
 
 class Meter:
@@ -18,7 +20,10 @@ class Meter:
         )
         self._said = Counter("fairway_messages_said_total", "Messages published.", by, registry=registry)
         self._buried = Counter(
-            "fairway_dead_letters_total", "Messages that could not be handled.", by, registry=registry
+            "fairway_dead_letters_total", "Messages that could not be handled.", (*by, "reason"), registry=registry
+        )
+        self._letters = Gauge(
+            "fairway_dead_letters_waiting", "Dead letters that wait for an operator.", by, registry=registry
         )
         self._seconds = Histogram("fairway_batch_duration_seconds", "Time to handle one batch.", by, registry=registry)
         self.sweep_wakes = Counter(
@@ -29,8 +34,10 @@ class Meter:
     def follow(self, service: str, ready: Callable[[], bool]) -> None:
         """A service of this process: its counters are there before their first event, and every scrape asks `ready`."""
         self.ready.labels(service).set_function(ready)
-        for counter in (self._handled, self._conflicts, self._said, self._buried):
+        for counter in (self._handled, self._conflicts, self._said):
             counter.labels(service)
+        for reason in (Code.UNDECODABLE, Code.HANDLER_FAILED):
+            self._buried.labels(service, reason)
 
     def start(self) -> float:
         return time.monotonic()
@@ -41,5 +48,11 @@ class Meter:
         self._said.labels(service).inc(said)
         self._seconds.labels(service).observe(time.monotonic() - started)
 
-    def dead_letter(self, service: str) -> None:
-        self._buried.labels(service).inc()
+    def dead_letter(self, service: str, reason: Code) -> None:
+        self._buried.labels(service, reason).inc()
+
+    def letters(self, counts: Mapping[str, int]) -> None:
+        """How many dead letters of each service the stream has now."""
+        self._letters.clear()
+        for service, count in counts.items():
+            self._letters.labels(service).set(count)

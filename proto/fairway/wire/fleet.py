@@ -99,11 +99,13 @@ class ConfigRefused(FleetMessage, frozen=True, kw_only=True, tag="config_refused
 
 
 class DeadLetter(FleetMessage, frozen=True, kw_only=True, tag="dead_letter"):
-    """A message that could not be handled: where it came from, why, and its bytes (base64 in JSON)."""
+    """A message that could not be handled: its id, where it came from, why, and its bytes (base64 in JSON). What was
+    refused at the HTTP door has no stream and no bytes."""
 
     verb = "dlq"
     service: str
     subject: str
+    id: str = ""
     stream: str = ""
     sequence: int = 0
     why: Reason

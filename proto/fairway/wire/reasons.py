@@ -62,6 +62,10 @@ class Code(StrEnum):
     ANOTHER_IN_FORCE = "AnotherInForce"
     # A cluster that is to leave the fleet: as a verdict, and of an attempt that is moved away from it.
     CORDONED = "Cordoned"
+    # A dead letter that is not said again: it holds no message, nobody would act on it, or not yet.
+    NO_MESSAGE = "NoMessage"
+    OVERTAKEN = "Overtaken"
+    TOO_SOON = "TooSoon"
 
 
 class Reason(Struct, frozen=True, omit_defaults=True):

@@ -47,7 +47,7 @@ SAYS: Mapping[str, tuple[str, ...]] = {
     "stranded": ("agent",),
     "configured": ("gateway", "agent"),
     "config_refused": ("gateway",),
-    "dead_letter": STAGES,
+    "dead_letter": ("gateway", *STAGES),
     "queue_ask": ("gateway",),
     "queue_place": ("queue",),
 }

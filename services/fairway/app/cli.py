@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.app import ask, crds, join, queues, replay, simulate, submit, up
+from fairway.app import ask, audit, crds, dlq, join, queues, rebuild, replay, simulate, submit, up
 from fairway.app.bench import command as bench
 from fairway.app.demo import command as demo
 from fairway.app.failure import USAGE, Failure, end, say
@@ -68,7 +68,7 @@ def run(
         end(Failure(USAGE, str(error)))
 
 
-for _part in (up, demo, submit, ask, queues, join, replay, simulate, bench, crds):
+for _part in (up, demo, submit, ask, queues, join, dlq, audit, rebuild, replay, simulate, bench, crds):
     _part.register(app)
 
 

@@ -72,6 +72,8 @@ class Process(AsgiFastStream):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         if path.rstrip("/") == "/metrics" and self.parts is not None:
+            if "gateway" in self.names:  # of the fleet's, so one process tells
+                await self.parts.count_letters()
             await make_asgi_app(self.parts.meter.registry)(scope, receive, send)
         elif scope["type"] == "http" and path not in ("/healthz", "/readyz") and self.door is not None:
             await self.door(scope, receive, send)

@@ -1,6 +1,7 @@
 """The one place that chooses adapters: from names of services to loops ready to run."""
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
@@ -13,6 +14,7 @@ from fairway.adapters import kubernetes_config
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_watch import Pace
 from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats_letters import NatsLetters
 from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.system import SystemClock, SystemIds
@@ -39,7 +41,7 @@ from fairway.reserver import service as reserver
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.members import Members
-from fairway.runtime.ports import Cluster
+from fairway.runtime.ports import Cluster, Unreachable
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
@@ -78,6 +80,12 @@ class Parts(Struct):
         store = RedisStore(self.settings.redis_url)
         self.stores.append(store)
         return World(bus=self.bus, store=store, clock=self.clock, owner=self.ids.new())
+
+    async def count_letters(self) -> None:
+        """For a scrape; while the bus is away the last counts stand."""
+        if self.bus.connected:
+            with contextlib.suppress(Unreachable):
+                self.meter.letters(await NatsLetters(self.bus).counts())
 
     def doors(self, process: Any) -> list[Coroutine[Any, Any, None]]:
         """What runs beside the loops: the gateway, an agent for every member cluster, and who is one."""

@@ -1,0 +1,88 @@
+"""The dead letters as the stream keeps them: read, said again, dropped. For an operator's commands."""
+
+from collections.abc import AsyncIterator
+
+import msgspec
+import nats.errors
+from msgspec import Struct
+
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats_past import working_sets
+from fairway.runtime import letters
+from fairway.runtime.ports import Delivery, Outgoing, Unreachable
+from fairway.wire import subjects
+from fairway.wire.fleet import DeadLetter
+from fairway.wire.reasons import Refused
+
+_decode = msgspec.json.Decoder(DeadLetter).decode
+_WAIT_S = 5.0
+
+
+class Kept(Struct, frozen=True):
+    """A letter and its number, which is its place in the stream."""
+
+    number: int
+    letter: DeadLetter
+
+
+class NatsLetters:
+    """Raises Unreachable when NATS does not answer."""
+
+    def __init__(self, bus: NatsBus) -> None:
+        self._bus, self._js = bus, bus.client.jetstream()
+
+    async def all(self, service: str = "") -> AsyncIterator[Kept]:
+        """Oldest first; of one service if it is named."""
+        only = (subjects.dead_letter(service),) if service else ()
+        async for one in self._bus.history(subjects.DLQ, only):
+            yield _kept(one)
+
+    async def one(self, number: int) -> Kept | None:
+        data = await self._bus.fetch(subjects.DLQ, number)
+        return None if data is None else Kept(number, _decode(data))
+
+    async def counts(self) -> dict[str, int]:
+        """How many there are, by the service's token in the subject."""
+        try:
+            info = await self._js.stream_info(subjects.DLQ, subjects_filter=">")
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unreachable(f"the dead letters could not be counted: {error}") from error
+        return {subject.rpartition(".")[2]: count for subject, count in (info.state.subjects or {}).items()}
+
+    async def retry(self, kept: Kept) -> None:
+        """Says the message again, and takes the letter away once it stands in the record where it counts. Refused when
+        it does not: the letter stays. Done twice it is done once."""
+        message = letters.again(kept.letter, await working_sets(self._bus))
+        stands = await self._publish(message)
+        if stands == kept.letter.sequence:
+            raise letters.same_place(kept.letter)
+        stored = await self._bus.fetch(subjects.JOBS, stands)
+        try:
+            letters.check(stored or b"", stands, await working_sets(self._bus))
+        except Refused:
+            raise letters.rebuilt_meanwhile() from None
+        await self.drop(kept.number)
+
+    async def drop(self, number: int) -> None:
+        """One that is gone already is no error."""
+        try:
+            await self._js.delete_msg(subjects.DLQ, number)
+        except (nats.errors.Error, TimeoutError) as error:
+            if await self._bus.fetch(subjects.DLQ, number) is not None:
+                raise Unreachable(f"letter {number} was not deleted: {error}") from error
+
+    async def _publish(self, message: Outgoing) -> int:
+        """The place where the stream has it: a new one, or the one where it has it already."""
+        headers = {
+            "Nats-Msg-Id": message.id, "ce-id": message.id, "ce-specversion": "1.0", "ce-type": message.kind,
+            "ce-source": message.source,
+        }  # fmt: skip
+        try:
+            stored = await self._js.publish(message.subject, message.data, timeout=_WAIT_S, headers=headers)
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unreachable(f"the message was not stored: {error}") from error
+        return stored.seq
+
+
+def _kept(one: Delivery) -> Kept:
+    return Kept(one.sequence, _decode(one.data))

@@ -1,0 +1,79 @@
+"""Dead letters on their way back: what of each is said once more, and what is not, with the reason."""
+
+import msgspec
+from msgspec import Raw, Struct
+
+from fairway.domain.working_sets import WorkingSets
+from fairway.runtime.ports import Outgoing
+from fairway.wire import subjects
+from fairway.wire.envelope import JobMessage
+from fairway.wire.fleet import DeadLetter
+from fairway.wire.reasons import Code, Reason, Refused
+
+_SOON = "try again in two minutes"
+
+
+class _Head(Struct):
+    """What every message on a job has, also one that does not decode for another reason."""
+
+    job: str = ""
+    rev: int = 0
+    epoch: int = 0
+
+
+def job_of(data: bytes) -> str:
+    """The job that a message speaks of; empty when it does not say."""
+    head = _head(data)
+    return head.job if head else ""
+
+
+def again(letter: DeadLetter, sets: WorkingSets) -> Outgoing:
+    """The message as it was, under its own id, so that all who hear it know it again; an event with the number of the
+    working set in use, of which it is part. Refused when nothing would come of it."""
+    if not letter.stream:
+        text = f"the {letter.service} refused it before there was a message"
+        raise Refused(Reason(Code.NO_MESSAGE, text, remedy="drop the letter; its sender was told what to do"))
+    if letter.stream != subjects.JOBS:
+        text = f"what was said on {letter.subject} was true then, and newer words have followed"
+        raise Refused(Reason(Code.OVERTAKEN, text, remedy="drop the letter; agents say anew what is so"))
+    check(letter.data, letter.sequence, sets)
+    kind = "fairway." + ".".join(letter.subject.split(".")[1:3])
+    name = letter.id or f"{letter.stream}-{letter.sequence}"
+    return Outgoing(name, letter.subject, _stamped(letter.data, sets.latest), kind, "/fairway/dlq")
+
+
+def check(data: bytes, sequence: int, sets: WorkingSets) -> None:
+    """Refused when the message came too late for its working set, at this place in the record."""
+    head = _head(data)
+    if head is not None and sets.late(JobMessage(tenant="", rev=head.rev, epoch=head.epoch), sequence):
+        text = f"it was said for working set {head.epoch}, which was lost before it was stored: nobody acts on it"
+        raise Refused(Reason(Code.OVERTAKEN, text, remedy="drop the letter; it was decided again in the next one"))
+
+
+def same_place(letter: DeadLetter) -> Refused:
+    """For when the bus took the message for the one that it has at the place where it failed."""
+    text = f"the bus still knows message {letter.sequence} of {letter.stream}, and would not store it a second time"
+    return Refused(Reason(Code.TOO_SOON, text, remedy=_SOON))
+
+
+def rebuilt_meanwhile() -> Refused:
+    """For when the working set was lost between the look at it and the publish."""
+    text = "the working set was rebuilt while the message was on its way"
+    return Refused(Reason(Code.TOO_SOON, text, remedy=_SOON))
+
+
+def _head(data: bytes) -> _Head | None:
+    try:
+        return msgspec.json.decode(data, type=_Head)
+    except msgspec.DecodeError:
+        return None
+
+
+def _stamped(data: bytes, epoch: int) -> bytes:
+    """With nothing changed but the number of the working set, and that only of an event: whatever else is in it, and
+    known to other versions alone, stays."""
+    head = _head(data)
+    if head is None or not head.rev or head.epoch == epoch:
+        return data
+    body = msgspec.json.decode(data, type=dict[str, Raw])
+    return msgspec.json.encode({**body, "epoch": epoch})
