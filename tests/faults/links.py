@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
+from functools import partial
 
 from fairway.adapters.child import free_port
 
@@ -20,8 +21,9 @@ class Link:
         self._flows = asyncio.Event()
         self._flows.set()
         self._cut, self._delay_s, self._wanted = False, 0.0, b""
+        self._watched: asyncio.StreamWriter | None = None
         self.caught = asyncio.Event()
-        self.answers = bytearray()
+        self.answers = b""
 
     async def open(self) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
@@ -41,10 +43,8 @@ class Link:
         self._flows.clear()
 
     def catch(self, words: bytes) -> None:
-        """Hangs as soon as these words are on their way to the server, with them: see `caught`. The last of what the
-        server said is in `answers`."""
-        self.answers.clear()
-        self.caught.clear()
+        """Hangs as soon as these words are on their way to the server: see `caught`. What the server says to that
+        connection from then on is in `answers`."""
         self._wanted = words
 
     def delay(self, seconds: float) -> None:
@@ -92,8 +92,8 @@ class Link:
         self._writers.add(back)
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._pump(reader, back, self._watch))
-                group.create_task(self._pump(there, writer, self._keep))
+                group.create_task(self._pump(reader, back, partial(self._watch, writer)))
+                group.create_task(self._pump(there, writer, partial(self._keep, writer)))
         except* OSError:
             pass  # either end is gone: so is the other
         finally:
@@ -112,12 +112,12 @@ class Link:
             await writer.drain()
         writer.write_eof()
 
-    def _watch(self, piece: bytes) -> None:
+    def _watch(self, client: asyncio.StreamWriter, piece: bytes) -> None:
         if self._wanted and self._wanted in piece:
-            self._wanted = b""
+            self._wanted, self._watched = b"", client
             self.hang()
             self.caught.set()
 
-    def _keep(self, piece: bytes) -> None:
-        self.answers += piece
-        del self.answers[:-_PIECE]
+    def _keep(self, client: asyncio.StreamWriter, piece: bytes) -> None:
+        if client is self._watched:
+            self.answers += piece
