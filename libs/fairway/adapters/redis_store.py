@@ -1,7 +1,7 @@
 """The store on Redis or Valkey: one Lua call for a read, one for a commit, both of them guarded by the epoch.
 
-The epoch says which rebuild of the working set this is. A store that was wiped has none, so that nobody mistakes an
-empty store for jobs that are not there.
+The epoch says which rebuild of the working set this is, and on which server. A store that was wiped has none, nor has a
+replica that was made primary, so that nobody mistakes an empty store, or an old one, for what is.
 """
 
 from collections.abc import Mapping
@@ -100,7 +100,7 @@ class RedisStore:
         return born_of(self._epoch)
 
     async def open(self) -> bool:
-        epoch = await self._do("GET", f"{self._prefix}:epoch")
+        epoch = await self._run("rebuild", "", "open")
         self._epoch = epoch.decode() if epoch else ""
         return bool(epoch)
 
