@@ -5,6 +5,7 @@ is gone.
 """
 
 import asyncio
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -63,6 +64,7 @@ class Arena(Fleet):
 
     def environment(self, process: str = "") -> dict[str, str]:
         said = super().environment(process)
+        said["PYTHONPATH"] = os.pathsep.join((str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")))
         if (valkey := self.links.get(f"{process}>valkey")) is not None:
             said["FAIRWAY_REDIS_URL"] = f"redis://127.0.0.1:{valkey.port}/0"
         if (nats := self.links.get(f"{process}>nats")) is not None:

@@ -58,12 +58,14 @@ def _drawn() -> list[TraceJob]:
 
 
 class Load:
-    """Submits `a_second` jobs until it is told to stop; `sent` are the ids of those that NATS has."""
+    """Submits `a_second` jobs until it is told to stop; `sent` are the ids of those that NATS has, `refused`
+    counts tries that it did not answer well."""
 
     def __init__(self, bus: NatsBus, a_second: float) -> None:
         self._bus, self._every_s, self._clock = bus, 1 / a_second, SystemClock()
         self._over = asyncio.Event()
         self.sent: list[str] = []
+        self.refused = 0
 
     def stop(self) -> None:
         self._over.set()
@@ -86,6 +88,7 @@ class Load:
                 self.sent.append(message.id)
                 return
             except Unreachable:
+                self.refused += 1
                 await asyncio.sleep(0.2)
 
     def _submission(self, number: int, row: TraceJob) -> Outgoing:

@@ -25,9 +25,9 @@ class Members:
     def follow(self, cluster: Cluster) -> None:
         cluster.api.store.listen("", lambda event: self._changed(cluster.name, event))
 
-    def running(self) -> int:
-        """Pods that run now."""
-        return sum(1 for _ in self._pods())
+    def running(self, cluster: str = "") -> int:
+        """Pods that run now, in one cluster or in all."""
+        return sum(1 for pod in self._pods() if pod.startswith(cluster))
 
     def _pods(self) -> Iterator[str]:
         for attempts in self._running.values():

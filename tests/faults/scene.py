@@ -48,10 +48,12 @@ class Scene:
         self.arena, self.bus, self.load = arena, bus, load
         self.ended: set[str] = set()
         self.cause: dict[str, str] = {}
+        self._said: list[bytes] = []
 
     async def follow(self) -> None:
         async for one in record(self.bus, subjects.JOBS):
             message = _message(one.data)
+            self._said.append(one.data)
             if isinstance(message, wire.Admitted | wire.Rejected):
                 self.cause[message.job] = message.cause
             if ends(message):
@@ -80,6 +82,16 @@ class Scene:
         """Of what was submitted until now, everything has ended."""
         sent = set(self.load.sent)
         await self.until(lambda: sent <= {self.cause[job] for job in self.ended}, "all that was submitted has ended")
+
+    async def says(self, words: bytes, seconds: float = _PATIENCE_S) -> None:
+        """Some event from now on has these words."""
+        begun = len(self._said)
+        await self.until(lambda: any(words in one for one in self._said[begun:]), f"{words.decode()} is said", seconds)
+
+    async def refused(self, tries: int = 10) -> None:
+        """So many more submissions were not taken."""
+        enough = self.load.refused + tries
+        await self.until(lambda: self.load.refused >= enough, "submissions are refused")
 
     async def ready(self, name: str) -> bool:
         """Whether this process says that it is ready. One that does not answer is not."""

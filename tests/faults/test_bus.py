@@ -1,13 +1,16 @@
-"""NATS killed, NATS without room on its disk, and of three servers the data of one gone."""
+"""NATS killed, NATS without room, and of three servers the data of one gone."""
 
 import shutil
 from pathlib import Path
 
 import pytest
-from nats.js.api import StreamConfig
+from nats.js import JetStreamContext
 from scene import Scene, Setup, under_load
 
+from fairway.adapters.embedded import EmbeddedServer
 from fairway.wire import subjects
+
+THREE = Setup(nats_servers=3)
 
 
 @pytest.mark.slow
@@ -20,3 +23,66 @@ async def test_killing_the_only_nats_server_loses_and_doubles_no_job(tmp_path: P
             await scene.arena.nats.restart()
 
     await under_load(tmp_path, kill)
+
+
+@pytest.mark.slow
+async def test_a_record_that_takes_nothing_more_stops_the_work_and_room_for_it_lets_it_go_on(tmp_path: Path) -> None:
+    """A quota of bytes on the stream, as NATS refuses when its disk is full."""
+
+    async def fill(scene: Scene) -> None:
+        await scene.flows()
+        js = scene.bus.client.jetstream()
+        info = await js.stream_info(subjects.JOBS)
+        full = info.config
+        full.max_bytes, full.discard = info.state.bytes + 20_000, "new"
+        await js.update_stream(full)
+        await scene.refused()
+        full.max_bytes = -1
+        await js.update_stream(full)
+
+    await under_load(tmp_path, fill)
+
+
+@pytest.mark.slow
+async def test_killing_each_of_three_nats_servers_in_turn_loses_and_doubles_no_job(tmp_path: Path) -> None:
+    async def kill(scene: Scene) -> None:
+        for server in (scene.arena.nats, *scene.arena.nats_others):
+            await scene.flows()
+            server.kill()
+            await scene.flows(4)
+            await server.restart()
+            await copied(scene)
+
+    await under_load(tmp_path, kill, THREE)
+
+
+@pytest.mark.slow
+async def test_deleting_the_data_of_one_of_three_nats_servers_loses_and_doubles_no_job(tmp_path: Path) -> None:
+    async def delete(scene: Scene) -> None:
+        for server in (scene.arena.nats_others[0], scene.arena.nats):
+            await scene.flows()
+            await empty(server)
+            await copied(scene)
+
+    await under_load(tmp_path, delete, THREE)
+
+
+async def empty(server: EmbeddedServer) -> None:
+    server.kill()
+    shutil.rmtree(server.dir / "jetstream")
+    await server.restart()
+
+
+async def copied(scene: Scene) -> None:
+    """Every server has all of the record."""
+    js: JetStreamContext = scene.bus.client.jetstream()
+
+    async def all_have_it() -> bool:
+        try:
+            cluster = (await js.stream_info(subjects.JOBS)).cluster
+        except Exception:  # no server leads just now
+            return False
+        copies = (cluster and cluster.replicas) or []
+        return len(copies) == 2 and all(one.current and not one.offline for one in copies)
+
+    await scene.until(all_have_it, "three servers have the record")

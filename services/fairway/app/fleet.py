@@ -62,7 +62,9 @@ class Plan(Struct, frozen=True):
 
 
 class Fleet:
-    """A running embedded fleet. `dir` holds everything that it writes."""
+    """A running embedded fleet. `dir` holds everything that it writes; `program` is the module of its processes."""
+
+    program = "fairway.app.cli"
 
     def __init__(self, dir: Path, plan: Plan) -> None:
         self.dir, self.plan = dir.resolve(), plan
@@ -136,7 +138,7 @@ class Fleet:
         a `name` of its own."""
         name = name or ("-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}")
         log = self.dir / f"{name}.log"
-        child = Child(name, "fairway.app.cli", ["run", *group, "--announce"], log, self.environment(name))
+        child = Child(name, self.program, ["run", *group, "--announce"], log, self.environment(name))
         self.processes[name] = child  # before it starts, so that whoever gives up meanwhile ends it too
         said = await child.start()
         if "gateway" in group:
