@@ -95,4 +95,5 @@ class Load:
         raw = msgspec.Raw(_encode(manifest(row, round(row.seconds * 1000))))
         message = wire.Submitted(tenant=row.tenant, at=self._clock.now(), manifest=raw, client=row.name, source="test")
         name = f"load.{number}"
-        return Outgoing(name, subjects.job(message.verb, row.tenant), _encode(message), "fairway.job.submitted", "/test")
+        subject = subjects.job(message.verb, row.tenant)
+        return Outgoing(name, subject, _encode(message), "fairway.job.submitted", "/test")

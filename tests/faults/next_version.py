@@ -1,4 +1,4 @@
-"""`python -m next_version ARGS`: Fairway as a version might be that says more on the wire, in every message and report."""
+"""`python -m next_version ARGS`: Fairway as a later version might be, which says more in every message and report."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,9 @@
 """One fault: a fleet under a steady load, what is done to it, and what became of every job."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx
 import msgspec
@@ -12,11 +13,13 @@ from load import Load, settings
 from msgspec import Struct
 from verdict import Reading, Verdict
 
+from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.fleet import Plan, equal_clusters
+from fairway.app.fleet import HUB, Plan, equal_clusters
 from fairway.app.pipeline import STAGES
 from fairway.app.replay_fleet import allocatable, configured, record
 from fairway.app.replay_trace import GPU
+from fairway.app.wiring import provisioned
 from fairway.runtime.check_job import ends
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire
@@ -81,7 +84,14 @@ class Scene:
     async def all_end(self) -> None:
         """Of what was submitted until now, everything has ended."""
         sent = set(self.load.sent)
-        await self.until(lambda: sent <= {self.cause[job] for job in self.ended}, "all that was submitted has ended")
+        await self.until(lambda: sent <= self._over(), "all that was submitted has ended")
+
+    def over(self) -> bool:
+        """Whether every job that is known has ended, and every one of the load is known."""
+        return set(self.load.sent) <= self._over() and self.cause.keys() <= self.ended
+
+    def _over(self) -> set[str]:
+        return {self.cause.get(job, "") for job in self.ended}
 
     async def says(self, words: bytes, seconds: float = _PATIENCE_S) -> None:
         """Some event from now on has these words."""
@@ -130,8 +140,8 @@ async def under_load(dir: Path, fault: Fault, setup: Setup = Setup()) -> Verdict
 async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Verdict:
     nodes = allocatable(_CLUSTERS)
     policies, tree = settings(sum(one[GPU] for cluster in nodes.values() for one in cluster.values()))
-    await bus.provision(replicas=setup.nats_servers)
-    await bus.publish([configured(one) for one in (*policies, tree)])
+    await provisioned(bus, setup.nats_servers)
+    await _configure(arena, bus, (*policies, tree))
     await asyncio.gather(*(arena.start_process(group) for group in setup.groups))
     await _known(bus)
     scene = Scene(arena, bus, Load(bus, setup.a_second))
@@ -149,12 +159,20 @@ async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Ver
     return reading.verdict(scene.load.sent, arena.members, held)
 
 
+async def _configure(arena: Arena, bus: NatsBus, settings: Sequence[dict[str, Any]]) -> None:
+    """In the record, and on the hub, whose gateway would withdraw what is not there."""
+    await bus.publish([configured(one) for one in settings])
+    hub = await KubernetesCluster.from_kubeconfig(HUB, arena.hub_kubeconfig)
+    for one in settings:
+        await hub.create(f"{one['kind']}.{one['apiVersion']}", one)
+    await hub.close()
+
+
 async def _known(bus: NatsBus) -> None:
     """Every cluster has been reported."""
     waiting = {cluster.name for cluster in _CLUSTERS}
-    async for one in bus.history(subjects.CLUSTERS, ("fairway.cluster.report.>",), live=True):
-        if one.subject:
-            waiting.discard(_report(one.data).cluster)
+    async for one in record(bus, subjects.CLUSTERS, "fairway.cluster.report.>"):
+        waiting.discard(_report(one.data).cluster)
         if not waiting:
             return
 
@@ -164,7 +182,7 @@ async def _settled(scene: Scene) -> list[str]:
     left: list[str] = []
 
     async def nothing() -> bool:
-        if len(scene.ended) < len(scene.load.sent) or scene.arena.members.running():
+        if not scene.over() or scene.arena.members.running():
             return False
         left[:] = await _held(scene.arena)
         return not left
@@ -181,7 +199,7 @@ async def _held(arena: Arena) -> list[str]:
     """Quota that is charged, and room that is held."""
     async with redis.Redis(port=arena.to("valkey")[0].target) as store:
         charged = await store.hgetall("{fairway}:t:quota")
-        found = [f"{name.decode()} is still charged {amount.decode()}" for name, amount in charged.items() if int(amount)]
+        found = [f"{name.decode()} is still charged {int(left)}" for name, left in charged.items() if int(left)]
         async for table in store.scan_iter(match="{fairway}:t:ledger/*"):
             found += [f"{table.decode()} still has {key.decode()}" for key in await store.hkeys(table)]
     return sorted(found)
@@ -189,4 +207,3 @@ async def _held(arena: Arena) -> list[str]:
 
 async def _true(answer: bool | Awaitable[bool]) -> bool:
     return answer if isinstance(answer, bool) else await answer
-

@@ -57,6 +57,21 @@ async def test_killing_each_of_three_nats_servers_in_turn_loses_and_doubles_no_j
 
 
 @pytest.mark.slow
+async def test_without_two_of_three_nats_servers_nothing_is_taken_and_with_them_everything_goes_on(
+    tmp_path: Path,
+) -> None:
+    async def kill(scene: Scene) -> None:
+        await scene.flows()
+        for server in scene.arena.nats_others:
+            server.kill()
+        await scene.refused(1)
+        for server in scene.arena.nats_others:
+            await server.restart()
+
+    await under_load(tmp_path, kill, THREE)
+
+
+@pytest.mark.slow
 async def test_deleting_the_data_of_one_of_three_nats_servers_loses_and_doubles_no_job(tmp_path: Path) -> None:
     async def delete(scene: Scene) -> None:
         for server in (scene.arena.nats_others[0], scene.arena.nats):

@@ -1,7 +1,6 @@
 """The hub is away while its jobs run, and while others are applied to it."""
 
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -12,13 +11,6 @@ from fairway.app.replay_trace import GPU
 
 OPEN = Setup(groups=(("gateway",), *FOUR))
 JOBS = "apis/batch/v1/namespaces/vc-0/jobs"
-POLICIES = "apis/policy.karmada.io/v1alpha1/namespaces/vc-0/propagationpolicies"
-SELECTS = [{"apiVersion": "batch/v1", "kind": "Job"}]
-POLICY = {
-    "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
-    "metadata": {"name": "hub", "namespace": "vc-0"},
-    "spec": {"resourceSelectors": SELECTS, "placement": {"clusterAffinity": {}}},
-}  # fmt: skip
 
 
 class Hub:
@@ -27,16 +19,14 @@ class Hub:
     def __init__(self, scene: Scene) -> None:
         self._client = httpx.AsyncClient(base_url=scene.arena.kube.clusters[HUB].url)
 
-    async def create(self, path: str, manifest: dict[str, Any]) -> None:
-        (await self._client.post(path, json=manifest)).raise_for_status()
-
     async def apply(self, first: int, last: int) -> None:
         for number in range(first, last):
             main = {"name": "main", "image": "x", "resources": {"limits": {GPU: "1"}}}
             pod = {"restartPolicy": "Never", "containers": [main]}
             meta = {"name": f"hub-{number}", "namespace": "vc-0"}
             spec = {"template": {"metadata": {"annotations": {"fairway.test/run-for": "2s"}}, "spec": pod}}
-            await self.create(JOBS, {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec})
+            job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
+            (await self._client.post(JOBS, json=job)).raise_for_status()
 
     async def succeeded(self) -> int:
         items = (await self._client.get(JOBS)).json()["items"]
@@ -52,7 +42,6 @@ async def test_a_hub_that_is_away_for_a_while_shows_every_end_when_it_is_back(tm
         hub = Hub(scene)
         (link,) = scene.arena.to(HUB)
         try:
-            await hub.create(POLICIES, POLICY)
             await hub.apply(0, 6)
             await scene.until(lambda: shown(hub, 1), "the first has ended")
             await hub.apply(6, 9)

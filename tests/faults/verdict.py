@@ -1,6 +1,7 @@
 """What became of it all: the whole record read once more, and compared with what ran in the members."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 from members import Members
@@ -77,7 +78,7 @@ class Reading:
         of = {rule: tuple(map(str, group)) for rule, group in _by_rule(found.violations).items()}
         lost = [f"{name} was never answered" for name in sent if name not in self._answered]
         lost += [f"{job} has no end" for job in found.unfinished]
-        false = [f"attempt {at} of {job} is said to have succeeded" for job, at in sorted(self._well - members.ended_well)]
+        false = [f"attempt {at} of {job} did not succeed" for job, at in sorted(self._well - members.ended_well)]
         known = {"lost", "one attempt", "quota"}
         return Verdict(
             accepted=found.accepted, ended=sum(found.ends.values()), attempts=found.attempts, stall_s=self._stall(),
@@ -89,7 +90,7 @@ class Reading:
 
     def _stall(self) -> float:
         moved = sorted(self._moved)
-        return max((after - before for before, after in zip(moved, moved[1:], strict=False)), default=0) / 1000
+        return max((after - before for before, after in pairwise(moved)), default=0) / 1000
 
 
 def _by_rule(violations: Sequence[object]) -> dict[str, list[object]]:

@@ -185,4 +185,3 @@ class NatsSource:
                 await self._send_acks()
                 await self._wire.reply(list(self._unanswered), b"-NAK")
                 await self._nc.flush()
-

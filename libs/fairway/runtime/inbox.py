@@ -79,7 +79,7 @@ class Inbox:
             await self._line.put(Batch([Item(delivery, ear, source) for delivery in deliveries]))
 
     async def give_back(self) -> None:
-        """Of what does not run any more: all that it has in hand goes to whoever listens. Local messages are dropped."""
+        """Once `run` is cancelled: all that is in hand goes to whoever listens. Local messages are dropped."""
         self._line, self._local = asyncio.Queue(maxsize=2), []
         sources, self._sources = self._sources, []
         for source in sources:
