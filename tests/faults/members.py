@@ -64,6 +64,6 @@ class Members:
             here[attempt].add(name)
             others = sorted(other for other, pods in here.items() if other != attempt and pods)
             if others:
-                self.overlapping.append(f"attempt {attempt} of {job} runs in {cluster} while attempt {others} does")
+                self.overlapping.append(f"attempt {attempt} of {job} runs in {cluster} while attempt {others[0]} does")
             if self._done.get(job, attempt) != attempt:
                 self.twice.append(f"attempt {attempt} of {job} runs after attempt {self._done[job]} succeeded")
