@@ -1,6 +1,7 @@
 """A replica of Valkey that is made primary is no working set: what was committed last may not have come to it."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import redis.asyncio as redis
 
 from fairway.adapters.embedded import valkey_server
 from fairway.adapters.redis_store import RedisStore
-from fairway.runtime.ports import Commit, StoreWiped, Wanted
+from fairway.domain.decision import Put, Step
+from fairway.runtime.ports import Commit, StoreWiped, Unreachable, Wanted
 
 
 async def filled(store: RedisStore, epoch: str) -> None:
@@ -38,3 +40,29 @@ async def test_a_replica_that_was_promoted_is_rebuilt_and_its_primary_goes_on_be
         await here.read(Wanted())
         await here.close()
         await there.close()
+
+
+async def short_of_memory(server: redis.Redis) -> None:
+    await server.config_set("maxmemory", "1mb")
+
+
+async def not_primary_yet(server: redis.Redis) -> None:
+    await server.execute_command("REPLICAOF", "127.0.0.1", 1)
+
+
+@pytest.mark.parametrize("trouble", [short_of_memory, not_primary_yet])
+async def test_a_server_that_takes_no_writes_for_now_is_waited_for(
+    trouble: Callable[[redis.Redis], Awaitable[None]], tmp_path: Path
+) -> None:
+    async with await valkey_server(tmp_path) as server, redis.Redis(port=server.port) as admin:
+        store = RedisStore(server.url)
+        await filled(store, "7-o1")
+        step = Step((Put("notes", "a", "x"),))
+        assert await store.commit(Commit(steps=(step,))) == [True]
+        await trouble(admin)
+        with pytest.raises(Unreachable, match="takes no writes"):
+            await store.commit(Commit(steps=(step,)))
+        await admin.config_set("maxmemory", "0")
+        await admin.execute_command("REPLICAOF", "NO", "ONE")
+        assert await store.commit(Commit(steps=(step,))) == [True]
+        await store.close()

@@ -1,5 +1,6 @@
 """NATS killed, NATS without room, and of three servers the data of one gone."""
 
+import resource
 import shutil
 from pathlib import Path
 
@@ -39,6 +40,22 @@ async def test_a_record_that_takes_nothing_more_stops_the_work_and_room_for_it_l
         await scene.refused()
         full.max_bytes = -1
         await js.update_stream(full)
+
+    await under_load(tmp_path, fill)
+
+
+@pytest.mark.slow
+async def test_a_disk_without_room_loses_nothing_that_nats_had_acknowledged(tmp_path: Path) -> None:
+    """Files cannot grow any more. NATS takes nothing for that stream from then on until it is started again."""
+
+    async def fill(scene: Scene) -> None:
+        await scene.flows()
+        nats = scene.arena.nats
+        largest = max(file.stat().st_size for file in nats.dir.rglob("*.blk"))
+        limits = resource.prlimit(nats.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(nats.pid, resource.RLIMIT_FSIZE, (largest + 20_000, limits[1]))
+        await scene.refused(1)
+        await nats.restart()  # with its usual limits
 
     await under_load(tmp_path, fill)
 

@@ -30,6 +30,19 @@ async def test_killing_valkey_loses_and_doubles_no_job(tmp_path: Path) -> None:
     await under_load(tmp_path, kill)
 
 
+@pytest.mark.slow
+async def test_a_valkey_without_memory_stops_the_work_until_it_has_some(tmp_path: Path) -> None:
+    async def fill(scene: Scene) -> None:
+        await scene.flows()
+        async with redis.Redis(port=scene.arena.valkey.port) as store:
+            await store.config_set("maxmemory", "1mb")
+            await scene.until(lambda: scene.unready("propagator"), "the services have noticed")
+            await scene.waits()
+            await store.config_set("maxmemory", "0")
+
+    await under_load(tmp_path, fill)
+
+
 async def follow(scene: Scene, primary: int) -> None:
     """The replica has all that the primary has, and goes on following it."""
     async with redis.Redis(port=scene.arena.replica.port) as store:
@@ -42,13 +55,14 @@ async def follow(scene: Scene, primary: int) -> None:
 
 
 async def fail_over(scene: Scene) -> None:
-    """The primary is killed, the replica made primary, and the address moves to it."""
+    """The primary is killed, the address moves to the replica, and only then is that made primary."""
     arena = scene.arena
     arena.valkey.kill()
-    async with redis.Redis(port=arena.replica.port) as store:
-        await store.execute_command("REPLICAOF", "NO", "ONE")
     for link in arena.to("valkey"):
         link.lead(arena.replica.port)
+    await scene.until(lambda: scene.unready("propagator"), "the services have noticed")
+    async with redis.Redis(port=arena.replica.port) as store:
+        await store.execute_command("REPLICAOF", "NO", "ONE")
 
 
 @pytest.mark.slow

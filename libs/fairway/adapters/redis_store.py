@@ -12,7 +12,15 @@ import msgspec
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import ConnectionError, NoScriptError, RedisError, TimeoutError
+from redis.exceptions import (
+    ConnectionError,
+    NoScriptError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TimeoutError,
+)
 
 from fairway.domain.decision import Put, Step
 from fairway.domain.working_sets import born_of
@@ -23,6 +31,9 @@ from fairway.runtime.vital import heed
 
 _HERE = Path(__file__).parent
 _SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "read", "lease", "load", "rebuild")}
+# Refusals that pass: no memory, not primary yet, a disk that is full, too few replicas, another script that runs long.
+_FOR_NOW = (OutOfMemoryError, ReadOnlyError)
+_FOR_NOW_CODES = ("MISCONF", "NOREPLICAS", "BUSY")
 # HSET of a rebuild in pieces that keep the server answering others in between.
 _PIECE = 2_000
 
@@ -75,6 +86,10 @@ class RedisStore:
             return answer
         except (ConnectionError, TimeoutError, OSError) as error:
             raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
+        except ResponseError as error:
+            if isinstance(error, _FOR_NOW) or str(error).startswith(_FOR_NOW_CODES):
+                raise Unreachable(f"the store takes no writes: {error}; waiting until it does") from error
+            raise
 
     async def _eval(self, name: str, *args: Any) -> Any:
         try:
@@ -129,11 +144,13 @@ class RedisStore:
         self._owner = owner
         if not await self._run("rebuild", owner, "begin", ttl_ms):
             return False
-        keys = [key async for key in self._redis.scan_iter(match=f"{self._prefix}:*", count=1_000)]
         keep = {f"{self._prefix}:{name}".encode() for name in ("rebuilding", "epoch")}
-        for key in keys:
-            if key not in keep:
-                await self._do("UNLINK", key)
+        cursor = -1
+        while cursor:
+            cursor, keys = await self._do("SCAN", max(0, cursor), "MATCH", f"{self._prefix}:*", "COUNT", 1_000)
+            for key in keys:
+                if key not in keep:
+                    await self._do("UNLINK", key)
         return True
 
     async def renew_rebuild(self, ttl_ms: int) -> bool:
