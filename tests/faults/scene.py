@@ -120,8 +120,7 @@ Fault = Callable[[Scene], Awaitable[None]]
 
 
 async def under_load(dir: Path, fault: Fault, setup: Setup = Setup()) -> Verdict:  # noqa: B008  # it is frozen
-    """Starts a fleet, lets `fault` at it while jobs come, then lets all of them end, and judges. AssertionError with
-    every breach when there is one."""
+    """Starts a fleet, lets `fault` at it while jobs come, then lets all of them end, and judges."""
     arena = Arena(dir, Plan(_CLUSTERS, groups=(), nats_servers=setup.nats_servers))
     try:
         await arena.start()
@@ -133,7 +132,6 @@ async def under_load(dir: Path, fault: Fault, setup: Setup = Setup()) -> Verdict
     finally:
         await arena.stop()
     print(f"\n{dir.name}: {verdict}")
-    assert not verdict.wrong, "\n".join((str(verdict), *verdict.wrong))
     return verdict
 
 

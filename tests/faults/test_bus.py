@@ -23,7 +23,7 @@ async def test_killing_the_only_nats_server_loses_and_doubles_no_job(tmp_path: P
             await scene.until(lambda: scene.unready("propagator"), "the services have noticed")
             await scene.arena.nats.restart()
 
-    await under_load(tmp_path, kill)
+    assert (await under_load(tmp_path, kill)).wrong == ()
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ async def test_a_record_that_takes_nothing_more_stops_the_work_and_room_for_it_l
         full.max_bytes = -1
         await js.update_stream(full)
 
-    await under_load(tmp_path, fill)
+    assert (await under_load(tmp_path, fill)).wrong == ()
 
 
 @pytest.mark.slow
@@ -57,7 +57,7 @@ async def test_a_disk_without_room_loses_nothing_that_nats_had_acknowledged(tmp_
         await scene.refused(1)
         await nats.restart()  # with its usual limits
 
-    await under_load(tmp_path, fill)
+    assert (await under_load(tmp_path, fill)).wrong == ()
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ async def test_killing_each_of_three_nats_servers_in_turn_loses_and_doubles_no_j
             await server.restart()
             await copied(scene)
 
-    await under_load(tmp_path, kill, THREE)
+    assert (await under_load(tmp_path, kill, THREE)).wrong == ()
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ async def test_without_two_of_three_nats_servers_nothing_is_taken_and_with_them_
         for server in scene.arena.nats_others:
             await server.restart()
 
-    await under_load(tmp_path, kill, THREE)
+    assert (await under_load(tmp_path, kill, THREE)).wrong == ()
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ async def test_deleting_the_data_of_one_of_three_nats_servers_loses_and_doubles_
             await empty(server)
             await copied(scene)
 
-    await under_load(tmp_path, delete, THREE)
+    assert (await under_load(tmp_path, delete, THREE)).wrong == ()
 
 
 async def empty(server: EmbeddedServer) -> None:

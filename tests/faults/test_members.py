@@ -23,7 +23,7 @@ async def test_jobs_of_a_member_whose_api_is_gone_run_on_and_their_ends_are_know
         await scene.flows()
         link.mend()
 
-    await under_load(tmp_path, cut)
+    assert (await under_load(tmp_path, cut)).wrong == ()
 
 
 @pytest.mark.slow
@@ -34,7 +34,7 @@ async def test_killed_agents_stop_new_work_and_running_jobs_go_on_until_they_are
         await scene.says(b"CapacityStale")
         await scene.arena.start_process(["agent"])
 
-    await under_load(tmp_path, silence, APART)
+    assert (await under_load(tmp_path, silence, APART)).wrong == ()
 
 
 @pytest.mark.slow
@@ -47,4 +47,4 @@ async def test_reports_that_agents_made_before_they_fell_silent_do_no_harm_when_
         await scene.says(b"CapacityStale")
         scene.arena.links["agent>nats"].mend()
 
-    await under_load(tmp_path, silence, APART)
+    assert (await under_load(tmp_path, silence, APART)).wrong == ()

@@ -24,7 +24,7 @@ async def test_killing_every_process_in_turn_loses_and_doubles_no_job(tmp_path: 
             await scene.arena.start_process(GROUPS[name])
             await scene.flows(4)
 
-    await under_load(tmp_path, kill, Setup(groups=EACH))
+    assert (await under_load(tmp_path, kill, Setup(groups=EACH))).wrong == ()
 
 
 async def test_killing_all_processes_at_once_loses_and_doubles_no_job(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ async def test_killing_all_processes_at_once_loses_and_doubles_no_job(tmp_path: 
         await scene.waits()
         await asyncio.gather(*(scene.arena.start_process(group) for group in FOUR))
 
-    await under_load(tmp_path, kill)
+    assert (await under_load(tmp_path, kill)).wrong == ()
 
 
 @pytest.mark.slow
@@ -51,4 +51,4 @@ async def test_a_process_that_stands_still_until_another_has_done_its_work_does_
         await scene.all_end()
         os.kill(scene.arena.processes["first"].pid, signal.SIGCONT)
 
-    await under_load(tmp_path, pause, PAIR)
+    assert (await under_load(tmp_path, pause, PAIR)).wrong == ()

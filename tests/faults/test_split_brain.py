@@ -43,7 +43,7 @@ async def test_a_commit_of_a_queue_that_has_lost_its_lease_is_refused_by_the_fen
         os.kill(scene.arena.processes["first"].pid, signal.SIGCONT)
         await scene.flows()
 
-    await under_load(tmp_path, pause, BESIDE)
+    assert (await under_load(tmp_path, pause, BESIDE)).wrong == ()
     assert refused == [True]
 
 
@@ -67,7 +67,7 @@ async def test_a_commit_of_a_scheduler_that_was_overtaken_is_refused_by_the_vers
         os.kill(scene.arena.processes["first"].pid, signal.SIGCONT)
         await scene.flows()
 
-    await under_load(tmp_path, pause, BESIDE)
+    assert (await under_load(tmp_path, pause, BESIDE)).wrong == ()
     (answer,) = refused
     # A string of one digit for each decision: 0 is refused.
     assert set(answer.split(b"\r\n")[1]) == set(b"0"), answer

@@ -16,7 +16,7 @@ async def test_emptying_valkey_loses_and_doubles_no_job(tmp_path: Path) -> None:
                 await store.flushall()
             await scene.flows()
 
-    await under_load(tmp_path, wipe)
+    assert (await under_load(tmp_path, wipe)).wrong == ()
 
 
 @pytest.mark.slow
@@ -27,7 +27,7 @@ async def test_killing_valkey_loses_and_doubles_no_job(tmp_path: Path) -> None:
         await scene.until(lambda: scene.unready("propagator"), "the services have noticed")
         await scene.arena.valkey.restart()
 
-    await under_load(tmp_path, kill)
+    assert (await under_load(tmp_path, kill)).wrong == ()
 
 
 @pytest.mark.slow
@@ -40,7 +40,7 @@ async def test_a_valkey_without_memory_stops_the_work_until_it_has_some(tmp_path
             await scene.waits()
             await store.config_set("maxmemory", "0")
 
-    await under_load(tmp_path, fill)
+    assert (await under_load(tmp_path, fill)).wrong == ()
 
 
 async def follow(scene: Scene, primary: int) -> None:
@@ -72,7 +72,7 @@ async def test_failing_valkey_over_to_its_replica_loses_and_doubles_no_job(tmp_p
         await scene.flows()
         await fail_over(scene)
 
-    await under_load(tmp_path, switch)
+    assert (await under_load(tmp_path, switch)).wrong == ()
 
 
 @pytest.mark.slow
@@ -89,4 +89,4 @@ async def test_failing_valkey_over_to_a_replica_that_is_behind_loses_and_doubles
         finally:
             await between.close()
 
-    await under_load(tmp_path, switch)
+    assert (await under_load(tmp_path, switch)).wrong == ()

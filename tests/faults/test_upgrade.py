@@ -19,4 +19,4 @@ async def test_replacing_every_process_by_one_that_says_more_and_back_loses_and_
                 await scene.flows(2)
             await scene.says(b"added_since") if program == "next_version" else await scene.flows()
 
-    await under_load(tmp_path, replace, ALONE)
+    assert (await under_load(tmp_path, replace, ALONE)).wrong == ()
