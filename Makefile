@@ -8,7 +8,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-real lint schemas bench simulate kubernetes clean
+.PHONY: help install demo test test-real faults lint schemas bench simulate kubernetes clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -24,6 +24,9 @@ test: lint kubernetes ## everything that must pass: lint, all tests, then those 
 
 test-real: kubernetes ## the tests on real Kubernetes alone
 	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
+
+faults: install ## break real NATS, Valkey, members and services under load, one fault after the other
+	@$(BIN)/pytest -n $(WORKERS) --maxschedchunk 1 -m '' -rP tests/faults
 
 kubernetes: install ## build Kubernetes and the operators for the tests from source (half an hour once, then nothing)
 	@$(BIN)/python -m fairway.kubereal.build

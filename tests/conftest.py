@@ -16,7 +16,7 @@ from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whole fleets first, the longest before all, and in between what is soon over: a worker has two tests in hand."""
-    fleets = [one for one in items if one.path.parent.name == "end_to_end"]
+    fleets = [one for one in items if one.path.parent.name in ("end_to_end", "faults")]
     fleets.sort(key=lambda one: one.path.stem != "test_kill")
     half = (len(fleets) + 1) // 2
     pairs = zip_longest(fleets[:half], fleets[half:])

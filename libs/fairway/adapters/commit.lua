@@ -4,7 +4,8 @@
 -- are numbers of blobs, 0 is none. The payloads of taken steps are kept under the outbox key, as netstrings.
 -- Returns "WIPED", "FENCED", or one digit per step (1 taken, 0 refused).
 local prefix, epoch = ARGV[1], ARGV[2]
-if redis.call('GET', prefix .. ':epoch') ~= epoch then return 'WIPED' end
+local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+if redis.call('GET', prefix .. ':epoch') ~= epoch .. '@' .. server then return 'WIPED' end
 local request = cmsgpack.unpack(ARGV[3])
 local steps, outbox, key, done, lease, token = unpack(request)
 if lease ~= '' and redis.call('GET', prefix .. ':fence:' .. lease) ~= tostring(token) then return 'FENCED' end

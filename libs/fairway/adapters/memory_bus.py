@@ -140,7 +140,7 @@ class MemorySource:
     def __init__(self, stream: str, subjects: Sequence[str], clock: Clock | None = None) -> None:
         self.stream = stream
         self._clock = clock
-        self._waits: set[asyncio.Task[None]] = set()
+        self._waits: dict[asyncio.Task[None], Delivery] = {}
         self._subjects = tuple(subjects)
         self._ready: list[Delivery] = []
         self._taken: dict[int, Delivery] = {}
@@ -188,8 +188,8 @@ class MemorySource:
             self._again(delivery)
             return
         wait = asyncio.create_task(self._wait(self._clock.sleep(delay_ms / 1000), delivery))
-        self._waits.add(wait)
-        wait.add_done_callback(self._waits.discard)
+        self._waits[wait] = delivery
+        wait.add_done_callback(lambda over: self._waits.pop(over, None))
 
     async def _wait(self, delay: Awaitable[None], delivery: Delivery) -> None:
         await delay
@@ -210,4 +210,6 @@ class MemorySource:
     async def close(self) -> None:
         for wait in self._waits:
             wait.cancel()
+        self._ready += self._waits.values()
+        self._waits = {}
         self.redeliver()

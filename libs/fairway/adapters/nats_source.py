@@ -2,11 +2,13 @@
 one that passes, of which nothing is acknowledged."""
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import msgspec
+import nats.errors
 from nats.aio.client import Client
 
 from fairway.adapters.nats_bundle import Share, delivered, turn
@@ -57,6 +59,8 @@ class NatsSource:
         if not self._lasting:
             self._missed("the connection was lost")
             return
+        if self._close is None:
+            return  # of one that was closed nobody takes what comes
         self._asked = 0
         self._keep(self._pull())
 
@@ -175,9 +179,9 @@ class NatsSource:
         close, self._close = self._close, None
         if close is None or self._nc.is_closed:
             return
-        await close()
-        if self._lasting and self._nc.is_connected:
-            await self._send_acks()
-            await self._wire.reply(list(self._unanswered), b"-NAK")
-            await self._nc.flush()
-
+        with contextlib.suppress(nats.errors.Error, TimeoutError):  # the bus is away: then it waits that long
+            await close()
+            if self._lasting and self._nc.is_connected:
+                await self._send_acks()
+                await self._wire.reply(list(self._unanswered), b"-NAK")
+                await self._nc.flush()

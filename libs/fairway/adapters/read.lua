@@ -2,7 +2,8 @@
 -- request: {{{table, {keys}}...}, {whole tables}, since or -1, lease name, lease token, {followed prefixes}}.
 -- Returns "WIPED", "FENCED" or {rows, whole, version, changes}.
 local prefix, epoch = ARGV[1], ARGV[2]
-if redis.call('GET', prefix .. ':epoch') ~= epoch then return 'WIPED' end
+local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+if redis.call('GET', prefix .. ':epoch') ~= epoch .. '@' .. server then return 'WIPED' end
 local request = cmsgpack.unpack(ARGV[3])
 if request[4] ~= '' and redis.call('GET', prefix .. ':fence:' .. request[4]) ~= tostring(request[5]) then
   return 'FENCED'

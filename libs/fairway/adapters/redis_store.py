@@ -1,7 +1,7 @@
 """The store on Redis or Valkey: one Lua call for a read, one for a commit, both of them guarded by the epoch.
 
-The epoch says which rebuild of the working set this is. A store that was wiped has none, so that nobody mistakes an
-empty store for jobs that are not there.
+The epoch says which rebuild of the working set this is, and on which server. A store that was wiped has none, nor has a
+replica that was made primary, so that nobody mistakes an empty store, or an old one, for what is.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,15 @@ import msgspec
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import ConnectionError, NoScriptError, RedisError, TimeoutError
+from redis.exceptions import (
+    ConnectionError,
+    NoScriptError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TimeoutError,
+)
 
 from fairway.domain.decision import Put, Step
 from fairway.domain.working_sets import born_of
@@ -23,6 +31,9 @@ from fairway.runtime.vital import heed
 
 _HERE = Path(__file__).parent
 _SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "read", "lease", "load", "rebuild")}
+# Refusals that pass: no memory, not primary yet, a disk that is full, too few replicas, another script that runs long.
+_FOR_NOW = (OutOfMemoryError, ReadOnlyError)
+_FOR_NOW_CODES = ("MISCONF", "NOREPLICAS", "BUSY")
 # HSET of a rebuild in pieces that keep the server answering others in between.
 _PIECE = 2_000
 
@@ -75,6 +86,10 @@ class RedisStore:
             return answer
         except (ConnectionError, TimeoutError, OSError) as error:
             raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
+        except ResponseError as error:
+            if isinstance(error, _FOR_NOW) or str(error).startswith(_FOR_NOW_CODES):
+                raise Unreachable(f"the store takes no writes: {error}; waiting until it does") from error
+            raise
 
     async def _eval(self, name: str, *args: Any) -> Any:
         try:
@@ -100,7 +115,7 @@ class RedisStore:
         return born_of(self._epoch)
 
     async def open(self) -> bool:
-        epoch = await self._do("GET", f"{self._prefix}:epoch")
+        epoch = await self._run("rebuild", "", "open")
         self._epoch = epoch.decode() if epoch else ""
         return bool(epoch)
 
@@ -129,11 +144,9 @@ class RedisStore:
         self._owner = owner
         if not await self._run("rebuild", owner, "begin", ttl_ms):
             return False
-        keys = await self._keys(f"{self._prefix}:*")
         keep = {f"{self._prefix}:{name}".encode() for name in ("rebuilding", "epoch")}
-        for key in keys:
-            if key not in keep:
-                await self._do("UNLINK", key)
+        for key in await self._keys(f"{self._prefix}:*") - keep:
+            await self._do("UNLINK", key)
         return True
 
     async def void(self) -> bool:

@@ -55,6 +55,7 @@ class Inbox:
         self._line: asyncio.Queue[Batch] = asyncio.Queue(maxsize=2)
         self._local: list[Item] = []
         self._wake = asyncio.Event()
+        self._sources: list[Source] = []
         self._count = 0
 
     async def run(self) -> None:
@@ -72,9 +73,17 @@ class Inbox:
                 break
             except (Unreachable, OSError, TimeoutError):
                 await self._world.clock.sleep(0.5)
+        self._sources.append(source)
         while True:
             deliveries = await source.batch(self._service.most)
             await self._line.put(Batch([Item(delivery, ear, source) for delivery in deliveries]))
+
+    async def give_back(self) -> None:
+        """Once `run` is cancelled: all that is in hand goes to whoever listens. Local messages are dropped."""
+        self._line, self._local = asyncio.Queue(maxsize=2), []
+        sources, self._sources = self._sources, []
+        for source in sources:
+            await source.close()
 
     async def _tick(self, message: Any, period_ms: int) -> None:
         while True:

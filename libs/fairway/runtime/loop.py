@@ -52,21 +52,34 @@ class Loop:
         self.opening = Opening(service, world)
         self.acting = Acting(service.act, self.inbox.put_back, self._failed) if service.act else None
         self.ready = False
+        self._listening: asyncio.Task[None] | None = None
         self._group: asyncio.TaskGroup
 
     async def run(self) -> None:
         await self._open()
         async with asyncio.TaskGroup() as group:
-            group.create_task(vital("loop: inbox.run", self.inbox.run()))
+            self._group = group
+            self._listen()
             group.create_task(vital("loop: outbox.sweep", self.outbox.sweep()))
             if self.service.beside is not None:
                 group.create_task(vital("loop: service.beside", self.service.beside(self.inbox)))
             if self.service.single:
                 group.create_task(vital("loop: opening.keep_lease", self.opening.keep_lease()))
-            self._group = group
             while True:
                 batch = await self.inbox.next()
                 await self._insist(batch)
+
+    def _listen(self) -> None:
+        self._listening = self._group.create_task(vital("loop: inbox.run", self.inbox.run()))
+
+    async def _stand_by(self) -> None:
+        """Another instance has the lease. What this one has in hand, and what it would still be given, is for that
+        one."""
+        if self._listening is not None:
+            listening, self._listening = self._listening, None
+            listening.cancel()
+            await asyncio.wait((listening,))
+            await self.inbox.give_back()
 
     async def _open(self) -> None:
         self.ready = False
@@ -79,7 +92,7 @@ class Loop:
     async def _opened(self) -> bool:
         """False when the store, or the lease, was lost again on the way."""
         try:
-            await self.opening.open()
+            await self.opening.open(self._stand_by)
             await self.view.load(self.world.store)
             await self.outbox.recover()
         except _LOST as error:
@@ -88,7 +101,7 @@ class Loop:
         return True
 
     async def _insist(self, batch: Batch) -> None:
-        """Handles a batch, however often it takes: what is in hand is never dropped."""
+        """Handles a batch, however often it takes: what is in hand is never dropped, unless another has the lease."""
         plans = await self._decoded(batch)
         while plans:
             try:
@@ -102,6 +115,9 @@ class Loop:
                 log.warning("waiting", service=self.service.name, cause=str(error))
                 await self.world.clock.sleep(0.5)
                 await self._open()
+            if self._listening is None:
+                self._listen()
+                return
 
     async def _decoded(self, batch: Batch) -> list[Plan]:
         plans = []

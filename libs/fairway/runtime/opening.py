@@ -1,6 +1,7 @@
 """Before a service works: the store holds a working set (else it is rebuilt), and a single owner has its lease."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
@@ -23,14 +24,17 @@ class Opening:
         self._service, self._world = service, world
         self.token = self._rebuilds = 0
 
-    async def open(self) -> None:
-        """Returns when work may begin; waits for the bus and the store as long as it takes."""
+    async def open(self, stand_by: Callable[[], Awaitable[None]]) -> None:
+        """Returns when work may begin; waits for the bus and the store as long as it takes. `stand_by` is awaited when
+        another instance has the lease."""
         while True:
             wait = _LOOK_S
             try:
                 filled = await self._world.store.open() or await self._rebuilt()
                 if filled and (not self._service.single or await self._take_lease()):
                     return
+                if filled:
+                    await stand_by()
                 wait = _ASK_S if filled else _LOOK_S
             except Unreachable as error:
                 log.warning("waiting", service=self._service.name, cause=str(error))

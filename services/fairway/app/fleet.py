@@ -62,7 +62,9 @@ class Plan(Struct, frozen=True):
 
 
 class Fleet:
-    """A running embedded fleet. `dir` holds everything that it writes."""
+    """A running embedded fleet. `dir` holds everything that it writes; `program` is the module of its processes."""
+
+    program = "fairway.app.cli"
 
     def __init__(self, dir: Path, plan: Plan) -> None:
         self.dir, self.plan = dir.resolve(), plan
@@ -81,8 +83,8 @@ class Fleet:
     def hub_kubeconfig(self) -> Path:
         return self.dir / "hub.kubeconfig"
 
-    def environment(self) -> dict[str, str]:
-        """What tells a Fairway process where this fleet is."""
+    def environment(self, process: str = "") -> dict[str, str]:
+        """What tells a Fairway process where this fleet is: the process of that name, or any."""
         hub = {} if self.plan.stub_clusters else {"FAIRWAY_HUB_KUBECONFIG": str(self.hub_kubeconfig)}
         return {
             "FAIRWAY_NATS_URL": self.nats.url,
@@ -136,7 +138,7 @@ class Fleet:
         a `name` of its own."""
         name = name or ("-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}")
         log = self.dir / f"{name}.log"
-        child = Child(name, "fairway.app.cli", ["run", *group, "--announce"], log, self.environment())
+        child = Child(name, self.program, ["run", *group, "--announce"], log, self.environment(name))
         self.processes[name] = child  # before it starts, so that whoever gives up meanwhile ends it too
         said = await child.start()
         if "gateway" in group:

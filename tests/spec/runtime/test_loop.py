@@ -210,6 +210,27 @@ async def test_a_call_that_hangs_keeps_nobody_else_waiting_and_is_made_once_howe
         assert (one.notes(), one.bus.waiting) == (["a", "b", "calls", "hangs"], 0)
 
 
+async def test_what_an_instance_has_in_hand_when_another_takes_its_lease_is_for_that_one() -> None:
+    async with bench() as one:
+        await one.crash()
+        one.service = msgspec.structs.replace(one.service, single=True)
+        one.start()
+        await settle()
+        one.store.expire("s")
+        await one.store.open()
+        await one.store.lease("s", "o2", 3_000)
+        await one.say("a", "b")
+        await settle()
+        source = await one.bus.consume(subjects.JOBS, "s", ("fairway.job.cancel.>",))
+        async with asyncio.timeout(1):
+            taken = await source.batch(8)
+        assert ([heard.id for heard in taken], one.notes()) == (["a", "b"], [])
+        one.bus.crashed("s")
+        one.store.expire("s")
+        await one.clock.advance(1)
+        assert (one.notes(), one.bus.waiting) == (["a", "b"], 0)
+
+
 async def test_of_a_cluster_that_hangs_only_so_many_calls_are_under_way_and_none_is_lost() -> None:
     async with bench() as one:
         names = {f"hangs-{number}" for number in range(1_100)}

@@ -1,0 +1,83 @@
+"""A fleet whose every connection passes through a link of this process, and whose members live in it.
+
+The members' objects and pods go on whatever becomes of the links: an API that cannot be reached is not a cluster that
+is gone.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from links import Link
+from members import Members
+
+from fairway.adapters.embedded import EmbeddedServer, valkey_server
+from fairway.adapters.system import SystemClock
+from fairway.app.children import Child
+from fairway.app.fleet import HUB, Fleet, Plan
+from fairway.kubesim.sim import KubeSim
+
+
+class Arena(Fleet):
+    """`links` are by process and server (`queue>valkey`), those of the clusters by name alone (`>c0`). With several
+    NATS servers the services go to them directly: they tell their clients of each other."""
+
+    def __init__(self, dir: Path, plan: Plan) -> None:
+        super().__init__(dir, plan)
+        self.kube = KubeSim(SystemClock(), plan.default_run_ms)
+        self.members = Members()
+        self.links: dict[str, Link] = {}
+        self.replica: EmbeddedServer
+
+    async def start(self) -> None:
+        await super().start()
+        self.replica = await valkey_server(self.dir / "replica")
+
+    async def _start_clusters(self) -> None:
+        await self.kube.start_cluster(HUB, controllers=False)
+        for one in self.plan.clusters:
+            await self.kube.start_cluster(one.name, nodes=one.nodes, labels=one.labels)
+            self.members.follow(self.kube.clusters[one.name])
+            facts = msgspec.json.encode({"labels": one.labels, "reserve": "ledger"})
+            (self.kubeconfigs / f"{one.name}.json").write_bytes(facts)
+        for name, cluster in self.kube.clusters.items():
+            link = await self._link(f">{name}", int(cluster.url.rpartition(":")[2]))
+            config = self.kube.kubeconfig(name)
+            config["clusters"][0]["cluster"]["server"] = f"http://127.0.0.1:{link.port}"
+            path = self.hub_kubeconfig if name == HUB else self.kubeconfigs / f"{name}.kubeconfig"
+            path.write_bytes(msgspec.json.encode(config))
+
+    async def start_process(self, group: Sequence[str], name: str = "") -> Child:
+        name = name or "-".join(group)
+        await self._link(f"{name}>valkey", self.valkey.port)
+        if not self.nats_others:
+            await self._link(f"{name}>nats", self.nats.port)
+        return await super().start_process(group, name)
+
+    async def _link(self, name: str, target: int) -> Link:
+        if name not in self.links:
+            self.links[name] = Link(target)
+            await self.links[name].open()
+        return self.links[name]
+
+    def environment(self, process: str = "") -> dict[str, str]:
+        said = super().environment(process)
+        said["PYTHONPATH"] = os.pathsep.join((str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")))
+        if (valkey := self.links.get(f"{process}>valkey")) is not None:
+            said["FAIRWAY_REDIS_URL"] = f"redis://127.0.0.1:{valkey.port}/0"
+        if (nats := self.links.get(f"{process}>nats")) is not None:
+            said["FAIRWAY_NATS_URL"] = f"nats://127.0.0.1:{nats.port}"
+        return said
+
+    def to(self, server: str) -> list[Link]:
+        """The links of every process to `nats`, to `valkey` or to a cluster."""
+        return [link for name, link in self.links.items() if name.endswith(f">{server}")]
+
+    async def stop(self) -> None:
+        await super().stop()
+        await asyncio.gather(*(link.close() for link in self.links.values()))
+        await self.kube.stop()
+        if hasattr(self, "replica"):
+            await self.replica.stop()

@@ -1,0 +1,99 @@
+"""The steady load of the fault tests: jobs of the Philly trace's sizes, evenly spread, and each over within seconds."""
+
+import asyncio
+import os
+import random
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.system import SystemClock
+from fairway.app.replay_trace import GPU, WORKER_GPUS, TraceJob, manifest, philly, policy, quota_tree
+from fairway.runtime.ports import Outgoing, Unreachable
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+
+# GPUs of a job, and how many in a thousand of the Philly trace ask for so many.
+_MIX = {1: 934, 2: 21, 4: 23, 8: 20, 16: 2}
+TENANTS = tuple(f"vc-{number}" for number in range(4))
+# GPUs that a tenant may have at once: now and then one has to wait for its share.
+_MOST = 16
+_ROWS = 2_000
+_encode = msgspec.json.Encoder().encode
+
+
+def settings(gpus: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """A policy for each tenant, and the quota tree."""
+    tree = quota_tree(TENANTS, gpus, {})
+    for leaf in tree["spec"]["root"]["children"]:
+        leaf["max"] = {GPU: _MOST}
+    return [policy(tenant) for tenant in TENANTS], tree
+
+
+def rows() -> Iterator[TraceJob]:
+    """Without end. FAIRWAY_PHILLY may name a Philly job list, whose rows are taken then; an hour of a job there is a
+    second here, and none is longer than four."""
+    file = os.environ.get("FAIRWAY_PHILLY", "")
+    found = list(philly(Path(file), _ROWS).jobs) if file else _drawn()
+    for number, row in enumerate(cycle(found)):
+        yield msgspec.structs.replace(
+            row, name=f"job-{number}", tenant=TENANTS[number % len(TENANTS)], seconds=min(4.0, 0.2 + row.seconds / 3600)
+        )
+
+
+def _drawn() -> list[TraceJob]:
+    chance = random.Random(1)
+    drawn = []
+    for number in range(_ROWS):
+        gpus = chance.choices(list(_MIX), list(_MIX.values()))[0]
+        pods = -(-gpus // WORKER_GPUS)
+        requests = {"cpu": "1", GPU: str(gpus // pods)}
+        seconds = chance.lognormvariate(7.5, 1.5)  # half of them within half an hour, as in the trace
+        drawn.append(TraceJob(f"job-{number}", "", 0.0, seconds, pods, requests))
+    return drawn
+
+
+class Load:
+    """Submits `a_second` jobs until it is told to stop; `sent` are the ids of those that NATS has, `refused`
+    counts tries that it did not answer well."""
+
+    def __init__(self, bus: NatsBus, a_second: float) -> None:
+        self._bus, self._every_s, self._clock = bus, 1 / a_second, SystemClock()
+        self._over = asyncio.Event()
+        self.sent: list[str] = []
+        self.refused = 0
+
+    def stop(self) -> None:
+        self._over.set()
+
+    async def run(self) -> None:
+        for number, row in enumerate(rows()):
+            await self._insist(self._submission(number, row))
+            try:
+                async with asyncio.timeout(self._every_s):
+                    await self._over.wait()
+                return
+            except TimeoutError:
+                continue
+
+    async def _insist(self, message: Outgoing) -> None:
+        """However long the bus is away: the id makes a repeated publish one."""
+        while True:
+            try:
+                await self._bus.publish([message])
+                self.sent.append(message.id)
+                return
+            except Unreachable:
+                self.refused += 1
+                await asyncio.sleep(0.2)
+
+    def _submission(self, number: int, row: TraceJob) -> Outgoing:
+        raw = msgspec.Raw(_encode(manifest(row, round(row.seconds * 1000))))
+        message = wire.Submitted(tenant=row.tenant, at=self._clock.now(), manifest=raw, client=row.name, source="test")
+        name = f"load.{number}"
+        subject = subjects.job(message.verb, row.tenant)
+        return Outgoing(name, subject, _encode(message), "fairway.job.submitted", "/test")

@@ -1,0 +1,69 @@
+"""What really ran in the members, seen in their own stores in the order in which it happened."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from fairway.kubesim.sim import Cluster
+from fairway.kubesim.store import Event
+
+JOB, ATTEMPT = "fairway.io/job", "fairway.io/attempt"
+Attempt = tuple[str, int]
+
+
+class Members:
+    """`twice` and `overlapping` are sentences on what must not happen."""
+
+    def __init__(self) -> None:
+        self.twice: list[str] = []
+        self.overlapping: list[str] = []
+        self.started: set[Attempt] = set()
+        self.ended_well: set[Attempt] = set()
+        self._objects: dict[Attempt, str] = {}
+        self._running: dict[str, dict[int, set[str]]] = {}
+        self._done: dict[str, int] = {}
+
+    def follow(self, cluster: Cluster) -> None:
+        cluster.api.store.listen("", lambda event: self._changed(cluster.name, event))
+
+    def running(self, cluster: str = "") -> int:
+        """Pods that run now, in one cluster or in all."""
+        return sum(1 for pod in self._pods() if pod.startswith(cluster))
+
+    def _pods(self) -> Iterator[str]:
+        for attempts in self._running.values():
+            for pods in attempts.values():
+                yield from pods
+
+    def _changed(self, cluster: str, event: Event) -> None:
+        obj = event.new.obj
+        labels = obj["metadata"].get("labels") or {}
+        if not labels.get(JOB) or not labels.get(ATTEMPT):
+            return
+        key = (str(labels[JOB]), int(labels[ATTEMPT]))
+        if obj["kind"] == "Pod":
+            self._pod(cluster, key, event.type == "DELETED", obj)
+        elif event.type == "ADDED" and not obj["metadata"].get("ownerReferences"):
+            self._made(cluster, key, f"{obj['kind']} {obj['metadata']['uid']} in {cluster}")
+
+    def _made(self, cluster: str, key: Attempt, what: str) -> None:
+        before = self._objects.setdefault(key, what)
+        if before != what:
+            self.twice.append(f"attempt {key[1]} of {key[0]} was made as {before}, and again as {what}")
+
+    def _pod(self, cluster: str, key: Attempt, gone: bool, pod: dict[str, Any]) -> None:
+        job, attempt = key
+        name, phase = f"{cluster}/{pod['metadata']['uid']}", pod["status"].get("phase")
+        here = self._running.setdefault(job, {})
+        if gone or phase in ("Succeeded", "Failed"):
+            here.get(attempt, set()).discard(name)
+            if phase == "Succeeded":
+                self._done[job] = attempt
+                self.ended_well.add(key)
+        elif phase == "Running" and name not in here.setdefault(attempt, set()):
+            self.started.add(key)
+            here[attempt].add(name)
+            others = sorted(other for other, pods in here.items() if other != attempt and pods)
+            if others:
+                self.overlapping.append(f"attempt {attempt} of {job} runs in {cluster} while attempt {others[0]} does")
+            if self._done.get(job, attempt) != attempt:
+                self.twice.append(f"attempt {attempt} of {job} runs after attempt {self._done[job]} succeeded")

@@ -1,0 +1,23 @@
+"""`python -m next_version ARGS`: Fairway as a later version might be, which says more in every message and report."""
+
+from collections.abc import Callable
+from typing import Any
+
+import fairway.agent.service
+import fairway.runtime.outbox
+from fairway.app.cli import main
+
+_MORE = b',"added_since":{"version":2,"words":["of","the","next"]}}'
+
+
+def more(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    def encoded(message: Any) -> bytes:
+        return encode(message)[:-1] + _MORE
+
+    return encoded
+
+
+if __name__ == "__main__":
+    for module in (fairway.agent.service, fairway.runtime.outbox):
+        module._encode = more(module._encode)
+    main()

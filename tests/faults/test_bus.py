@@ -1,0 +1,120 @@
+"""NATS killed, NATS without room, and of three servers the data of one gone."""
+
+import resource
+import shutil
+from pathlib import Path
+
+import pytest
+from nats.js import JetStreamContext
+from scene import Scene, Setup, under_load
+
+from fairway.adapters.embedded import EmbeddedServer
+from fairway.wire import subjects
+
+THREE = Setup(nats_servers=3)
+
+
+@pytest.mark.slow
+async def test_killing_the_only_nats_server_loses_and_doubles_no_job(tmp_path: Path) -> None:
+    async def kill(scene: Scene) -> None:
+        for _ in range(2):
+            await scene.flows()
+            scene.arena.nats.kill()
+            await scene.until(lambda: scene.unready("propagator"), "the services have noticed")
+            await scene.arena.nats.restart()
+
+    assert (await under_load(tmp_path, kill)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_a_record_that_takes_nothing_more_stops_the_work_and_room_for_it_lets_it_go_on(tmp_path: Path) -> None:
+    """A quota of bytes on the stream, as NATS refuses when its disk is full."""
+
+    async def fill(scene: Scene) -> None:
+        await scene.flows()
+        js = scene.bus.client.jetstream()
+        info = await js.stream_info(subjects.JOBS)
+        full = info.config
+        full.max_bytes, full.discard = info.state.bytes + 20_000, "new"
+        await js.update_stream(full)
+        await scene.refused()
+        full.max_bytes = -1
+        await js.update_stream(full)
+
+    assert (await under_load(tmp_path, fill)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_a_disk_without_room_loses_nothing_that_nats_had_acknowledged(tmp_path: Path) -> None:
+    """Files cannot grow any more. NATS takes nothing for that stream from then on until it is started again."""
+
+    async def fill(scene: Scene) -> None:
+        await scene.flows()
+        nats = scene.arena.nats
+        largest = max(file.stat().st_size for file in nats.dir.rglob("*.blk"))
+        limits = resource.prlimit(nats.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(nats.pid, resource.RLIMIT_FSIZE, (largest + 20_000, limits[1]))
+        await scene.refused(1)
+        await nats.restart()  # with its usual limits
+
+    assert (await under_load(tmp_path, fill)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_killing_each_of_three_nats_servers_in_turn_loses_and_doubles_no_job(tmp_path: Path) -> None:
+    async def kill(scene: Scene) -> None:
+        for server in (scene.arena.nats, *scene.arena.nats_others):
+            await scene.flows()
+            server.kill()
+            await scene.flows(4)
+            await server.restart()
+            await copied(scene)
+
+    assert (await under_load(tmp_path, kill, THREE)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_without_two_of_three_nats_servers_nothing_is_taken_and_with_them_everything_goes_on(
+    tmp_path: Path,
+) -> None:
+    async def kill(scene: Scene) -> None:
+        await scene.flows()
+        for server in scene.arena.nats_others:
+            server.kill()
+        await scene.refused(1)
+        for server in scene.arena.nats_others:
+            await server.restart()
+
+    assert (await under_load(tmp_path, kill, THREE)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_deleting_the_data_of_one_of_three_nats_servers_loses_and_doubles_no_job(tmp_path: Path) -> None:
+    async def delete(scene: Scene) -> None:
+        for server in (scene.arena.nats_others[0], scene.arena.nats):
+            await scene.flows()
+            await empty(server)
+            await copied(scene)
+
+    assert (await under_load(tmp_path, delete, THREE)).wrong == ()
+
+
+async def empty(server: EmbeddedServer) -> None:
+    server.kill()
+    shutil.rmtree(server.dir / "jetstream")
+    await server.restart()
+
+
+async def copied(scene: Scene) -> None:
+    """Every server has all of the record."""
+    js: JetStreamContext = scene.bus.client.jetstream()
+
+    async def all_have_it() -> bool:
+        try:
+            cluster = (await js.stream_info(subjects.JOBS)).cluster
+        except Exception:  # no server leads just now
+            return False
+        copies = (cluster and cluster.replicas) or []
+        return len(copies) == 2 and all(one.current and not one.offline for one in copies)
+
+    await scene.until(all_have_it, "three servers have the record")

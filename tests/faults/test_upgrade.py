@@ -1,0 +1,22 @@
+"""Every process replaced under load by one of the next version, which says more on the wire, and back again."""
+
+from pathlib import Path
+
+import pytest
+from scene import EACH, Scene, Setup, under_load
+
+ALONE = Setup(groups=EACH)
+
+
+@pytest.mark.slow
+async def test_replacing_every_process_by_one_that_says_more_and_back_loses_and_doubles_no_job(tmp_path: Path) -> None:
+    async def replace(scene: Scene) -> None:
+        for program in ("next_version", "fairway.app.cli"):
+            scene.arena.program = program
+            for group in EACH:
+                await scene.arena.processes["-".join(group)].stop()
+                await scene.arena.start_process(group)
+                await scene.flows(2)
+            await scene.says(b"added_since") if program == "next_version" else await scene.flows()
+
+    assert (await under_load(tmp_path, replace, ALONE)).wrong == ()
