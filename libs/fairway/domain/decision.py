@@ -19,6 +19,7 @@ CLIENTS = "clients"
 QUOTA = "quota"
 CLUSTERS = "clusters"
 FREED = "freed"
+FREEZE = "freeze"
 
 
 def nodes(cluster: str) -> str:

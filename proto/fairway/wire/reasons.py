@@ -62,6 +62,8 @@ class Code(StrEnum):
     ANOTHER_IN_FORCE = "AnotherInForce"
     # A cluster that is to leave the fleet: as a verdict, and of an attempt that is moved away from it.
     CORDONED = "Cordoned"
+    # Nothing is given up: most of the fleet is silent at once.
+    FLEET_SILENT = "FleetSilent"
 
 
 class Reason(Struct, frozen=True, omit_defaults=True):

@@ -45,6 +45,7 @@ from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
 from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion
+from fairway.watcher.view import LIST_MS
 from fairway.wire import asks
 from fairway.wire import jobs as wire
 from fairway.workloads.registry import KINDS
@@ -188,11 +189,12 @@ def _propagator(parts: Parts) -> Sequence[Service]:
 
 
 def _watcher(parts: Parts) -> Sequence[Service]:
-    suspicion = Suspicion(parts.bus, parts.clusters)
+    suspicion, settle_ms = Suspicion(parts.bus, parts.clusters), round(parts.settings.watch_silence * 1000) + LIST_MS
     if parts.hub is None:
-        return [watcher.service(watcher.Eyes(parts.clusters, suspicion))]
+        return [watcher.service(watcher.Eyes(parts.clusters, suspicion), parts.meter, settle_ms)]
     mirror = Mirror(parts.hub, parts.clusters, parts.clock)
-    return [watcher.service(watcher.Eyes(parts.clusters, suspicion, mirror)), watcher.returning(mirror)]
+    eyes = watcher.Eyes(parts.clusters, suspicion, mirror)
+    return [watcher.service(eyes, parts.meter, settle_ms), watcher.returning(mirror)]
 
 
 def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:
