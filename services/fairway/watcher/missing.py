@@ -47,11 +47,12 @@ class Emptied(fleet.FleetMessage, frozen=True, kw_only=True, tag="emptied"):
 
 
 class View(Jobs, Protocol):
-    """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows. `down`
-    has, of running jobs whose gang is not up any more, since when that is so and how it stands; `newest` the place of
-    what was seen last of a present attempt. `freeze` is what the fleet's silence makes of `frozen`, which is in the
-    store at `frozen_rev`."""
+    """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows, which was
+    not known yet when a `new` view read its rows. `down` has, of running jobs whose gang is not up any more, since when
+    that is so and how it stands; `newest` the place of what was seen last of a present attempt. `freeze` is what the
+    fleet's silence makes of `frozen`, which is in the store at `frozen_rev`."""
 
+    new: bool
     overdue: list[str]
     held: dict[str, set[str]]
     down: dict[str, tuple[int, str]]
@@ -98,6 +99,8 @@ def edited(job: Job, answer: Outcome) -> Reason:
 def listed(view: View, heard: Heard, now: int) -> Decision:
     """After a gap: what should be there and is not was deleted while nobody looked."""
     seen: Listed = heard.message
+    if view.new:
+        return Decision(again_in=_SOON_MS)
     absent = {}
     for name in sorted(view.held.get(seen.cluster, ())):
         job = view.jobs.get(name)

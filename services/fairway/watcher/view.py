@@ -47,6 +47,7 @@ class WatcherView(JobsView):
         self.frozen: Freeze | None = None
         self.frozen_rev = 0
         self._heard: dict[str, int] = {}
+        self.new = True
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
         self.down: dict[str, tuple[int, str]] = {}
@@ -67,7 +68,7 @@ class WatcherView(JobsView):
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
-        self.overdue = []
+        self.new, self.overdue = not self._version, []
         for name in islice(self._unread, _PIECE):
             wanted.add(decision.JOBS, name)
         for one in heard:

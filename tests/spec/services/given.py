@@ -49,6 +49,7 @@ class Given:
     held: dict[str, set[str]] = field(default_factory=dict)
     down: dict[str, tuple[int, str]] = field(default_factory=dict)
     newest: dict[str, int] = field(default_factory=dict)
+    new: bool = False
     freeze: Freeze | None = None
     frozen: Freeze | None = None
     frozen_rev: int = 0

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from given import of, puts, told, verbs
 from lives import T0, S, dispatched, running
@@ -99,6 +100,18 @@ async def test_a_view_freezes_thaws_and_tells_by_what_was_reported() -> None:
     assert not await look(NOW + 601 * S + SETTLE_MS)
     assert not await look(NOW + 602 * S + SETTLE_MS)
     assert meter.registry.get_sample_value("fairway_evictions_frozen", {"service": "watcher"}) == 0
+
+
+async def test_a_list_that_is_the_first_thing_heard_waits_for_the_ledger() -> None:
+    store, life = MemoryStore(), running()
+    await store.finish_rebuild("1-a")
+    await store.load(decision.JOBS, {life.name: (life.now.rev, msgspec.json.encode(life.now))})
+    await store.load(decision.ledger("c1"), {life.now.key: (1, b'{"slots":[],"requests":{},"until":0}')})
+    view, late = WatcherView(), [told(Listed(cluster="c1", kind=KIND, keys=frozenset()))]
+    view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
+    assert decide(view, late[0], NOW).again_in
+    view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
+    assert [call.job for call in decide(view, late[0], NOW).calls] == [life.name]
 
 
 async def test_members_with_jobs_that_have_not_reported_since_the_store_was_lost_are_silent() -> None:
