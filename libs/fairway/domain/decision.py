@@ -20,6 +20,7 @@ QUOTA = "quota"
 CLUSTERS = "clusters"
 FREED = "freed"
 FREEZE = "freeze"
+PENDING = "pending"
 
 
 def nodes(cluster: str) -> str:

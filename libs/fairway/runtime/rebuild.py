@@ -5,6 +5,7 @@ not: it is unknown until each agent has reported, and nothing is placed on the u
 """
 
 import asyncio
+from collections import Counter
 from itertools import islice
 from typing import Union, get_args
 
@@ -133,6 +134,7 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
             await asyncio.sleep(0)
     jobs = folding.jobs()
     quota: dict[str, int] = {}
+    pending = Counter(job.tenant for job in jobs.values() if job.pending)
     left = iter(jobs.items())
     while piece := dict(islice(left, _TURN)):
         working = working_set(piece, quota)
@@ -141,6 +143,7 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
         for table, rows in working.rows.items():
             await store.load(table, rows)
     await store.load_counters(decision.QUOTA, quota)
+    await store.load_counters(decision.PENDING, pending)
     # What was said before the wipe names smaller counts of freed room than any from now on.
     await store.load_counters(decision.FREED, {"": born << 20})
     # Before anybody decides anything in it: whoever reads the record has to know that it was in use.

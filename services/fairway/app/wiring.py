@@ -27,6 +27,7 @@ from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
 from fairway.domain.decision import Call, Outcome
 from fairway.gateway.http import HttpSettings, create_app
+from fairway.gateway.limiter import Limiter
 from fairway.gateway.service import run_gateway
 from fairway.global_scheduler import service as global_scheduler
 from fairway.propagator import service as propagator
@@ -84,8 +85,9 @@ class Parts(Struct):
         """What runs beside the loops: the gateway, an agent for every member cluster, and who is one."""
         tasks: list[Coroutine[Any, Any, None]] = []
         if "gateway" in process.names:
-            process.door = create_app(self.world(), http_settings(self))
-            tasks.append(run_gateway(self.world(), self.hub, process.url))
+            limiter = Limiter(self.world(), lambda: self.catalog.limits)
+            process.door = create_app(self.world(), http_settings(self, limiter))
+            tasks.append(run_gateway(self.world(), self.hub, process.url, limiter))
         if "agent" in process.names:
             tasks.append(self.clusters.follow(self._agent, facts=True))
         return tasks + self._enrolling(process.names)
@@ -141,13 +143,13 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     return parts
 
 
-def http_settings(parts: Parts) -> HttpSettings:
+def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     """A dry run over HTTP reads a manifest as admission does, with the settings that this process knows."""
 
     def read(message: wire.Submitted) -> Understood:
         return understand(message, "dry-run", 0, parts.catalog)
 
-    return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub)
+    return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub, limiter)
 
 
 async def provisioned(bus: NatsBus, replicas: int) -> None:

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairway.domain import decision
+from fairway.domain.limits import Limits
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.gateway.answers import ClusterRow, QueueRow, QuotaRow, cluster_row, queue_rows, quota_rows, used_by_node
@@ -27,6 +28,7 @@ class Configuration(Protocol):
     """What the hub has set, as far as it is shown; runtime.catalog.Catalog is one."""
 
     tree: QuotaNode | None
+    limits: dict[str, Limits]
     queues: dict[str, QueueSpec]
     clusters: dict[str, dict[str, str]]
     classes: dict[str, int]

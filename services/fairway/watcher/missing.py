@@ -47,10 +47,10 @@ class Emptied(fleet.FleetMessage, frozen=True, kw_only=True, tag="emptied"):
 
 
 class View(Jobs, Protocol):
-    """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows, which was
-    not known yet when a `new` view read its rows. `down` has, of running jobs whose gang is not up any more, since when
-    that is so and how it stands; `newest` the place of what was seen last of a present attempt. `freeze` is what the
-    fleet's silence makes of `frozen`, which is in the store at `frozen_rev`."""
+    """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows: a `new`
+    view has read its rows before it knew. `down` has, of running jobs whose gang is not up any more, since when that is
+    so and how it stands; `newest` the place of what was seen last of a present attempt. `freeze` is what the fleet's
+    silence makes of `frozen`, which is in the store at `frozen_rev`."""
 
     new: bool
     overdue: list[str]
