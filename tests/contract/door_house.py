@@ -45,7 +45,8 @@ class House:
 
     def __init__(self) -> None:
         self.bus, self.store, self.catalog = MemoryBus(), MemoryStore(), Catalog()
-        self.world = World(bus=self.bus, store=self.store, clock=ManualClock(NOW), owner="test")
+        self.clock = ManualClock(NOW)
+        self.world = World(bus=self.bus, store=self.store, clock=self.clock, owner="test")
         settings = HttpSettings(CountingIds(), lambda said: understand(said, "dry-run", 0, self.catalog), self.catalog)
         self.app = create_app(self.world, settings)
         transport = httpx.ASGITransport(self.app)

@@ -11,6 +11,7 @@ import pytest_asyncio
 from door_house import GPU, POLICY, House, job, opened
 
 from fairway.admission.understand import understand
+from fairway.domain.limits import Limits
 from fairway.domain.names import job_id
 from fairway.domain.quota_tree import QuotaNode
 from fairway.wire import jobs as wire
@@ -122,6 +123,41 @@ async def test_it_refuses(house: House, request_: dict[str, Any], status: int, t
     assert got.headers["content-type"] == "application/problem+json"
     assert got.json()["title"].startswith(title), got.json()
     assert await house.submitted() == []
+
+
+async def test_a_tenant_that_has_too_many_pending_is_told_when_to_come_back(house: House) -> None:
+    house.catalog.limits = {"team-a": Limits(pending=2)}
+    await house.store.load_counters("pending", {"team-a": 2})
+    body = {"manifest": job(), "policies": [POLICY]}
+    got = await house.http.post("/v1/jobs", json=body, headers={"Idempotency-Key": "k"})
+    assert (got.status_code, got.headers["retry-after"], got.json()["code"]) == (429, "5", "TooManyPending")
+    assert got.headers["content-type"] == "application/problem+json"
+    assert got.json()["title"] == "2 jobs of team-a are pending, and 2 may be"
+    assert await house.submitted() == []
+    other = msgspec.json.decode(msgspec.json.encode(body).replace(b"team-a", b"team-b"))
+    assert (await house.http.post("/v1/jobs", json=other)).status_code == 202
+    await house.store.load_counters("pending", {"team-a": 1})
+    again = await house.http.post("/v1/jobs", json=body, headers={"Idempotency-Key": "k"})
+    assert (again.status_code, len(await house.submitted())) == (202, 2)
+
+
+async def test_a_tenant_that_submits_too_fast_is_told_when_to_come_back(house: House) -> None:
+    house.catalog.limits = {"team-a": Limits(rate=2)}
+    body = {"manifest": job(), "client": "ci-7"}
+    codes = [(await house.http.post("/v1/jobs", json={"manifest": job(f"j{n}")})).status_code for n in range(3)]
+    got = await house.http.post("/v1/jobs", json=body)
+    assert codes == [202, 202, 429]
+    assert (got.status_code, got.headers["retry-after"], got.json()["code"]) == (429, "1", "TooFast")
+    await house.clock.advance(1)
+    assert (await house.http.post("/v1/jobs", json=body)).status_code == 202
+    repeated = [await house.http.post("/v1/jobs", json=body) for _ in range(5)]
+    assert {one.status_code for one in repeated} == {200}, "who says the same again submits nothing"
+
+
+async def test_with_the_store_away_nobody_is_kept_out_for_what_cannot_be_counted(house: House) -> None:
+    house.catalog.limits = {"team-a": Limits(pending=1)}
+    house.store.wipe()
+    assert (await house.http.post("/v1/jobs", json={"manifest": job()})).status_code == 202
 
 
 async def chunks(count: int) -> AsyncIterator[bytes]:

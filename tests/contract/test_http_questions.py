@@ -11,6 +11,7 @@ from door_house import GPU, NOW, House, job, opened, row
 from fairway.domain.names import job_id
 from fairway.domain.queues import QueuePolicy, QueueSpec
 from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.silence import Freeze
 from fairway.gateway.http import check_address
 from fairway.wire import asks
 from fairway.wire import jobs as wire
@@ -115,6 +116,16 @@ async def test_queues_quota_and_clusters_are_counted_from_the_rows(house: House)
     assert [(one["name"], one["stale"], one["free"]) for one in clusters] == [
         ("c1", False, {GPU: 5}), ("c2", True, {}),
     ]  # fmt: skip
+
+
+async def test_it_is_told_that_nothing_is_given_up(house: House) -> None:
+    await house.has(row("b", "running"))
+    await house.store.load("clusters", {"c1": (1, msgspec.json.encode(ClusterInfo("c1", observed_at=NOW)))})
+    await house.store.load("freeze", {"evictions": (1, msgspec.json.encode(Freeze(NOW, 3, 4)))})
+    said = (await house.http.get("/v1/clusters")).json()
+    assert said["frozen"].startswith("3 of 4 clusters are silent at once")
+    assert [one["frozen"] for one in said["items"]] == [True]
+    assert said["frozen"] in (await house.http.get("/v1/jobs/b/why")).json()["because"]
 
 
 async def test_questions_wait_for_a_working_set_that_is_being_rebuilt(house: House) -> None:

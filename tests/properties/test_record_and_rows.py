@@ -1,6 +1,7 @@
 """The rows are what the record makes of them, whatever the weather; and any prefix of it can be rebuilt from."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -46,6 +47,8 @@ def usage(counters: dict[str, int]) -> dict[str, int]:
 def differs(fleet: Fleet, made: Working) -> list[str]:
     tables = {"jobs", "live", "names", "clients", "ledger/c1", "ledger/c2"}
     found = [table for table in sorted(tables) if rows(fleet, table) != made.rows.get(table, {})]
+    pending = Counter(job.tenant for job in fleet.jobs().values() if job.pending)
+    found += ["pending"] if usage(fleet.store.counters.get("pending", {})) != pending else []
     return found + (["quota"] if usage(fleet.store.counters.get("quota", {})) != made.quota else [])
 
 

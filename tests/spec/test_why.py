@@ -24,6 +24,7 @@ from lives import (
     submitted,
 )  # fmt: skip
 
+from fairway.domain.silence import Freeze
 from fairway.runtime.story import Why, why
 from fairway.wire import jobs as wire
 from fairway.wire.asks import QueuePlace
@@ -190,6 +191,14 @@ def test_an_accepted_job_that_has_not_ended_always_has_a_cause_and_something_tha
 def test_a_place_in_the_queue_is_only_believed_of_a_job_that_waits() -> None:
     old = QueuePlace("gold", "Priority", 3, ("a",))
     assert why(running().now, old, T0 + TEN).queue is None
+
+
+def test_while_evictions_are_frozen_no_deadline_counts_and_it_says_why() -> None:
+    frozen = Freeze(T0, 3, 4)
+    answer = why(dispatched(start_timeout=60 * S).now, None, T0 + TEN, frozen)
+    assert "3 of 4 clusters are silent at once: nothing is given up" in answer.because
+    assert (answer.timer, answer.timer_at) == ("", 0)
+    assert why(queued().now, None, T0 + TEN, frozen) == why(queued().now, None, T0 + TEN)
 
 
 def test_a_reason_that_this_version_does_not_know_does_not_hide_the_recorded_one() -> None:

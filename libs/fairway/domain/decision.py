@@ -19,6 +19,8 @@ CLIENTS = "clients"
 QUOTA = "quota"
 CLUSTERS = "clusters"
 FREED = "freed"
+FREEZE = "freeze"
+PENDING = "pending"
 
 
 def nodes(cluster: str) -> str:

@@ -74,6 +74,7 @@ class Teller:
         assert self.job is not None, "say something before taking the step"
         writes: list[Write] = [Put(decision.JOBS, self.id, row_of(self.job), rev=self.job.rev, expect=self._rev), *more]
         writes += [Put(decision.PLACED, self.id, one.message) for one in self._events if one.message.verb == "placed"]
+        writes += counted(self._stored, self.job)
         if self._before is not None:
             writes += released(self._before, self.job)
             writes += made_up(self._stored, self._before)
@@ -102,6 +103,12 @@ def released(before: Job, after: Job) -> list[Write]:
         for name, amount in sorted(before.charge.items())
         if amount
     ]
+
+
+def counted(before: Job | None, after: Job) -> list[Write]:
+    """Keeps count of the pending jobs of each tenant."""
+    change = after.pending - (before is not None and before.pending)
+    return [Add(decision.PENDING, after.tenant, change)] if change else []
 
 
 def made_up(stored: Job | None, before: Job) -> list[Write]:

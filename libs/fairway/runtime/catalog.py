@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import structlog
 
+from fairway.domain.limits import Limits, limits
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.terms import Changed
@@ -29,7 +30,7 @@ _decode = msgspec.json.Decoder(fleet.Message).decode
 
 class Catalog:
     """`known` is set once the past has been read. `heard` are called with each later change. `left` are the clusters
-    that were members and are none any more."""
+    that were members and are none any more; `limits` of tenants stand in the tree."""
 
     def __init__(self) -> None:
         self.policies = PolicyBook()
@@ -37,6 +38,7 @@ class Catalog:
         self.classes: dict[str, int] = {}
         self.default_class = ""
         self.tree: QuotaNode | None = None
+        self.limits: dict[str, Limits] = {}
         self.queues: dict[str, QueueSpec] = {}
         self.clusters: dict[str, dict[str, str]] = {}
         self.left: set[str] = set()
@@ -100,6 +102,7 @@ class Catalog:
                 self._priority_class(said.name, manifest)
             case "ElasticQuotaTree":
                 self.tree = read_quota_tree(manifest) if manifest else None
+                self.limits = limits(self.tree)
             case "Queue":
                 self.queues.pop(said.name, None)
                 if manifest is not None:

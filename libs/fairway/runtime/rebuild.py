@@ -5,6 +5,7 @@ not: it is unknown until each agent has reported, and nothing is placed on the u
 """
 
 import asyncio
+from collections import Counter
 from itertools import islice
 from typing import Union, get_args
 
@@ -148,6 +149,7 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
             continue  # its consumer has put it among the dead letters
     jobs = folding.jobs()
     await store.load_counters(decision.QUOTA, await _filled(store, folding, jobs))
+    await store.load_counters(decision.PENDING, Counter(job.tenant for job in jobs.values() if job.pending))
     # What was said before the wipe names smaller counts of freed room than any from now on.
     await store.load_counters(decision.FREED, {"": born << 20})
     # Before anybody decides anything in it: whoever reads the record has to know that it was in use.

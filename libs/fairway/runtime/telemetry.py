@@ -29,6 +29,7 @@ class Meter:
         self.sweep_wakes = Counter(
             "fairway_sweep_wakes_total", "Jobs that only the sweep woke; stays 0.", by, registry=registry
         )
+        self.frozen = Gauge("fairway_evictions_frozen", "1 while most of the fleet is silent.", by, registry=registry)
         self.ready = Gauge("fairway_ready", "1 while the service can work.", by, registry=registry)
 
     def follow(self, service: str, ready: Callable[[], bool]) -> None:

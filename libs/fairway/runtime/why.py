@@ -8,6 +8,7 @@ from msgspec import Struct
 from fairway.domain import found
 from fairway.domain.job import Job, State
 from fairway.domain.resources import describe
+from fairway.domain.silence import Freeze
 from fairway.placement.record import words
 from fairway.runtime import prose, waiting
 from fairway.runtime.standing import Standing
@@ -50,10 +51,14 @@ class Why(Struct, frozen=True):
     before: tuple[str, ...] = ()
 
 
-def why(job: Job, place: QueuePlace | None, now: int) -> Why:
-    """`place` is the queue service's answer, None when it gave none; only a job that waits has a place."""
+def why(job: Job, place: QueuePlace | None, now: int, frozen: Freeze | None = None) -> Why:
+    """`place` is the queue service's answer, None when it gave none; only a job that waits has a place. `frozen`: no
+    job is given up now."""
     place = place if job.state is State.QUEUED else None
     stands = _standing(job, place, now)
+    if frozen and job.state in (State.DISPATCHED, State.RUNNING):
+        because = f"{stands.because}; {frozen.why.text}"
+        stands = msgspec.structs.replace(stands, because=because, timer="", timer_at=0)
     work = job.spec.workload if job.spec else None
     return Why(
         job=job.id, tenant=job.tenant, state=job.state.value, reason=stands.reason,

@@ -7,6 +7,7 @@ root.min and root.max must agree in the resources that both name.
 
 from typing import Any
 
+from fairway.domain.limits import MAX_PENDING, MAX_RATE
 from fairway.domain.quota_tree import MAX_JOBS, QuotaNode
 from fairway.domain.resources import LARGEST, Resources, show
 from fairway.workloads.fields import Field, Problems, shown
@@ -21,6 +22,8 @@ _BYTES = ("memory", "storage")
 MOST_CHILDREN, MOST_NAMED = 64, 24
 # Deeper than any organisation; it bounds the recursion below.
 _DEEPEST = 20
+# A limit that large is none.
+_MOST_SUBMITTED = 1_000_000_000
 
 
 def read_quota_tree(manifest: dict[str, Any]) -> QuotaNode:
@@ -61,7 +64,7 @@ class _Reader:
             min=self.least(field["min"], path),
             max=_most(field["max"]),
             namespaces=self.spaces(field["namespaces"], path, bool(children)),
-            attributes=field["attributes"].strings(),
+            attributes=_attributes(field["attributes"]),
             children=children,
         )
         self.named(field, name, path)
@@ -110,6 +113,16 @@ class _Reader:
                 )
             self.namespaces[space] = path
         return spaces
+
+
+def _attributes(field: Field) -> dict[str, str]:
+    found = field.strings()
+    for name in (MAX_PENDING, MAX_RATE):
+        given = found.get(name, "1")
+        if not (given.isdecimal() and len(given) <= 10 and 0 < int(given) <= _MOST_SUBMITTED):
+            text = f"is {shown(given)}, not a number from 1 to {_MOST_SUBMITTED}"
+            field[name].wrong(text, "write it in digits and quotes, or leave it out: then there is no limit")
+    return found
 
 
 def _most(field: Field) -> Resources:

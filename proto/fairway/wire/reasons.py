@@ -66,6 +66,11 @@ class Code(StrEnum):
     NO_MESSAGE = "NoMessage"
     OVERTAKEN = "Overtaken"
     TOO_SOON = "TooSoon"
+    # Nothing is given up: most of the fleet is silent at once.
+    FLEET_SILENT = "FleetSilent"
+    # Refused at the door, or kept waiting before it: the tenant submits too much.
+    TOO_MANY_PENDING = "TooManyPending"
+    TOO_FAST = "TooFast"
 
 
 class Reason(Struct, frozen=True, omit_defaults=True):

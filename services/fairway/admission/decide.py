@@ -1,16 +1,19 @@
 """Is this a job, is it new, and may it be known by this name? Then it is admitted; else it is told why not."""
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from fairway.admission.understand import Understood
 from fairway.domain import decision
-from fairway.domain.decision import NOTHING, Decision, Heard, Put
+from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Write
 from fairway.domain.job import Job, State
+from fairway.domain.limits import NONE, Limits, too_fast, too_many
 from fairway.domain.tell import Jobs, Teller, another_id, name_key
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
 SERVICE = "admission"
+BUS = "bus"
 # An object that was deleted and created again has to wait until nothing of the old one is left; looked at this often
 # (ms), and for about a minute.
 _NAME_WAIT_MS = 250
@@ -21,11 +24,17 @@ _SETTLE_MS = 250
 
 
 class View(Jobs, Protocol):
-    """`clients` maps a client id to the job it made and the digest of its manifest; `names` a taken name to a job."""
+    """`clients` maps a client id to the job it made and the digest of its manifest; `names` a taken name to a job;
+    `pending` a tenant to how many of its jobs are. `hasty` messages came faster than their tenant may submit."""
 
     understood: dict[str, Understood]
     clients: dict[str, tuple[str, str]]
     names: dict[str, str]
+    pending: dict[str, int]
+    hasty: set[str]
+
+    @property
+    def limits(self) -> Mapping[str, Limits]: ...
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
@@ -57,13 +66,30 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     job = seen.job if before is None else another_id(seen.job, heard.id, seen.digest)
     if job in view.jobs:
         return NOTHING
+    limit = limit_of(heard.message, view.limits)
+    if refusal := _too_much(view, heard, limit):
+        return _rejected(view, heard, now, seen, refusal)
     teller = Teller(view, SERVICE, heard, now, job)
     teller.say(wire.Admitted, tenant=seen.tenant, attempt=1, spec=seen.spec)
-    writes = (
+    writes: tuple[Write, ...] = (
         Put(decision.CLIENTS, seen.client, (job, seen.digest), expect=0),
         Put(decision.NAMES, key, job, expect=0),
     )
+    if limit.pending:  # another admission may take the last place meanwhile
+        writes += (Add(decision.PENDING, seen.tenant, 0, most=limit.pending - 1),)
     return Decision((teller.step(*writes),))
+
+
+def limit_of(message: wire.Submitted, limits: Mapping[str, Limits]) -> Limits:
+    """Of who speaks on the bus. What came through the gateway has been let in there, and is not refused afterwards."""
+    return limits.get(message.tenant, NONE) if message.source == BUS else NONE
+
+
+def _too_much(view: View, heard: Heard, limit: Limits) -> Reason | None:
+    tenant = heard.message.tenant
+    if heard.id in view.hasty:
+        return too_fast(tenant, limit)
+    return too_many(tenant, limit, view.pending.get(tenant, 0))
 
 
 def _anew(before: Job, message: Any) -> bool:

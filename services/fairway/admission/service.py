@@ -1,13 +1,14 @@
 """admission as a value: what each message asks for is read once, before the rows it needs are fetched."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from fairway.admission.decide import SERVICE, decide
+from fairway.admission.decide import SERVICE, decide, limit_of
 from fairway.admission.understand import Understood, understand
 from fairway.domain import decision
-from fairway.domain.decision import Heard, Put, Step
+from fairway.domain.decision import Add, Heard, Put, Step
+from fairway.domain.limits import Limits, Pace
 from fairway.domain.tell import another_id, name_key
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.ports import Found, Wanted
@@ -24,6 +25,13 @@ class AdmissionView(JobsView):
         self.understood: dict[str, Understood] = {}
         self.clients: dict[str, tuple[str, str]] = {}
         self.names: dict[str, str] = {}
+        self.pending: dict[str, int] = {}
+        self.hasty: set[str] = set()
+        self._pace, self._paced = Pace(), set[str]()
+
+    @property
+    def limits(self) -> Mapping[str, Limits]:
+        return self._catalog.limits
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         self.understood = {one.id: understand(one.message, one.id, one.sequence, self._catalog) for one in heard}
@@ -34,10 +42,23 @@ class AdmissionView(JobsView):
             if seen.spec is not None:
                 work = seen.spec.workload
                 names.append(name_key(work.namespace, work.kind, work.name))
-        return Wanted(rows={decision.JOBS: jobs, decision.CLIENTS: clients, decision.NAMES: names})
+        self._count(heard, now)
+        limited = any(limit_of(one.message, self.limits).pending for one in heard)
+        whole = (decision.PENDING,) if limited else ()
+        return Wanted(rows={decision.JOBS: jobs, decision.CLIENTS: clients, decision.NAMES: names}, whole=whole)
+
+    def _count(self, heard: Sequence[Heard], now: int) -> None:
+        """Each message once, though it is decided again after a conflict."""
+        for one in heard:
+            rate = limit_of(one.message, self.limits).rate
+            if one.id not in self._paced and self._pace.wait(one.message.tenant, rate, now):
+                self.hasty.add(one.id)
+        self._paced = {one.id for one in heard}
+        self.hasty &= self._paced
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
+        self.pending = found.counters.get(decision.PENDING, {})
         self.clients, self.names = {}, {}
         for (table, key), row in found.rows.items():
             if table == decision.CLIENTS:
@@ -52,6 +73,8 @@ class AdmissionView(JobsView):
                 self.clients[write.key] = write.value
             elif isinstance(write, Put) and write.table == decision.NAMES:
                 self.names[write.key] = write.value
+            elif isinstance(write, Add) and write.table == decision.PENDING:
+                self.pending[write.key] = self.pending.get(write.key, 0) + write.amount
 
 
 def service(catalog: Catalog) -> Service:

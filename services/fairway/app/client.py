@@ -15,7 +15,10 @@ from fairway.app.hub_address import asked, namespace_of, of_hub
 
 FLEET_FILE = Path(".fairway/fleet.json")
 _START = "start a fleet with `fairway up`, or name one with --url or FAIRWAY_URL"
-_CODES = {404: NOT_FOUND, 400: USAGE, 403: DENIED, 409: DENIED, 413: DENIED, 415: DENIED, 422: DENIED, 503: UNREACHABLE}
+_CODES = {
+    404: NOT_FOUND, 400: USAGE, 403: DENIED, 409: DENIED, 413: DENIED, 415: DENIED, 422: DENIED, 429: DENIED,
+    503: UNREACHABLE,
+}  # fmt: skip
 # The gateway itself answers within 10 s, with the bus away or not.
 _SECONDS = 15.0
 _PAGE = 500

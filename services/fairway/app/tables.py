@@ -73,8 +73,10 @@ def render_clusters(rows: Sequence[ClusterRow], wide: bool = False) -> Text:
 def _age(row: ClusterRow) -> str:
     if row.age < 0:
         return "none yet"
-    why = "stale" if row.stale else "cordoned" if row.cordoned else ""
-    return f"{span(row.age)} ago" + (f" ({why}: no new work)" if why else "")
+    why = "stale: no new work" if row.stale else "cordoned: no new work" if row.cordoned else ""
+    frozen = "evictions frozen" if row.frozen else ""
+    said = "; ".join(filter(None, (why, frozen)))
+    return f"{span(row.age)} ago" + (f" ({said})" if said else "")
 
 
 def _main(amounts: Mapping[str, int]) -> str:

@@ -29,6 +29,7 @@ from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
 from fairway.domain.decision import Call, Outcome
 from fairway.gateway.http import HttpSettings, create_app
+from fairway.gateway.limiter import Limiter
 from fairway.gateway.service import run_gateway
 from fairway.global_scheduler import service as global_scheduler
 from fairway.propagator import service as propagator
@@ -47,6 +48,7 @@ from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
 from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion
+from fairway.watcher.view import LIST_MS
 from fairway.wire import asks
 from fairway.wire import jobs as wire
 from fairway.workloads.registry import KINDS
@@ -91,8 +93,9 @@ class Parts(Struct):
         """What runs beside the loops: the gateway, an agent for every member cluster, and who is one."""
         tasks: list[Coroutine[Any, Any, None]] = []
         if "gateway" in process.names:
-            process.door = create_app(self.world(), http_settings(self))
-            tasks.append(run_gateway(self.world(), self.hub, process.url))
+            limiter = Limiter(self.world(), lambda: self.catalog.limits)
+            process.door = create_app(self.world(), http_settings(self, limiter))
+            tasks.append(run_gateway(self.world(), self.hub, process.url, limiter))
         if "agent" in process.names:
             tasks.append(self.clusters.follow(self._agent, facts=True))
         return tasks + self._enrolling(process.names)
@@ -148,13 +151,13 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     return parts
 
 
-def http_settings(parts: Parts) -> HttpSettings:
+def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     """A dry run over HTTP reads a manifest as admission does, with the settings that this process knows."""
 
     def read(message: wire.Submitted) -> Understood:
         return understand(message, "dry-run", 0, parts.catalog)
 
-    return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub)
+    return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub, limiter)
 
 
 async def provisioned(bus: NatsBus, replicas: int) -> None:
@@ -196,11 +199,12 @@ def _propagator(parts: Parts) -> Sequence[Service]:
 
 
 def _watcher(parts: Parts) -> Sequence[Service]:
-    suspicion = Suspicion(parts.bus, parts.clusters)
+    suspicion, settle_ms = Suspicion(parts.bus, parts.clusters), round(parts.settings.watch_silence * 1000) + LIST_MS
     if parts.hub is None:
-        return [watcher.service(watcher.Eyes(parts.clusters, suspicion))]
+        return [watcher.service(watcher.Eyes(parts.clusters, suspicion), parts.meter, settle_ms)]
     mirror = Mirror(parts.hub, parts.clusters, parts.clock)
-    return [watcher.service(watcher.Eyes(parts.clusters, suspicion, mirror)), watcher.returning(mirror)]
+    eyes = watcher.Eyes(parts.clusters, suspicion, mirror)
+    return [watcher.service(eyes, parts.meter, settle_ms), watcher.returning(mirror)]
 
 
 def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:

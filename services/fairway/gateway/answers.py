@@ -8,6 +8,7 @@ from fairway.domain.job import Job
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources, add
+from fairway.domain.silence import SILENT_MS
 from fairway.wire.capacity import ClusterInfo, Node
 
 
@@ -60,7 +61,8 @@ class QuotaRow(Struct, frozen=True):
 class ClusterRow(Struct, frozen=True):
     """`used` is what others' pods request, `held` what Fairway's jobs hold or run. `age` in ms since its last report
     (-1: there was none), `stale` when that is too long for new work; a `cordoned` one takes none either. `mode` is push
-    or pull, of one that has joined by `fairway join`."""
+    or pull, of one that has joined by `fairway join`. `frozen`: no job there is given up, because most of the fleet is
+    silent, or was a moment ago."""
 
     name: str
     age: int
@@ -76,10 +78,7 @@ class ClusterRow(Struct, frozen=True):
     free: Resources = {}
     mode: str = ""
     cordoned: bool = False
-
-
-# The same limit as the scheduler's: a cluster that was silent for longer gets no new work.
-STALE_AFTER_MS = 30_000
+    frozen: bool = False
 
 
 def job_row(job: Job) -> JobRow:
@@ -153,7 +152,7 @@ def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRo
             free = add(free, {name: max(0, left[name]) for name in node.allocatable})
     age = now - info.observed_at if info.observed_at else -1
     return ClusterRow(
-        info.name, age, age < 0 or age > STALE_AFTER_MS, len(every), sum(node.schedulable for node in every),
+        info.name, age, age < 0 or age > SILENT_MS, len(every), sum(node.schedulable for node in every),
         info.kinds, info.kubernetes, info.labels, allocatable, used, held, free, info.mode, info.cordoned,
     )  # fmt: skip
 

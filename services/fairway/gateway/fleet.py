@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairway.domain import decision
+from fairway.domain.limits import Limits
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.gateway.answers import ClusterRow, QueueRow, QuotaRow, cluster_row, queue_rows, quota_rows, used_by_node
@@ -27,6 +28,7 @@ class Configuration(Protocol):
     """What the hub has set, as far as it is shown; runtime.catalog.Catalog is one."""
 
     tree: QuotaNode | None
+    limits: dict[str, Limits]
     queues: dict[str, QueueSpec]
     clusters: dict[str, dict[str, str]]
     classes: dict[str, int]
@@ -41,7 +43,10 @@ class QuotaList(Struct, frozen=True):
 
 
 class ClusterList(Struct, frozen=True):
+    """`frozen`: why no job is given up now, though clusters are silent; empty while that is not so."""
+
     items: tuple[ClusterRow, ...]
+    frozen: str = ""
 
 
 class Fleet:
@@ -68,9 +73,11 @@ class Fleet:
         known = {name: _info(row.data) for name, row in found.whole.get(decision.CLUSTERS, {}).items()}
         for name, labels in self._set.clusters.items():
             known.setdefault(name, ClusterInfo(name, labels=labels))
-        now = self._world.clock.now()
+        now, frozen = self._world.clock.now(), await self._rows.frozen()
         rows = [cluster_row(known[name], await self._nodes(name), now) for name in sorted(known)]
-        return answer(ClusterList(tuple(rows)))
+        if frozen is not None:
+            rows = [msgspec.structs.replace(row, frozen=True) for row in rows]
+        return answer(ClusterList(tuple(rows), frozen.why.text if frozen else ""))
 
     async def _nodes(self, cluster: str) -> list[Node]:
         table = decision.nodes(cluster)

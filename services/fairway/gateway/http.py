@@ -18,10 +18,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fairway.domain.job import Job
+from fairway.gateway.decide import Submission
 from fairway.gateway.fleet import ClusterList, Configuration, Fleet, QueueList, QuotaList
 from fairway.gateway.jobs import Cancelling, JobPage, Jobs
+from fairway.gateway.limiter import Limiter
 from fairway.gateway.openapi import Operation, Parameter, document
-from fairway.gateway.preview import Preview, Understand
+from fairway.gateway.preview import Preview, Understand, preview
 from fairway.gateway.problem import Problem, answer, away, on_failure, on_problem, on_refused, on_status
 from fairway.gateway.setting import SettingsDoor, Taken
 from fairway.gateway.stream import Streams
@@ -39,13 +41,14 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 class HttpSettings(Struct, frozen=True):
     """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set;
-    `hub`, where there is one, keeps the settings that come over HTTP."""
+    `hub`, where there is one, keeps the settings that come over HTTP. `limiter` is shared with the hub's intake."""
 
     ids: Ids
     understand: Understand
     configuration: Configuration
     insecure: bool = False
     hub: Cluster | None = None
+    limiter: Limiter | None = None
 
 
 class Envelope(Struct, frozen=True):
@@ -75,7 +78,12 @@ def check_address(host: str, insecure: bool) -> None:
 
 
 def create_app(world: World, settings: HttpSettings) -> Starlette:
-    door = Door(world, settings.ids, settings.understand, lambda: settings.configuration.tree)
+    rules = settings.configuration
+
+    def foresee(said: Submission) -> Preview:
+        return preview(said.tenant, settings.understand(said.say.message), rules.tree)
+
+    door = Door(world, settings.ids, foresee, settings.limiter or Limiter(world, lambda: rules.limits))
     table = _of_jobs(Jobs(world, door), door) + _of_fleet(Fleet(world, settings.configuration), Streams(world))
     table.append((_SETTING, SettingsDoor(door, settings.hub).post))
     spec = document([operation for operation, _ in table], VERSION)
@@ -126,7 +134,7 @@ Table = list[tuple[Operation, Handler]]
 def _of_jobs(jobs: Jobs, door: Door) -> Table:
     post = Operation(
         "POST", "/v1/jobs", "Submit a job, with its policies beside it if the hub does not have them.",
-        {200: (Accepted, Preview), 202: (Accepted,)}, _POSTING, (400, 409, 413, 415, 422, 503), Envelope,
+        {200: (Accepted, Preview), 202: (Accepted,)}, _POSTING, (400, 409, 413, 415, 422, 429, 503), Envelope,
     )  # fmt: skip
     cancelled = {200: (Cancelling,), 202: (Cancelling,)}
     lacking = (404, 503)

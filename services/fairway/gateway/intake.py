@@ -17,6 +17,7 @@ from fairway.gateway.desk import Desk
 from fairway.gateway.hub_events import Announcer
 from fairway.gateway.hub_objects import SETTINGS, HubObject, hub_object
 from fairway.gateway.hub_settings import HubSettings
+from fairway.gateway.limiter import Limiter, in_turn
 from fairway.gateway.post import Post
 from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.settling import Settling
@@ -39,8 +40,8 @@ NOWHERE = frozenset({State.CANCELLED, State.REJECTED})
 class Intake:
     """`present` are the uids of the hub's jobs, `shown` their statuses; `told` is set when every kind was listed."""
 
-    def __init__(self, world: World, hub: Cluster, desk: Desk) -> None:
-        self._world, self._hub, self._desk = world, hub, desk
+    def __init__(self, world: World, hub: Cluster, desk: Desk, limiter: Limiter) -> None:
+        self._world, self._hub, self._desk, self._limiter = world, hub, desk, limiter
         self._rows, self._post = Reader(world.store), Post(world)
         self._room, self.announcer = WaitingRoom(), Announcer(hub, world.clock)
         self._conditions = Conditions(hub, world.clock)
@@ -48,10 +49,9 @@ class Intake:
         self._submitter = Submitter(world, hub, self._room, desk, self._settings.lacking)
         self._settling = Settling(self._room.named, self._settings.in_force)
         self._left = {"settings": set(SETTINGS), "jobs": set(KINDS)}
-        self._settled, self.told = asyncio.Event(), asyncio.Event()
+        self._settled, self.told, self._news = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._ready: dict[str, HubObject] = {}
         self._gone: dict[str, HubObject] = {}
-        self._news = asyncio.Event()
         self.present: dict[str, HubObject] = {}
         self.shown: dict[str, bytes] = {}
         self._shown: set[str] = set()
@@ -119,7 +119,7 @@ class Intake:
     def _see_gone(self, one: HubObject) -> None:
         if self.present.pop(one.uid, None) is None:
             return
-        for known in (self._ready, self.shown, self._desk.unclaimed):
+        for known in (self._ready, self.shown, self._desk.unclaimed, self._limiter.kept):
             known.pop(one.uid, None)
         self._shown.discard(one.uid)
         self._desk.gone[one.uid] = one
@@ -173,11 +173,11 @@ class Intake:
             now, changed = self._world.clock.now(), self._settings.changed_at
             ripe, until = [], []
             for one in self._ready.values():
-                at = self._settling.ripe_at(one, changed, now)
+                at = max(self._settling.ripe_at(one, changed, now), self._limiter.until(one.namespace))
                 ripe.append(one) if at <= now else until.append(at)
             if not ripe:
                 return max(min(until) - now, 1) if until else None
-            await self._submit(ripe[:_MOST])
+            await self._submit(in_turn(ripe)[:_MOST])
 
     async def _submit(self, objects: Sequence[HubObject]) -> None:
         """An object may change meanwhile, but it is submitted as it was first seen whole. Those that have to wait are
@@ -185,10 +185,12 @@ class Intake:
         for one in objects:
             self._ready.pop(one.uid, None)
         try:
-            await self._post.say(await self._submitter.words(objects))
+            words, kept = await self._limiter.let_in(await self._submitter.words(objects), self._desk)
+            await self._post.say(words)
         except Unreachable:
             self._ready |= {one.uid: one for one in objects if one.uid in self.present}
             raise
+        self._ready |= {one.uid: one for one in kept if one.uid in self.present}
         for one in objects:
             self._settling.submitted(one)
 

@@ -65,7 +65,7 @@ class Jobs:
     async def why(self, request: Request) -> Response:
         job = await self._job(request)
         place = await self._place(job) if job.state is State.QUEUED else None
-        return answer(why(job, place, self._world.clock.now()))
+        return answer(why(job, place, self._world.clock.now(), await self._rows.frozen()))
 
     async def story(self, request: Request) -> Response:
         job = await self._job(request)

@@ -29,7 +29,8 @@ class Operation(Struct, frozen=True):
 
 _TITLES = {
     200: "done", 202: "accepted", 400: "the request is wrong", 404: "there is no such job", 409: "used before",
-    413: "too large", 415: "not a type that is read here", 422: "refused, with every reason", 503: "try again soon",
+    413: "too large", 415: "not a type that is read here", 422: "refused, with every reason",
+    429: "too much for this tenant now", 503: "try again soon",
 }  # fmt: skip
 
 

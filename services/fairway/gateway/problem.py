@@ -57,6 +57,13 @@ def away(cause: str, detail: str) -> Problem:
     return Problem(503, cause, detail, code="Unavailable", headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
+def too_much(why: Reason, wait_ms: int) -> Problem:
+    """Nothing was accepted; the same may be sent again after so many milliseconds."""
+    again = {"Retry-After": str(-(-wait_ms // 1_000))}
+    reasons = (ReasonBody(why.code.value, why.field, why.text, why.remedy),)
+    return Problem(429, why.text, why.remedy, code=why.code.value, reasons=reasons, headers=again)
+
+
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     return Response(_encode(value), status, headers, "application/json")
 

@@ -7,6 +7,7 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.job import Job
+from fairway.domain.silence import EVICTIONS, Freeze
 from fairway.gateway.answers import Slim
 from fairway.runtime.ports import Found, Store, StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
@@ -53,6 +54,12 @@ class Reader:
         if row is None:
             return None
         return msgspec.structs.replace(_job(row.data), placed=_placed(placed.data) if placed else None)
+
+    async def frozen(self) -> Freeze | None:
+        """While the watcher gives nothing up."""
+        found = await self.read(Wanted(rows={decision.FREEZE: [EVICTIONS]}))
+        row = found.rows.get((decision.FREEZE, EVICTIONS))
+        return decoded(row.data, Freeze) if row else None
 
     async def page(self, table: str, after: str, most: int, passes: Callable[[Job], bool]) -> tuple[list[Job], str]:
         """The first `most` jobs that pass of those `table` names behind the key `after`, and the key after which to go

@@ -4,6 +4,7 @@ import asyncio
 
 from fairway.gateway.desk import Desk
 from fairway.gateway.intake import Intake
+from fairway.gateway.limiter import Limiter
 from fairway.gateway.nameplate import put_up
 from fairway.gateway.narrator import Narrator
 from fairway.runtime.loop import World
@@ -11,13 +12,14 @@ from fairway.runtime.ports import Cluster
 from fairway.runtime.vital import vital
 
 
-async def run_gateway(world: World, hub: Cluster | None, url: str = "") -> None:
-    """Without a hub there is nothing to do but to be there. `url` is where others reach the gateway."""
+async def run_gateway(world: World, hub: Cluster | None, url: str = "", limiter: Limiter | None = None) -> None:
+    """Without a hub there is nothing to do but to be there. `url` is where others reach the gateway. Without a
+    `limiter` nobody is limited."""
     if hub is None:
         await asyncio.Event().wait()
         return
     desk = Desk()
-    intake = Intake(world, hub, desk)
+    intake = Intake(world, hub, desk, limiter or Limiter(world, dict))
     async with asyncio.TaskGroup() as group:
         group.create_task(vital("gateway: put_up", put_up(hub, world.clock, url)))
         group.create_task(vital("gateway: intake.run", intake.run()))

@@ -13,13 +13,13 @@ from starlette.responses import Response
 
 from fairway.domain import decision
 from fairway.domain.decision import Say
-from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.tell import message_id
 from fairway.gateway import problem
 from fairway.gateway.body import check_client, from_envelope, one_job
 from fairway.gateway.decide import Asked, Submission, names_of, outgoing_kind, submission
 from fairway.gateway.hub_objects import TREE
-from fairway.gateway.preview import Understand, preview
+from fairway.gateway.limiter import Limiter
+from fairway.gateway.preview import Preview
 from fairway.gateway.reader import Reader
 from fairway.gateway.settle import Settled
 from fairway.runtime.loop import World
@@ -50,10 +50,10 @@ class Accepted(Struct, frozen=True):
 
 
 class Door:
-    """`understand` is admission's own reading, for dry runs; `tree` gives the quota tree as it is now."""
+    """`foresee` says what would become of a submission."""
 
-    def __init__(self, world: World, ids: Ids, understand: Understand, tree: Callable[[], QuotaNode | None]) -> None:
-        self._world, self._ids, self._understand, self._tree = world, ids, understand, tree
+    def __init__(self, world: World, ids: Ids, foresee: Callable[[Submission], Preview], limiter: Limiter) -> None:
+        self._world, self._ids, self._foresee, self._limiter = world, ids, foresee, limiter
         self._rows = Reader(world.store)
         self._large = asyncio.Semaphore(2)
         self._recent: OrderedDict[str, Submission] = OrderedDict()
@@ -63,7 +63,7 @@ class Door:
         asked = await self._asked(request)
         if request.query_params.get("dryRun") in ("true", "All"):
             said = submission(asked, "http", self._world.clock.now())
-            return problem.answer(preview(said.tenant, self._understand(said.say.message), self._tree()))
+            return problem.answer(self._foresee(said))
         wait = request.query_params.get("wait", "")
         if wait not in ("", "admitted"):
             raise problem.Problem(400, f"wait={wait[:40]!r} is not known", "use wait=admitted, or leave it out")
@@ -72,6 +72,7 @@ class Door:
         if known is not None:
             again = Accepted(known, said.tenant, asked.client, repeated=True)
             return problem.answer(again, 200, {"Location": f"/v1/jobs/{known}"})
+        await self._limited(said.tenant)
         word = await self._word(said) if wait else None
         await self.publish(said.say, asked.client)
         self._remember(said)
@@ -150,6 +151,15 @@ class Door:
             return job
         text = f"this client id was used before with another body, for job {job}"
         raise problem.refused([Reason(Code.DUPLICATE, text, "Idempotency-Key", "use a new client id")], job)
+
+    async def _limited(self, tenant: str) -> None:
+        """A store that is away keeps nobody out: how many are pending is not known then."""
+        try:
+            pending = await self._limiter.pending((tenant,))
+        except Unreachable:
+            pending = {}
+        if too_much := self._limiter.take(tenant, pending):
+            raise problem.too_much(too_much.why, too_much.wait_ms)
 
     def _remember(self, said: Submission) -> None:
         self._recent[said.key] = said

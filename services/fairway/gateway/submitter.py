@@ -45,13 +45,13 @@ class Submitter:
         await self._known(gone)
         return {self._others.pop(one.uid, "") or job_of(one): one for one in gone}
 
-    async def words(self, objects: Sequence[HubObject]) -> list[Say]:
-        """What is to be said for them. Raises Unreachable."""
+    async def words(self, objects: Sequence[HubObject]) -> list[tuple[HubObject, Say]]:
+        """What is to be said for them, and for which. Raises Unreachable."""
         known = await self._known(objects)
-        words: list[Say] = []
+        words: list[tuple[HubObject, Say]] = []
         for one in objects:
             if one.uid not in known and not ended(one) and (said := self._claimed(one)):
-                words.append(said.say)
+                words.append((one, said.say))
         return words + await self._changed([one for one in objects if known.get(one.uid) == State.REJECTED])
 
     async def _known(self, objects: Sequence[HubObject]) -> dict[str, str]:
@@ -71,7 +71,7 @@ class Submitter:
                     self._others[one.uid] = job
         return known
 
-    async def _changed(self, objects: Sequence[HubObject]) -> list[Say]:
+    async def _changed(self, objects: Sequence[HubObject]) -> list[tuple[HubObject, Say]]:
         """Of objects that were refused: the submission of those that are no longer what was refused."""
         if not objects:
             return []
@@ -80,13 +80,13 @@ class Submitter:
         names = [*map(job_of, objects), *ids.values()]
         rows = (await self._rows.read(Wanted(rows={decision.JOBS: names}))).rows
         refused = {name: decoded(row.data, Job).refused for (_, name), row in rows.items()}
-        words: list[Say] = []
+        words: list[tuple[HubObject, Say]] = []
         for one in objects:
             new = said[one.uid]
             if new is not None and refused.get(job_of(one)) != new.digest:
                 self._others[one.uid] = ids[one.uid]
                 if ids[one.uid] not in refused and await self._reset(one):
-                    words.append(new.say)
+                    words.append((one, new.say))
                     continue
             self._room.wait(one)
         return words

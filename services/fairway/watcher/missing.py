@@ -8,6 +8,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.quota import MAX_JOBS, request
 from fairway.domain.resources import describe
 from fairway.domain.retry import attempt_over, next_attempt
+from fairway.domain.silence import Freeze
 from fairway.domain.tell import Jobs, Teller
 from fairway.watcher.doubts import GONE, LOOK, THERE, Doubt, Look
 from fairway.watcher.edits import Edit
@@ -46,14 +47,19 @@ class Emptied(fleet.FleetMessage, frozen=True, kw_only=True, tag="emptied"):
 
 
 class View(Jobs, Protocol):
-    """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows. `down`
-    has, of running jobs whose gang is not up any more, since when that is so and how it stands; `newest` the place of
-    what was seen last of a present attempt."""
+    """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows: a `new`
+    view has read its rows before it knew. `down` has, of running jobs whose gang is not up any more, since when that is
+    so and how it stands; `newest` the place of what was seen last of a present attempt. `freeze` is what the fleet's
+    silence makes of `frozen`, which is in the store at `frozen_rev`."""
 
+    new: bool
     overdue: list[str]
     held: dict[str, set[str]]
     down: dict[str, tuple[int, str]]
     newest: dict[str, int]
+    freeze: Freeze | None
+    frozen: Freeze | None
+    frozen_rev: int
 
 
 def early(job: Job, manifest: dict[str, Any] | None, doubt: Doubt | None) -> Decision:
@@ -93,6 +99,8 @@ def edited(job: Job, answer: Outcome) -> Reason:
 def listed(view: View, heard: Heard, now: int) -> Decision:
     """After a gap: what should be there and is not was deleted while nobody looked."""
     seen: Listed = heard.message
+    if view.new:
+        return Decision(again_in=_SOON_MS)
     absent = {}
     for name in sorted(view.held.get(seen.cluster, ())):
         job = view.jobs.get(name)

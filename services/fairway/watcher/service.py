@@ -12,13 +12,14 @@ from fairway.runtime.inbox import Inbox
 from fairway.runtime.members import Members
 from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable
 from fairway.runtime.service import Ear, Service
+from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView
 from fairway.watcher import final
 from fairway.watcher.decide import Observed, decide
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion
-from fairway.watcher.view import WatcherView
+from fairway.watcher.view import SETTLE_MS, WatcherView
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
@@ -33,13 +34,13 @@ class Eyes:
     """Watches every served kind of every cluster, and puts what it sees before the service; `mirror` runs beside it."""
 
     def __init__(self, members: Members, suspicion: Suspicion, mirror: Mirror | None = None) -> None:
-        self._members, self.suspicion, self.mirror = members, suspicion, mirror
+        self.members, self.suspicion, self.mirror = members, suspicion, mirror
         self._places = count(1)
 
     async def __call__(self, inbox: Inbox) -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._members.follow(partial(self._see, inbox)))
-            group.create_task(self._members.follow(partial(self._empty, inbox), facts=True))
+            group.create_task(self.members.follow(partial(self._see, inbox)))
+            group.create_task(self.members.follow(partial(self._empty, inbox), facts=True))
             if self.mirror is not None:
                 group.create_task(self.mirror.run())
 
@@ -50,7 +51,7 @@ class Eyes:
 
     async def _empty(self, inbox: Inbox, cluster: Cluster) -> None:
         """Again and again: a job that was on its way there is dispatched first."""
-        while self._members.facts(cluster.name).emptied:
+        while self.members.facts(cluster.name).emptied:
             inbox.put(Emptied(cluster=cluster.name))
             await inbox.pause(_EMPTY_EVERY_S)
 
@@ -103,14 +104,15 @@ def observed(cluster: str, change: Change) -> Observed | None:
     return Observed(**head, manifest=change.manifest, gone=change.gone)
 
 
-def service(eyes: Eyes) -> Service:
+def service(eyes: Eyes, meter: Meter | None = None, settle_ms: int = SETTLE_MS) -> Service:
+    """Nothing is given up for `settle_ms` after most of the fleet was silent."""
     said = Ear(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message))
     away = Ear(
         subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), msgspec.json.Decoder(fleet.Message)
     )
     return Service(
-        SERVICE, (said, away), decide, lambda: WatcherView(eyes.mirror), act=eyes.suspicion,
-        ticks=((Late(), _LATE_EVERY_MS),), beside=eyes,
+        SERVICE, (said, away), decide, lambda: WatcherView(eyes.mirror, eyes.members, meter, settle_ms),
+        act=eyes.suspicion, ticks=((Late(), _LATE_EVERY_MS),), beside=eyes,
     )  # fmt: skip
 
 

@@ -1,22 +1,35 @@
 """What the watcher knows when it decides: jobs, their deadlines, who is where. What it sees it shows to the mirror."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import islice
+
+import msgspec
+import structlog
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job, State
+from fairway.domain.silence import EVICTIONS, Freeze, freeze
 from fairway.runtime.ports import Found, Store, Wanted
+from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView
 from fairway.watcher.decide import Observed
-from fairway.watcher.missing import Emptied, Late, Listed
+from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.wire import fleet
+from fairway.wire.capacity import ClusterInfo
 from fairway.workloads.kind import PENDING
 from fairway.workloads.registry import KINDS, status
 
+log = structlog.get_logger()
+# A watch that stalled is noticed when its silence is no longer trusted (FAIRWAY_WATCH_SILENCE: 70 s), and its kind is
+# then listed, which takes at most so long with what follows from it (ms).
+LIST_MS = 20_000
+SETTLE_MS = 70_000 + LIST_MS
 # At most so many rows that nobody speaks of are read with one batch: after a rebuild there may be a hundred thousand.
 _PIECE = 1_000
+_info = msgspec.json.Decoder(ClusterInfo).decode
+_frozen = msgspec.json.Decoder(Freeze | None).decode
 _PRESENT = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 
 
@@ -24,9 +37,17 @@ class WatcherView(JobsView):
     """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. What is seen
     of a job is shown to the mirror with the job's row: only the present attempt speaks for it."""
 
-    def __init__(self, mirror: Mirror | None = None) -> None:
+    def __init__(
+        self, mirror: Mirror | None = None, members: Container[str] = (), meter: Meter | None = None,
+        settle_ms: int = SETTLE_MS,
+    ) -> None:  # fmt: skip
         super().__init__()
-        self._mirror = mirror
+        self._mirror, self._members, self._meter, self._settle_ms = mirror, members, meter, settle_ms
+        self.freeze: Freeze | None = None
+        self.frozen: Freeze | None = None
+        self.frozen_rev = 0
+        self._heard: dict[str, int] = {}
+        self.new = True
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
         self.down: dict[str, tuple[int, str]] = {}
@@ -42,11 +63,12 @@ class WatcherView(JobsView):
         self.down.clear()
         self.newest.clear()
         self._unread.clear()
+        self._heard.clear()
         self._version = 0
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
-        self.overdue = []
+        self.new, self.overdue = not self._version, []
         for name in islice(self._unread, _PIECE):
             wanted.add(decision.JOBS, name)
         for one in heard:
@@ -61,7 +83,8 @@ class WatcherView(JobsView):
             elif isinstance(one.message, Listed | Emptied):
                 for name in sorted(self.held.get(one.message.cluster, ())):
                     wanted.add(decision.JOBS, name)
-        wanted.since, wanted.follow = self._version, ("ledger/",)
+        wanted.rows[decision.FREEZE] = [EVICTIONS]
+        wanted.since, wanted.follow = self._version, ("ledger/", decision.CLUSTERS)
         return wanted
 
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
@@ -80,6 +103,11 @@ class WatcherView(JobsView):
                 self.held.setdefault(cluster, set()).add(key.partition("/")[0])
             elif kind == "ledger":
                 self.held.get(cluster, set()).discard(key.partition("/")[0])
+            elif row is not None:
+                self._heard[key] = _info(row.data).observed_at
+            else:
+                self._heard.pop(key, None)
+        self._follow_silence(found, now)
         for one in heard:
             seen = one.message
             job = self.jobs.get(seen.job) if isinstance(seen, Observed) else None
@@ -93,6 +121,19 @@ class WatcherView(JobsView):
             # Behind the others, if it stays: what is being removed must not keep the rest unseen.
             if name in self._deadlines:
                 self._deadlines[name] = self._deadlines.pop(name)
+
+    def _follow_silence(self, found: Found, now: int) -> None:
+        """A member where jobs are, and that has not reported to this working set, is silent, too."""
+        row, before = found.rows.get((decision.FREEZE, EVICTIONS)), self.frozen
+        self.frozen, self.frozen_rev = (_frozen(row.data), row.rev) if row else (None, 0)
+        silent = [0 for name, jobs in self.held.items() if jobs and name not in self._heard and name in self._members]
+        self.freeze = freeze(self.frozen, (*self._heard.values(), *silent), now, self._settle_ms)
+        if self._meter is not None:
+            self._meter.frozen.labels(SERVICE).set(self.frozen is not None)
+        if self.frozen and not before:
+            log.warning("evictions frozen", service=SERVICE, cause=self.frozen.why.text)
+        elif before and not self.frozen:
+            log.warning("evictions no longer frozen", service=SERVICE, since=before.since)
 
     def _is_newest(self, job: Job, seen: Observed) -> bool:
         """False of what was put off, and has changed since."""
@@ -119,6 +160,8 @@ class WatcherView(JobsView):
         for write in step.writes:
             if isinstance(write, decision.Put) and write.table == decision.JOBS:
                 self._note(write.value)
+            elif isinstance(write, decision.Put) and write.table == decision.FREEZE:
+                self.frozen, self.frozen_rev = write.value, write.rev if write.value else 0
 
     def _note(self, job: Job) -> None:
         if job.state not in _PRESENT:

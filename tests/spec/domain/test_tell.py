@@ -1,10 +1,11 @@
 """Telling: ids, guards, what is given back, and what is made up for rows that are behind."""
 
+import pytest
 from given import of, told
-from lives import GPU, T0, S, dequeued, failing, queued, reserved, running, submitted
+from lives import GPU, T0, Life, S, admitted, dequeued, dispatched, failing, queued, reserved, running, submitted
 
 from fairway.domain.decision import Add, Put, Step
-from fairway.domain.tell import Teller
+from fairway.domain.tell import Teller, counted
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -69,11 +70,29 @@ def test_an_end_that_the_store_has_not_seen_gives_back() -> None:
     view = of(reserved().then(wire.Cancelled))
     view.stored["llm-1"], view.revs["llm-1"] = reserved().now, reserved().now.rev
     step = Teller(view, "queue", told(wire.Cancel(tenant="t")), NOW, "llm-1").step()
-    assert counters(step) == {"root|nvidia.com/gpu": -32, "root/a|nvidia.com/gpu": -32}
+    assert counters(step) == {"root|nvidia.com/gpu": -32, "root/a|nvidia.com/gpu": -32, "team-a": -1}
     assert step.events == ()
     assert {write.key for write in step.writes if isinstance(write, Put) and write.value is None} == {
         "llm-1", "team-a/PyTorchJob/llm",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "want"),
+    [
+        pytest.param(None, admitted(), 1, id="admitted"),
+        pytest.param(admitted(), queued(), 0, id="queued"),
+        pytest.param(reserved(), dispatched(), -1, id="in a cluster"),
+        pytest.param(dispatched(), running(), 0, id="running"),
+        pytest.param(running(), failing(running()), 1, id="back in its queue"),
+        pytest.param(queued(), queued().then(wire.Cancelled), -1, id="cancelled while it waited"),
+        pytest.param(running(), running().then(wire.Cancelled), 0, id="cancelled while it ran"),
+        pytest.param(None, submitted().then(wire.Rejected, reasons=(WHY,)), 0, id="refused"),
+    ],
+)
+def test_it_is_counted_who_is_pending(before: Life | None, after: Life, want: int) -> None:
+    added = counted(before.now if before else None, after.now)
+    assert added == ([Add("pending", "team-a", want)] if want else [])
 
 
 def test_a_job_that_the_store_has_not_seen_gets_its_rows() -> None:

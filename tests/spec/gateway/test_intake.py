@@ -13,11 +13,15 @@ from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock, settle
 from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.adapters.memory_store import MemoryStore
+from fairway.domain.decision import Add, Step
+from fairway.domain.limits import Limits
 from fairway.gateway.desk import Desk
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.gateway.intake import Intake
+from fairway.gateway.limiter import Limiter, in_turn
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Change, Outgoing
+from fairway.runtime.ports import Change, Commit, Outgoing
+from fairway.wire.reasons import Code
 from fairway.workloads.registry import KINDS
 
 PATIENCE_S = 10
@@ -48,13 +52,17 @@ async def apply(hub: MemoryCluster, kind: str, manifest: dict[str, Any]) -> None
 
 
 @asynccontextmanager
-async def taking_in(bus: MemoryBus) -> AsyncIterator[tuple[Intake, MemoryCluster, ManualClock]]:
+async def taking_in(
+    bus: MemoryBus, limits: dict[str, Limits] | None = None, store: MemoryStore | None = None, desk: Desk | None = None
+) -> AsyncIterator[tuple[Intake, MemoryCluster, ManualClock]]:
     """An intake that runs, its hub, and its clock."""
     clock = ManualClock()
-    store, hub = MemoryStore(), MemoryCluster("hub", clock, [*SETTINGS, *KINDS])
+    store, hub = store or MemoryStore(), MemoryCluster("hub", clock, [*SETTINGS, *KINDS])
     await store.begin_rebuild("test", 60_000)
     await store.finish_rebuild("e1")
-    intake = Intake(World(bus=bus, store=store, clock=clock, owner="gateway"), hub, Desk())
+    world = World(bus=bus, store=store, clock=clock, owner="gateway")
+    limiter = Limiter(world, lambda: limits or {})
+    intake = Intake(world, hub, Desk() if desk is None else desk, limiter)
     running = asyncio.create_task(intake.run())
     try:
         async with asyncio.timeout(PATIENCE_S):
@@ -79,6 +87,59 @@ async def test_a_policy_that_comes_while_other_jobs_are_submitted_finds_the_job_
         while len(bus.submitted()) < 2:
             await asyncio.sleep(0.01)
     assert bus.submitted() == ["team-a", "team-b"]
+
+
+async def applied(hub: MemoryCluster, *jobs: tuple[str, str]) -> None:
+    await apply(hub, PP, policy("all", namespace="team-a").manifest)
+    await apply(hub, PP, policy("all", namespace="team-b").manifest)
+    for tenant, name in jobs:
+        await apply(hub, JOB, job(name, namespace=tenant).manifest)
+
+
+async def said(bus: SlowBus, clock: ManualClock, count: int) -> list[str]:
+    """What was submitted once it is so many, and time has passed."""
+    await clock.advance(1)
+    while len(bus.submitted()) < count:
+        await asyncio.sleep(0.01)
+    await settle()
+    return bus.submitted()
+
+
+async def test_the_hub_keeps_what_a_tenant_may_not_submit_yet_and_others_are_not_kept_waiting() -> None:
+    bus, store, desk = SlowBus(), MemoryStore(), Desk()
+    bus.go.set()
+    many = [("team-a", f"a{n}") for n in range(4)]
+    async with taking_in(bus, {"team-a": Limits(pending=3)}, store, desk) as (_, hub, clock):
+        await store.commit(Commit((Step((Add("pending", "team-a", 1),)),)))
+        await applied(hub, *many, ("team-b", "b"))
+        assert await said(bus, clock, 3) == ["team-a", "team-a", "team-b"]
+        kept = [one.why for one in desk.unclaimed.values()]
+        assert {one.code for one in kept} == {Code.TOO_MANY_PENDING}
+        assert len(kept) == 2
+        await clock.advance(30)
+        assert len(await said(bus, clock, 3)) == 3, "nothing has changed"
+        assert len(desk.unclaimed) == 2, "each is told of once"
+        await store.commit(Commit((Step((Add("pending", "team-a", 1),)),)))
+        await hub.drop(JOB, "team-a", "a3")
+        await clock.advance(6)
+        assert await said(bus, clock, 4) == ["team-a"] * 3 + ["team-b"]
+        assert not desk.unclaimed
+
+
+async def test_the_hub_s_jobs_go_at_the_rate_of_their_tenant() -> None:
+    bus = SlowBus()
+    bus.go.set()
+    async with taking_in(bus, {"team-a": Limits(rate=2)}) as (_, hub, clock):
+        await applied(hub, *[("team-a", f"a{n}") for n in range(5)])
+        assert len(await said(bus, clock, 2)) == 2
+        assert len(await said(bus, clock, 4)) == 4
+        assert len(await said(bus, clock, 5)) == 5
+
+
+def test_tenants_take_turns() -> None:
+    names = ("a", "0"), ("a", "1"), ("a", "2"), ("b", "x"), ("c", "y")
+    objects = [job(name, namespace=tenant) for tenant, name in names]
+    assert [f"{one.namespace}{one.name}" for one in in_turn(objects)] == ["a0", "bx", "cy", "a1", "a2"]
 
 
 def mpi(version: str, written: str = "v2beta1") -> Change:

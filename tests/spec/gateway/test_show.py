@@ -2,6 +2,7 @@
 
 import io
 
+import msgspec
 import pytest
 from lives import S, failing, queued, running
 
@@ -97,6 +98,8 @@ def test_a_cluster_adds_up_its_nodes_and_a_cordoned_one_is_not_free() -> None:
     row = cluster_row(ClusterInfo("c1", observed_at=10 * S), nodes, 50 * S)
     assert (row.free, row.held, row.stale) == ({"cpu": 3500, "nvidia.com/gpu": 2}, {"nvidia.com/gpu": 6}, True)
     assert "1/2    40 s ago (stale: no new work)  3.5 cpu, 2 nvidia.com/gpu" in printed(render_clusters([row]))
+    frozen = msgspec.structs.replace(row, frozen=True)
+    assert "40 s ago (stale: no new work; evictions frozen)" in printed(render_clusters([frozen]))
 
 
 def test_a_cluster_that_never_reported_says_so() -> None:

@@ -8,6 +8,7 @@ from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.adapters.memory_store import MemoryStore
 from fairway.gateway.desk import Desk
 from fairway.gateway.intake import Intake
+from fairway.gateway.limiter import Limiter
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Change
 
@@ -17,7 +18,7 @@ SHOWN = thing(JOB, "train", spec={}, status={"active": 1})
 def intake() -> Intake:
     clock = ManualClock()
     world = World(bus=MemoryBus(clock), store=MemoryStore(), clock=clock, owner="gateway")
-    return Intake(world, MemoryCluster("hub", clock, []), Desk())
+    return Intake(world, MemoryCluster("hub", clock, []), Desk(), Limiter(world, dict))
 
 
 def test_a_status_that_changed_is_told_once() -> None:

@@ -11,6 +11,7 @@ from fairway.domain.job import Job
 from fairway.domain.ledger import Hold
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.silence import Freeze
 from fairway.placement.cluster import ClusterView
 from fairway.queue.book import Book
 from fairway.reserver.capacity import node_writes
@@ -48,6 +49,10 @@ class Given:
     held: dict[str, set[str]] = field(default_factory=dict)
     down: dict[str, tuple[int, str]] = field(default_factory=dict)
     newest: dict[str, int] = field(default_factory=dict)
+    new: bool = False
+    freeze: Freeze | None = None
+    frozen: Freeze | None = None
+    frozen_rev: int = 0
 
     def node_writes(self, cluster: str, changed: dict[str, Hold | None]) -> list[Put]:
         nodes = self.clusters[cluster].nodes if cluster in self.clusters else {}

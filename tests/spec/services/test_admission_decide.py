@@ -12,6 +12,7 @@ from fairway.admission.decide import decide
 from fairway.admission.understand import Understood, understand
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import Job, born
+from fairway.domain.limits import Limits
 from fairway.domain.names import job_id
 from fairway.runtime.catalog import Catalog
 from fairway.wire import fleet
@@ -69,6 +70,9 @@ class View:
     stored: dict[str, Job | None] = field(default_factory=dict)
     clients: dict[str, tuple[str, str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    pending: dict[str, int] = field(default_factory=dict)
+    hasty: set[str] = field(default_factory=set)
+    limits: dict[str, Limits] = field(default_factory=dict)
 
 
 def view(heard: Heard, hub: Catalog | None = None, **more: Any) -> View:

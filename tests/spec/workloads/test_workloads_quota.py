@@ -78,6 +78,13 @@ def test_numbers_of_a_tree_are_checked_where_they_stand() -> None:
     assert "negative" in reasons["spec.root.children[0].max.cpu"]
 
 
+@pytest.mark.parametrize("given", ["0", "-5", "many", "1.5", "9999999999", "10000000000000", ""])
+def test_a_limit_that_is_no_number_is_refused_where_it_stands(given: str) -> None:
+    limited = node("a", attributes={"fairway.io/max-pending": given})
+    reasons = refusal(lambda: read_quota_tree(tree(limited)))
+    assert "not a number from 1" in reasons["spec.root.children[0].attributes['fairway.io/max-pending']"]
+
+
 def test_a_tree_nested_beyond_reason_is_refused() -> None:
     inner = node("n0")
     for level in range(1, 60):

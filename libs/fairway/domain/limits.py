@@ -1,0 +1,69 @@
+"""How much a tenant may submit: how many of its jobs may be pending, and how many may come in a second. Pure."""
+
+from msgspec import Struct
+
+from fairway.domain.quota_tree import QuotaNode, leaves
+from fairway.wire.reasons import Code, Reason
+
+# Attributes of a node of the quota tree; the one nearest to the tenant's leaf counts.
+MAX_PENDING, MAX_RATE = "fairway.io/max-pending", "fairway.io/max-submit-rate"
+# Tenants whose last submissions still count, before those that do no more are forgotten.
+_MOST = 10_000
+
+
+class Limits(Struct, frozen=True):
+    """`pending` jobs that are admitted and in no cluster, and submissions a second (0: no limit)."""
+
+    pending: int = 0
+    rate: int = 0
+
+
+NONE = Limits()
+
+
+def limits(tree: QuotaNode | None) -> dict[str, Limits]:
+    """By tenant, of those that have any."""
+    found: dict[str, Limits] = {}
+    for path in leaves(tree) if tree else ():
+        given: dict[str, str] = {}
+        for node in path:
+            given |= node.attributes
+        mine = Limits(int(given.get(MAX_PENDING, 0)), int(given.get(MAX_RATE, 0)))
+        if mine != NONE:
+            found |= dict.fromkeys(path[-1].namespaces, mine)
+    return found
+
+
+def too_many(tenant: str, limit: Limits, pending: int) -> Reason | None:
+    """Why one more job may not be pending; None: it may."""
+    if not limit.pending or pending < limit.pending:
+        return None
+    text = f"{pending} jobs of {tenant} are pending, and {limit.pending} may be"
+    remedy = f"submit it anew when some have gone to a cluster, or have {MAX_PENDING} of its quota raised"
+    return Reason(Code.TOO_MANY_PENDING, text, "metadata.namespace", remedy)
+
+
+def too_fast(tenant: str, limit: Limits) -> Reason:
+    text = f"more than {limit.rate} jobs a second were submitted for {tenant}"
+    remedy = f"submit them more slowly, or have {MAX_RATE} of its quota raised"
+    return Reason(Code.TOO_FAST, text, "metadata.namespace", remedy)
+
+
+class Pace:
+    """What each tenant has submitted of late: at most its rate, and as much at once after a pause of a second."""
+
+    def __init__(self) -> None:
+        # When the tenant has used up what it was given, in µs.
+        self._until: dict[str, int] = {}
+
+    def wait(self, tenant: str, rate: int, now: int) -> int:
+        """Milliseconds until one more may be submitted; 0: now, and it counts as submitted. `now` in ms."""
+        if not rate:
+            return 0
+        at, each = now * 1_000, 1_000_000 // rate
+        until = max(self._until.pop(tenant, 0), at)
+        over = until + each - at - 1_000_000
+        self._until[tenant] = until if over > 0 else until + each
+        if len(self._until) > _MOST:
+            self._until = {name: one for name, one in self._until.items() if one > at}
+        return max(0, -(-over // 1_000))
