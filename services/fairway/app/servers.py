@@ -1,0 +1,70 @@
+"""NATS and Valkey for an operator's command: where the environment says, else those of the fleet of this folder."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import nats.errors
+
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.redis_store import RedisStore
+from fairway.app.client import FLEET_FILE
+from fairway.app.failure import ERROR, UNREACHABLE, USAGE, Failure
+from fairway.app.settings import Settings, from_environment
+from fairway.runtime.ports import Unreachable
+
+# A service waits for its servers; who types a command does not.
+_SECONDS = 5.0
+
+
+def settings(environment: Mapping[str, str] = os.environ) -> Settings:
+    """Failure when the environment, or the file of the fleet, cannot be read."""
+    try:
+        facts = json.loads(FLEET_FILE.read_bytes()) if FLEET_FILE.exists() else {}
+        of_folder = {name: value for name, value in facts.items() if name.startswith("FAIRWAY_")}
+    except (ValueError, AttributeError) as error:
+        raise Failure(ERROR, f"{FLEET_FILE} is not what `fairway up` writes: {error}", "remove it") from None
+    try:
+        return from_environment({**of_folder, **environment})
+    except ValueError as error:
+        raise Failure(USAGE, str(error)) from None
+
+
+def shown(url: str) -> str:
+    """An address without its password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+@asynccontextmanager
+async def bus(of: Settings) -> AsyncIterator[NatsBus]:
+    """Failure when NATS does not answer, at the beginning or later."""
+    where = f"NATS at {shown(of.nats_url)}"
+    try:
+        async with asyncio.timeout(_SECONDS):
+            opened = await NatsBus.connect(of.nats_url, "fairway-operator")
+    except (nats.errors.Error, OSError, ValueError) as error:
+        cause = f"does not answer within {_SECONDS:g} s" if isinstance(error, TimeoutError) else f"refuses: {error}"
+        raise Failure(UNREACHABLE, f"{where} {cause}", "start it, or set FAIRWAY_NATS_URL") from None
+    try:
+        yield opened
+    except Unreachable as error:
+        raise Failure(UNREACHABLE, f"{where}: {error}", "is a fleet running on it?") from error
+    finally:
+        await opened.close()
+
+
+@asynccontextmanager
+async def store(of: Settings) -> AsyncIterator[RedisStore]:
+    """Failure when Valkey does not answer, at the beginning or later."""
+    opened = RedisStore(of.redis_url)
+    try:
+        yield opened
+    except Unreachable as error:
+        where = f"Valkey at {shown(of.redis_url)}"
+        raise Failure(UNREACHABLE, f"{where}: {error}", "start it, or set FAIRWAY_REDIS_URL") from error
+    finally:
+        await opened.close()
