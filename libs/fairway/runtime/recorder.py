@@ -29,10 +29,11 @@ _ROW, _SMALL = 512, 128
 
 
 class Recorder:
-    """Of one process (`instance`) of a service; its view tells it everything. `run` goes beside the service."""
+    """Of one process (`instance`) of a service; its view tells it everything. `run` goes beside the service. At the `most`
+    so many bytes wait to be stored; a whole view counts for `least` when it is smaller."""
 
-    def __init__(self, bus: Bus, service: str, instance: str, most: int = _MOST) -> None:
-        self._bus, self._backlog = bus, Backlog(service, instance, most)
+    def __init__(self, bus: Bus, service: str, instance: str, most: int = _MOST, least: int = _LEAST) -> None:
+        self._bus, self._backlog, self._least = bus, Backlog(service, instance, most), least
         self._born = self._after = 0
         self._due, self._stuck = True, False
         self._told_at = self._size = self._since = 0
@@ -52,7 +53,7 @@ class Recorder:
             log.warning("views were not recorded", decisions=self._backlog.gap.decisions)
             self._backlog.resume(now)
             self._due = True
-        whole = self._due or self._since > _TIMES * max(self._size, _LEAST) or now > self._told_at + _HOUR_MS
+        whole = self._due or self._since > _TIMES * max(self._size, self._least) or now > self._told_at + _HOUR_MS
         if whole:
             self._whole(view, now)
         freed = found.counters.get(decision.FREED, {})

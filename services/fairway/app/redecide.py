@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, structs
+from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
@@ -135,9 +135,21 @@ def _step_of(view: SchedulerView, event: Event) -> Step:
 
 def differences(said: Event | None, again: Event | None) -> dict[str, tuple[Any, Any]]:
     """Fields by name, where they are not the same: as recorded, and as decided again."""
+    if said is not None and again is not None and _same(said, again):
+        return {}
     before, after = _fields(said), _fields(again)
     names = [*before, *(name for name in after if name not in before)]
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
+
+
+def _same(said: Event, again: Event) -> bool:
+    """Nearly always, and found at once."""
+    bare = (structs.replace(said, epoch=0, found=UNSET), structs.replace(again, epoch=0, found=UNSET))
+    return bare[0] == bare[1] and _bytes(said.found) == _bytes(again.found)
+
+
+def _bytes(found: Raw | UnsetType) -> bytes:
+    return bytes(found) if isinstance(found, Raw) else b""
 
 
 def _fields(event: Event | None) -> dict[str, Any]:

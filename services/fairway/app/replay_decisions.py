@@ -132,7 +132,7 @@ class _Replay:
         gap = next((one for one in gaps if one.since <= at <= one.until), None)
         if gap is not None:
             return gap.why
-        if not self._first or at < self._first:
+        if not self._first or at <= self._first:
             begin = f"they begin at {moment(self._first)}" if self._first else "there are none"
             return Reason(
                 Code.VIEW_NOT_KEPT, f"what the scheduler saw then is not kept: {begin}",
@@ -159,7 +159,7 @@ async def _start(bus: Bus, asked: Asked) -> tuple[int, int]:
     starts: dict[str, tuple[int, int]] = {}
     async for delivery in bus.history(subjects.VIEWS, (subjects.view("whole", SERVICE),)):
         piece = views.decode(delivery.data)
-        if piece.at <= asked.since:
+        if piece.at < asked.since:
             starts[piece.instance] = delivery.sequence, piece.after
     if not starts:
         return 1, 1
