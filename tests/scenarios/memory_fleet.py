@@ -27,6 +27,7 @@ from fairway.runtime.loop import Loop, World
 from fairway.runtime.members import Members
 from fairway.runtime.ports import Outgoing
 from fairway.runtime.rebuild import Folding, Working, working_set
+from fairway.runtime.recorder import Recorder
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
@@ -75,9 +76,11 @@ def manifest(name: str, pods: int, gpus: int, **more: Any) -> Json:
 
 
 class Fleet:
-    """`plays` scripts objects by name, attempt by attempt; what is not scripted runs for a second and succeeds."""
+    """`plays` scripts objects by name, attempt by attempt; what is not scripted runs for a second and succeeds. With
+    `views` the scheduler records what it sees."""
 
-    def __init__(self, **sizes: tuple[int, ...]) -> None:
+    def __init__(self, views: bool = False, **sizes: tuple[int, ...]) -> None:
+        self.views = views
         self.clock = ManualClock(T0)
         self.bus = MemoryBus(self.clock)
         self.store = MemoryStore()
@@ -93,7 +96,7 @@ class Fleet:
         self.queues: list[queue.QueueView] = []
         self._group: asyncio.TaskGroup | None = None
         self.loops: dict[str, asyncio.Task[None]] = {}
-        self._owners = 0
+        self._owners = self._recorders = 0
         self._submissions = 0
         self.configure("ClusterPropagationPolicy", "all", policy())
         for name in sizes:
@@ -123,12 +126,16 @@ class Fleet:
             "admission": lambda: admission.service(self.catalog),
             "quota": lambda: quota.service(self.catalog),
             "queue": lambda: queue.service(self.catalog, self.meter, self.queues),
-            "global-scheduler": global_scheduler.service,
+            "global-scheduler": lambda: global_scheduler.service(self.recorder()),
             "reserver": lambda: reserver.service(self.bus, self.catalog),
             "propagator": lambda: dispatch,
             "propagator-recall": lambda: recall,
             "watcher": lambda: watcher.service(watcher.Eyes(clusters, Suspicion(self.bus, clusters))),
         }
+
+    def recorder(self) -> Recorder | None:
+        self._recorders += 1
+        return Recorder(self.bus, "global-scheduler", f"s{self._recorders}") if self.views else None
 
     def start(self, name: str, twin: str = "") -> None:
         """A `twin` runs beside the first instance and shares its messages."""
@@ -201,9 +208,9 @@ class Fleet:
 
 
 @asynccontextmanager
-async def running(**sizes: tuple[int, ...]) -> AsyncIterator[Fleet]:
+async def running(views: bool = False, **sizes: tuple[int, ...]) -> AsyncIterator[Fleet]:
     """A fleet with these clusters, each given by the GPUs of its nodes; everything is up when it is handed over."""
-    fleet = Fleet(**sizes)
+    fleet = Fleet(views, **sizes)
     agents = [asyncio.create_task(agent.run()) for agent in fleet.agents.values()]
     try:
         for name in fleet.services():

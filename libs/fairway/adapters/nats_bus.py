@@ -88,7 +88,7 @@ class NatsBus:
             config = StreamConfig(
                 name=stream.name, subjects=list(stream.subjects), max_age=stream.max_age or None, allow_direct=True,
                 max_msgs_per_subject=stream.per_subject or -1, duplicate_window=stream.duplicate_window,
-                num_replicas=replicas,
+                num_replicas=replicas, max_bytes=stream.max_bytes or None,
             )  # fmt: skip
             try:
                 await self._js.add_stream(config)

@@ -89,7 +89,8 @@ class JobsView:
 
 
 class FleetView(JobsView):
-    """Jobs, and every cluster as the store has it, followed by change; placements in flight are laid over it."""
+    """Jobs, and every cluster as the store has it, followed by change; the `assumed` placements are laid over it: those
+    in flight, by key, the oldest first."""
 
     follow: tuple[str, ...] = ("",)
 
@@ -100,7 +101,7 @@ class FleetView(JobsView):
         self.row_revs: dict[tuple[str, str], int] = {}
         self.version = 0
         self.freed: Mapping[str, int] = {}
-        self._assumed: dict[str, tuple[str, int]] = {}
+        self.assumed: dict[str, Job] = {}
         self._doubtful: set[tuple[str, str]] = set()
 
     async def load(self, store: Store) -> None:
@@ -109,7 +110,7 @@ class FleetView(JobsView):
         self.ledger.clear()
         self.row_revs.clear()
         self.version = 0
-        self._assumed.clear()
+        self.assumed.clear()
         self._doubtful.clear()
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
@@ -118,8 +119,8 @@ class FleetView(JobsView):
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)
-        doubted = islice(self._assumed.items(), _DOUBTED)
-        names = [key.rpartition("/")[0] for key, (_, until) in doubted if until <= now + ASSUMED_MS - _TAKEN_UP_MS]
+        doubted = islice(self.assumed.items(), _DOUBTED)
+        names = [job.id for _, job in doubted if job.at <= now - _TAKEN_UP_MS]
         if names:
             wanted.rows[decision.JOBS] = list(dict.fromkeys((*wanted.rows.get(decision.JOBS, ()), *names)))
         return wanted
@@ -164,8 +165,8 @@ class FleetView(JobsView):
             return  # what was written here comes back with the changes
         if node is not None:
             view.put(node)
-            for key in self._assumed.keys() & node.holds.keys():
-                del self._assumed[key]  # reserved: the row counts it from now on
+            for key in self.assumed.keys() & node.holds.keys():
+                del self.assumed[key]  # reserved: the row counts it from now on
         elif name in view.nodes:
             view.remove(name)
 
@@ -181,6 +182,7 @@ class FleetView(JobsView):
     def _set_info(self, name: str, info: ClusterInfo | None) -> None:
         if info is None:
             self.clusters.pop(name, None)
+            self.assumed = {key: job for key, job in self.assumed.items() if job.cluster != name}
         else:
             self.cluster(name).info = info
 
@@ -219,25 +221,25 @@ class FleetView(JobsView):
         self._release(job.key)
         if job.state is State.PLACED and job.spec is not None:
             self.cluster(job.cluster).hold(job.key, job.slots, requests_of(job))
-            self._assumed[job.key] = (job.cluster, job.at + ASSUMED_MS)
+            self.assumed[job.key] = job
 
     def _release(self, key: str) -> None:
-        cluster, _ = self._assumed.pop(key, ("", 0))
-        if cluster in self.clusters:
-            self.clusters[cluster].drop(key)
+        job = self.assumed.pop(key, None)
+        if job is not None and job.cluster in self.clusters:
+            self.clusters[job.cluster].drop(key)
 
     def _release_taken_up(self) -> None:
         """Drops the placements of jobs that are past them: reserved, sent back, or at another attempt by now."""
-        for key in list(self._assumed):
-            job = self.jobs.get(key.rpartition("/")[0])
+        for key, placed in list(self.assumed.items()):
+            job = self.jobs.get(placed.id)
             if job is not None and (job.state is not State.PLACED or job.key != key):
                 self._release(key)
 
     def _forget_old(self, now: int) -> None:
         """Drops placements that were never taken up."""
-        while self._assumed:
-            key, (_, until) = next(iter(self._assumed.items()))
-            if until > now:
+        while self.assumed:
+            key, job = next(iter(self.assumed.items()))
+            if job.at + ASSUMED_MS > now:
                 return
             self._release(key)
 

@@ -58,6 +58,9 @@ class Code(StrEnum):
     GANG_DOWN = "GangDown"
     EDITED = "Edited"
     WEBHOOK_FAILED = "WebhookFailed"
+    # What a decision was made on cannot be told.
+    VIEW_NOT_STORED = "ViewNotStored"
+    VIEW_NOT_KEPT = "ViewNotKept"
     # A setting of the hub that waits for another one to go.
     ANOTHER_IN_FORCE = "AnotherInForce"
     # A cluster that is to leave the fleet: as a verdict, and of an attempt that is moved away from it.

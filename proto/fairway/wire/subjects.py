@@ -10,6 +10,7 @@ JOBS = "JOBS"
 CLUSTERS = "CLUSTERS"
 CONFIG = "CONFIG"
 DLQ = "DLQ"
+VIEWS = "VIEWS"
 
 _PLAIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")
 
@@ -38,26 +39,36 @@ def dead_letter(service: str) -> str:
     return f"fairway.dlq.{token(service)}"
 
 
+def view(part: str, service: str) -> str:
+    """`part` is `whole` where all that a view holds is told, `more` for what follows."""
+    return f"fairway.view.{part}.{token(service)}"
+
+
 def resync(name: str) -> str:
     """Core NATS, not stored: asks the agent of a cluster for a full report."""
     return f"fairway.ask.report.{token(name)}"
 
 
 class Stream(Struct, frozen=True):
-    """`per_subject` keeps that many last messages of each subject (0: all); `max_age` is in seconds (0: for ever)."""
+    """`per_subject` keeps that many last messages of each subject (0: all); `max_age` is in seconds (0: for ever);
+    beyond `max_bytes` (0: any number) the oldest go."""
 
     name: str
     subjects: tuple[str, ...]
     per_subject: int = 0
     max_age: int = 0
     duplicate_window: int = 120
+    max_bytes: int = 0
 
 
 # JOBS has no age limit: it is the record from which everything else is rebuilt.
 # CLUSTERS forgets after ten minutes: an agent's next report says all that matters.
-STREAMS = (
+# VIEWS is for who replays a decision a week later; its limits are settings (docs/operations.md).
+RECORD = (
     Stream(JOBS, ("fairway.job.>",)),
     Stream(CLUSTERS, ("fairway.cluster.>",), max_age=600, duplicate_window=30),
     Stream(CONFIG, ("fairway.config.>",), per_subject=1),
     Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400),
 )
+VIEWS_STREAM = Stream(VIEWS, ("fairway.view.>",), max_age=7 * 86_400, max_bytes=1 << 30)
+STREAMS = (*RECORD, VIEWS_STREAM)

@@ -197,5 +197,5 @@ def _message(name: str, cls: type[msgspec.Struct]) -> Json:
 
 
 def _stream(stream: subjects.Stream) -> Json:
-    limits = {key: getattr(stream, key) for key in ("per_subject", "max_age", "duplicate_window")}
+    limits = {key: getattr(stream, key) for key in ("per_subject", "max_age", "duplicate_window", "max_bytes")}
     return {"name": stream.name, "subjects": list(stream.subjects), **limits}

@@ -8,7 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import structlog
 from msgspec import Struct
+from nats.js.errors import APIError
 
 from fairway.adapters import kubernetes_config
 from fairway.adapters.kubernetes import KubernetesCluster, Options
@@ -43,6 +46,7 @@ from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.members import Members
 from fairway.runtime.ports import Cluster, Unreachable
+from fairway.runtime.recorder import Recorder
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.watcher import service as watcher
@@ -51,9 +55,13 @@ from fairway.watcher.suspicion import Suspicion
 from fairway.watcher.view import LIST_MS
 from fairway.wire import asks
 from fairway.wire import jobs as wire
+from fairway.wire.subjects import RECORD, VIEWS_STREAM, Stream
 from fairway.workloads.registry import KINDS
 
+log = structlog.get_logger()
 Act = Callable[[Call], Awaitable[Outcome]]
+# NATS: the bytes of a stream are more than it has left to promise.
+_NO_ROOM = 10047
 # Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
 _WITH_MEMBERS = {"agent", "propagator", "watcher"}
 
@@ -136,6 +144,8 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     ids = SystemIds()
     bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
     await provisioned(bus, settings.replicas)
+    if "global-scheduler" in names and settings.views_mib:
+        await views_provisioned(bus, settings)
     enrolment = Enrolment(settings, bus)
     with_members = not settings.stub_clusters and not _WITH_MEMBERS.isdisjoint(names)
     with_hub = settings.hub_kubeconfig and not {*_WITH_MEMBERS, "gateway"}.isdisjoint(names)
@@ -160,16 +170,33 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub, limiter)
 
 
-async def provisioned(bus: NatsBus, replicas: int) -> None:
+async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = RECORD) -> None:
     while True:
         try:
-            return await bus.provision(replicas=replicas)
+            return await bus.provision(streams, replicas)
         except (TimeoutError, OSError):
             await asyncio.sleep(0.2)
         except Exception as error:
-            if "unavailable" not in str(error).lower() and "timeout" not in type(error).__name__.lower():
+            if not _passing(error):
                 raise
             await asyncio.sleep(0.2)
+
+
+def _passing(error: Exception) -> bool:
+    """The bus is starting, or has no leader at the moment."""
+    if getattr(error, "err_code", 0) == _NO_ROOM:
+        return False
+    return "unavailable" in str(error).lower() or "timeout" in type(error).__name__.lower()
+
+
+async def views_provisioned(bus: NatsBus, settings: Settings) -> None:
+    """NATS sets the room for them aside. Where there is none, work goes on without: a replay says what is missing."""
+    age, size = settings.views_days * 86_400, settings.views_mib << 20
+    stream = msgspec.structs.replace(VIEWS_STREAM, max_age=age, max_bytes=size)
+    try:
+        await provisioned(bus, settings.replicas, (stream,))
+    except APIError as error:
+        log.warning("no stream for views: decisions cannot be replayed", cause=str(error), setting="FAIRWAY_VIEWS_MIB")
 
 
 async def _hub(settings: Settings) -> KubernetesCluster:
@@ -183,12 +210,16 @@ def services(names: Sequence[str], parts: Parts) -> list[Service]:
         "admission": lambda: [admission.service(parts.catalog)],
         "quota": lambda: [quota.service(parts.catalog)],
         "queue": lambda: [queue.service(parts.catalog, parts.meter, parts.queues)],
-        "global-scheduler": lambda: [global_scheduler.service()],
+        "global-scheduler": lambda: [global_scheduler.service(_recorder(parts))],
         "reserver": lambda: [reserver.service(parts.bus, parts.catalog)],
         "propagator": lambda: _propagator(parts),
         "watcher": lambda: _watcher(parts),
     }
     return [service for name in names if name in makers for service in makers[name]()]
+
+
+def _recorder(parts: Parts) -> Recorder | None:
+    return Recorder(parts.bus, "global-scheduler", parts.ids.new()) if parts.settings.views_mib else None
 
 
 def _propagator(parts: Parts) -> Sequence[Service]:

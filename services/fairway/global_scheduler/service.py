@@ -1,9 +1,14 @@
 """global-scheduler as a value."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from fairway.domain import decision
+from fairway.domain.decision import Decision, Heard, Step
 from fairway.global_scheduler.decide import SERVICE, decide
+from fairway.runtime.ports import Found, Store
+from fairway.runtime.recorder import Recorder
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import FleetView
 from fairway.wire import jobs as wire
@@ -17,7 +22,38 @@ class SchedulerView(FleetView):
     follow = ("nodes/", decision.CLUSTERS)
 
 
-def service() -> Service:
+class RecordedView(SchedulerView):
+    """The same, and a recorder is told what it is fed and what comes of it."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    async def load(self, store: Store) -> None:
+        await super().load(store)
+        self._recorder.begin(store.born)
+
+    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+        try:
+            super().refresh(found, heard, now)
+        except BaseException:
+            self._recorder.torn()
+            raise
+        self._recorder.fed(self, found, heard, now)
+
+    def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
+        made = super().make_up(heard, decided, now)
+        self._recorder.decided(heard, made, now)
+        return made
+
+    def refused(self, step: Step) -> None:
+        super().refused(step)
+        self._recorder.refused(step)
+
+
+def service(recorder: Recorder | None = None) -> Service:
     decoder = msgspec.json.Decoder(wire.Message)
     ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.dequeued.>",), decoder)
-    return Service(SERVICE, (ear,), decide, SchedulerView)
+    if recorder is None:
+        return Service(SERVICE, (ear,), decide, SchedulerView)
+    return Service(SERVICE, (ear,), decide, lambda: RecordedView(recorder), beside=recorder.run)

@@ -1,0 +1,173 @@
+"""Decides again: what one process of the scheduler saw, entry by entry, into the same view, for the same `decide`."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType, structs
+
+from fairway.domain import decision
+from fairway.domain.decision import Decision, Heard, Put, Step
+from fairway.domain.found import scores, verdicts
+from fairway.domain.job import IllegalMove, Job, fold
+from fairway.domain.tell import message_id, row_of
+from fairway.global_scheduler.decide import SERVICE, decide
+from fairway.global_scheduler.service import SchedulerView
+from fairway.runtime.ports import Found, Row
+from fairway.wire import jobs as wire
+from fairway.wire import views
+from fairway.wire.found import Found as Written
+
+_message = msgspec.json.Decoder(wire.Message).decode
+_job = msgspec.json.Decoder(Job).decode
+_written = msgspec.json.Decoder(Written).decode
+Event = wire.Placed | wire.Queue
+# What the record has of an event: its id as the bus knows it, and when it was decided.
+Lookup = Callable[[str, int], Event | None]
+Wanted = Callable[[str, int], bool]
+
+
+class Result(Struct, frozen=True):
+    """An event of a decision: as it was `said` (None: the record does not have it), and as it would be said `again`
+    (None: it would not). `name` is the recorded one's id, empty when there was none."""
+
+    job: str
+    name: str
+    at: int
+    said: Event | None
+    again: Event | None
+
+
+class Redecider:
+    """One process of the scheduler. `wanted` says of which job and time decisions are compared; all others are taken as
+    they were said. `gaps` are those that the process told of. Tests decide by another function than `decide`."""
+
+    def __init__(self, lookup: Lookup, wanted: Wanted, again: Callable[..., Decision] = decide) -> None:
+        self._lookup, self._wanted, self._again = lookup, wanted, again
+        self._number = 0
+        self.gaps: list[views.Missing] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        """Nothing can be decided before the whole view is told again."""
+        self._view: SchedulerView | None = None
+        self._found = Found()
+        self._freed: Mapping[str, int] = {}
+        self._heard: list[Heard] = []
+        self._taken: dict[tuple[str, int], Step] = {}
+
+    def take(self, piece: views.Piece) -> Iterator[Result]:
+        """Of every decision in it."""
+        if piece.number != self._number + 1:
+            self._forget()
+        self._number = piece.number
+        for entry in views.unpacked(piece):
+            match entry:
+                case views.Whole():
+                    self._forget()
+                    self._view, self._born = SchedulerView(), entry.born
+                case views.Missing():
+                    self.gaps.append(entry)
+                    self._forget()
+                case views.Row():
+                    self._read(entry)
+                case views.Assumed() if self._view is not None:
+                    job = _job(entry.data)
+                    self._view.apply(Step((Put(decision.JOBS, job.id, job, job.rev),)))
+                case views.Look() if self._view is not None:
+                    self._look(self._view, entry)
+                case views.Decided() if self._view is not None:
+                    yield from self._decided(self._view, entry)
+                case views.Refused() if self._view is not None:
+                    step = self._taken.pop((entry.job, entry.rev), None)
+                    if step is not None:
+                        self._view.refused(step)
+
+    def _read(self, row: views.Row) -> None:
+        found = Row(row.rev, row.data) if row.data is not None else None
+        if row.table != decision.JOBS:
+            self._found.changes.append((row.table, row.key, found))
+        elif found is not None:
+            self._found.rows[row.table, row.key] = found
+
+    def _look(self, view: SchedulerView, entry: views.Look) -> None:
+        self._freed = self._freed if entry.freed is None else entry.freed
+        found, self._found = self._found, Found()
+        found.counters, found.version = {decision.FREED: dict(self._freed)}, entry.version
+        self._heard = [Heard(one.id, _message(one.data), one.sequence, one.delivered) for one in entry.heard]
+        self._taken = {}
+        view.refresh(found, self._heard, entry.now)
+
+    def _decided(self, view: SchedulerView, entry: views.Decided) -> Iterator[Result]:
+        heard = self._heard[entry.heard]
+        job = heard.message.job
+        names = {rev: f"{message_id(SERVICE, heard.id, job, rev)}-{self._born}" for rev in entry.revs}
+        said = {rev: event for rev, name in names.items() if (event := self._lookup(name, entry.now)) is not None}
+        if said and not self._wanted(job, entry.now):
+            self._apply(view, [_step_of(view, event) for event in said.values()])
+            return
+        steps = view.make_up(heard, self._again(view, heard, entry.now), entry.now).steps
+        now = {say.message.rev: say.message for step in steps for say in step.events}
+        same = True
+        for rev in sorted({*now, *names}):
+            result = Result(job, names.get(rev, ""), entry.now, said.get(rev), now.get(rev))
+            same &= not (result.said and differences(result.said, result.again))
+            yield result
+        # What follows was decided upon what was said, whatever would be said now.
+        self._apply(view, steps if same else [_step_of(view, event) for event in said.values()])
+
+    def _apply(self, view: SchedulerView, steps: Sequence[Step]) -> None:
+        for step in steps:
+            view.apply(step)
+            for write in step.writes:
+                if isinstance(write, Put) and write.table == decision.JOBS:
+                    self._taken[write.key, write.rev] = step
+
+
+def _step_of(view: SchedulerView, event: Event) -> Step:
+    """What a recorded event did to the view."""
+    try:
+        job = row_of(fold(view.jobs.get(event.job), event))
+    except IllegalMove:
+        return Step()
+    return Step((Put(decision.JOBS, job.id, job, job.rev),))
+
+
+def differences(said: Event | None, again: Event | None) -> dict[str, tuple[Any, Any]]:
+    """Fields by name, where they are not the same: as recorded, and as decided again."""
+    if said is not None and again is not None and _same(said, again):
+        return {}
+    before, after = _fields(said), _fields(again)
+    names = [*before, *(name for name in after if name not in before)]
+    return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
+
+
+def _same(said: Event, again: Event) -> bool:
+    """Nearly always, and found at once."""
+    bare = (structs.replace(said, epoch=0, found=UNSET), structs.replace(again, epoch=0, found=UNSET))
+    return bare[0] == bare[1] and _bytes(said.found) == _bytes(again.found)
+
+
+def _bytes(found: Raw | UnsetType) -> bytes:
+    return bytes(found) if isinstance(found, Raw) else b""
+
+
+def _fields(event: Event | None) -> dict[str, Any]:
+    """Verdicts and scores by cluster, for the order of their columns says nothing. The working set is stamped on the
+    event when it goes out, and is not part of the decision."""
+    if event is None:
+        return {}
+    flat = _plain(structs.replace(event, epoch=0, found=UNSET))
+    if not isinstance(event.found, Raw):
+        return flat
+    flat["found.clusters"] = list(_written(event.found).clusters)
+    for verdict in verdicts(event):
+        flat |= {f"found.{verdict.cluster}.{name}": value for name, value in _plain(verdict).items()}
+    for cluster, each in scores(event).items() if isinstance(event, wire.Placed) else ():
+        flat |= {f"found.{cluster}.scores.{name}": value for name, value in each.items()}
+    return flat
+
+
+def _plain(one: Struct) -> dict[str, Any]:
+    made: dict[str, Any] = msgspec.to_builtins(one)
+    return made
