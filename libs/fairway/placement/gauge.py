@@ -24,9 +24,9 @@ _RANKS = 24
 
 
 class Gauge:
-    """By slot: `total` pods fit now, `plain` of them on nodes that have nothing else (counted only if there are other
-    nodes, `mixed`), `ever` on the empty cluster, and `largest` on the largest node when empty (at least 1). The meaning
-    is that of `index.Row`."""
+    """By slot: `total` pods fit now, `most` of them on one node, and `plain` on nodes that have nothing else (counted
+    only if there are other nodes, `mixed`); `ever` on the empty cluster, and `largest` on the largest node when empty
+    (at least 1). The meaning is that of `index.Row`."""
 
     def __init__(self, ground: Ground, reach: Reach, shape: Shape) -> None:
         self.reach = reach
@@ -41,6 +41,7 @@ class Gauge:
         self.mixed = False
         slots = len(ground.views)
         self.total, self.plain = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+        self.most = np.zeros(slots, np.int64)
         self.ever, self.largest = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
         self._base = self.total
 
@@ -119,11 +120,13 @@ class Gauge:
         minus = self._minus[at]
         if self.mixed:
             mixed = self._mixed[at]
+            self.most[slots] = -minus.min(axis=1)
             self.plain[slots] = -(minus * ~mixed).sum(axis=1)
             minus = np.sort(minus - _PLAIN * (~mixed & (minus < 0)), axis=1)
             minus += _PLAIN * (minus < -MOST_PODS)
         else:
             minus.sort(axis=1)
+            self.most[slots] = -minus[:, 0]
         sums = minus.cumsum(axis=1, dtype=np.int64)
         self.total[slots] = -sums[:, -1]
         self._sums[at] = self._base[slots][:, None] - sums

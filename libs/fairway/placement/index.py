@@ -152,10 +152,6 @@ class Row:
         self.total = self.plain = self.ever = 0
         self.sizes: dict[int, int] = {}
 
-    def open(self, name: str) -> bool:
-        """Whether such a pod may go on this node now, room aside."""
-        return self.fixed.get(name, (0, CLOSED))[1] != CLOSED
-
     def renew(self, name: str, state: State | None, region: Region) -> None:
         """The node came, went, or changed in more than what is free: take it out and in again."""
         if name in self.fixed:

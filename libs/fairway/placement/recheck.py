@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fairway.domain.resources import fits
 from fairway.placement.cluster import ClusterView, taken
 from fairway.placement.fit import Plan, Shortfall, place
+from fairway.placement.index import admits
 from fairway.placement.shapes import Ask, ask, shape
 from fairway.wire.capacity import Slot
 from fairway.wire.workload import Workload
@@ -39,7 +40,8 @@ def _is_gang(asked: Ask, slots: Sequence[Slot]) -> bool:
 
 def _admitted(cluster: ClusterView, workload: Workload, slots: Sequence[Slot]) -> bool:
     shapes = {pods.name: shape(pods) for pods in workload.pod_sets}
-    return all(cluster.row(shapes[slot.pods]).open(slot.node) for slot in slots)
+    states = cluster.states
+    return all(slot.node in states and admits(shapes[slot.pods].where, states[slot.node].node)[0] for slot in slots)
 
 
 def _has_room(cluster: ClusterView, workload: Workload, slots: Sequence[Slot]) -> bool:

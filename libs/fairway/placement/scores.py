@@ -4,6 +4,7 @@ Integers only, so that the same view gives the same winner on every machine.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -66,6 +67,7 @@ def score(rows: Sequence[Row], demand: Demand, weights: Weights) -> Score:
     return Score(total, whole, plain, tight, few, left)
 
 
+@lru_cache(4096)
 def lead(demand: Demand) -> int:
     """The index of the part that decides where a gang of several shapes goes."""
     parts = demand.parts

@@ -1,6 +1,7 @@
 """Every cluster's verdict in columns: what a choice rests on, made in one go and taken apart only for who asks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import repeat
 from typing import Any
 
@@ -112,6 +113,7 @@ def gathered(names: Names, answers: Sequence[Answer], answer: Numbers, rows: Map
     return sheet
 
 
+@cache
 def empty() -> Sheet:
     return Sheet(Names(()), (), np.zeros(0, np.int64), {})
 

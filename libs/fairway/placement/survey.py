@@ -4,12 +4,15 @@ In order: not selected, tainted, cordoned, kind not served, capacity unknown, st
 """
 
 import numpy as np
+from msgspec.structs import astuple
+from numpy.typing import NDArray
 
 from fairway.placement.board import Board
-from fairway.placement.filters import Context, Verdict, room
+from fairway.placement.filters import Context, room
 from fairway.placement.gauge import Gauge
-from fairway.placement.grades import grades
+from fairway.placement.grades import Column, grades
 from fairway.placement.rules import Answer, Wanted
+from fairway.placement.scores import lead
 from fairway.placement.shapes import Demand, Part
 from fairway.placement.sheet import AVOIDED, FIELDS, FITS, SCORES, SHORT, STALE, Columns, Sheet
 from fairway.placement.trail import Numbers
@@ -110,26 +113,55 @@ class _Survey:
         self.columns[SHORT] = dict(zip(FIELDS[SHORT], numbers, strict=True))
 
     def try_each(self, demand: Demand, asked: Numbers) -> None:
-        """A gang of several shapes, cluster by cluster: only trying tells whether they are in each other's way."""
+        """A gang of several shapes, which may be in each other's way: where the counts do not tell, only trying does,
+        cluster by cluster."""
         views, weights = self._board.ground.views, self._context.weights
+        sure = self._certain(demand, asked)
+        fits = {name: np.zeros(len(self.answer), np.int64) for name in FIELDS[FITS]}
+        fits["total"][:] = -1
+        if len(yes := asked[sure]):
+            for name, column in zip(FIELDS[FITS], self._fit_all(demand, yes), strict=True):
+                fits[name][yes] = column
         known = {answer: index for index, answer in enumerate(self.answers)}
-        told: dict[str, list[tuple[int, ...]]] = {FITS: [], SHORT: []}
-        top = -1
-        for at in asked.tolist():
+        short: list[tuple[int, ...]] = []
+        for at in asked[~sure].tolist():
             said = room(views[at], demand, weights)
             self.answer[at] = known.setdefault((said.code, said.about), len(known))
-            told[SHORT if said.score is None else FITS].append(_cells(said))
-            if said.score is not None and said.score.total > top:
-                self.best, top = at, said.score.total
+            if said.score is None:
+                short.append((said.needed, said.by_node, said.by_sum, said.at_most, said.nodes, said.closed))
+            else:
+                for name, number in zip(FIELDS[FITS], (said.needed, said.by_node, *astuple(said.score)), strict=True):
+                    fits[name][at] = number
         self.answers = list(known)
-        for family, cells in told.items():
-            if cells:
-                columns = np.array(cells, np.int64).T
-                self.columns[family] = dict(zip(FIELDS[family], columns, strict=True))
+        if short:
+            self.columns[SHORT] = dict(zip(FIELDS[SHORT], np.array(short, np.int64).T, strict=True))
+        members = fits["total"] >= 0
+        if members.any():
+            self.columns[FITS] = {name: column[members] for name, column in fits.items()}
+            self.best = int(fits["total"].argmax())
 
+    def _certain(self, demand: Demand, asked: Numbers) -> NDArray[np.bool_]:
+        """Of which of these clusters `bins.certain` says that the gang fits, and its leading part has room."""
+        gauges = [self._board.gauge(part.shape) for part in demand.parts]
+        if not gauges:
+            return np.zeros(len(asked), np.bool_)
+        totals = np.array([gauge.total[asked] for gauge in gauges])
+        needed = np.array([[part.needed] for part in demand.parts])
+        order = (totals // np.maximum(needed, 1)).argsort(axis=0, kind="stable")
+        most = np.array([gauge.most[asked] for gauge in gauges])
+        left, asks = np.take_along_axis(totals, order, 0), np.take_along_axis(needed, order, 0)
+        left = left - (asks.cumsum(axis=0) - asks) * np.take_along_axis(most, order, 0)
+        sure = (((asks == 0) | (left >= asks)) & (totals >= needed)).all(axis=0)
+        found: NDArray[np.bool_] = sure & (totals[lead(demand)] > 0)
+        return found
 
-def _cells(said: Verdict) -> tuple[int, ...]:
-    """The numbers of a verdict about room, as its family has them."""
-    if said.score is None:
-        return said.needed, said.by_node, said.by_sum, said.at_most, said.nodes, said.closed
-    return said.needed, said.by_node, *(getattr(said.score, name) for name in SCORES)
+    def _fit_all(self, demand: Demand, slots: Numbers) -> tuple[Column, ...]:
+        """The columns of these clusters, where a gang of several shapes is certain to fit."""
+        totals = [self._board.gauge(part.shape).total[slots] for part in demand.parts]
+        wanted = [part.wanted for part in demand.parts]
+        whole = 100 * sum(np.minimum(one, total) for one, total in zip(wanted, totals, strict=True)) // sum(wanted)
+        first = lead(demand)
+        part = demand.parts[first]
+        gauge = self._board.gauge(part.shape)
+        scores = grades(gauge, slots, totals[first], part, self._context.weights, whole)
+        return demand.needed, demand.needed, *scores
