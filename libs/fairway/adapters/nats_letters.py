@@ -9,10 +9,10 @@ from msgspec import Struct
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.nats_past import working_sets
 from fairway.runtime import letters
-from fairway.runtime.ports import Delivery, Outgoing, Unreachable
+from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import subjects
 from fairway.wire.fleet import DeadLetter
-from fairway.wire.reasons import Refused
+from fairway.wire.reasons import Code, Reason, Refused
 
 _decode = msgspec.json.Decoder(DeadLetter).decode
 _WAIT_S = 5.0
@@ -35,11 +35,11 @@ class NatsLetters:
         """Oldest first; of one service if it is named."""
         only = (subjects.dead_letter(service),) if service else ()
         async for one in self._bus.history(subjects.DLQ, only):
-            yield _kept(one)
+            yield _kept(one.sequence, one.data)
 
     async def one(self, number: int) -> Kept | None:
         data = await self._bus.fetch(subjects.DLQ, number)
-        return None if data is None else Kept(number, _decode(data))
+        return None if data is None else _kept(number, data)
 
     async def counts(self) -> dict[str, int]:
         """How many there are, by the service's token in the subject."""
@@ -84,5 +84,10 @@ class NatsLetters:
         return stored.seq
 
 
-def _kept(one: Delivery) -> Kept:
-    return Kept(one.sequence, _decode(one.data))
+def _kept(number: int, data: bytes) -> Kept:
+    """A letter that does not decode is one about itself: anybody can publish there."""
+    try:
+        return Kept(number, _decode(data))
+    except msgspec.DecodeError as error:
+        why = Reason(Code.UNDECODABLE, f"the letter itself does not decode: {error}", remedy="drop it")
+        return Kept(number, DeadLetter(service="?", subject=subjects.DLQ, why=why, data=data))

@@ -31,8 +31,8 @@ def again(letter: DeadLetter, sets: WorkingSets) -> Outgoing:
     """The message as it was, under its own id, so that all who hear it know it again; an event with the number of the
     working set in use, of which it is part. Refused when nothing would come of it."""
     if not letter.stream:
-        text = f"the {letter.service} refused it before there was a message"
-        raise Refused(Reason(Code.NO_MESSAGE, text, remedy="drop the letter; its sender was told what to do"))
+        text = "what it holds was never a message: it was refused, or could not be read, before it was one"
+        raise Refused(Reason(Code.NO_MESSAGE, text, remedy="drop the letter; who sent it was told what to do"))
     if letter.stream != subjects.JOBS:
         text = f"what was said on {letter.subject} was true then, and newer words have followed"
         raise Refused(Reason(Code.OVERTAKEN, text, remedy="drop the letter; agents say anew what is so"))

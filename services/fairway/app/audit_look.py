@@ -18,8 +18,9 @@ from fairway.runtime.ports import Wanted
 from fairway.runtime.rebuild import Folding, working_set
 from fairway.wire import subjects
 
-# A commit is said within this time (ms), by another instance if its own has crashed: what differs longer is drift.
-SETTLES_MS = 5_000
+# A commit is said within this time (ms): one try of a publish takes 5 s, and another instance says within 3 s what one
+# that crashed has left unsaid. What differs for longer is drift.
+SETTLES_MS = 10_000
 # What still changes then is left for another time.
 _PATIENCE_MS = 60_000
 _PAUSE_S = 1.0

@@ -23,6 +23,8 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
 _decode = msgspec.json.Decoder(wire.Message).decode
+# How often what may still be mended is looked at again.
+_LOOKS = 3
 # Nobody else asks for the lock of a store in memory.
 _LOCK_MS = 3_600_000
 
@@ -91,14 +93,17 @@ async def _replayed(bus: NatsBus, last: int) -> _Replay:
 async def _breaches(bus: NatsBus, last: int) -> list[Violation]:
     """What is broken by the record alone. What only its end shows, and the next messages may mend, counts when it is
     still so after a while."""
-    checker = Checker(None)
-    await _hear(checker, bus, 1, last)
-    found = checker.findings().violations
-    if not found:
-        return []
-    await asyncio.sleep(SETTLES_MS / 1000)
-    await _hear(checker, bus, last + 1, await newest(bus))
-    return [one for one in checker.findings().violations if one in {*found}]
+    checker, start = Checker(None), 1
+    await _hear(checker, bus, start, last)
+    found = list(checker.findings().violations)
+    for _ in range(_LOOKS):
+        if not found:
+            break
+        await asyncio.sleep(SETTLES_MS / 1000)
+        start, last = last + 1, await newest(bus)
+        await _hear(checker, bus, start, last)
+        found = [one for one in checker.findings().violations if one in {*found}]
+    return found
 
 
 async def _hear(checker: Checker, bus: NatsBus, start: int, last: int) -> None:
