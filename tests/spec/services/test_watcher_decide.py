@@ -169,11 +169,6 @@ def test_what_was_applied_a_moment_ago_may_be_missing_from_a_list(life: Life, af
     assert verbs(decide(of(life, held={"c1": {"llm-1"}}), listed(), life.at + after * S)) == want
 
 
-def test_what_is_missing_from_a_list_while_an_attempt_before_it_is_removed_is_looked_for_after_that() -> None:
-    life = running().then(wire.Recall, cluster="c3", attempt=0, why=STOP)
-    assert decide(of(life, held={"c1": {"llm-1"}}), listed(), NOW) == Decision(again_in=1_000)
-
-
 def test_what_seems_to_be_gone_is_looked_for_before_anything_is_said() -> None:
     gone = shows("Up", gone=True, answer=False)
     asked = decide(of(running()), told(gone.message), NOW)
