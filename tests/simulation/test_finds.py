@@ -10,7 +10,7 @@ from fairway.simulation.run import simulate
 FOUND_AT = {
     "unsaid": ("rough", 2), "unguarded": ("rough", 0), "impatient": ("rough", 1), "generous": ("rough", 0),
     "greedy": ("rough", 0), "credulous": ("hostile", 1), "trusting": ("rough", 2), "forgetful": ("rough", 10),
-    "unlabelled": ("rough", 1), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 6),
+    "unlabelled": ("rough", 1), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 17),
 }  # fmt: skip
 
 
