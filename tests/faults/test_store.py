@@ -36,7 +36,7 @@ async def test_a_valkey_without_memory_stops_the_work_until_it_has_some(tmp_path
         await scene.flows()
         async with redis.Redis(port=scene.arena.valkey.port) as store:
             await store.config_set("maxmemory", "1mb")
-            await scene.until(lambda: scene.unready("admission-quota-queue"), "the services have noticed")
+            await scene.until(lambda: scene.unready("global-scheduler-reserver"), "the services have noticed")
             await scene.waits()
             await store.config_set("maxmemory", "0")
 
