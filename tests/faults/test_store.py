@@ -24,7 +24,7 @@ async def test_killing_valkey_loses_and_doubles_no_job(tmp_path: Path) -> None:
     async def kill(scene: Scene) -> None:
         await scene.flows()
         scene.arena.valkey.kill()
-        await scene.until(lambda: scene.unready("propagator"), "the services have noticed")
+        await scene.until(lambda: scene.unready("admission-quota-queue"), "the services have noticed")
         await scene.arena.valkey.restart()
 
     assert (await under_load(tmp_path, kill)).wrong == ()
@@ -36,7 +36,7 @@ async def test_a_valkey_without_memory_stops_the_work_until_it_has_some(tmp_path
         await scene.flows()
         async with redis.Redis(port=scene.arena.valkey.port) as store:
             await store.config_set("maxmemory", "1mb")
-            await scene.until(lambda: scene.unready("propagator"), "the services have noticed")
+            await scene.until(lambda: scene.unready("global-scheduler-reserver"), "the services have noticed")
             await scene.waits()
             await store.config_set("maxmemory", "0")
 
@@ -60,7 +60,7 @@ async def fail_over(scene: Scene) -> None:
     arena.valkey.kill()
     for link in arena.to("valkey"):
         link.lead(arena.replica.port)
-    await scene.until(lambda: scene.unready("propagator"), "the services have noticed")
+    await scene.until(lambda: scene.unready("admission-quota-queue"), "the services have noticed")
     async with redis.Redis(port=arena.replica.port) as store:
         await store.execute_command("REPLICAOF", "NO", "ONE")
 

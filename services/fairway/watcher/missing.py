@@ -101,12 +101,14 @@ def listed(view: View, heard: Heard, now: int) -> Decision:
     seen: Listed = heard.message
     if view.new:
         return Decision(again_in=_SOON_MS)
-    absent = {}
+    absent, busy = {}, False
     for name in sorted(view.held.get(seen.cluster, ())):
         job = view.jobs.get(name)
         if job is None or job.spec is None or job.key in seen.keys or not _started_in(job, seen):
             continue
-        if _begun(job) <= now - _LIST_MARGIN_MS:
+        if job.removing:
+            busy = True  # with an attempt before this one: of a job one at a time is removed
+        elif _begun(job) <= now - _LIST_MARGIN_MS:
             absent[name] = job
     if absent and not heard.outcomes:
         return Decision(calls=tuple(look(job, "") for job in absent.values()))
@@ -117,7 +119,7 @@ def listed(view: View, heard: Heard, now: int) -> Decision:
         if why:
             steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
     unknown = any(name not in answers or not answers[name].ok for name in absent)
-    return Decision(tuple(steps), again_in=AGAIN_MS if unknown else None)
+    return Decision(tuple(steps), again_in=AGAIN_MS if unknown or busy else None)
 
 
 def emptied(view: View, heard: Heard, now: int) -> Decision:
@@ -137,7 +139,7 @@ def emptied(view: View, heard: Heard, now: int) -> Decision:
 def _started_in(job: Job, seen: Listed) -> bool:
     assert job.spec is not None, "a held job was admitted"
     kind = f"{job.spec.workload.kind}.{job.spec.workload.api_version}"
-    return job.state in _STARTED and job.cluster == seen.cluster and kind == seen.kind and not job.removing
+    return job.state in _STARTED and job.cluster == seen.cluster and kind == seen.kind
 
 
 def _begun(job: Job) -> int:
