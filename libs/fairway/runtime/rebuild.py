@@ -11,7 +11,7 @@ from typing import Union, get_args
 
 import msgspec
 
-from fairway.domain import decision
+from fairway.domain import decision, limits
 from fairway.domain.gaps import over_gap
 from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job, fold
 from fairway.domain.ledger import Hold
@@ -134,7 +134,7 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
             await asyncio.sleep(0)
     jobs = folding.jobs()
     quota: dict[str, int] = {}
-    pending = Counter(job.tenant for job in jobs.values() if job.pending)
+    pending = Counter(job.tenant for job in jobs.values() if limits.pending(job))
     left = iter(jobs.items())
     while piece := dict(islice(left, _TURN)):
         working = working_set(piece, quota)
