@@ -8,9 +8,9 @@ from fairway.simulation.run import simulate
 
 # The seed at which each was found first, of the profile.
 FOUND_AT = {
-    "unsaid": ("rough", 2), "unguarded": ("rough", 0), "impatient": ("rough", 1), "generous": ("rough", 0),
-    "greedy": ("rough", 0), "credulous": ("hostile", 1), "trusting": ("rough", 14), "forgetful": ("rough", 10),
-    "unlabelled": ("rough", 1), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 6),
+    "unsaid": ("rough", 13), "unguarded": ("rough", 0), "impatient": ("rough", 1), "generous": ("rough", 0),
+    "greedy": ("rough", 0), "credulous": ("hostile", 11), "trusting": ("rough", 23), "forgetful": ("rough", 1),
+    "unlabelled": ("rough", 9), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 6),
 }  # fmt: skip
 
 
