@@ -28,6 +28,9 @@ class Box:
     async def pause(self, seconds: float) -> None:
         await asyncio.sleep(0.01)
 
+    async def room(self) -> None:
+        return None
+
     async def next(self) -> Any:
         return await asyncio.wait_for(self.line.get(), 5)
 

@@ -9,8 +9,9 @@ from lives import T0, S, dispatched, running
 
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.silence import SILENT_MS, Freeze, freeze
-from fairway.watcher.decide import Late, Listed, Observed, decide
+from fairway.watcher.decide import Late, Listed, Observed
 from fairway.watcher.doubts import GONE, LOOK, STRIPPED
+from fairway.watcher.freeze import guarded as decide
 from fairway.watcher.missing import Emptied
 from fairway.wire import fleet
 

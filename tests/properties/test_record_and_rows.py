@@ -12,6 +12,7 @@ from memory_fleet import running as fleet_running
 from weather import storm
 
 from fairway.domain.job import fold
+from fairway.domain.limits import pending as is_pending
 from fairway.runtime.rebuild import Folding, Working, working_set
 from fairway.wire import jobs as wire
 
@@ -47,7 +48,7 @@ def usage(counters: dict[str, int]) -> dict[str, int]:
 def differs(fleet: Fleet, made: Working) -> list[str]:
     tables = {"jobs", "live", "names", "clients", "ledger/c1", "ledger/c2"}
     found = [table for table in sorted(tables) if rows(fleet, table) != made.rows.get(table, {})]
-    pending = Counter(job.tenant for job in fleet.jobs().values() if job.pending)
+    pending = Counter(job.tenant for job in fleet.jobs().values() if is_pending(job))
     found += ["pending"] if usage(fleet.store.counters.get("pending", {})) != pending else []
     return found + (["quota"] if usage(fleet.store.counters.get("quota", {})) != made.quota else [])
 

@@ -27,6 +27,9 @@ from fairway.wire.subjects import STREAMS, Stream
 # One try of a publish. The usual four are within the duplicate windows of the streams; a report that is stored twice
 # is known by its sequence.
 _PUBLISH_WAIT_S = 5.0
+# What is put off counts as not answered, and when so many are, a consumer gives nothing more to anybody. It costs the
+# server some hundred bytes for each; what is in hand is bounded by how much is asked for.
+_MOST_UNANSWERED = 1_000_000
 
 
 class _Ack(msgspec.Struct):
@@ -148,7 +151,7 @@ class NatsBus:
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
         config = ConsumerConfig(
-            durable_name=durable, filter_subjects=list(subjects), ack_wait=wait_s, max_ack_pending=20_000,
+            durable_name=durable, filter_subjects=list(subjects), ack_wait=wait_s, max_ack_pending=_MOST_UNANSWERED,
             deliver_policy=DeliverPolicy.ALL, max_deliver=-1,
         )  # fmt: skip
         await self._consumer(stream, config)

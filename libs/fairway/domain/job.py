@@ -35,8 +35,6 @@ class State(StrEnum):
 
 ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.REJECTED})
 IN_CLUSTER = frozenset({State.RESERVED, State.DISPATCHED, State.RUNNING, State.RETURNING})
-# Admitted, and in no cluster.
-PENDING = frozenset({State.ADMITTED, State.QUEUED, State.DEQUEUED, State.PLACED, State.RESERVED})
 # States in which the job's request is charged to its quota.
 CHARGED = frozenset({State.DEQUEUED, State.PLACED}) | IN_CLUSTER
 
@@ -110,10 +108,6 @@ class Job(Struct, frozen=True, omit_defaults=True):
     @property
     def charged(self) -> bool:
         return self.state in CHARGED
-
-    @property
-    def pending(self) -> bool:
-        return self.state in PENDING
 
     @property
     def key(self) -> str:

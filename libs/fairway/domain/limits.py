@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from fairway.domain.job import Job, State
 from fairway.domain.quota_tree import QuotaNode, leaves
 from fairway.wire.reasons import Code, Reason
 
@@ -9,6 +10,14 @@ from fairway.wire.reasons import Code, Reason
 MAX_PENDING, MAX_RATE = "fairway.io/max-pending", "fairway.io/max-submit-rate"
 # Tenants whose last submissions still count, before those that do no more are forgotten.
 _MOST = 10_000
+
+
+_PENDING = frozenset({State.ADMITTED, State.QUEUED, State.DEQUEUED, State.PLACED, State.RESERVED})
+
+
+def pending(job: Job) -> bool:
+    """Admitted, and in no cluster."""
+    return job.state in _PENDING
 
 
 class Limits(Struct, frozen=True):
@@ -34,11 +43,11 @@ def limits(tree: QuotaNode | None) -> dict[str, Limits]:
     return found
 
 
-def too_many(tenant: str, limit: Limits, pending: int) -> Reason | None:
+def too_many(tenant: str, limit: Limits, count: int) -> Reason | None:
     """Why one more job may not be pending; None: it may."""
-    if not limit.pending or pending < limit.pending:
+    if not limit.pending or count < limit.pending:
         return None
-    text = f"{pending} jobs of {tenant} are pending, and {limit.pending} may be"
+    text = f"{count} jobs of {tenant} are pending, and {limit.pending} may be"
     remedy = f"submit it anew when some have gone to a cluster, or have {MAX_PENDING} of its quota raised"
     return Reason(Code.TOO_MANY_PENDING, text, "metadata.namespace", remedy)
 

@@ -8,6 +8,7 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Say, Step, Write
 from fairway.domain.job import Job, fold
+from fairway.domain.limits import pending
 from fairway.wire import subjects
 from fairway.wire.jobs import JobMessage
 
@@ -107,7 +108,7 @@ def released(before: Job, after: Job) -> list[Write]:
 
 def counted(before: Job | None, after: Job) -> list[Write]:
     """Keeps count of the pending jobs of each tenant."""
-    change = after.pending - (before is not None and before.pending)
+    change = pending(after) - (before is not None and pending(before))
     return [Add(decision.PENDING, after.tenant, change)] if change else []
 
 

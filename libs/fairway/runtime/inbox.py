@@ -1,6 +1,7 @@
 """Where a service's messages come from: its consumers, its clock, and what happens beside it."""
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,9 @@ from fairway.domain.decision import Heard
 from fairway.domain.tell import message_id
 from fairway.runtime.ports import Delivery, Source, Unreachable
 from fairway.runtime.service import Ear, Service
+
+# While the store or the bus is away local messages wait here, and no more than so many are put in.
+MOST_LOCAL = 10_000
 
 
 class Item(Struct):
@@ -53,8 +57,9 @@ class Inbox:
     def __init__(self, service: Service, world: Any) -> None:
         self._service, self._world = service, world
         self._line: asyncio.Queue[Batch] = asyncio.Queue(maxsize=2)
-        self._local: list[Item] = []
-        self._wake = asyncio.Event()
+        self._local: deque[Item] = deque()
+        self._wake, self._less = asyncio.Event(), asyncio.Event()
+        self._later: set[asyncio.Task[None]] = set()
         self._sources: list[Source] = []
         self._count = 0
 
@@ -80,7 +85,9 @@ class Inbox:
 
     async def give_back(self) -> None:
         """Once `run` is cancelled: all that is in hand goes to whoever listens. Local messages are dropped."""
-        self._line, self._local = asyncio.Queue(maxsize=2), []
+        self._line = asyncio.Queue(maxsize=2)
+        self._local.clear()
+        self._less.set()
         sources, self._sources = self._sources, []
         for source in sources:
             await source.close()
@@ -88,13 +95,20 @@ class Inbox:
     async def _tick(self, message: Any, period_ms: int) -> None:
         while True:
             await self._world.clock.sleep(period_ms / 1000)
-            self.put(message)
+            if len(self._local) < MOST_LOCAL:  # else nobody is heard now, and the next tick says the same
+                self.put(message)
 
     def put(self, message: Any, name: str = "") -> None:
         """A local message. It is not stored: whoever puts it sees to it that it comes again after a restart."""
         self._count += 1
         name = name or message_id(self._world.owner, self._service.name, self._count)
         self.put_back(Item(Delivery(name, "", b""), local=message, inbox=self))
+
+    async def room(self) -> None:
+        """Returns when not too much waits, for who can put in any number of messages, and may listen later."""
+        while len(self._local) >= MOST_LOCAL:
+            self._less.clear()
+            await self._less.wait()
 
     def put_back(self, item: Item) -> None:
         """To be handled once more, with the next batch."""
@@ -106,8 +120,9 @@ class Inbox:
             await self._world.clock.sleep(delay_ms / 1000)
             self.put(message, name)
 
-        self._tasks = [task for task in getattr(self, "_tasks", []) if not task.done()]
-        self._tasks.append(asyncio.ensure_future(wait()))
+        task = asyncio.ensure_future(wait())
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
 
     async def pause(self, seconds: float) -> None:
         """For what runs beside the service: waits by the service's clock."""
@@ -117,9 +132,10 @@ class Inbox:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            items, self._local = self._local, []
-            for start in range(0, len(items), self._service.most):
-                await self._line.put(Batch(items[start : start + self._service.most]))
+            while self._local:
+                count = min(self._service.most, len(self._local))
+                await self._line.put(Batch([self._local.popleft() for _ in range(count)]))
+                self._less.set()
 
     async def next(self) -> Batch:
         """All that waits, as one batch if it is not too large: a round costs as much for two messages as for one."""

@@ -11,7 +11,7 @@ from typing import Union, get_args
 
 import msgspec
 
-from fairway.domain import decision
+from fairway.domain import decision, limits
 from fairway.domain.gaps import over_gap
 from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job, fold
 from fairway.domain.ledger import Hold
@@ -149,7 +149,7 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
             continue  # its consumer has put it among the dead letters
     jobs = folding.jobs()
     await store.load_counters(decision.QUOTA, await _filled(store, folding, jobs))
-    await store.load_counters(decision.PENDING, Counter(job.tenant for job in jobs.values() if job.pending))
+    await store.load_counters(decision.PENDING, Counter(job.tenant for job in jobs.values() if limits.pending(job)))
     # What was said before the wipe names smaller counts of freed room than any from now on.
     await store.load_counters(decision.FREED, {"": born << 20})
     # Before anybody decides anything in it: whoever reads the record has to know that it was in use.

@@ -66,18 +66,15 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     job = seen.job if before is None else another_id(seen.job, heard.id, seen.digest)
     if job in view.jobs:
         return NOTHING
-    limit = limit_of(heard.message, view.limits)
-    if refusal := _too_much(view, heard, limit):
+    if refusal := _too_much(view, heard):
         return _rejected(view, heard, now, seen, refusal)
     teller = Teller(view, SERVICE, heard, now, job)
     teller.say(wire.Admitted, tenant=seen.tenant, attempt=1, spec=seen.spec)
-    writes: tuple[Write, ...] = (
+    writes = (
         Put(decision.CLIENTS, seen.client, (job, seen.digest), expect=0),
         Put(decision.NAMES, key, job, expect=0),
     )
-    if limit.pending:  # another admission may take the last place meanwhile
-        writes += (Add(decision.PENDING, seen.tenant, 0, most=limit.pending - 1),)
-    return Decision((teller.step(*writes),))
+    return Decision((teller.step(*writes, *_place(view, heard)),))
 
 
 def limit_of(message: wire.Submitted, limits: Mapping[str, Limits]) -> Limits:
@@ -85,8 +82,14 @@ def limit_of(message: wire.Submitted, limits: Mapping[str, Limits]) -> Limits:
     return limits.get(message.tenant, NONE) if message.source == BUS else NONE
 
 
-def _too_much(view: View, heard: Heard, limit: Limits) -> Reason | None:
-    tenant = heard.message.tenant
+def _place(view: View, heard: Heard) -> tuple[Write, ...]:
+    """Another admission may take the last place meanwhile."""
+    most = limit_of(heard.message, view.limits).pending
+    return (Add(decision.PENDING, heard.message.tenant, 0, most=most - 1),) if most else ()
+
+
+def _too_much(view: View, heard: Heard) -> Reason | None:
+    tenant, limit = heard.message.tenant, limit_of(heard.message, view.limits)
     if heard.id in view.hasty:
         return too_fast(tenant, limit)
     return too_many(tenant, limit, view.pending.get(tenant, 0))

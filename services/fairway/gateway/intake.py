@@ -53,8 +53,7 @@ class Intake:
         self._ready: dict[str, HubObject] = {}
         self._gone: dict[str, HubObject] = {}
         self.present: dict[str, HubObject] = {}
-        self.shown: dict[str, bytes] = {}
-        self._shown: set[str] = set()
+        self.shown, self._shown = dict[str, bytes](), set[str]()
 
     async def run(self) -> None:
         await self._recalled()
@@ -122,6 +121,7 @@ class Intake:
         for known in (self._ready, self.shown, self._desk.unclaimed, self._limiter.kept):
             known.pop(one.uid, None)
         self._shown.discard(one.uid)
+        self._settling.submitted(one)
         self._desk.gone[one.uid] = one
         if one.uid in self._room.waiting:
             self._room.leave(one.uid)

@@ -24,6 +24,8 @@ _LACKS = {
 }
 # How many of the jobs that freed room has woken last are remembered.
 _WOKEN = 10_000
+# Of how many shapes it is remembered that there was no room; of another one is asked once more.
+_ASKED = 10_000
 
 
 class Entry(Struct):
@@ -132,7 +134,10 @@ class Book:
         """The scheduler had no room for this job when room had been freed so often."""
         entry = self.entries.get(job)
         if entry is not None and entry.lacks == ROOM:
+            self.asked.pop(entry.key[1], None)
             self.asked[entry.key[1]] = freed
+            if len(self.asked) > _ASKED:
+                del self.asked[next(iter(self.asked))]
 
     def heads(self, lacks: str, node: str | None = None) -> list[Entry]:
         """The first job of every group that lacks this (at that quota node), in order of place."""

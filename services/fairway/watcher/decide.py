@@ -8,7 +8,6 @@ from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller
 from fairway.watcher import missing
 from fairway.watcher.doubts import COMPARE, Compare, Doubt
-from fairway.watcher.freeze import said_frozen, unfrozen
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -30,13 +29,6 @@ class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
-    if isinstance(heard.message, Late) and view.freeze != view.frozen:
-        return said_frozen(view)  # the next look is soon
-    decided = _decided(view, heard, now)
-    return unfrozen(decided, heard) if view.freeze or view.frozen else decided
-
-
-def _decided(view: View, heard: Heard, now: int) -> Decision:
     message: Any = heard.message
     match message:
         case Observed():

@@ -3,6 +3,7 @@
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step
 from fairway.domain.silence import EVICTIONS
+from fairway.watcher.decide import decide
 from fairway.watcher.missing import Emptied, Late, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -13,14 +14,21 @@ _LATER_MS = 5_000
 _REPEATED = (Late, Emptied, fleet.Stranded)
 
 
-def said_frozen(view: View) -> Decision:
+def guarded(view: View, heard: Heard, now: int) -> Decision:
+    """What is decided, if nothing is given up by it, or nothing is frozen."""
+    if isinstance(heard.message, Late) and view.freeze != view.frozen:
+        return _said(view)  # the next look is soon
+    decided = decide(view, heard, now)
+    if not (view.freeze or view.frozen) or not _gives_up(decided):
+        return decided
+    return NOTHING if isinstance(heard.message, _REPEATED) else Decision(again_in=_LATER_MS)
+
+
+def _said(view: View) -> Decision:
     """Keeps where everybody finds it that evictions are frozen, or are no more."""
     rev = view.frozen_rev
     return Decision((Step((Put(decision.FREEZE, EVICTIONS, view.freeze, rev=rev + 1, expect=rev),)),))
 
 
-def unfrozen(decided: Decision, heard: Heard) -> Decision:
-    """The decision, if nothing is given up by it."""
-    if not any(isinstance(say.message, wire.Lost) for step in decided.steps for say in step.events):
-        return decided
-    return NOTHING if isinstance(heard.message, _REPEATED) else Decision(again_in=_LATER_MS)
+def _gives_up(decided: Decision) -> bool:
+    return any(isinstance(say.message, wire.Lost) for step in decided.steps for say in step.events)

@@ -15,7 +15,8 @@ from fairway.runtime.service import Ear, Service
 from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView
 from fairway.watcher import final
-from fairway.watcher.decide import Observed, decide
+from fairway.watcher.decide import Observed
+from fairway.watcher.freeze import guarded
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion
@@ -72,6 +73,7 @@ class Eyes:
     async def _watch(self, inbox: Inbox, cluster: Cluster, kind: str) -> None:
         keys: set[str] = set()
         async for change in cluster.watch(kind, JOB_LABEL):
+            await inbox.room()
             if change.synced:
                 inbox.put(Listed(cluster=cluster.name, kind=kind, keys=frozenset(keys)))
                 continue
@@ -111,7 +113,7 @@ def service(eyes: Eyes, meter: Meter | None = None, settle_ms: int = SETTLE_MS) 
         subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), msgspec.json.Decoder(fleet.Message)
     )
     return Service(
-        SERVICE, (said, away), decide, lambda: WatcherView(eyes.mirror, eyes.members, meter, settle_ms),
+        SERVICE, (said, away), guarded, lambda: WatcherView(eyes.mirror, eyes.members, meter, settle_ms),
         act=eyes.suspicion, ticks=((Late(), _LATE_EVERY_MS),), beside=eyes,
     )  # fmt: skip
 

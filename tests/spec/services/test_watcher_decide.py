@@ -169,10 +169,6 @@ def test_what_was_applied_a_moment_ago_may_be_missing_from_a_list(life: Life, af
     assert verbs(decide(of(life, held={"c1": {"llm-1"}}), listed(), life.at + after * S)) == want
 
 
-def test_a_list_that_comes_before_it_is_known_who_should_be_there_is_looked_at_again() -> None:
-    assert decide(of(running(), new=True), listed(), NOW) == Decision(again_in=100)
-
-
 def test_what_seems_to_be_gone_is_looked_for_before_anything_is_said() -> None:
     gone = shows("Up", gone=True, answer=False)
     asked = decide(of(running()), told(gone.message), NOW)

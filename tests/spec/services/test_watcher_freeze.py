@@ -13,8 +13,9 @@ from fairway.domain.decision import NOTHING, Call, Decision, Outcome
 from fairway.domain.silence import EVICTIONS, Freeze
 from fairway.runtime.ports import Commit
 from fairway.runtime.telemetry import Meter
-from fairway.watcher.decide import Late, Listed, Observed, decide
+from fairway.watcher.decide import Late, Listed, Observed
 from fairway.watcher.doubts import GONE, LOOK
+from fairway.watcher.freeze import guarded as decide
 from fairway.watcher.missing import Emptied
 from fairway.watcher.view import SETTLE_MS, WatcherView
 from fairway.wire import fleet
