@@ -29,8 +29,8 @@ _ROW, _SMALL = 512, 128
 
 
 class Recorder:
-    """Of one process (`instance`) of a service; its view tells it everything. `run` goes beside the service. At the `most`
-    so many bytes wait to be stored; a whole view counts for `least` when it is smaller."""
+    """Of one process (`instance`) of a service; its view tells it everything. `run` goes beside the service. `most`
+    bytes wait to be stored; a whole view counts for `least` when it is smaller."""
 
     def __init__(self, bus: Bus, service: str, instance: str, most: int = _MOST, least: int = _LEAST) -> None:
         self._bus, self._backlog, self._least = bus, Backlog(service, instance, most), least
