@@ -132,7 +132,7 @@ async def test_what_the_bus_does_not_take_in_time_is_given_up_and_said() -> None
 
 
 async def test_what_was_said_twice_or_is_none_of_the_schedulers_is_no_decision() -> None:
-    async with open_house(4, rounds=5) as house:
+    async with open_house(4, rounds=30) as house:
         said = [one for one in house.bus.stored("JOBS") if ".placed." in one.subject or ".queue." in one.subject]
         await house.clock.advance(200)  # by now the bus does not know them again
         again = [Outgoing(one.id, one.subject, one.data) for one in said]
