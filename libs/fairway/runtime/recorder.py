@@ -112,7 +112,8 @@ class Recorder:
             try:
                 await self._bus.publish([one], tries=1)
             except Unreachable as error:
-                log.warning("views wait", cause=str(error))
+                if not self._stuck:
+                    log.warning("views wait", cause=str(error))
                 self._stuck = True
                 return
             self._sending, self._stuck = None, False
