@@ -22,15 +22,15 @@ log = structlog.get_logger()
 _MOST = 32 << 20
 # How long a look waits for others to travel with; a process that is killed takes as much with it (s).
 _GATHER_S, _AGAIN_S, _LAST_S = 0.1, 0.5, 1.0
-# The whole view is told again when so many times its own size was told since, and after an hour.
-_TIMES, _LEAST, _HOUR_MS = 4, 1 << 20, 3_600_000
+# The whole view is told again when so many times its own size was told since, and before any decision an hour later.
+_TIMES, _LEAST, WHOLE_MS = 4, 1 << 20, 3_600_000
 # About what a row of the whole view takes, and what anything small does.
 _ROW, _SMALL = 512, 128
 
 
 class Recorder:
-    """Of one process (`instance`) of a service; its view tells it everything. `run` goes beside the service. At the `most`
-    so many bytes wait to be stored; a whole view counts for `least` when it is smaller."""
+    """Of one process (`instance`) of a service; its view tells it everything. `run` goes beside the service. `most`
+    bytes wait to be stored; a whole view counts for `least` when it is smaller."""
 
     def __init__(self, bus: Bus, service: str, instance: str, most: int = _MOST, least: int = _LEAST) -> None:
         self._bus, self._backlog, self._least = bus, Backlog(service, instance, most), least
@@ -53,7 +53,7 @@ class Recorder:
             log.warning("views were not recorded", decisions=self._backlog.gap.decisions)
             self._backlog.resume(now)
             self._due = True
-        whole = self._due or self._since > _TIMES * max(self._size, self._least) or now > self._told_at + _HOUR_MS
+        whole = self._due or self._since > _TIMES * max(self._size, self._least) or now > self._told_at + WHOLE_MS
         if whole:
             self._whole(view, now)
         freed = found.counters.get(decision.FREED, {})
@@ -112,7 +112,8 @@ class Recorder:
             try:
                 await self._bus.publish([one], tries=1)
             except Unreachable as error:
-                log.warning("views wait", cause=str(error))
+                if not self._stuck:
+                    log.warning("views wait", cause=str(error))
                 self._stuck = True
                 return
             self._sending, self._stuck = None, False

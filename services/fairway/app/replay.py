@@ -1,6 +1,5 @@
 """`fairway replay`: a trace of a real fleet through the whole system, or the decisions of the record once more."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -24,8 +23,9 @@ def register(app: typer.Typer) -> None:
     app.add_typer(_commands, name="replay")
 
 
-def _trace(name: Name) -> Callable[..., None]:
-    def command(
+def _trace(name: Name) -> None:
+    @_commands.command(name.value)
+    def trace(
         file: Annotated[Path, typer.Argument(help="the trace's CSV file")],
         jobs: Annotated[int, typer.Option(min=1, help="how many rows, from the first")] = 2_000,
         clusters: Annotated[int, typer.Option(min=1, max=50)] = 8,
@@ -50,11 +50,9 @@ def _trace(name: Name) -> Callable[..., None]:
             end(Failure(ERROR, f"the fleet did not start: {error}"))
         raise typer.Exit(0 if good else 1)
 
-    return command
-
 
 for _name in Name:
-    _commands.command(_name.value)(_trace(_name))
+    _trace(_name)
 
 
 @_commands.command()

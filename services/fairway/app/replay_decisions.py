@@ -17,6 +17,7 @@ from fairway.domain.decision import Decision
 from fairway.domain.tell import message_id
 from fairway.global_scheduler.decide import SERVICE, decide
 from fairway.runtime.ports import Bus, Delivery
+from fairway.runtime.recorder import WHOLE_MS
 from fairway.wire import jobs as wire
 from fairway.wire import subjects, views
 from fairway.wire.reasons import Code, Reason
@@ -72,6 +73,7 @@ class _Record:
     def __init__(self, deliveries: AsyncIterator[Delivery]) -> None:
         self._deliveries, self._at = deliveries, 0
         self.left: dict[tuple[str, int], Event] = {}
+        self._taken: set[str] = set()
 
     async def read(self, at: int = 0) -> None:
         """Up to that time and somewhat beyond; 0: all."""
@@ -79,14 +81,22 @@ class _Record:
             delivery = await anext(self._deliveries, None)
             if delivery is None:
                 return
-            event = _decode(delivery.data)
+            try:
+                event = _decode(delivery.data)
+            except msgspec.DecodeError:
+                continue  # its consumer has put it among the dead letters
             self._at = max(self._at, event.at)
             ours = f"{message_id(SERVICE, event.cause, event.job, event.rev)}-{event.epoch}" == delivery.id
+            if delivery.id in self._taken:
+                continue  # said once more, later than the bus knows it again
             if isinstance(event, wire.Placed) or (isinstance(event, wire.Queue) and ours):
                 self.left[delivery.id, event.at] = event
 
     def take(self, name: str, at: int) -> Event | None:
-        return self.left.pop((name, at), None)
+        event = self.left.pop((name, at), None)
+        if event is not None:
+            self._taken.add(name)
+        return event
 
 
 class _Replay:
@@ -147,7 +157,10 @@ async def replay(bus: Bus, asked: Asked, again: Callable[..., Decision] = decide
     said = bus.history(subjects.JOBS, ("fairway.job.placed.>", "fairway.job.queue.>"), start=after)
     replaying = _Replay(asked, _Record(said), again)
     async for delivery in bus.history(subjects.VIEWS, start=start):
-        piece = views.decode(delivery.data)
+        try:
+            piece = views.decode(delivery.data)
+        except msgspec.DecodeError:
+            continue  # a number is missing, as if it had been lost
         if asked.until and piece.at > asked.until + _LATE_MS:
             break
         await replaying.take(piece)
@@ -155,11 +168,12 @@ async def replay(bus: Bus, asked: Asked, again: Callable[..., Decision] = decide
 
 
 async def _start(bus: Bus, asked: Asked) -> tuple[int, int]:
-    """Where to begin to read views, and the record: each process's view has to be known whole before `since`."""
+    """Where to begin to read views, and the record: the view of each process that decides after `since` was told whole
+    shortly before. 1: from the beginning, so that what is missing is seen."""
     starts: dict[str, tuple[int, int]] = {}
     async for delivery in bus.history(subjects.VIEWS, (subjects.view("whole", SERVICE),)):
         piece = views.decode(delivery.data)
-        if piece.at < asked.since:
+        if asked.since - WHOLE_MS - _LATE_MS < piece.at < asked.since:
             starts[piece.instance] = delivery.sequence, piece.after
     if not starts:
         return 1, 1

@@ -22,6 +22,7 @@ def test_numbers_are_read() -> None:
         ("FAIRWAY_REPLICAS", "0"), ("FAIRWAY_REPLICAS", "2.5"), ("FAIRWAY_WATCH_SILENCE", "nan"),
         ("FAIRWAY_WATCH_SILENCE", "inf"),
         ("FAIRWAY_NODE_GRACE", "60s"), ("FAIRWAY_NODE_GRACE", "0"),
+        ("FAIRWAY_VIEWS_DAYS", "0"), ("FAIRWAY_VIEWS_MIB", "-1"),
     ],
 )  # fmt: skip
 def test_what_is_no_such_number_is_refused_by_its_name(name: str, given: str) -> None:

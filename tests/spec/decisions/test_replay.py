@@ -131,6 +131,19 @@ async def test_what_the_bus_does_not_take_in_time_is_given_up_and_said() -> None
     assert report.identical + len(report.unknown) == len(house.jobs())
 
 
+async def test_what_was_said_twice_or_is_none_of_the_schedulers_is_no_decision() -> None:
+    async with open_house(4, rounds=30) as house:
+        said = [one for one in house.bus.stored("JOBS") if ".placed." in one.subject or ".queue." in one.subject]
+        await house.clock.advance(200)  # by now the bus does not know them again
+        again = [Outgoing(one.id, one.subject, one.data) for one in said]
+        back = next(one for one in said if ".queue." in one.subject)
+        others = [Outgoing("junk", back.subject, b"{"), Outgoing("of-another-service", back.subject, back.data)]
+        await house.bus.publish([*again, *others])
+        report = await replay(house.bus, ALL)
+    assert len(house.bus.stored("JOBS")) > 2 * len(said)
+    assert (report.identical, report.different, report.unknown) == (len(said), [], [])
+
+
 class Beaten(MemoryStore):
     """Whoever places a job finds that it was cancelled meanwhile, or placed elsewhere by another scheduler."""
 

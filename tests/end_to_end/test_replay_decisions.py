@@ -1,0 +1,61 @@
+"""Hundreds of jobs through real NATS, Valkey and services: what two schedulers decided is decided again, all of it."""
+
+import asyncio
+import json
+import os
+import random
+from pathlib import Path
+
+from typer.testing import CliRunner, Result
+
+from fairway.adapters.embedded import nats_server
+from fairway.app.cli import app
+from fairway.app.fleet import Fleet, equal_clusters
+from fairway.app.pipeline import STAGES
+from fairway.app.replay_run import Plan, replay
+from fairway.app.replay_trace import GPU, TraceJob
+
+SCHEDULER = "global-scheduler"
+
+
+def load(count: int, seconds: float) -> list[TraceJob]:
+    """Gangs of one to four pods, spread evenly over `seconds`: more than there is room for, so that many wait."""
+    chance = random.Random(1)
+    return [
+        TraceJob(
+            name=f"job-{number}", tenant=f"team-{number % 3}", at=number * seconds / count,
+            seconds=chance.uniform(0.1, 1.5), pods=chance.choice((1, 1, 2, 4)),
+            requests={GPU: str(chance.choice((1, 2, 4, 8))), "cpu": "2"},
+        )
+        for number in range(count)
+    ]  # fmt: skip
+
+
+async def second(fleet: Fleet) -> None:
+    await fleet.start_process([SCHEDULER], "second-scheduler")
+
+
+async def command(url: str, *words: str) -> Result:
+    """Another loop than the test's, as every command has."""
+    environment = {**os.environ, "FAIRWAY_NATS_URL": url}
+    return await asyncio.to_thread(CliRunner().invoke, app, ["replay", "decisions", *words], env=environment)
+
+
+async def test_three_hundred_jobs_on_three_clusters_are_decided_again_all_the_same(tmp_path: Path) -> None:
+    plan = Plan(
+        name="decisions", dir=tmp_path, clusters=equal_clusters(3, nodes=4, gpus=8), speedup=1,
+        groups=(("agent",), *((name,) for name in STAGES)), patience_s=60,
+    )  # fmt: skip
+    report = await replay(plan, load(300, seconds=12), while_running=second)
+    assert (report.findings.violations, report.figures.jobs["succeeded"]) == ((), 300)
+    server = await nats_server(tmp_path / "nats")
+    try:
+        done = await command(server.url, "-o", "json")
+        one = await command(server.url, "--from", "2020-01-01", "--job", "no-such-job")
+    finally:
+        await server.stop()
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert (found["different"], found["unknown"]) == ([], [])
+    assert found["identical"] >= 300
+    assert (one.exit_code, one.stdout) == (0, "0 decisions decided again: there are none\n")
