@@ -78,7 +78,7 @@ class Inbox:
 
     async def _tick(self, message: Any, period_ms: int) -> None:
         while True:
-            await self._world.clock.sleep(period_ms / 1000)
+            await self._world.clock.sleep(period_ms / 1000 * self._world.pace)
             self.put(message)
 
     def put(self, message: Any, name: str = "") -> None:
@@ -102,7 +102,7 @@ class Inbox:
 
     async def pause(self, seconds: float) -> None:
         """For what runs beside the service: waits by the service's clock."""
-        await self._world.clock.sleep(seconds)
+        await self._world.clock.sleep(seconds * self._world.pace)
 
     async def _drain(self) -> None:
         while True:

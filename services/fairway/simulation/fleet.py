@@ -5,8 +5,6 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-import msgspec
-
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_store import MemoryStore
 from fairway.admission import service as admission
@@ -44,9 +42,6 @@ PROCESSES = {
         "hands": ("propagator", "watcher"),
     }.items()
 }
-# Ticks and heartbeats come this much more seldom than in production: nothing depends on how often they come, and a
-# quiet hour is mostly made of them.
-_SELDOM = 6
 _AGENT = Settings(heartbeat=15.0, discover=30.0, stranded=60.0)
 
 
@@ -63,8 +58,8 @@ class Instant:
 class Fleet:
     """`members` by name with their nodes' GPUs."""
 
-    def __init__(self, weather: Weather, members: dict[str, dict[str, int]], heard: Heard) -> None:
-        self.weather, self.clock, self.meter = weather, Instant(), Meter()
+    def __init__(self, weather: Weather, members: dict[str, dict[str, int]], heard: Heard, pace: float) -> None:
+        self.weather, self.clock, self.meter, self._pace = weather, Instant(), Meter(), pace
         self.bus, self.store, self.reach = MemoryBus(self.clock), MemoryStore(clock=self.clock), Reach()
         rng = Random(weather.rng.random())
         self.members = {name: Member(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
@@ -105,12 +100,12 @@ class Fleet:
 
         def world() -> World:
             store = StorePort(process, self.store.beside(), self.reach)
-            return World(bus=bus, store=store, clock=clock, owner=owner.new(), sweep_s=_SELDOM)
+            return World(bus=bus, store=store, clock=clock, owner=owner.new(), pace=self._pace)
 
         async def runs() -> None:
             following = asyncio.create_task(catalog.run(bus, clock))
             await catalog.known.wait()
-            loops = [Loop(seldom(one), world(), self.meter) for name in names for one in made(name)]
+            loops = [Loop(one, world(), self.meter) for name in names for one in made(name)]
             await asyncio.gather(following, *(loop.run() for loop in loops))
 
         def made(name: str) -> list[Service]:
@@ -126,7 +121,3 @@ class Fleet:
             return list(services[name]())
 
         process.start(runs())
-
-
-def seldom(service: Service) -> Service:
-    return msgspec.structs.replace(service, ticks=tuple((tick, period * _SELDOM) for tick, period in service.ticks))

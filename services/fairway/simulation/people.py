@@ -168,7 +168,7 @@ class People:
         """Longer than a lease, and at times than the bus waits."""
         _, process = self._rng.choice(sorted(self._fleet.processes.items()))
         process.pause()
-        await asyncio.sleep(self._rng.choice((2.0, 8.0, 45.0, 200.0)))
+        await asyncio.sleep(self._rng.choice((2.0, 30.0, 60.0, 200.0)))
         process.resume()
 
     async def _wipe(self) -> None:

@@ -55,7 +55,7 @@ class _Run:
         witness, plan = self._witness, self._plan
         witness.now = lambda: round(loop.time() * 1000)
         heard = Heard(witness.started, witness.ended, witness.gone, witness.deleted)
-        fleet = self._fleet = Fleet(self._weather, self._nodes, heard)
+        fleet = self._fleet = Fleet(self._weather, self._nodes, heard, plan.pace)
         fleet.bus.told = witness.stored
         witness.present = lambda name: fleet.members[name].attempts()
         people = People(fleet, self._weather, witness, plan.hours, plan.jobs)

@@ -57,6 +57,12 @@ class Weather:
     def happens(self, per_thousand: float) -> bool:
         return not self.clears and per_thousand > 0 and self.rng.random() * 1000 < per_thousand
 
+    def delays(self) -> tuple[float, float]:
+        """Of one call, on the way there and on the way back (seconds). One of the two takes no time: that is half the
+        work, and over many calls everything still comes between any two."""
+        delay = self.delay()
+        return (delay, 0.0) if self.rng.random() < 0.5 else (0.0, delay)
+
     def delay(self) -> float:
         """Seconds."""
         if self.happens(self.profile.slow):
