@@ -1,6 +1,7 @@
 """The store in memory: the same guards, epoch and leases as the Lua scripts, in one process."""
 
 from collections.abc import Mapping
+from copy import copy
 
 import msgspec
 
@@ -15,7 +16,8 @@ def followed(table: str) -> bool:
 
 class Memory:
     """What every client of one store shares. `leases` have an owner, a token and the time they live to; `rebuilding`
-    names who rebuilds, and until when it is believed to."""
+    names who rebuilds, and until when it is believed to. The working set was `made_on` one `server`: on another one it
+    counts as lost."""
 
     def __init__(self) -> None:
         self.epoch = ""
@@ -25,6 +27,11 @@ class Memory:
         self.changes: dict[tuple[str, str], int] = {}
         self.last = 0
         self.leases: dict[str, tuple[str, int, int]] = {}
+        self.server = self.made_on = 0
+
+    def meet(self) -> None:
+        if self.made_on != self.server:
+            self.epoch, self.rebuilding, self.made_on = "", "", self.server
 
 
 class MemoryStore:
@@ -48,6 +55,19 @@ class MemoryStore:
         # In place: the other clients hold the same memory.
         vars(self._memory).update(vars(Memory()))
 
+    def keep(self) -> "Memory":
+        """What a replica has of it now."""
+        kept = Memory()
+        vars(kept).update({name: copy(value) for name, value in vars(self._memory).items()})
+        kept.rows = {table: dict(rows) for table, rows in self.rows.items()}
+        kept.counters = {table: dict(counters) for table, counters in self.counters.items()}
+        return kept
+
+    def fail_over(self, kept: Memory) -> None:
+        """To a replica that had this much of it: the last commits are gone."""
+        kept.server += 1
+        vars(self._memory).update(vars(kept))
+
     def expire(self, lease: str) -> None:
         """As when its owner died: whoever asks next has it."""
         _, token, until = self._memory.leases.get(lease, ("", 0, 0))
@@ -55,6 +75,7 @@ class MemoryStore:
 
     @property
     def epoch(self) -> str:
+        self._memory.meet()
         return self._memory.epoch
 
     @property
@@ -160,6 +181,7 @@ class MemoryStore:
         return True
 
     def _rebuilder(self) -> str:
+        self._memory.meet()
         over = self._clock is not None and self._memory.rebuilding_until <= self._now()
         return "" if over else self._memory.rebuilding
 

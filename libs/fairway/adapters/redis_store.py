@@ -1,7 +1,8 @@
 """The store on Redis or Valkey: one Lua call for a read, one for a commit, both of them guarded by the epoch.
 
 The epoch says which rebuild of the working set this is. A store that was wiped has none, so that nobody mistakes an
-empty store for jobs that are not there.
+empty store for jobs that are not there; one that another server made, of which this one may have lost the end, loses
+it at the first connection.
 """
 
 from collections.abc import Mapping
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import structlog
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import ConnectionError, NoScriptError, RedisError, TimeoutError
+from redis.exceptions import ConnectionError, NoScriptError, RedisError, ResponseError, TimeoutError
 
 from fairway.domain.decision import Put, Step
 from fairway.domain.working_sets import born_of
@@ -21,8 +23,10 @@ from fairway.runtime.ports import Fenced as FencedOut
 from fairway.runtime.rows import encoded
 from fairway.runtime.vital import heed
 
+log = structlog.get_logger()
 _HERE = Path(__file__).parent
-_SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "read", "lease", "load", "rebuild")}
+_NAMES = ("commit", "read", "lease", "load", "meet", "rebuild")
+_SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in _NAMES}
 # HSET of a rebuild in pieces that keep the server answering others in between.
 _PIECE = 2_000
 
@@ -60,13 +64,23 @@ class RedisStore:
     def __init__(self, url: str, prefix: str = "{fairway}") -> None:
         pool = BlockingConnectionPool.from_url(
             url, max_connections=8, timeout=10, socket_timeout=5, socket_connect_timeout=2,
-            retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 1),
+            retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 1), redis_connect_func=self._meet,
         )  # fmt: skip
         self._redis = Redis(connection_pool=pool)
         self._prefix = prefix
         self._epoch = ""
         self._owner = ""
         self._shas: dict[str, str] = {}
+
+    async def _meet(self, connection: Any) -> None:
+        """A new connection may be to another server than the last one, or to another life of it."""
+        try:
+            await connection.on_connect()
+            await connection.send_command("EVAL", _SCRIPTS["meet"], 0, self._prefix)
+            if not await connection.read_response():
+                log.warning("working set of another server: it counts as lost", service="store")
+        except ResponseError as error:  # such as a replica that nobody has promoted yet
+            raise ConnectionError(f"the store cannot be used: {error}") from error
 
     async def _run(self, name: str, *args: Any) -> Any:
         try:
@@ -130,7 +144,7 @@ class RedisStore:
         if not await self._run("rebuild", owner, "begin", ttl_ms):
             return False
         keys = [key async for key in self._redis.scan_iter(match=f"{self._prefix}:*", count=1_000)]
-        keep = {f"{self._prefix}:{name}".encode() for name in ("rebuilding", "epoch")}
+        keep = {f"{self._prefix}:{name}".encode() for name in ("rebuilding", "epoch", "server")}
         for key in keys:
             if key not in keep:
                 await self._do("UNLINK", key)

@@ -77,6 +77,7 @@ class Checker:
             for ready in life.settle():
                 self._follow(life, ready)
         self._release()
+        self._charges.renewed()
 
     def _release(self) -> None:
         self._rebuilding, held, self._held = False, self._held, []
@@ -102,6 +103,11 @@ class Checker:
     def see(self, report: Report) -> None:
         """What the agent of a cluster reported: where pods really are. Optional; see check_room."""
         self._rooms.see(report)
+
+    def lost(self, given_back: Mapping[str, int]) -> None:
+        """The working set is lost, and by then these jobs had given back their share of quota (at which ms), whether
+        that was said or not. Optional; see check_quota."""
+        self._charges.unsaid = dict(given_back) | self._charges.unsaid
 
     def _event(self, spoken: Spoken) -> None:
         message = spoken.message

@@ -13,7 +13,11 @@ class Charges:
     is known within bounds: a share is given back at its `at` at the earliest, and was charged at the latest when it was
     published, which was not before any message that stands before it in the record was decided. By these they are added
     up, giving back first: what is too much then was too much. A breach shorter than one commit, or clocks that differ,
-    cannot be seen this way."""
+    cannot be seen this way.
+
+    `unsaid` is for who sees the store as well: jobs that had given back (at which ms) when it was lost. If the record
+    never says so they are charged again in the next working set, and what was charged on the strength of it was not
+    too much when it was decided."""
 
     def __init__(self, tree: QuotaNode | None) -> None:
         self._max = {node.path: node.max for path in leaves(tree) for node in path} if tree else None
@@ -21,6 +25,7 @@ class Charges:
         self._charged: dict[str, tuple[tuple[str, ...], Resources]] = {}
         self._wrong: list[Violation] = []
         self._newest = 0
+        self.unsaid: dict[str, int] = {}
 
     def follow(self, life: Life, spoken: Spoken) -> None:
         message = spoken.message
@@ -38,6 +43,15 @@ class Charges:
                 if charged != amount:
                     text = f"it asks for {show(name, amount)} {name} and was charged {show(name, charged)}"
                     self._wrong.append(Violation(life.job, spoken.sequence, "quota", text))
+
+    def renewed(self) -> None:
+        """Another working set is in use, made of the record."""
+        for job, at in self.unsaid.items():
+            path, charge = self._charged.get(job, ((), {}))
+            back = {name: -amount for name, amount in charge.items()}
+            again = max(at, self._newest) + 1
+            self._moves += [(at, False, 0, job, path, back), (again, False, 0, job, path, charge)]
+        self.unsaid.clear()
 
     def breaches(self) -> Iterator[Violation]:
         yield from self._wrong

@@ -84,6 +84,7 @@ class People:
         rates: list[tuple[float, Callable[[], Awaitable[None]]]] = [
             (self._jobs / (self._seconds / _HOUR), self._submit), (self._jobs / 8, self._cancel),
             (profile.kills, self._kill), (profile.pauses, self._pause), (profile.wipes, self._wipe),
+            (profile.failovers, self._failover),
             (profile.outages, self._outage), (profile.api_losses, self._api_loss),
             (profile.node_losses, self._node_loss), (profile.strangers, self._stranger), (profile.hands, self._hand),
         ]  # fmt: skip
@@ -172,7 +173,15 @@ class People:
         process.resume()
 
     async def _wipe(self) -> None:
+        self._witness.lost(self._fleet)
         self._fleet.store.wipe()
+
+    async def _failover(self) -> None:
+        """To a replica that is behind: what was written last is gone."""
+        kept = self._fleet.store.keep()
+        await asyncio.sleep(self._rng.choice((0.05, 0.5, 5.0)))
+        self._witness.lost(self._fleet)
+        self._fleet.store.fail_over(kept)
 
     async def _outage(self) -> None:
         """Of the bus or of the store."""

@@ -22,6 +22,7 @@ class Profile(Struct, frozen=True):
     kills: float = 0.0
     pauses: float = 0.0
     wipes: float = 0.0
+    failovers: float = 0.0
     outages: float = 0.0
     api_losses: float = 0.0
     stalls: float = 0.0
@@ -35,12 +36,13 @@ class Profile(Struct, frozen=True):
 CALM = Profile("calm", delay_ms=1.0, strangers=4, hands=1)
 ROUGH = Profile(
     "rough", delay_ms=3.0, slow=1.0, refused=1.0, unanswered=1.0, crash=0.3, again=10.0, kills=10, pauses=4, wipes=6,
-    outages=4, api_losses=6, stalls=6, node_losses=12, strangers=20, hands=10, skew_ms=500, known_ms=60_000,
+    failovers=4, outages=4, api_losses=6, stalls=6, node_losses=12, strangers=20, hands=10, skew_ms=500,
+    known_ms=60_000,
 )  # fmt: skip
 HOSTILE = Profile(
     "hostile", delay_ms=10.0, slow=5.0, refused=8.0, unanswered=8.0, crash=2.0, again=50.0, kills=60, pauses=30,
-    wipes=60, outages=30, api_losses=60, stalls=60, node_losses=60, strangers=60, hands=60, skew_ms=600_000,
-    known_ms=300_000,
+    wipes=60, failovers=30, outages=30, api_losses=60, stalls=60, node_losses=60, strangers=60, hands=60,
+    skew_ms=600_000, known_ms=300_000,
 )  # fmt: skip
 PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}
 

@@ -122,6 +122,12 @@ class Witness:
         if (job, attempt) not in self.ordered and attempt in self.running.get(job, {}):
             self.breach("deleted", job, f"attempt {attempt} was deleted in {cluster}, and the record does not say why")
 
+    # The store.
+
+    def lost(self, fleet: Fleet) -> None:
+        """It is about to lose what it has: what it has given back may never be said."""
+        self._checker.lost({name: job.since for name, job in rows(fleet).items() if not job.charged})
+
     # Everything, when it is worth looking at everything.
 
     def look(self, fleet: Fleet) -> None:
