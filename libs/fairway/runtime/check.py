@@ -43,13 +43,13 @@ class Checker:
     """Takes the record message by message, in the order of the stream; `findings` may be asked at any time.
 
     `nodes` is what each node of each cluster can take (base units, `pods` too where it is limited); `tree` the quota
-    tree that was in force all the while, or None. A decision may rest on reports that are `known_ms` old.
+    tree that was in force at first, or None. A decision may rest on reports, and on a tree, that are `known_ms` old.
     """
 
     def __init__(
         self, nodes: Mapping[str, Mapping[str, Resources]], tree: QuotaNode | None = None, known_ms: int = KNOWN_MS
     ) -> None:
-        self._rooms, self._charges = Rooms(nodes, known_ms), Charges(tree)
+        self._rooms, self._charges = Rooms(nodes, known_ms), Charges(tree, known_ms)
         self._lives: dict[str, Life] = {}
         self._submitted: dict[str, tuple[int, str]] = {}
         self._answered: dict[str, str] = {}
@@ -103,6 +103,10 @@ class Checker:
     def see(self, report: Report) -> None:
         """What the agent of a cluster reported: where pods really are. Optional; see check_room."""
         self._rooms.see(report)
+
+    def quota(self, tree: QuotaNode, at: int) -> None:
+        """Another quota tree is in force from here on (ms since 1970)."""
+        self._charges.changed(tree, at)
 
     def lost(self, given_back: Mapping[str, int]) -> None:
         """The working set is lost, and by then these jobs had given back their share of quota (at which ms), whether

@@ -19,13 +19,32 @@ class Charges:
     never says so they are charged again in the next working set, and what was charged on the strength of it was not
     too much when it was decided."""
 
-    def __init__(self, tree: QuotaNode | None) -> None:
-        self._max = {node.path: node.max for path in leaves(tree) for node in path} if tree else None
+    def __init__(self, tree: QuotaNode | None, known_ms: int = 0) -> None:
+        self._known_ms = known_ms
+        self._trees: list[tuple[int, dict[str, Resources]]] = []
+        if tree is not None:
+            self.changed(tree, 0)
         self._moves: list[tuple[int, bool, int, str, tuple[str, ...], Resources]] = []
         self._charged: dict[str, tuple[tuple[str, ...], Resources]] = {}
         self._wrong: list[Violation] = []
         self._newest = 0
         self.unsaid: dict[str, int] = {}
+
+    def changed(self, tree: QuotaNode, at: int) -> None:
+        """Another tree is in force; whoever charges may go by the one before for as long as news may take."""
+        self._trees.append((at, {node.path: node.max for path in leaves(tree) for node in path}))
+
+    def _most(self, node: str, name: str, at: int) -> int | None:
+        """By all trees that may have been known at the time; None: as much as anybody likes."""
+        most = 0
+        for since, found in reversed(self._trees):
+            if since <= at:
+                if (here := found.get(node, {}).get(name)) is None:
+                    return None
+                most = max(most, here)
+                if since <= at - self._known_ms:
+                    break
+        return most
 
     def follow(self, life: Life, spoken: Spoken) -> None:
         message = spoken.message
@@ -55,18 +74,19 @@ class Charges:
 
     def breaches(self) -> Iterator[Violation]:
         yield from self._wrong
-        if self._max is None:
+        if not self._trees:
             return
         used: dict[tuple[str, str], int] = {}
-        for _, charges, sequence, job, path, amounts in sorted(self._moves, key=lambda move: move[:3]):
+        nodes = {node for _, tree in self._trees for node in tree}
+        for at, charges, sequence, job, path, amounts in sorted(self._moves, key=lambda move: move[:3]):
             if charges and not path:
                 yield Violation(job, sequence, "quota", "it was charged to no node of the quota tree")
             for node in path:
                 for name, amount in amounts.items():
                     total = used[node, name] = used.get((node, name), 0) + amount
-                    most = self._max.get(node, {}).get(name)
+                    most = self._most(node, name, at)
                     if charges and most is not None and amount and total > most:
                         text = f"quota {node} uses {show(name, total)} {name} of at most {show(name, most)}"
                         yield Violation(job, sequence, "quota", text)
-                if charges and node not in self._max:
+                if charges and node not in nodes:
                     yield Violation(job, sequence, "quota", f"the quota tree has no node {node}")
