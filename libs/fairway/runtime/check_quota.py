@@ -49,11 +49,13 @@ class Charges:
     def follow(self, life: Life, spoken: Spoken) -> None:
         message = spoken.message
         self._newest = max(self._newest, message.at)
-        if isinstance(message, wire.Queue | wire.Dequeued) or ends(message):
+        # Who is blocked waits, though the word of his coming back may have been lost.
+        if isinstance(message, wire.Queue | wire.Blocked | wire.Dequeued) or ends(message):
             path, charge = self._charged.pop(life.job, ((), {}))
             if charge:
                 back = {name: -amount for name, amount in charge.items()}
-                self._moves.append((message.at, False, spoken.sequence, life.job, path, back))
+                at = min(message.at, self.unsaid.get(life.job, message.at))
+                self._moves.append((at, False, spoken.sequence, life.job, path, back))
         if isinstance(message, wire.Dequeued):
             self._charged[life.job] = (message.path, message.charge)
             self._moves.append((self._newest, True, spoken.sequence, life.job, message.path, message.charge))
