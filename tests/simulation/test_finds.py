@@ -8,9 +8,10 @@ from fairway.simulation.run import simulate
 
 # The seed at which each was found first, of the profile (pins.py finds them anew).
 FOUND_AT = {
-    "unsaid": ("rough", 2), "unguarded": ("rough", 0), "impatient": ("rough", 1), "generous": ("rough", 0),
-    "greedy": ("rough", 0), "credulous": ("hostile", 1), "trusting": ("rough", 14), "forgetful": ("rough", 10),
-    "unlabelled": ("rough", 1), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 6),
+    "unsaid": ("rough", 3), "unguarded": ("rough", 0), "impatient": ("rough", 2), "generous": ("rough", 0),
+    "greedy": ("rough", 0), "credulous": ("rough", 8), "trusting": ("hostile", 2), "forgetful": ("rough", 8),
+    "unlabelled": ("rough", 0), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 24),
+    "unmet": ("hostile", 2),
 }  # fmt: skip
 
 
