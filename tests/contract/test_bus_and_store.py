@@ -136,6 +136,24 @@ async def test_whoever_lost_the_lease_can_no_longer_commit(store: Store) -> None
         await store.commit(Commit((step,), lease="queue", token=token - 1))
 
 
+async def test_a_step_upon_a_refused_one_is_refused_though_another_wrote_the_rev_that_it_expects(store: Store) -> None:
+    """Two who write one row at once: the second step of the slower one expects the rev that its first would have had,
+    and that is the rev of what the quicker one has written."""
+    assert await taken(store, Step((Put("nodes/c", "n", "free", 1, 0),))) == [True]
+    assert await taken(store, Step((Put("nodes/c", "n", "quick", 2, 1),))) == [True]
+    first, second = Put("nodes/c", "n", "slow", 2, 1), Put("nodes/c", "n", "slow twice", 3, 2)
+    other, blind = Put("nodes/c", "other", "slow", 1, 0), Put("freed", "x", "", 1)
+    assert await taken(store, Step((first,)), Step((second,)), Step((other,)), Step((blind,))) == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    found = (await store.read(Wanted(rows={"nodes/c": ["n"]}))).rows
+    assert found["nodes/c", "n"].data == b'"quick"'
+    assert await taken(store, Step((second,))) == [True], "in the next commit it is a step like any other"
+
+
 async def test_a_wiped_store_answers_nobody_who_knew_it_before(nats_url: str, valkey_url: str) -> None:
     store = RedisStore(valkey_url, prefix="{wiped}")
     await store.begin_rebuild("test", 1_000)

@@ -130,18 +130,23 @@ class MemoryStore:
         outbox = self.rows.setdefault(commit.outbox, {})
         for key in commit.done:
             outbox.pop(key, None)
-        taken, words = [], b""
+        taken, words, missed = [], b"", set[tuple[str, str]]()
         payloads = commit.payloads or (b"",) * len(commit.steps)
         for payload, step in zip(payloads, commit.steps, strict=True):
-            taken.append(self._take(step))
+            taken.append(self._take(step, missed))
             if taken[-1] and payload:
                 words += b"%d:%b" % (len(payload), payload)
         if words:
             outbox[commit.key] = Row(0, words)
         return taken
 
-    def _take(self, step: Step) -> bool:
-        if any(self._refused(write) for write in step.writes):
+    def _take(self, step: Step, missed: set[tuple[str, str]]) -> bool:
+        """`missed` are the rows that refused steps were to write: a later step may expect the rev that they would have
+        had, and another one's row may have that rev by now."""
+        rows = {(write.table, write.key) for write in step.writes if isinstance(write, Put)}
+        guarded = {(one.table, one.key) for one in step.writes if isinstance(one, Put) and one.expect is not None}
+        if guarded & missed or any(self._refused(write) for write in step.writes):
+            missed |= rows
             return False
         for write in step.writes:
             self._apply(write)
