@@ -143,12 +143,7 @@ async def test_a_step_upon_a_refused_one_is_refused_though_another_wrote_the_rev
     assert await taken(store, Step((Put("nodes/c", "n", "quick", 2, 1),))) == [True]
     first, second = Put("nodes/c", "n", "slow", 2, 1), Put("nodes/c", "n", "slow twice", 3, 2)
     other, blind = Put("nodes/c", "other", "slow", 1, 0), Put("freed", "x", "", 1)
-    assert await taken(store, Step((first,)), Step((second,)), Step((other,)), Step((blind,))) == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    assert await taken(store, *(Step((one,)) for one in (first, second, other, blind))) == [False, False, True, True]
     found = (await store.read(Wanted(rows={"nodes/c": ["n"]}))).rows
     assert found["nodes/c", "n"].data == b'"quick"'
     assert await taken(store, Step((second,))) == [True], "in the next commit it is a step like any other"

@@ -133,7 +133,13 @@ def unmet(patch: Patch) -> None:
     patch.setattr(Memory, "meet", lambda self: None)
 
 
+def chained(patch: Patch) -> None:
+    """A step is taken upon one that was refused, where another's row has the revision that it expects."""
+    take = MemoryStore._take
+    patch.setattr(MemoryStore, "_take", lambda self, step, missed: take(self, step, set()))
+
+
 MUTATIONS: tuple[Callable[[Patch], None], ...] = (
     unsaid, unguarded, impatient, generous, greedy, credulous, trusting, forgetful, unlabelled, keeping, blind, tardy,
-    unmet,
+    unmet, chained,
 )  # fmt: skip
