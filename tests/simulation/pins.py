@@ -1,5 +1,5 @@
 """Finds anew at which seeds the deliberate faults are found: `python tests/simulation/pins.py` prints FOUND_AT of
-test_finds.py. To be run when the order of what is drawn from chance has changed."""
+test_finds.py. To be run when the order of what is drawn from chance has changed; with names, for these alone."""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -17,8 +17,8 @@ from fairway.simulation.run import simulate
 _SEEDS = 40
 
 
-def plan_of(profile: str, seed: int) -> Plan:
-    return Plan(seed, hours=0.2, profile=profile, jobs=24)
+def plan_of(profile: str, seed: int, hours: float = 0.2, jobs: int = 24) -> Plan:
+    return Plan(seed, hours=hours, profile=profile, jobs=jobs)
 
 
 def sound(where: tuple[str, int]) -> bool:

@@ -6,19 +6,18 @@ from pins import plan_of
 
 from fairway.simulation.run import simulate
 
-# The seed at which each was found first, of the profile (pins.py finds them anew).
+# The seed at which each was found first, of the profile (pins.py finds them anew), with hours and jobs if others.
 FOUND_AT = {
     "unsaid": ("rough", 3), "unguarded": ("rough", 0), "impatient": ("rough", 2), "generous": ("rough", 0),
     "greedy": ("rough", 0), "credulous": ("rough", 8), "trusting": ("hostile", 2), "forgetful": ("rough", 8),
     "unlabelled": ("rough", 0), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 24),
-    "unmet": ("hostile", 2),
+    "unmet": ("hostile", 2), "chained": ("hostile", 17, 0.05, 8),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.__name__)
 def test_a_deliberate_fault_is_found(mutation, monkeypatch: Patch) -> None:  # type: ignore[no-untyped-def]  # a mutation
-    profile, seed = FOUND_AT[mutation.__name__]
-    plan = plan_of(profile, seed)
+    plan = plan_of(*FOUND_AT[mutation.__name__])
     assert not simulate(plan).violations
     mutation(monkeypatch)
     assert simulate(plan).violations, f"{mutation.__doc__} Nobody noticed."
