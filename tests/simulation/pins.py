@@ -14,7 +14,7 @@ from mutations import MUTATIONS
 from fairway.simulation.outcome import Plan
 from fairway.simulation.run import simulate
 
-_SEEDS = 40
+_SEEDS = 100
 
 
 def plan_of(profile: str, seed: int, hours: float = 0.2, jobs: int = 24) -> Plan:

@@ -10,7 +10,7 @@ from fairway.simulation.run import simulate
 FOUND_AT = {
     "unsaid": ("rough", 3), "unguarded": ("rough", 0), "impatient": ("rough", 2), "generous": ("rough", 0),
     "greedy": ("rough", 0), "credulous": ("rough", 8), "trusting": ("hostile", 2), "forgetful": ("rough", 8),
-    "unlabelled": ("rough", 0), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 24),
+    "unlabelled": ("rough", 0), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 95),
     "unmet": ("hostile", 2), "chained": ("hostile", 17, 0.05, 8),
 }  # fmt: skip
 
