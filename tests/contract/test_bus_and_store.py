@@ -6,7 +6,6 @@ import msgspec
 import pytest
 from twins import said, taken
 
-from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.redis_store import RedisStore
 from fairway.domain.decision import Add, Put, Step
 from fairway.runtime.outbox import netstrings
@@ -17,7 +16,6 @@ from fairway.runtime.ports import (
     Outgoing,
     Store,
     StoreWiped,
-    Unreachable,
     Wanted,
 )
 
@@ -136,6 +134,19 @@ async def test_whoever_lost_the_lease_can_no_longer_commit(store: Store) -> None
         await store.commit(Commit((step,), lease="queue", token=token - 1))
 
 
+async def test_a_step_upon_a_refused_one_is_refused_though_another_wrote_the_rev_that_it_expects(store: Store) -> None:
+    """Two who write one row at once: the second step of the slower one expects the rev that its first would have had,
+    and that is the rev of what the quicker one has written."""
+    assert await taken(store, Step((Put("nodes/c", "n", "free", 1, 0),))) == [True]
+    assert await taken(store, Step((Put("nodes/c", "n", "quick", 2, 1),))) == [True]
+    first, second = Put("nodes/c", "n", "slow", 2, 1), Put("nodes/c", "n", "slow twice", 3, 2)
+    other, blind = Put("nodes/c", "other", "slow", 1, 0), Put("freed", "x", "", 1)
+    assert await taken(store, *(Step((one,)) for one in (first, second, other, blind))) == [False, False, True, True]
+    found = (await store.read(Wanted(rows={"nodes/c": ["n"]}))).rows
+    assert found["nodes/c", "n"].data == b'"quick"'
+    assert await taken(store, Step((second,))) == [True], "in the next commit it is a step like any other"
+
+
 async def test_a_wiped_store_answers_nobody_who_knew_it_before(nats_url: str, valkey_url: str) -> None:
     store = RedisStore(valkey_url, prefix="{wiped}")
     await store.begin_rebuild("test", 1_000)
@@ -157,78 +168,6 @@ async def test_very_many_rows_are_read_at_once_each_under_its_own_key(store: Sto
     assert {key: row.data for (_, key), row in found.items()} == {
         f"j{number}": str(number).encode() for number in (0, 3_999, 4_000, 8_001, 11_999)
     }
-
-
-async def without_epoch(store: Store) -> None:
-    """As a wipe leaves it."""
-    if isinstance(store, MemoryStore):
-        store.wipe()
-    else:
-        await store._do("DEL", f"{store._prefix}:epoch")  # type: ignore[attr-defined]  # the port has no wipe
-
-
-async def test_the_keys_of_jobs_are_in_order_after_a_rebuild(store: Store) -> None:
-    await without_epoch(store)
-    assert await store.begin_rebuild("test", 1_000)
-    await store.load("jobs", {"b": (1, b"{}"), "a": (1, b"{}")})
-    await store.finish_rebuild("epoch-2")
-    assert await store.keys("jobs", "", 5) == ["a", "b"]
-
-
-async def test_what_a_rebuild_loads_is_told_as_a_change(store: Store) -> None:
-    await without_epoch(store)
-    assert await store.begin_rebuild("test", 1_000)
-    await store.load("ledger/c", {"job/1": (3, b"{}")})
-    await store.load_counters("quota", {"root|gpu": 4})
-    await store.finish_rebuild("epoch-2")
-    found = await store.read(Wanted(whole=("quota",), since=0))
-    assert [(table, key, row and row.rev) for table, key, row in found.changes] == [("ledger/c", "job/1", 3)]
-    assert found.counters["quota"] == {"root|gpu": 4}
-
-
-async def test_a_voided_working_set_is_gone_for_all_who_had_opened_it_and_for_them_alone(valkey_url: str) -> None:
-    first, second = (RedisStore(valkey_url, prefix="{voided}") for _ in range(2))
-    assert await first.begin_rebuild("first", 60_000)
-    await first.load("jobs", {f"j{number}": (1, b"{}") for number in range(5_000)})
-    await first.load_counters("quota", {"root|gpu": 4})
-    await first.finish_rebuild("1-first")
-    assert await second.open() and await second.tables() == ["jobs", "quota"]
-    assert (await second.size("jobs"), len(await second.table("jobs"))) == (5_000, 5_000)
-    assert await second.table("quota") == {"root|gpu": b"4"}
-    assert await second.void()
-    with pytest.raises(StoreWiped):
-        await first.commit(Commit((Step((Put("jobs", "a", 1),)),)))
-    assert await first.begin_rebuild("first", 60_000)
-    assert await first.tables() == []
-    await first.finish_rebuild("2-first")
-    assert not await second.void(), "it has not opened this one"
-    assert await first.read(Wanted()) is not None
-    await first.close()
-    await second.close()
-
-
-async def test_only_one_rebuilds_and_a_filled_store_is_not_rebuilt(valkey_url: str) -> None:
-    first, second = (RedisStore(valkey_url, prefix="{rebuilt}") for _ in range(2))
-    assert await first.begin_rebuild("first", 60_000)
-    assert not await second.begin_rebuild("second", 60_000)
-    await first.finish_rebuild("epoch-1")
-    assert not await second.begin_rebuild("second", 60_000)
-    assert await second.open()
-    await first.close()
-    await second.close()
-
-
-async def test_whoever_lost_the_rebuild_can_no_longer_load(valkey_url: str) -> None:
-    slow, quick = (RedisStore(valkey_url, prefix="{taken over}") for _ in range(2))
-    assert await slow.begin_rebuild("slow", 60_000)
-    await slow._do("DEL", "{taken over}:rebuilding")
-    assert await quick.begin_rebuild("quick", 60_000)
-    with pytest.raises(Unreachable):
-        await slow.load("jobs", {"a": (1, b"{}")})
-    with pytest.raises(Unreachable):
-        await slow.finish_rebuild("epoch-slow")
-    await slow.close()
-    await quick.close()
 
 
 async def test_an_owner_without_its_lease_is_not_even_answered(store: Store) -> None:

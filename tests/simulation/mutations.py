@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory_store import Memory, MemoryStore
 from fairway.domain import tell
 from fairway.domain.decision import NOTHING, Decision, Heard, Put, Write
 from fairway.domain.job import Job
@@ -128,6 +128,18 @@ def tardy(patch: Patch) -> None:
     patch.setattr(Loop, "_timely", lambda self, plans: plans)
 
 
+def unmet(patch: Patch) -> None:
+    """A store that came back as it was before goes on as if nothing had happened."""
+    patch.setattr(Memory, "meet", lambda self: None)
+
+
+def chained(patch: Patch) -> None:
+    """A step is taken upon one that was refused, where another's row has the revision that it expects."""
+    take = MemoryStore._take
+    patch.setattr(MemoryStore, "_take", lambda self, step, missed: take(self, step, set()))
+
+
 MUTATIONS: tuple[Callable[[Patch], None], ...] = (
     unsaid, unguarded, impatient, generous, greedy, credulous, trusting, forgetful, unlabelled, keeping, blind, tardy,
+    unmet, chained,
 )  # fmt: skip

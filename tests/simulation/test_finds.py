@@ -2,22 +2,22 @@
 
 import pytest
 from mutations import MUTATIONS, Patch
+from pins import plan_of
 
-from fairway.simulation.outcome import Plan
 from fairway.simulation.run import simulate
 
-# The seed at which each was found first, of the profile.
+# The seed at which each was found first, of the profile (pins.py finds them anew), with hours and jobs if others.
 FOUND_AT = {
-    "unsaid": ("rough", 2), "unguarded": ("rough", 0), "impatient": ("rough", 1), "generous": ("rough", 0),
-    "greedy": ("rough", 0), "credulous": ("hostile", 1), "trusting": ("rough", 2), "forgetful": ("rough", 10),
-    "unlabelled": ("rough", 1), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 17),
+    "unsaid": ("rough", 3), "unguarded": ("rough", 0), "impatient": ("rough", 2), "generous": ("rough", 0),
+    "greedy": ("rough", 0), "credulous": ("rough", 8), "trusting": ("hostile", 2), "forgetful": ("rough", 8),
+    "unlabelled": ("rough", 0), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 95),
+    "unmet": ("hostile", 2), "chained": ("hostile", 17, 0.05, 8),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.__name__)
 def test_a_deliberate_fault_is_found(mutation, monkeypatch: Patch) -> None:  # type: ignore[no-untyped-def]  # a mutation
-    profile, seed = FOUND_AT[mutation.__name__]
-    plan = Plan(seed, hours=0.2, profile=profile, jobs=24)
+    plan = plan_of(*FOUND_AT[mutation.__name__])
     assert not simulate(plan).violations
     mutation(monkeypatch)
     assert simulate(plan).violations, f"{mutation.__doc__} Nobody noticed."

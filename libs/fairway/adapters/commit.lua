@@ -1,7 +1,7 @@
 -- Commits steps, each all or nothing. ARGV: prefix, epoch, request (msgpack), blobs.
 -- request: {steps, outbox table, outbox key, done keys, lease name, lease token}; step: {payload, ops};
 -- op: {1, table, key, rev, expected rev or -1, value} or {2, table, key, amount, most or false}; payload and value
--- are numbers of blobs, 0 is none. The payloads of taken steps are kept under the outbox key, as netstrings.
+-- are numbers of blobs, 0 is none. A step that builds upon a row of a refused one is refused. The payloads of taken steps are kept under the outbox key, as netstrings.
 -- Returns "WIPED", "FENCED", or one digit per step (1 taken, 0 refused).
 local prefix, epoch = ARGV[1], ARGV[2]
 local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
@@ -27,9 +27,14 @@ end
 -- Tables that are listed in pages: their keys are kept in order beside them.
 local function listed(table) return table == 'jobs' or table == 'live' end
 
+-- Rows that refused steps were to write: a later step may expect the rev that they would have had, and another one's
+-- row may have that rev by now.
+local missed = {}
+
 local function refused(op)
   if op[1] == 1 then
     if op[5] < 0 then return false end
+    if missed[op[2] .. '\n' .. op[3]] then return true end
     local row = redis.call('HGET', hash(op[2]), op[3])
     local rev = 0
     if row then rev = tonumber(string.match(row, '^(%d+)|')) end
@@ -70,6 +75,11 @@ for index, step in ipairs(steps) do
     if step[1] > 0 then
       local words = ARGV[3 + step[1]]
       said[#said + 1] = #words .. ':' .. words
+    end
+  end
+  if not ok then
+    for _, op in ipairs(step[2]) do
+      if op[1] == 1 then missed[op[2] .. '\n' .. op[3]] = true end
     end
   end
   taken[index] = ok and '1' or '0'

@@ -2,7 +2,8 @@
 -- Returns 0 when another owner rebuilds by now. Followed tables are told as changed, and keys of listed tables are
 -- kept in order, as by any commit.
 local prefix, owner, name, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-if redis.call('GET', prefix .. ':rebuilding') ~= owner then return 0 end
+local server = '@' .. string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+if redis.call('GET', prefix .. ':rebuilding') ~= owner .. server then return 0 end
 local followed = name == 'clusters' or string.sub(name, 1, 6) == 'nodes/' or string.sub(name, 1, 7) == 'ledger/'
 local listed = name == 'jobs' or name == 'live'
 for index = 5, #ARGV, 2 do

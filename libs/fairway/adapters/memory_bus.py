@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -9,6 +10,7 @@ from fairway.runtime.ports import Clock, Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS
 
 
+@lru_cache(maxsize=4096)
 def matches(pattern: str, subject: str) -> bool:
     """Whether a NATS subject pattern (`*` one token, `>` the rest) covers a subject."""
     wanted, given = pattern.split("."), subject.split(".")

@@ -1,6 +1,7 @@
 """The store in memory: the same guards, epoch and leases as the Lua scripts, in one process."""
 
 from collections.abc import Mapping
+from copy import copy
 
 import msgspec
 
@@ -15,7 +16,8 @@ def followed(table: str) -> bool:
 
 class Memory:
     """What every client of one store shares. `leases` have an owner, a token and the time they live to; `rebuilding`
-    names who rebuilds, and until when it is believed to."""
+    names who rebuilds, and until when it is believed to. The working set was `made_on` one `server`: on another one it
+    counts as lost."""
 
     def __init__(self) -> None:
         self.epoch = ""
@@ -25,6 +27,11 @@ class Memory:
         self.changes: dict[tuple[str, str], int] = {}
         self.last = 0
         self.leases: dict[str, tuple[str, int, int]] = {}
+        self.server = self.made_on = 0
+
+    def meet(self) -> None:
+        if self.made_on != self.server:
+            self.epoch, self.rebuilding, self.made_on = "", "", self.server
 
 
 class MemoryStore:
@@ -48,6 +55,19 @@ class MemoryStore:
         # In place: the other clients hold the same memory.
         vars(self._memory).update(vars(Memory()))
 
+    def keep(self) -> "Memory":
+        """What a replica has of it now."""
+        kept = Memory()
+        vars(kept).update({name: copy(value) for name, value in vars(self._memory).items()})
+        kept.rows = {table: dict(rows) for table, rows in self.rows.items()}
+        kept.counters = {table: dict(counters) for table, counters in self.counters.items()}
+        return kept
+
+    def fail_over(self, kept: Memory) -> None:
+        """To a replica that had this much of it: the last commits are gone."""
+        kept.server += 1
+        vars(self._memory).update(vars(kept))
+
     def expire(self, lease: str) -> None:
         """As when its owner died: whoever asks next has it."""
         _, token, until = self._memory.leases.get(lease, ("", 0, 0))
@@ -55,6 +75,7 @@ class MemoryStore:
 
     @property
     def epoch(self) -> str:
+        self._memory.meet()
         return self._memory.epoch
 
     @property
@@ -109,18 +130,23 @@ class MemoryStore:
         outbox = self.rows.setdefault(commit.outbox, {})
         for key in commit.done:
             outbox.pop(key, None)
-        taken, words = [], b""
+        taken, words, missed = [], b"", set[tuple[str, str]]()
         payloads = commit.payloads or (b"",) * len(commit.steps)
         for payload, step in zip(payloads, commit.steps, strict=True):
-            taken.append(self._take(step))
+            taken.append(self._take(step, missed))
             if taken[-1] and payload:
                 words += b"%d:%b" % (len(payload), payload)
         if words:
             outbox[commit.key] = Row(0, words)
         return taken
 
-    def _take(self, step: Step) -> bool:
-        if any(self._refused(write) for write in step.writes):
+    def _take(self, step: Step, missed: set[tuple[str, str]]) -> bool:
+        """`missed` are the rows that refused steps were to write: a later step may expect the rev that they would have
+        had, and another one's row may have that rev by now."""
+        rows = {(write.table, write.key) for write in step.writes if isinstance(write, Put)}
+        guarded = {(one.table, one.key) for one in step.writes if isinstance(one, Put) and one.expect is not None}
+        if guarded & missed or any(self._refused(write) for write in step.writes):
+            missed |= rows
             return False
         for write in step.writes:
             self._apply(write)
@@ -160,6 +186,7 @@ class MemoryStore:
         return True
 
     def _rebuilder(self) -> str:
+        self._memory.meet()
         over = self._clock is not None and self._memory.rebuilding_until <= self._now()
         return "" if over else self._memory.rebuilding
 

@@ -11,16 +11,14 @@ Column = Numbers | int
 
 
 def grades(
-    gauge: Gauge, slots: Numbers, total: Numbers, part: Part, weights: Weights, all_parts: Column | None = None
-) -> tuple[Numbers, *tuple[Column, ...]]:
-    """The fields of `scores.Score` in their order, for each slot with its `total`, or one number that holds for all.
-    `all_parts` is the share of all pods that fit, when there are more than those of this part."""
+    gauge: Gauge, slots: Numbers, total: Numbers, part: Part, weights: Weights
+) -> tuple[Numbers, Column, Column, Column, Column, Column]:
+    """The fields of `scores.Score` in their order, for each slot with its `total`, or one number that holds for all."""
     pods: Column = part.wanted
     whole: Column = 100
     if part.wanted != part.needed:
         pods = np.minimum(part.wanted, total)
         whole = 100 * pods // part.wanted
-    whole = whole if all_parts is None else all_parts
     plain: Column = np.minimum(100, 100 * gauge.plain[slots] // pods) if gauge.mixed else 100
     tight = 100 * pods // total
     few: Column = 100

@@ -157,11 +157,10 @@ class _Survey:
 
     def _fit_all(self, demand: Demand, slots: Numbers) -> tuple[Column, ...]:
         """The columns of these clusters, where a gang of several shapes is certain to fit."""
-        totals = [self._board.gauge(part.shape).total[slots] for part in demand.parts]
-        wanted = [part.wanted for part in demand.parts]
-        whole = 100 * sum(np.minimum(one, total) for one, total in zip(wanted, totals, strict=True)) // sum(wanted)
-        first = lead(demand)
+        totals = np.array([self._board.gauge(part.shape).total[slots] for part in demand.parts])
+        wanted = np.array([[part.wanted] for part in demand.parts])
+        share: Numbers = 100 * np.minimum(wanted, totals).sum(axis=0) // int(wanted.sum())
+        first, weights = lead(demand), self._context.weights
         part = demand.parts[first]
-        gauge = self._board.gauge(part.shape)
-        scores = grades(gauge, slots, totals[first], part, self._context.weights, whole)
-        return demand.needed, demand.needed, *scores
+        total, whole, *others = grades(self._board.gauge(part.shape), slots, totals[first], part, weights)
+        return demand.needed, demand.needed, total + weights.whole_job * (share - whole), share, *others

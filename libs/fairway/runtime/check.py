@@ -43,8 +43,8 @@ class Checker:
     """Takes the record message by message, in the order of the stream; `findings` may be asked at any time.
 
     `nodes` is what each node of each cluster can take (base units, `pods` too where it is limited), or None when nobody
-    knows what they could take then: room is not checked; `tree` the quota tree that was in force all the while, or
-    None. A decision may rest on reports that are `known_ms` old.
+    knows what they could take then: room is not checked; `tree` the quota tree that was in force at first, or None. A
+    decision may rest on reports, and on a tree, that are `known_ms` old.
     """
 
     def __init__(
@@ -53,7 +53,8 @@ class Checker:
         tree: QuotaNode | None = None,
         known_ms: int = KNOWN_MS,
     ) -> None:
-        self._rooms, self._charges = None if nodes is None else Rooms(nodes, known_ms), Charges(tree)
+        self._rooms = None if nodes is None else Rooms(nodes, known_ms)
+        self._charges = Charges(tree, known_ms)
         self._lives: dict[str, Life] = {}
         self._submitted: dict[str, tuple[int, str]] = {}
         self._answered: dict[str, str] = {}
@@ -81,6 +82,7 @@ class Checker:
             for ready in life.settle():
                 self._follow(life, ready)
         self._release()
+        self._charges.renewed()
 
     def _release(self) -> None:
         self._rebuilding, held, self._held = False, self._held, []
@@ -107,6 +109,15 @@ class Checker:
         """What the agent of a cluster reported: where pods really are. Optional; see check_room."""
         if self._rooms is not None:
             self._rooms.see(report)
+
+    def quota(self, tree: QuotaNode, at: int) -> None:
+        """Another quota tree is in force from here on (ms since 1970)."""
+        self._charges.changed(tree, at)
+
+    def lost(self, given_back: Mapping[str, int]) -> None:
+        """The working set is lost, and by then these jobs had given back their share of quota (at which ms), whether
+        that was said or not. Optional; see check_quota."""
+        self._charges.unsaid = dict(given_back) | self._charges.unsaid
 
     def _event(self, spoken: Spoken) -> None:
         message = spoken.message

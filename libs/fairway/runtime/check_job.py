@@ -73,6 +73,8 @@ class Life:
         """A new working set was made of what had been said: what waits for an event that came too late is taken as it
         is."""
         for rev in sorted(self._waiting):
+            if rev > self.rev + 1 and self.open is not None:
+                self.open.dispatched = True  # that may have been the word that is missing
             self.rev = rev
             yield self._waiting.pop(rev)
 

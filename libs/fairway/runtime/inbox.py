@@ -94,7 +94,7 @@ class Inbox:
 
     async def _tick(self, message: Any, period_ms: int) -> None:
         while True:
-            await self._world.clock.sleep(period_ms / 1000)
+            await self._world.clock.sleep(period_ms / 1000 * self._world.pace)
             if len(self._local) < MOST_LOCAL:  # else nobody is heard now, and the next tick says the same
                 self.put(message)
 
@@ -126,7 +126,7 @@ class Inbox:
 
     async def pause(self, seconds: float) -> None:
         """For what runs beside the service: waits by the service's clock."""
-        await self._world.clock.sleep(seconds)
+        await self._world.clock.sleep(seconds * self._world.pace)
 
     async def _drain(self) -> None:
         while True:

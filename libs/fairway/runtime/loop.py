@@ -32,13 +32,14 @@ _LOST = (StoreWiped, Fenced, Unreachable)
 
 
 class World(Struct, frozen=True):
-    """The ports, as one argument. Every `sweep_s` an instance looks for what another one left unsaid."""
+    """The ports, as one argument. `pace` is how many times more seldom than usual what goes by the clock comes:
+    sweeps, ticks, renewals of leases. A simulation has a pace above 1: its quiet hours are made of these alone."""
 
     bus: Bus
     store: Store
     clock: Clock
     owner: str
-    sweep_s: float = 1.0
+    pace: float = 1.0
 
 
 class Loop:

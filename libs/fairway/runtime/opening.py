@@ -38,7 +38,7 @@ class Opening:
                 wait = _ASK_S if filled else _LOOK_S
             except Unreachable as error:
                 log.warning("waiting", service=self._service.name, cause=str(error))
-            await self._world.clock.sleep(wait)
+            await self._world.clock.sleep(wait * self._world.pace)
 
     async def _rebuilt(self) -> bool:
         store = self._world.store
@@ -58,14 +58,19 @@ class Opening:
             await self._world.clock.sleep(_REBUILD_MS / 3000)
 
     async def _take_lease(self) -> bool:
-        self.token = await self._world.store.lease(self._service.name, self._world.owner, LEASE_MS)
+        self.token = await self._lease()
         return self.token > 0
+
+    async def _lease(self) -> int:
+        ttl = int(LEASE_MS * self._world.pace)
+        token: int = await self._world.store.lease(self._service.name, self._world.owner, ttl)
+        return token
 
     async def keep_lease(self) -> None:
         """Renews the lease. When that fails the next commit is fenced, and the loop opens anew."""
         while True:
-            await self._world.clock.sleep(LEASE_MS / 3000)
+            await self._world.clock.sleep(LEASE_MS / 3000 * self._world.pace)
             try:
-                await self._world.store.lease(self._service.name, self._world.owner, LEASE_MS)
+                await self._lease()
             except Unreachable as error:
                 log.warning("lease not renewed", service=self._service.name, cause=str(error))

@@ -17,6 +17,8 @@ from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Reason
 
 log = structlog.get_logger()
+# How often an instance looks for what another one left unsaid (s).
+_SWEEP_S = 1.0
 _encode = msgspec.json.Encoder().encode
 _packed = msgspec.msgpack.Encoder().encode
 _unpacked = msgspec.msgpack.Decoder(list[Outgoing]).decode
@@ -87,7 +89,7 @@ class Outbox:
     async def sweep(self) -> None:
         """Publishes entries that were there a whole sweep ago, and this instance's last ones when all is quiet."""
         while True:
-            await self._world.clock.sleep(self._world.sweep_s)
+            await self._world.clock.sleep(_SWEEP_S * self._world.pace)
             try:
                 entries = await self._entries()
                 old = {key: data for key, data in entries.items() if key in self._seen}

@@ -123,8 +123,9 @@ class Found(Struct):
 
 
 class Commit(Struct, frozen=True):
-    """Steps in order, each all or nothing by itself. `payloads` are their events as bytes: row `key` of `outbox` keeps
-    those of the steps that were taken, as netstrings (`<length>:<bytes>`), until `done` clears that row."""
+    """Steps in order, each all or nothing by itself, but none upon a row that a refused one was to write. `payloads`
+    are their events as bytes: row `key` of `outbox` keeps those of the steps that were taken, as netstrings
+    (`<length>:<bytes>`), until `done` clears that row."""
 
     steps: tuple[Step, ...]
     outbox: str = ""

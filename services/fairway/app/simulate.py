@@ -28,6 +28,7 @@ def simulate(
     hours: Annotated[float, typer.Option(min=0.02, help="of trouble; quiet follows until everything has ended")] = 0.25,
     clusters: Annotated[int, typer.Option(min=1, max=50, help="how many members")] = 3,
     jobs: Annotated[int, typer.Option(min=1, help="how many are submitted in these hours")] = 24,
+    pace: Annotated[float, typer.Option(min=1, help="how much more seldom what goes by the clock comes")] = 6.0,
     profile: Annotated[str, typer.Option(help=f"{', '.join(PROFILES)}; all: each in turn")] = "rough",
     output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
 ) -> None:
@@ -38,7 +39,7 @@ def simulate(
         end(Failure(USAGE, f"--output {output} is not known", "use json, or leave it out"))
     profiles = tuple(PROFILES) if profile == "all" else (profile,)
     seeds = count(seed) if runs == 0 else iter(range(seed, seed + runs))
-    plans = (Plan(one, hours, clusters, profiles[one % len(profiles)], jobs) for one in seeds)
+    plans = (Plan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace) for one in seeds)
     tally = _Tally(output)
     try:
         for outcome in carried_out(plans, runs):
@@ -108,7 +109,8 @@ class _Tally:
 def _broken(outcome: Outcome) -> Iterable[str]:
     plan = outcome.plan
     again = f"--seed {plan.seed} --hours {plan.hours:g} --clusters {plan.clusters} --jobs {plan.jobs}"
-    yield f"seed {plan.seed} broke; replay it with: fairway simulate {again} --profile {plan.profile}"
+    again += f" --pace {plan.pace:g} --profile {plan.profile}"
+    yield f"seed {plan.seed} broke; replay it with: fairway simulate {again}"
     for one in outcome.violations[:10]:
         yield f"  after {one.at / 1000:,.1f} s, {one.rule}: {f'{one.job}: ' if one.job else ''}{one.text}"
     if outcome.story:

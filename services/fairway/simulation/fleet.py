@@ -19,7 +19,8 @@ from fairway.quota import service as quota
 from fairway.reserver import service as reserver
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop, World
-from fairway.runtime.members import Members
+from fairway.runtime.members import Facts, Members
+from fairway.runtime.ports import Outgoing
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
 from fairway.simulation.bus_port import BusPort
@@ -44,9 +45,6 @@ PROCESSES = {
         "hands": ("propagator", "watcher"),
     }.items()
 }
-# Ticks and heartbeats come this much more seldom than in production: nothing depends on how often they come, and a
-# quiet hour is mostly made of them.
-_SELDOM = 6
 _AGENT = Settings(heartbeat=15.0, discover=30.0, stranded=60.0)
 
 
@@ -63,18 +61,47 @@ class Instant:
 class Fleet:
     """`members` by name with their nodes' GPUs."""
 
-    def __init__(self, weather: Weather, members: dict[str, dict[str, int]], heard: Heard) -> None:
-        self.weather, self.clock, self.meter = weather, Instant(), Meter()
+    def __init__(self, weather: Weather, members: dict[str, dict[str, int]], heard: Heard, pace: float) -> None:
+        self.weather, self.clock, self.meter, self._pace = weather, Instant(), Meter(), pace
         self.bus, self.store, self.reach = MemoryBus(self.clock), MemoryStore(clock=self.clock), Reach()
         rng = Random(weather.rng.random())
         self.members = {name: Member(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
         self.processes: dict[str, Process] = {}
         self._lives: dict[str, int] = {}
+        self.joined = {name: Facts() for name in members}
+        self._known: dict[str, Members] = {}
         self.deaths = 0
 
     def begin(self) -> None:
         for name in (*PROCESSES, *(f"agent-{name}" for name in self.members)):
             self._start(name)
+
+    async def publish(self, said: Outgoing) -> None:
+        """As a client does that tries until it is told that its word is stored."""
+        while not self.bus.connected:
+            await asyncio.sleep(1)
+        await self.bus.publish([said])
+
+    def join(self, name: str, facts: Facts) -> None:
+        """A member, new or with other facts: every process is told, and its agent begins anew."""
+        self.joined[name] = facts
+        for process in self._known:
+            self._make_known(self.processes[process], name)
+        if self.processes[f"agent-{name}"].dead:
+            self._start(f"agent-{name}")
+        else:
+            self.processes[f"agent-{name}"].kill()
+
+    def _make_known(self, process: Process, name: str) -> None:
+        known = self._known[process.name]
+        port = known.get(name) or MemberPort(process, self.members[name], self.weather)
+        known.put(port, self.joined[name])
+
+    def leave(self, name: str) -> None:
+        del self.joined[name]
+        for known in self._known.values():
+            known.drop(name)
+        self.processes[f"agent-{name}"].kill()
 
     def fates(self, fate: Callable[[str, int], Fate]) -> None:
         for member in self.members.values():
@@ -92,25 +119,33 @@ class Fleet:
 
     def _died(self, process: Process) -> None:
         self.deaths += 1
-        asyncio.get_running_loop().call_later(self.weather.rng.uniform(0.2, 15.0), self._start, process.name)
+        asyncio.get_running_loop().call_later(self.weather.rng.uniform(0.2, 15.0), self._again, process.name)
+
+    def _again(self, name: str) -> None:
+        """Whose member has left does not come back, and whose member has joined meanwhile is back already."""
+        if self.processes[name].dead and (not name.startswith("agent-") or name.partition("-")[2] in self.joined):
+            self._start(name)
 
     def _agent(self, process: Process, member: Member, ids: ProcessIds) -> None:
         bus, port = BusPort(process, self.bus, self.weather), MemberPort(process, member, self.weather)
-        process.start(run_agent(port, bus, ProcessClock(process), ids, _AGENT))
+        settings = msgspec.structs.replace(_AGENT, cordoned=self.joined[member.name].cordoned)
+        process.start(run_agent(port, bus, ProcessClock(process), ids, settings))
 
     def _services(self, process: Process, names: tuple[str, ...], life: int) -> None:
         clock, bus, catalog = ProcessClock(process), BusPort(process, self.bus, self.weather), Catalog()
-        members = Members({name: MemberPort(process, one, self.weather) for name, one in self.members.items()})
+        members = self._known[process.name] = Members()
+        for name in self.joined:
+            self._make_known(process, name)
         owner = ProcessIds(process, life)
 
         def world() -> World:
             store = StorePort(process, self.store.beside(), self.reach)
-            return World(bus=bus, store=store, clock=clock, owner=owner.new(), sweep_s=_SELDOM)
+            return World(bus=bus, store=store, clock=clock, owner=owner.new(), pace=self._pace)
 
         async def runs() -> None:
             following = asyncio.create_task(catalog.run(bus, clock))
             await catalog.known.wait()
-            loops = [Loop(seldom(one), world(), self.meter) for name in names for one in made(name)]
+            loops = [Loop(one, world(), self.meter) for name in names for one in made(name)]
             await asyncio.gather(following, *(loop.run() for loop in loops))
 
         def made(name: str) -> list[Service]:
@@ -126,7 +161,3 @@ class Fleet:
             return list(services[name]())
 
         process.start(runs())
-
-
-def seldom(service: Service) -> Service:
-    return msgspec.structs.replace(service, ticks=tuple((tick, period * _SELDOM) for tick, period in service.ticks))

@@ -4,13 +4,16 @@ from msgspec import Struct
 
 
 class Plan(Struct, frozen=True):
-    """`hours` of trouble in which `jobs` are submitted; quiet follows until everything has ended."""
+    """`hours` of trouble in which `jobs` are submitted; quiet follows until everything has ended. What goes by the
+    clock comes `pace` times more seldom than in production (runtime/loop.py): a quiet hour is mostly made of it, and
+    nothing but how soon something is found out depends on it."""
 
     seed: int
     hours: float = 0.25
     clusters: int = 3
     profile: str = "rough"
     jobs: int = 24
+    pace: float = 6.0
 
 
 class Breach(Struct, frozen=True):

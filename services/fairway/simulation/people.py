@@ -1,4 +1,4 @@
-"""Those around the fleet: users who submit, submit twice and cancel; administrators; fate, with nodes and networks."""
+"""Those around the fleet: users who submit, submit twice and cancel; fate, with nodes and networks."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,16 +9,16 @@ import msgspec
 from fairway.domain.names import job_id
 from fairway.runtime.ports import Outgoing
 from fairway.simulation import pods
+from fairway.simulation.administrators import Administrators
 from fairway.simulation.controllers import Fate
 from fairway.simulation.fleet import Fleet
 from fairway.simulation.member import Member
+from fairway.simulation.outcome import Plan
 from fairway.simulation.pods import GPU
 from fairway.simulation.weather import Weather
 from fairway.simulation.witness import Witness
-from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.workloads.policies import ATTEMPTS, AVOID, START_TIMEOUT
 
 Json = dict[str, Any]
 TENANTS = ("team-a", "team-b", "team-c")
@@ -26,66 +26,24 @@ _encode = msgspec.json.Encoder().encode
 _HOUR = 3600.0
 
 
-def tree(scale: int) -> Json:
-    """A quota tree of three levels, in which the fleet's GPUs (`scale`) are nearly enough for everybody's max."""
-    half, most = scale // 2, scale * 3 // 4
-    leaf_a = {"name": "a", "namespaces": ["team-a"], "min": {GPU: half // 2}, "max": {GPU: most}}
-    leaf_b = {"name": "b", "namespaces": ["team-b"], "min": {GPU: half // 4}, "max": {GPU: half}}
-    leaf_c = {"name": "c", "namespaces": ["team-c"], "min": {GPU: half // 4}, "max": {GPU: half}}
-    shared = {"name": "shared", "min": {GPU: half}, "max": {GPU: most}, "children": [leaf_b, leaf_c]}
-    root = {"name": "root", "min": {GPU: scale}, "max": {GPU: scale}, "children": [leaf_a, shared]}
-    return {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree",
-        "metadata": {"name": "tree", "namespace": "kube-system"}, "spec": {"root": root},
-    }  # fmt: skip
-
-
-_SELECT = [{"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0]} for kind in pods.KINDS]
-_POLICY = {
-    "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterPropagationPolicy",
-    "metadata": {"name": "all", "annotations": {START_TIMEOUT: "90s", AVOID: "120s", ATTEMPTS: "20"}},
-    "spec": {"resourceSelectors": _SELECT, "placement": {}},
-}  # fmt: skip
-_STRICT = {
-    "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "metadata": {"name": "strict"},
-    "spec": {"queuePolicy": "Block"},
-}  # fmt: skip
-
-
 class People:
     """Everything that comes from outside, drawn from the weather's chance."""
 
-    def __init__(self, fleet: Fleet, weather: Weather, witness: Witness, hours: float, jobs: int) -> None:
+    def __init__(self, fleet: Fleet, weather: Weather, witness: Witness, plan: Plan) -> None:
         self._fleet, self._weather, self._rng, self._witness = fleet, weather, weather.rng, witness
-        self._seconds, self._jobs = hours * _HOUR, jobs
+        self._seconds, self._jobs = plan.hours * _HOUR, plan.jobs
         self._tenants: dict[str, str] = {}
         self._fates: dict[tuple[str, int], Fate] = {}
 
-    async def settle_in(self, gpus: int) -> None:
-        """The quota tree, the policy, a blocking queue and the members' names, before anybody submits."""
-        objects = [("ClusterPropagationPolicy", "", "all", _POLICY), ("Queue", "", "strict", _STRICT)]
-        objects.append(("ElasticQuotaTree", "kube-system", "tree", tree(gpus)))
-        objects += [("Cluster", "", name, {"labels": {}}) for name in self._fleet.members]
-        for kind, namespace, name, manifest in objects:
-            raw = msgspec.Raw(_encode(manifest))
-            said = fleet_wire.Configured(kind=kind, namespace=namespace, name=name, manifest=raw)
-            subject = subjects.config(kind, namespace, name)
-            await self._publish(Outgoing(f"config-{kind}-{name}", subject, _encode(said)))
-
-    async def _publish(self, said: Outgoing) -> None:
-        """A client tries until it is told that its word is stored."""
-        while not self._fleet.bus.connected:
-            await asyncio.sleep(1)
-        await self._fleet.bus.publish([said])
-
-    async def live(self) -> None:
+    async def live(self, above: Administrators) -> None:
         """Returns when the time of trouble is over."""
         profile, start = self._weather.profile, asyncio.get_running_loop().time()
         rates: list[tuple[float, Callable[[], Awaitable[None]]]] = [
             (self._jobs / (self._seconds / _HOUR), self._submit), (self._jobs / 8, self._cancel),
             (profile.kills, self._kill), (profile.pauses, self._pause), (profile.wipes, self._wipe),
-            (profile.outages, self._outage), (profile.api_losses, self._api_loss),
+            (profile.failovers, self._failover), (profile.outages, self._outage), (profile.api_losses, self._api_loss),
             (profile.node_losses, self._node_loss), (profile.strangers, self._stranger), (profile.hands, self._hand),
+            (profile.trees, above.change_tree), (profile.moves, above.move),
         ]  # fmt: skip
         total = sum(rate for rate, _ in rates)
         events = set()
@@ -100,6 +58,7 @@ class People:
             event.add_done_callback(events.discard)
         while events:
             await asyncio.sleep(1)
+        await above.restore()
 
     # Users.
 
@@ -114,10 +73,10 @@ class People:
         raw = msgspec.Raw(_encode(manifest))
         message = wire.Submitted(tenant=tenant, manifest=raw, client=client, at=self._fleet.clock.now())
         said = Outgoing(client, subjects.job(message.verb, tenant), _encode(message))
-        await self._publish(said)
+        await self._fleet.publish(said)
         if rng.random() < 0.1:  # somebody was not sure, or did not wait
             await asyncio.sleep(rng.choice((0.0, 1.0, 200.0)))
-            await self._publish(msgspec.structs.replace(said, id=f"{client}-again"))
+            await self._fleet.publish(msgspec.structs.replace(said, id=f"{client}-again"))
 
     def _manifest(self, name: str, tenant: str) -> Json:
         rng = self._rng
@@ -142,7 +101,7 @@ class People:
         job, tenant = self._rng.choice(sorted(self._tenants.items()))
         message = wire.Cancel(job=job, tenant=tenant, who="ann", at=self._fleet.clock.now())
         name = f"cancel-{job}-{self._rng.randrange(10**9)}"
-        await self._publish(Outgoing(name, subjects.job(message.verb, tenant), _encode(message)))
+        await self._fleet.publish(Outgoing(name, subjects.job(message.verb, tenant), _encode(message)))
 
     def fate(self, job: str, attempt: int) -> Fate:
         """The last attempts of a job go well, so that every job has an end."""
@@ -168,11 +127,19 @@ class People:
         """Longer than a lease, and at times than the bus waits."""
         _, process = self._rng.choice(sorted(self._fleet.processes.items()))
         process.pause()
-        await asyncio.sleep(self._rng.choice((2.0, 8.0, 45.0, 200.0)))
+        await asyncio.sleep(self._rng.choice((2.0, 30.0, 60.0, 200.0)))
         process.resume()
 
     async def _wipe(self) -> None:
+        self._witness.lost(self._fleet)
         self._fleet.store.wipe()
+
+    async def _failover(self) -> None:
+        """To a replica that is behind: what was written last is gone."""
+        kept = self._fleet.store.keep()
+        await asyncio.sleep(self._rng.choice((0.05, 0.5, 5.0)))
+        self._witness.lost(self._fleet)
+        self._fleet.store.fail_over(kept)
 
     async def _outage(self) -> None:
         """Of the bus or of the store."""

@@ -60,9 +60,8 @@ class Process:
         """An effect outside, with what may go wrong: late, not done, done and not answered, the end of the process."""
         weather, profile = self._weather, self._weather.profile
         weather.steps += 1
-        await self.gate()
-        await asyncio.sleep(weather.delay())
-        await self.gate()
+        away, back = weather.delays()
+        await self._takes(away)
         if weather.happens(profile.crash):
             await self._die()
         if weather.happens(profile.refused):
@@ -72,9 +71,13 @@ class Process:
             await self._die()
         if weather.happens(profile.unanswered):
             raise Unreachable(f"the answer of {what} was lost")
-        await asyncio.sleep(weather.delay())
-        await self.gate()
+        await self._takes(back)
         return done
+
+    async def _takes(self, seconds: float) -> None:
+        if seconds:
+            await asyncio.sleep(seconds)
+        await self.gate()
 
     async def _die(self) -> None:
         self.kill()

@@ -10,10 +10,11 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.job import Job
+from fairway.simulation.administrators import Administrators, tree
 from fairway.simulation.controllers import Heard
 from fairway.simulation.fleet import Fleet
 from fairway.simulation.outcome import Breach, Outcome, Plan
-from fairway.simulation.people import People, tree
+from fairway.simulation.people import People
 from fairway.simulation.virtual import run_virtual
 from fairway.simulation.weather import PROFILES, Weather
 from fairway.simulation.witness import Witness, rows
@@ -55,15 +56,16 @@ class _Run:
         witness, plan = self._witness, self._plan
         witness.now = lambda: round(loop.time() * 1000)
         heard = Heard(witness.started, witness.ended, witness.gone, witness.deleted)
-        fleet = self._fleet = Fleet(self._weather, self._nodes, heard)
+        fleet = self._fleet = Fleet(self._weather, self._nodes, heard, plan.pace)
         fleet.bus.told = witness.stored
         witness.present = lambda name: fleet.members[name].attempts()
-        people = People(fleet, self._weather, witness, plan.hours, plan.jobs)
+        people = People(fleet, self._weather, witness, plan)
+        above = Administrators(fleet, self._weather.rng, witness, self._gpus)
         fleet.fates(people.fate)
-        await people.settle_in(self._gpus)
+        await above.settle_in()
         fleet.begin()
         looking = asyncio.ensure_future(self._look())
-        await people.live()
+        await people.live(above)
         await self._quiet()
         looking.cancel()
         witness.end(fleet)

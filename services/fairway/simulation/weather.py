@@ -22,25 +22,29 @@ class Profile(Struct, frozen=True):
     kills: float = 0.0
     pauses: float = 0.0
     wipes: float = 0.0
+    failovers: float = 0.0
     outages: float = 0.0
     api_losses: float = 0.0
     stalls: float = 0.0
     node_losses: float = 0.0
     strangers: float = 0.0
     hands: float = 0.0
+    trees: float = 0.0
+    moves: float = 0.0
     skew_ms: int = 0
     known_ms: int = 1_000
 
 
-CALM = Profile("calm", delay_ms=1.0, strangers=4, hands=1)
+CALM = Profile("calm", delay_ms=1.0, strangers=4, hands=1, trees=1, moves=0.5)
 ROUGH = Profile(
     "rough", delay_ms=3.0, slow=1.0, refused=1.0, unanswered=1.0, crash=0.3, again=10.0, kills=10, pauses=4, wipes=6,
-    outages=4, api_losses=6, stalls=6, node_losses=12, strangers=20, hands=10, skew_ms=500, known_ms=60_000,
+    failovers=4, outages=4, api_losses=6, stalls=6, node_losses=12, strangers=20, hands=10, trees=3, moves=2,
+    skew_ms=500, known_ms=60_000,
 )  # fmt: skip
 HOSTILE = Profile(
     "hostile", delay_ms=10.0, slow=5.0, refused=8.0, unanswered=8.0, crash=2.0, again=50.0, kills=60, pauses=30,
-    wipes=60, outages=30, api_losses=60, stalls=60, node_losses=60, strangers=60, hands=60, skew_ms=600_000,
-    known_ms=300_000,
+    wipes=60, failovers=30, outages=30, api_losses=60, stalls=60, node_losses=60, strangers=60, hands=60,
+    trees=20, moves=6, skew_ms=600_000, known_ms=700_000,
 )  # fmt: skip
 PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}
 
@@ -56,6 +60,12 @@ class Weather:
 
     def happens(self, per_thousand: float) -> bool:
         return not self.clears and per_thousand > 0 and self.rng.random() * 1000 < per_thousand
+
+    def delays(self) -> tuple[float, float]:
+        """Of one call, on the way there and on the way back (seconds). One of the two takes no time: that is half the
+        work, and over many calls everything still comes between any two."""
+        delay = self.delay()
+        return (delay, 0.0) if self.rng.random() < 0.5 else (0.0, delay)
 
     def delay(self) -> float:
         """Seconds."""

@@ -122,6 +122,15 @@ class Witness:
         if (job, attempt) not in self.ordered and attempt in self.running.get(job, {}):
             self.breach("deleted", job, f"attempt {attempt} was deleted in {cluster}, and the record does not say why")
 
+    # The settings and the store.
+
+    def settled(self, tree: QuotaNode) -> None:
+        self._checker.quota(tree, T0 + self.now())
+
+    def lost(self, fleet: Fleet) -> None:
+        """It is about to lose what it has: what it has given back may never be said."""
+        self._checker.lost({name: job.since for name, job in rows(fleet).items() if not job.charged})
+
     # Everything, when it is worth looking at everything.
 
     def look(self, fleet: Fleet) -> None:

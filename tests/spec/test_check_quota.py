@@ -1,0 +1,73 @@
+"""The auditor and quota: trees that change, and shares that were given back in a working set that was lost."""
+
+import msgspec
+import pytest
+from lives import GPU, T0, Life, S, spec, submitted
+from records import NODES, TREE, heard
+
+from fairway.domain.quota_tree import QuotaNode
+from fairway.runtime.check import Checker
+from fairway.runtime.check_job import Spoken
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.wire.reasons import Code, Reason
+
+SMALL = QuotaNode("root", "root", children=(QuotaNode("a", "root/a", max={GPU: 20}),))
+KNOWN_MS = 60 * S
+
+
+def charged(name: str, after: int = S) -> Life:
+    """A job that asks for 32 of the 40 that its leaf may have."""
+    life = submitted(name).then(wire.Admitted, attempt=1, spec=spec(name))
+    life.then(wire.Queue, queue="gold", leaf=("root", "root/a"), enqueued_at=T0)
+    return life.then(wire.Dequeued, after=after, path=("root", "root/a"), charge={GPU: 32})
+
+
+def renewed(record: list[Spoken], *more: Spoken) -> list[Spoken]:
+    """With another working set after it, and what is said there."""
+    born = len(record) + 1
+    words = (wire.Rebuild(owner="o"), wire.Rebuild(owner="o", begun=born))
+    record = record + [Spoken(born + at, f"r-{at}", subjects.job("rebuild", ""), one) for at, one in enumerate(words)]
+    for one in more:
+        message = msgspec.structs.replace(one.message, epoch=born)
+        record.append(msgspec.structs.replace(one, sequence=len(record) + 1, message=message))
+    return record
+
+
+def quota_rules(checker: Checker, record: list[Spoken]) -> list[str]:
+    for one in record:
+        checker.hear(one)
+    return [one.text for one in checker.findings().violations if one.rule == "quota"]
+
+
+@pytest.mark.parametrize("late_ms, wrong", [(KNOWN_MS - S, []), (KNOWN_MS + 9 * S, ["root/a uses 32"])])
+def test_a_smaller_tree_counts_when_it_must_be_known(late_ms: int, wrong: list[str]) -> None:
+    checker = Checker(NODES, TREE, KNOWN_MS)
+    checker.quota(SMALL, T0)
+    found = quota_rules(checker, heard(charged("one", after=late_ms - 3 * S)))
+    assert [text for text in found if wrong == [] or wrong[0] not in text] == []
+    assert len(found) == len(wrong)
+
+
+def test_a_share_that_was_given_back_and_not_said_may_be_charged_before_the_store_is_lost_and_not_after() -> None:
+    record = heard(charged("one"), charged("two", after=9 * S))
+    assert quota_rules(Checker(NODES, TREE), record), "two cannot go while one has its share"
+
+    checker = Checker(NODES, TREE)
+    checker.lost({"one": T0 + 5 * S})
+    assert quota_rules(checker, renewed(record)) == []
+
+    three = heard(charged("three", after=99 * S))
+    checker = Checker(NODES, TREE)
+    checker.lost({"one": T0 + 5 * S})
+    assert [text[:19] for text in quota_rules(checker, renewed(record, *three))] == ["quota root/a uses 9"]
+
+
+def test_who_is_blocked_has_given_his_share_back_though_the_word_of_it_is_missing() -> None:
+    life = charged("one")
+    life.then(wire.Queue, queue="gold", leaf=("root", "root/a"), enqueued_at=T0)
+    life.then(wire.Blocked, why=Reason(Code.WAITING_FOR_ROOM, "no room now"))
+    whole = heard(life)
+    gap = [msgspec.structs.replace(one, sequence=at) for at, one in enumerate((*whole[:-2], whole[-1]), 1)]
+    two = heard(charged("two", after=99 * S))
+    assert quota_rules(Checker(NODES, TREE), renewed(gap, *two)) == []
