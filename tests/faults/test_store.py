@@ -31,7 +31,7 @@ async def test_killing_valkey_loses_and_doubles_no_job(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_valkey_without_memory_stops_the_work_until_it_has_some(tmp_path: Path) -> None:
+async def test_a_valkey_that_refuses_writes_for_lack_of_memory_is_waited_for(tmp_path: Path) -> None:
     async def fill(scene: Scene) -> None:
         await scene.flows()
         async with redis.Redis(port=scene.arena.valkey.port) as store:
