@@ -179,7 +179,7 @@ async def opened() -> AsyncIterator[House]:
     options = Options(tuple(sorted(KINDS)), pace=QUICK)
     hub = await KubernetesCluster.from_kubeconfig("hub", sim.kubeconfig("hub"), options)
     one = House(hub, sim.clusters["hub"])
-    await one.store.finish_rebuild("1")
+    await one.store.finish_rebuild("0-house")
     one.start()
     yield one
     await one.stop()
