@@ -8,10 +8,10 @@ from fairway.simulation.run import simulate
 
 # The seed at which each was found first, of the profile (pins.py finds them anew), with hours and jobs if others.
 FOUND_AT = {
-    "unsaid": ("rough", 3), "unguarded": ("rough", 0), "impatient": ("rough", 2), "generous": ("rough", 0),
-    "greedy": ("rough", 0), "credulous": ("rough", 8), "trusting": ("hostile", 2), "forgetful": ("rough", 8),
-    "unlabelled": ("rough", 0), "keeping": ("rough", 0), "blind": ("rough", 1), "tardy": ("hostile", 95),
-    "unmet": ("hostile", 2), "chained": ("hostile", 17, 0.05, 8),
+    "unsaid": ("rough", 5), "unguarded": ("rough", 0), "impatient": ("rough", 3), "generous": ("rough", 0),
+    "greedy": ("rough", 0), "credulous": ("rough", 5), "trusting": ("rough", 4), "forgetful": ("rough", 9),
+    "unlabelled": ("rough", 5), "keeping": ("rough", 0), "blind": ("rough", 0), "tardy": ("hostile", 34),
+    "unmet": ("rough", 18), "chained": ("hostile", 17, 0.05, 8),
 }  # fmt: skip
 
 
