@@ -215,10 +215,13 @@ def test_the_gateway_does_not_listen_to_others_unless_told() -> None:
     assert refused.returncode == 2 and "--insecure" in refused.stderr
 
 
-def test_after_all_of_this_the_store_is_what_the_record_says_and_no_rule_was_broken() -> None:
+def test_the_store_is_what_the_record_says_and_no_rule_was_broken() -> None:
+    for name in ("audited-1", "audited-2"):
+        assert run("submit", "-f", "-", "--wait", "--timeout", "60s", given=job(name)).exit_code == 0
+    assert run("submit", "-f", "-", given=job("audited-3", "never")).exit_code == 0
     done = subprocess.run(
         [*FAIRWAY, "audit", "verify", "-o", "json"], env=environment(), capture_output=True, text=True, check=False
     )
     found = json.loads(done.stdout)
     assert (found["drift"], found["unsettled"], found["breaches"]) == ([], [], []), done.stdout
-    assert done.returncode == 0 and found["jobs"] > 5
+    assert done.returncode == 0 and found["jobs"] >= 3

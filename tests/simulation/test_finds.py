@@ -11,7 +11,7 @@ FOUND_AT = {
     "unsaid": ("rough", 5), "unguarded": ("rough", 0), "impatient": ("rough", 3), "generous": ("rough", 0),
     "greedy": ("rough", 0), "credulous": ("rough", 5), "trusting": ("rough", 4), "forgetful": ("rough", 9),
     "unlabelled": ("rough", 5), "keeping": ("rough", 0), "blind": ("rough", 0), "tardy": ("hostile", 34),
-    "unmet": ("rough", 18), "chained": ("hostile", 17, 0.05, 8),
+    "unmet": ("rough", 18), "chained": ("hostile", 62, 0.1, 24),
 }  # fmt: skip
 
 
