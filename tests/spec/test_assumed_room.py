@@ -59,3 +59,11 @@ def test_a_placement_that_was_sent_back_gives_up_its_room_at_the_first_look_afte
     assert wanted.rows == {decision.JOBS: [back.id]}
     view.refresh(Found(rows={(decision.JOBS, back.id): row(back)}, version=2), (), back.at + 100)
     assert view.clusters["c1"].free("n1")[GPU] == 32
+
+
+def test_a_placement_that_was_sent_back_and_reserved_where_another_scheduler_chose_gives_up_its_room() -> None:
+    job = placed().now
+    view = assuming(job)
+    there = Node("n7", {GPU: 32, "pods": 110}, holds={job.key: {GPU: 32}})
+    view.refresh(Found(changes=[("nodes/c2", "n7", row(there))], version=9), (), job.at + S)
+    assert view.clusters["c1"].free("n1")[GPU] == 32

@@ -166,7 +166,7 @@ class FleetView(JobsView):
         if node is not None:
             view.put(node)
             for key in self.assumed.keys() & node.holds.keys():
-                del self.assumed[key]  # reserved: the row counts it from now on
+                self._release(key)  # reserved: the row counts it from now on, here or where another scheduler chose
         elif name in view.nodes:
             view.remove(name)
 
