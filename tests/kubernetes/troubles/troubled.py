@@ -34,8 +34,8 @@ class _Services(Fleet):
         super().__init__(dir, Plan((), (EVERYTHING,)))
         self._meddlers = meddlers
 
-    def environment(self) -> dict[str, str]:
-        return {**super().environment(), "FAIRWAY_WATCH_SILENCE": str(SILENCE_S)}
+    def environment(self, process: str = "") -> dict[str, str]:
+        return {**super().environment(process), "FAIRWAY_WATCH_SILENCE": str(SILENCE_S)}
 
     async def _start_clusters(self) -> None:
         for name, meddler in self._meddlers.items():
