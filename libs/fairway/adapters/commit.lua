@@ -1,7 +1,8 @@
 -- Commits steps, each all or nothing. ARGV: prefix, epoch, request (msgpack), blobs.
 -- request: {steps, outbox table, outbox key, done keys, lease name, lease token}; step: {payload, ops};
 -- op: {1, table, key, rev, expected rev or -1, value} or {2, table, key, amount, most or false}; payload and value
--- are numbers of blobs, 0 is none. A step that builds upon a row of a refused one is refused. The payloads of taken steps are kept under the outbox key, as netstrings.
+-- are numbers of blobs, 0 is none. A step that builds upon a row of a refused one is refused. The payloads of taken
+-- steps are kept under the outbox key, as netstrings.
 -- Returns "WIPED", "FENCED", or one digit per step (1 taken, 0 refused).
 local prefix, epoch = ARGV[1], ARGV[2]
 local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')

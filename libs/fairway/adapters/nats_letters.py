@@ -7,8 +7,8 @@ import nats.errors
 from msgspec import Struct
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.nats_past import working_sets
 from fairway.runtime import letters
+from fairway.runtime.past import working_sets
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import subjects
 from fairway.wire.fleet import DeadLetter

@@ -4,17 +4,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import cast
 
-import msgspec
 import nats.errors
 
 from fairway.adapters.memory_bus import matches
 from fairway.adapters.nats_bus import NatsBus
-from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
-from fairway.wire import jobs as wire
 from fairway.wire import subjects
-
-_rebuild = msgspec.json.Decoder(wire.Rebuild).decode
 
 
 async def newest(bus: NatsBus) -> int:
@@ -23,14 +18,6 @@ async def newest(bus: NatsBus) -> int:
         return (await bus.client.jetstream().stream_info(subjects.JOBS)).state.last_seq
     except (nats.errors.Error, TimeoutError) as error:
         raise Unreachable(f"the record could not be looked at: {error}") from error
-
-
-async def working_sets(bus: NatsBus) -> WorkingSets:
-    """Those that were in use up to now."""
-    sets = WorkingSets()
-    async for one in bus.history(subjects.JOBS, (subjects.job(wire.Rebuild.verb, ""),)):
-        sets.hear(_rebuild(one.data), one.sequence)
-    return sets
 
 
 class NatsPast:

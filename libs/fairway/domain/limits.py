@@ -10,8 +10,6 @@ from fairway.wire.reasons import Code, Reason
 MAX_PENDING, MAX_RATE = "fairway.io/max-pending", "fairway.io/max-submit-rate"
 # Tenants whose last submissions still count, before those that do no more are forgotten.
 _MOST = 10_000
-
-
 _PENDING = frozenset({State.ADMITTED, State.QUEUED, State.DEQUEUED, State.PLACED, State.RESERVED})
 
 

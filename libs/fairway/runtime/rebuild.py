@@ -85,7 +85,14 @@ class Folding:
         if job is not None and job.ended:
             self._records.pop(message.job, None)
 
-    def record(self, name: str) -> bytes:
+    def working_set(self, jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Working:
+        """What the store holds of these jobs, with the whole record of each placement."""
+        working = working_set(jobs, quota)
+        for name in working.rows.get(decision.PLACED, ()):
+            working.rows[decision.PLACED][name] = (1, self._record(name))
+        return working
+
+    def _record(self, name: str) -> bytes:
         """What was said when this job was placed where it is, without the epoch: the live row is written before it is
         known what the outbox stamps on the message."""
         placed = self._jobs[name].placed
@@ -172,10 +179,7 @@ async def _filled(store: Store, folding: Folding, jobs: dict[str, Job]) -> dict[
         async with asyncio.TaskGroup() as loads:
             while piece := dict(islice(left, _TURN)):
                 await room.acquire()
-                working = working_set(piece, quota)
-                for name in working.rows.get(decision.PLACED, ()):
-                    working.rows[decision.PLACED][name] = (1, folding.record(name))
-                loads.create_task(load(working.rows))
+                loads.create_task(load(folding.working_set(piece, quota).rows))
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     return quota

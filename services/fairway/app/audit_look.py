@@ -8,14 +8,15 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.nats_past import working_sets
 from fairway.adapters.redis_store import RedisStore, row
 from fairway.domain import decision
 from fairway.domain.job import Job
 from fairway.runtime import drift
 from fairway.runtime.drift import Drift, Key, Value
+from fairway.runtime.letters import job_of
+from fairway.runtime.past import working_sets
 from fairway.runtime.ports import Wanted
-from fairway.runtime.rebuild import Folding, working_set
+from fairway.runtime.rebuild import Folding
 from fairway.wire import subjects
 
 # A commit is said within this time (ms): one try of a publish takes 5 s, and another instance says within 3 s what one
@@ -27,13 +28,6 @@ _PAUSE_S = 1.0
 # Keys of one read, so that others get their turn.
 _MOST = 2_000
 _job = msgspec.json.Decoder(Job).decode
-
-
-class _Head(Struct):
-    job: str = ""
-
-
-_head = msgspec.json.Decoder(_Head).decode
 
 
 class Doubt(Struct, frozen=True):
@@ -102,14 +96,11 @@ class Look:
         folding = Folding(await working_sets(self._bus))
         async for one in self._bus.history(subjects.JOBS):
             try:
-                if _head(one.data).job in jobs:
+                if job_of(one.data) in jobs:
                     folding.read(one.data, one.sequence)
             except msgspec.DecodeError:
                 continue  # its consumer has put it among the dead letters
-        made = working_set(folding.jobs())
-        for name in made.rows.get(decision.PLACED, ()):
-            made.rows[decision.PLACED][name] = (1, folding.record(name))
-        return drift.flat(made)
+        return drift.flat(folding.working_set(folding.jobs()))
 
     async def quota(self) -> list[Drift]:
         """Charges are committed with the rows of their jobs: so, of one moment, each counter is the sum over the live
