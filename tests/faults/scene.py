@@ -198,6 +198,7 @@ async def _held(arena: Arena) -> list[str]:
     async with redis.Redis(port=arena.to("valkey")[0].target) as store:
         charged = await store.hgetall("{fairway}:t:quota")
         found = [f"{name.decode()} is still charged {int(left)}" for name, left in charged.items() if int(left)]
+        found += [f"the share {key.decode()} is still owed" for key in await store.hkeys("{fairway}:t:owed")]
         async for table in store.scan_iter(match="{fairway}:t:ledger/*"):
             found += [f"{table.decode()} still has {key.decode()}" for key in await store.hkeys(table)]
     return sorted(found)

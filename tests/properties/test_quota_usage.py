@@ -11,9 +11,10 @@ from line import waiting
 from lives import GPU, SLOTS, T0
 
 from fairway.adapters.memory_store import MemoryStore
-from fairway.domain.decision import QUOTA, Heard, Step
+from fairway.domain.decision import OWED, QUOTA, Heard, Step
 from fairway.domain.job import Job, State
 from fairway.domain.quota import charge, path_nodes, request
+from fairway.domain.shares import Share, settled
 from fairway.domain.tell import Teller
 from fairway.runtime.ports import Commit, Wanted
 from fairway.wire import jobs as wire
@@ -23,6 +24,7 @@ MOST = 16
 TREE = tree(MOST, 3)
 WHY = Reason(Code.ROOM_TAKEN, "taken")
 _job = msgspec.json.Decoder(Job).decode
+_share = msgspec.json.Decoder(Share).decode
 NAMES = ("a", "b", "c", "d")
 
 
@@ -31,11 +33,13 @@ class Client:
 
     def __init__(self, store: MemoryStore) -> None:
         self.store, self.view = store.beside(), Given()
+        self.owed: dict[str, Share] = {}
 
     async def look(self) -> None:
         await self.store.open()
-        found = await self.store.read(Wanted(rows={"jobs": list(NAMES)}))
+        found = await self.store.read(Wanted(rows={"jobs": list(NAMES)}, whole=(OWED,)))
         self.view = Given(tree=TREE)
+        self.owed = {key: _share(row.data) for key, row in found.whole.get(OWED, {}).items()}
         for (_, name), row in found.rows.items():
             self.view.jobs[name], self.view.revs[name] = _job(row.data), row.rev
 
@@ -59,6 +63,11 @@ class Client:
         states, build = made[verb]
         return build() if job.state in states else None
 
+    def heard(self, name: str) -> Step | None:
+        """The queue hears of the first share that the job owes, as far as this client has seen."""
+        key = next((key for key in sorted(self.owed) if key.startswith(f"{name}/")), "")
+        return Step(settled(key, self.owed[key])) if key else None
+
     def _dequeued(self, teller: Teller, job: Job) -> Step:
         path = path_nodes(TREE, job.leaf)
         names = tuple(node.path for node in path)
@@ -68,7 +77,7 @@ class Client:
 
 moves = st.tuples(
     st.integers(0, 2),
-    st.sampled_from(["look", "dequeue", "dequeue", "place", "return", "reserve", "cancel"]),
+    st.sampled_from(["look", "dequeue", "dequeue", "place", "return", "reserve", "cancel", "hear", "hear"]),
     st.sampled_from(NAMES),
 )
 
@@ -87,7 +96,7 @@ async def run(played: list[tuple[int, str, str]]) -> MemoryStore:
         if verb == "look":
             await client.look()
             continue
-        step = client.step(verb, name, number)
+        step = client.heard(name) if verb == "hear" else client.step(verb, name, number)
         if step is not None:
             await client.store.commit(Commit((step,)))
         check(store)
@@ -97,12 +106,13 @@ async def run(played: list[tuple[int, str, str]]) -> MemoryStore:
 def check(store: MemoryStore) -> None:
     usage = {key: amount for key, amount in store.counters.get(QUOTA, {}).items() if amount}
     charged: dict[str, int] = {}
-    for row in store.rows["jobs"].values():
-        job = _job(row.data)
-        if job.charged:
-            for node in job.path:
-                for name, amount in job.charge.items():
-                    charged[f"{node}|{name}"] = charged.get(f"{node}|{name}", 0) + amount
+    jobs = map(_job, (row.data for row in store.rows["jobs"].values()))
+    shares = [(job.path, job.charge) for job in jobs if job.charged]
+    shares += [(one.path, one.charge) for one in (_share(row.data) for row in store.rows.get(OWED, {}).values())]
+    for path, amounts in shares:
+        for node in path:
+            for name, amount in amounts.items():
+                charged[f"{node}|{name}"] = charged.get(f"{node}|{name}", 0) + amount
     assert usage == charged
     assert usage.get(f"root/a|{GPU}", 0) <= MOST
     assert usage.get("root/a|kube-queue/max-jobs", 0) <= 3
@@ -110,7 +120,7 @@ def check(store: MemoryStore) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(moves, max_size=40))
-def test_usage_is_the_sum_of_the_charged_jobs_and_never_more_than_the_maximum(
+def test_usage_is_what_charged_jobs_have_and_what_is_owed_and_never_more_than_the_maximum(
     played: list[tuple[int, str, str]],
 ) -> None:
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:

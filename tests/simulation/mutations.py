@@ -12,6 +12,7 @@ from fairway.domain.decision import NOTHING, Decision, Heard, Put, Write
 from fairway.domain.job import Job
 from fairway.placement.fit import Plan as Room
 from fairway.propagator import decide as propagating
+from fairway.queue import turn
 from fairway.reserver import decide as reserving
 from fairway.runtime import rebuild
 from fairway.runtime.loop import Loop
@@ -58,14 +59,24 @@ def impatient(patch: Patch) -> None:
 
 def generous(patch: Patch) -> None:
     """Quota is given back twice."""
-    released = tell.released
-    patch.setattr(tell, "released", lambda before, after: released(before, after) * 2)
+    settled = turn.settled
+    patch.setattr(turn, "settled", lambda key, share: (*settled(key, share), *share.adds(-1)))
 
 
 def greedy(patch: Patch) -> None:
     """Quota of jobs that have ended is kept."""
-    released = tell.released
-    patch.setattr(tell, "released", lambda before, after: [] if after.ended else released(before, after))
+    owed = tell.owed
+    patch.setattr(tell, "owed", lambda before, after: [] if after.ended else owed(before, after))
+
+
+def hasty(patch: Patch) -> None:
+    """A share of quota is free for others before the record says that it was given back."""
+    owed = tell.owed
+
+    def free(before: Job, after: Job) -> list[Write]:
+        return [add for one in owed(before, after) if isinstance(one, Put) for add in one.value.adds(-1)]
+
+    patch.setattr(tell, "owed", free)
 
 
 def credulous(patch: Patch) -> None:
@@ -141,5 +152,5 @@ def chained(patch: Patch) -> None:
 
 MUTATIONS: tuple[Callable[[Patch], None], ...] = (
     unsaid, unguarded, impatient, generous, greedy, credulous, trusting, forgetful, unlabelled, keeping, blind, tardy,
-    unmet, chained,
+    unmet, chained, hasty,
 )  # fmt: skip

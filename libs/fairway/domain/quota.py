@@ -6,7 +6,7 @@ from fairway.domain.decision import QUOTA, Add
 from fairway.domain.job import Job
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources, add, show
-from fairway.domain.tell import quota_key
+from fairway.domain.shares import quota_key
 from fairway.wire.reasons import Code, Reason
 
 MAX_JOBS = "kube-queue/max-jobs"

@@ -9,6 +9,7 @@ from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Say, Step, Write
 from fairway.domain.job import Job, fold
 from fairway.domain.limits import pending
+from fairway.domain.shares import Share, owed_key
 from fairway.wire import subjects
 from fairway.wire.jobs import JobMessage
 
@@ -31,10 +32,6 @@ def message_id(*parts: object) -> str:
 def another_id(job: str, cause: str, digest: str) -> str:
     """The id of a job when its own is taken by one that was refused: by what was said, and the digest of it."""
     return f"{job[:50]}-{message_id(cause, digest)[:6]}"
-
-
-def quota_key(node: str, resource: str) -> str:
-    return f"{node}|{resource}"
 
 
 def name_key(namespace: str, kind: str, name: str) -> str:
@@ -77,7 +74,7 @@ class Teller:
         writes += [Put(decision.PLACED, self.id, one.message) for one in self._events if one.message.verb == "placed"]
         writes += counted(self._stored, self.job)
         if self._before is not None:
-            writes += released(self._before, self.job)
+            writes += owed(self._before, self.job)
             writes += made_up(self._stored, self._before)
             if self._before.cluster and (self.job.ended or not self.job.cluster):
                 writes.append(Put(decision.PLACED, self.id, None))
@@ -94,16 +91,11 @@ def row_of(job: Job) -> Job:
     return msgspec.structs.replace(job, placed=None) if job.placed is not None else job
 
 
-def released(before: Job, after: Job) -> list[Write]:
-    """Gives back what `before` was charged, when `after` is no longer charged: usage is the sum of charged jobs."""
-    if not before.charged or after.charged:
+def owed(before: Job, after: Job) -> list[Write]:
+    """The share of `before`, when `after` is no longer charged: usage is what charged jobs have, and what is owed."""
+    if not before.charged or after.charged or not before.path:
         return []
-    return [
-        Add(decision.QUOTA, quota_key(node, name), -amount)
-        for node in before.path
-        for name, amount in sorted(before.charge.items())
-        if amount
-    ]
+    return [Put(decision.OWED, owed_key(after.id, after.entered), Share(before.path, before.charge))]
 
 
 def counted(before: Job | None, after: Job) -> list[Write]:
@@ -115,19 +107,17 @@ def counted(before: Job | None, after: Job) -> list[Write]:
 def made_up(stored: Job | None, before: Job) -> list[Write]:
     """What the store lacks of a job whose row is behind its messages: the charge, and what admission wrote."""
     writes: list[Write] = []
-    if before.charged and not (stored and stored.charged):
-        writes += [
-            Add(decision.QUOTA, quota_key(node, name), amount)
-            for node in before.path
-            for name, amount in sorted(before.charge.items())
-            if amount
-        ]
+    charged = bool(stored and stored.charged)
+    if before.charged and not charged:
+        writes += Share(before.path, before.charge).adds()
+    if stored is not None and charged and not before.charged:  # heard of, so that nothing is owed
+        writes += Share(stored.path, stored.charge).adds(-1)
     if stored is None and before.spec is not None:
         work = before.spec.workload
         writes.append(Put(decision.NAMES, name_key(work.namespace, work.kind, work.name), before.id))
         known = (before.id, before.spec.manifest.sha256)
         writes += [Put(decision.CLIENTS, before.spec.client, known)] if before.spec.client else []
-    return writes + (released(stored, before) if stored is not None else [])
+    return writes
 
 
 def farewell(job: Job) -> list[Write]:

@@ -82,7 +82,6 @@ class Checker:
             for ready in life.settle():
                 self._follow(life, ready)
         self._release()
-        self._charges.renewed()
 
     def _release(self) -> None:
         self._rebuilding, held, self._held = False, self._held, []
@@ -113,11 +112,6 @@ class Checker:
     def quota(self, tree: QuotaNode, at: int) -> None:
         """Another quota tree is in force from here on (ms since 1970)."""
         self._charges.changed(tree, at)
-
-    def lost(self, given_back: Mapping[str, int]) -> None:
-        """The working set is lost, and by then these jobs had given back their share of quota (at which ms), whether
-        that was said or not. Optional; see check_quota."""
-        self._charges.unsaid = dict(given_back) | self._charges.unsaid
 
     def _event(self, spoken: Spoken) -> None:
         message = spoken.message

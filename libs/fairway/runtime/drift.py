@@ -13,10 +13,12 @@ from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.job import Job
+from fairway.domain.shares import Share
 from fairway.runtime.rebuild import Working, working_set
 
 _TABLES = frozenset({decision.JOBS, decision.LIVE, decision.PLACED, decision.NAMES, decision.CLIENTS})
 _job = msgspec.json.Decoder(Job).decode
+_share = msgspec.json.Decoder(Share).decode
 # A row: its revision and its JSON. By table and key.
 Value = tuple[int, bytes]
 Key = tuple[str, str]
@@ -88,10 +90,12 @@ def differing(made: Any, there: Any) -> dict[str, tuple[Any, Any]]:
     return {name: (made.get(name), there.get(name)) for name in names if made.get(name) != there.get(name)}
 
 
-def quota_drift(rows: Iterable[bytes], counters: Mapping[str, int]) -> list[Drift]:
-    """The counters that are not the sum of what these jobs are charged; all of one moment."""
-    jobs = {job.id: job for job in map(_job, rows)}
-    made, there = used(working_set(jobs).quota), used(counters)
+def quota_drift(rows: Iterable[bytes], owed: Iterable[bytes], counters: Mapping[str, int]) -> list[Drift]:
+    """The counters that are not the sum of what these jobs are charged and what is owed; all of one moment."""
+    working = working_set({job.id: job for job in map(_job, rows)})
+    for share in map(_share, owed):
+        working.charge(share)
+    made, there = used(working.quota), used(counters)
     return [
         Drift(decision.QUOTA, key, None, None, {"": (made.get(key, 0), there.get(key, 0))})
         for key in sorted(made.keys() | there.keys())

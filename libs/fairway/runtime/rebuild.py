@@ -15,7 +15,8 @@ from fairway.domain import decision, limits
 from fairway.domain.gaps import over_gap
 from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job, fold
 from fairway.domain.ledger import Hold
-from fairway.domain.tell import message_id, name_key, quota_key, row_of
+from fairway.domain.shares import Share
+from fairway.domain.tell import message_id, name_key, row_of
 from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.ports import Bus, Outgoing, Store, Unreachable
 from fairway.wire import jobs as wire
@@ -59,6 +60,10 @@ class Working(msgspec.Struct):
 
     def put(self, table: str, key: str, value: object, rev: int = 1) -> None:
         self.rows.setdefault(table, {})[key] = (rev, _encode(value))
+
+    def charge(self, share: Share) -> None:
+        for one in share.adds():
+            self.quota[one.key] = self.quota.get(one.key, 0) + one.amount
 
 
 class Folding:
@@ -219,10 +224,7 @@ def working_set(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Wo
         working.put(decision.LIVE, job.id, "")
         working.put(decision.NAMES, name_key(work.namespace, work.kind, work.name), job.id)
         if job.charged:
-            for node in job.path:
-                for name, amount in job.charge.items():
-                    key = quota_key(node, name)
-                    working.quota[key] = working.quota.get(key, 0) + amount
+            working.charge(Share(job.path, job.charge))
         if job.attempts and _holds(job):
             tried = job.attempts[-1]
             hold = Hold.of(job, tried.slots, job.held_until)

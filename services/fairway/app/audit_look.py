@@ -104,14 +104,16 @@ class Look:
 
     async def quota(self) -> list[Drift]:
         """Charges are committed with the rows of their jobs: so, of one moment, each counter is the sum over the live
-        ones. A few times, for a charge may come in between."""
+        ones and what is owed. A few times, for a charge may come in between."""
         found: list[Drift] = []
         for _ in range(10):
             live = await self._live()
-            read = await self._store.read(Wanted(rows={decision.JOBS: live}, whole=(decision.LIVE, decision.QUOTA)))
+            whole = (decision.LIVE, decision.QUOTA, decision.OWED)
+            read = await self._store.read(Wanted(rows={decision.JOBS: live}, whole=whole))
             new = sorted({*read.whole.get(decision.LIVE, {})} - {*live})
             rows = [one.data for one in read.rows.values()]
-            found = drift.quota_drift(rows, read.counters.get(decision.QUOTA, {}))
+            owed = [one.data for one in read.whole.get(decision.OWED, {}).values()]
+            found = drift.quota_drift(rows, owed, read.counters.get(decision.QUOTA, {}))
             if not found or await self._uncharged(new):
                 break
         return found

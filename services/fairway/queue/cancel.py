@@ -3,7 +3,7 @@
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import Job, State
 from fairway.domain.tell import Jobs, Teller
-from fairway.queue.turn import SERVICE
+from fairway.queue.view import SERVICE
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 

@@ -9,7 +9,8 @@ from fairway.domain.tell import Teller, current
 from fairway.domain.terms import Changed
 from fairway.queue.book import retry_at
 from fairway.queue.cancel import cancel, cancelled
-from fairway.queue.turn import SERVICE, SWEEP, Begin, Sweep, Turn, View
+from fairway.queue.turn import Turn
+from fairway.queue.view import SERVICE, SWEEP, Begin, Sweep, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -31,7 +32,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
         case wire.Cancel():
             return cancel(view, heard, now)
         case wire.Succeeded() | wire.Cancelled() | wire.Failed() | wire.Lost():
-            return _ended(view, heard, now)
+            return _over(view, heard, now)
         case fleet.Freed():
             turn = Turn(view, heard, now, "room")
             turn.serve_room(message)
@@ -56,16 +57,15 @@ def _followed(turn: Turn, policy: str = "") -> Decision:
 
 
 def _waiting(view: View, heard: Heard, now: int) -> Decision:
-    """A job that came, or came back. What it had been charged, and the room it was let go for, are free for others."""
+    """A job that came, or came back. What it was charged, and the room it was let go for, are free for others."""
     job = current(view, heard, State.QUEUED)
     if job is None:
-        return NOTHING
+        return _over(view, heard, now)
     turn = Turn(view, heard, now, "enqueue")
-    entry = view.book.entries[job.id]
     if job.cancelling and not job.removing:
         turn.end(Teller(view, SERVICE, heard, now).say(wire.Cancelled))
     else:
-        turn.enter(entry)
+        turn.enter(view.book.entries[job.id])
     why = heard.message.why
     if why is not None:
         turn.by = "quota"
@@ -92,13 +92,13 @@ def _reserved(view: View, heard: Heard, now: int) -> Decision:
     return Decision(tuple(turn.steps))
 
 
-def _ended(view: View, heard: Heard, now: int) -> Decision:
+def _over(view: View, heard: Heard, now: int) -> Decision:
+    """The job had its turn, and may have gone on since: what it was charged is free for others."""
     job = view.jobs.get(heard.message.job)
-    if job is None or not job.ended:
-        return NOTHING
     turn = Turn(view, heard, now, "quota")
-    turn.serve_quota(job.leaf)
-    turn.advance(job.queue)
+    if job is not None and (job.ended or turn.back):
+        turn.serve_quota(job.leaf)
+        turn.advance(job.queue)
     return Decision(tuple(turn.steps))
 
 

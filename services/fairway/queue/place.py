@@ -2,7 +2,7 @@
 
 from fairway.domain.quota import lacking, path_nodes
 from fairway.queue.book import NOTHING_YET, REMOVAL, Entry, steps_aside
-from fairway.queue.turn import View
+from fairway.queue.view import View
 from fairway.wire.asks import QueuePlace
 from fairway.wire.reasons import Code, Reason
 

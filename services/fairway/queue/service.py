@@ -12,12 +12,13 @@ from fairway.domain.job import Job
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import scale
+from fairway.domain.shares import Share, given_back_by
 from fairway.domain.terms import Changed
 from fairway.queue.book import Book
 from fairway.queue.decide import decide
 from fairway.queue.follow import Policies
 from fairway.queue.rooms import taken_of
-from fairway.queue.turn import SERVICE, SWEEP, Begin, Sweep
+from fairway.queue.view import SERVICE, SWEEP, Begin, Sweep
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.ports import Found, Store, Wanted
@@ -29,6 +30,7 @@ from fairway.wire import jobs as wire
 from fairway.workloads.queues import KIND
 
 _job = msgspec.json.Decoder(Job).decode
+_share = msgspec.json.Decoder(Share).decode
 _PIECE = 2_000
 _SWEEP_EVERY_MS = 10_000
 _HEARD = ("queue", "reserved", "succeeded", "failed", "lost", "cancelled", "removed", "cancel")
@@ -42,8 +44,7 @@ class QueueView(JobsView):
         self._catalog, self._meter = catalog, meter
         self.book = Book(self._by_time)
         self.usage: dict[str, int] = {}
-        self.long_used: dict[str, int] = {}
-        self._most_used: dict[str, int] = {}
+        self.owed: dict[str, Share] = {}
         self.room: dict[str, fleet.Freed] = {}
         self.freed = 0
         self.all_known = False
@@ -81,6 +82,9 @@ class QueueView(JobsView):
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         wanted.whole = (decision.QUOTA, decision.FREED)
+        for one in heard:
+            if key := given_back_by(one):
+                wanted.add(decision.OWED, key)
         for name in self._doubtful:
             wanted.add(decision.JOBS, name)
         return wanted
@@ -88,9 +92,8 @@ class QueueView(JobsView):
     def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
         self.usage = found.counters.get(decision.QUOTA, {})
-        self._most_used = {key: max(amount, self._most_used.get(key, 0)) for key, amount in self.usage.items()}
-        if any(isinstance(one.message, Sweep) for one in heard):
-            self.long_used, self._most_used = self._most_used, dict(self.usage)
+        owed = ((key, row) for (table, key), row in found.rows.items() if table == decision.OWED)
+        self.owed = {key: _share(row.data) for key, row in owed}
         freed = found.counters.get(decision.FREED, {})
         self.freed = sum(freed.values())
         for name in self._doubtful.difference(self.jobs):
@@ -134,6 +137,8 @@ class QueueView(JobsView):
                 self.book.put(write.value)
             elif isinstance(write, Add) and write.table == decision.QUOTA:
                 self.usage[write.key] = self.usage.get(write.key, 0) + write.amount
+            elif write.table == decision.OWED:
+                self.owed.pop(write.key, None)
         for say in step.events:
             if isinstance(say.message, wire.Dequeued) and say.message.woken_by == SWEEP:
                 self._meter.sweep_wakes.labels(SERVICE).inc()

@@ -1,23 +1,20 @@
 """Whose turn: tries waiting jobs against their quota, in order, under the policy of their queue. Pure."""
 
-from collections.abc import Iterable, Mapping
-from typing import Protocol
+from collections.abc import Iterable
 
-from fairway.domain.decision import Heard, Step
+from fairway.domain.decision import Add, Heard, Step
 from fairway.domain.job import Job
-from fairway.domain.queues import QueueSpec
 from fairway.domain.quota import charge, lacking, path_nodes
 from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.tell import Jobs, Teller
-from fairway.queue.book import NOTHING_YET, QUOTA, ROOM, Book, Entry, Place, retry_at, steps_aside
-from fairway.queue.follow import Policies, under
+from fairway.domain.shares import given_back_by, settled
+from fairway.domain.tell import Teller
+from fairway.queue.book import NOTHING_YET, QUOTA, ROOM, Entry, Place, retry_at, steps_aside
+from fairway.queue.follow import under
 from fairway.queue.rooms import Rooms, enough
+from fairway.queue.view import SERVICE, SWEEP, View
 from fairway.wire import jobs as wire
-from fairway.wire.fleet import FleetMessage, Freed
+from fairway.wire.fleet import Freed
 
-SERVICE = "queue"
-# The reason of a turn that only looks whether anybody was forgotten.
-SWEEP = "sweep"
 # One piece of freed room wakes at most so many jobs, the first of as many shapes.
 WAKE_BUDGET = 256
 # How many jobs of one shape are asked whether their quota lets them have the room.
@@ -26,48 +23,26 @@ SHAPE_TRIES = 32
 FOLLOWERS = 256
 
 
-class Begin(FleetMessage, frozen=True, kw_only=True, tag="begin"):
-    """Local: the queue starts on a working set."""
-
-
-class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
-    """Local: look whether anybody was forgotten."""
-
-
-class View(Jobs, Protocol):
-    """`usage` by quota key, `long_used` the most since the last sweep; `room` the last word on each cluster's free
-    room, which `all_known` says is complete; `freed` how often room was freed; `policies` the hub's by title."""
-
-    book: Book
-    freed: int
-    all_known: bool
-
-    @property
-    def usage(self) -> Mapping[str, int]: ...
-    @property
-    def long_used(self) -> Mapping[str, int]: ...
-    @property
-    def room(self) -> Mapping[str, Freed]: ...
-    @property
-    def tree(self) -> QuotaNode | None: ...
-    @property
-    def queues(self) -> Mapping[str, QueueSpec]: ...
-    @property
-    def policies(self) -> Policies: ...
-
-
 class Turn:
-    """The steps of one decision, with what they have charged so far."""
+    """The steps of one decision, with what they have charged so far. The first takes back what the message says is
+    over: now that it is heard it is in the record, and others may have it."""
 
     def __init__(self, view: View, heard: Heard, now: int, woken_by: str) -> None:
         self._view, self._heard, self._now, self.by = view, heard, now, woken_by
-        # What was given back a moment ago has its own message on the way: only what lay free for long was forgotten.
-        self.usage = dict(view.usage if woken_by != SWEEP else view.long_used)
+        self.usage = dict(view.usage)
         self.steps: list[Step] = []
         self.gone: set[str] = set()
         self._held: set[str] = set()
         self._rooms = Rooms(view.book)
         self._flying = {queue for queue, jobs in view.book.flying.items() if jobs}
+        self.back = view.owed.get(given_back_by(heard))
+        if self.back is not None:
+            self.steps.append(Step(settled(given_back_by(heard), self.back)))
+            self._count(self.back.adds(-1))
+
+    def _count(self, adds: Iterable[Add]) -> None:
+        for one in adds:
+            self.usage[one.key] = self.usage.get(one.key, 0) + one.amount
 
     def blocking(self, queue: str) -> bool:
         spec = self._view.queues.get(queue)
@@ -93,8 +68,8 @@ class Turn:
         return True
 
     def enter(self, entry: Entry) -> None:
-        """Tries a job that has come; those before it first, where there is quota for it: what was given back a moment
-        ago is theirs, and the word of it may still be on its way."""
+        """Tries a job that has come; those before it first, where there is quota for it: if a max was raised a moment
+        ago that is theirs, and the word of it may still be on its way."""
         if lacking(path_nodes(self._view.tree, entry.job.leaf), self.usage, entry.request) is None:
             by, self.by = self.by, "quota"
             self.serve_quota(entry.job.leaf, entry.place)
@@ -154,8 +129,7 @@ class Turn:
         self.gone.add(job.id)
         if self.blocking(job.queue):
             self._flying.add(job.queue)
-        for one in charged:
-            self.usage[one.key] = self.usage.get(one.key, 0) + one.amount
+        self._count(charged)
 
     def _teller(self, job: Job) -> Teller:
         return Teller(self._view, SERVICE, self._heard, self._now, job)

@@ -131,14 +131,12 @@ class People:
         process.resume()
 
     async def _wipe(self) -> None:
-        self._witness.lost(self._fleet)
         self._fleet.store.wipe()
 
     async def _failover(self) -> None:
         """To a replica that is behind: what was written last is gone."""
         kept = self._fleet.store.keep()
         await asyncio.sleep(self._rng.choice((0.05, 0.5, 5.0)))
-        self._witness.lost(self._fleet)
         self._fleet.store.fail_over(kept)
 
     async def _outage(self) -> None:

@@ -122,14 +122,10 @@ class Witness:
         if (job, attempt) not in self.ordered and attempt in self.running.get(job, {}):
             self.breach("deleted", job, f"attempt {attempt} was deleted in {cluster}, and the record does not say why")
 
-    # The settings and the store.
+    # The settings.
 
     def settled(self, tree: QuotaNode) -> None:
         self._checker.quota(tree, T0 + self.now())
-
-    def lost(self, fleet: Fleet) -> None:
-        """It is about to lose what it has: what it has given back may never be said."""
-        self._checker.lost({name: job.since for name, job in rows(fleet).items() if not job.charged})
 
     # Everything, when it is worth looking at everything.
 
@@ -196,6 +192,8 @@ def _sums(fleet: Fleet) -> Found:
             if amount:
                 yield "quota", "", f"{name} is still charged {amount}"
     for table, held in sorted(fleet.store.rows.items()):
+        if table == decision.OWED:
+            yield from (("quota", key.partition("/")[0], "its share was given back and is still owed") for key in held)
         if table.startswith("ledger/") or table in (decision.LIVE, decision.NAMES):
             for key in sorted(held):
                 job = known.get(key.partition("/")[0])

@@ -5,6 +5,7 @@ from given import of, told
 from lives import GPU, T0, Life, S, admitted, dequeued, dispatched, failing, queued, reserved, running, submitted
 
 from fairway.domain.decision import Add, Put, Step
+from fairway.domain.shares import Share
 from fairway.domain.tell import Teller, counted
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -37,10 +38,14 @@ def test_a_job_is_put_at_its_new_rev_if_it_is_still_at_the_one_that_was_read() -
     assert (put.rev, put.expect) == (4 - 1, 2)
 
 
-def test_what_was_charged_is_given_back_with_the_step_that_ends_the_charge() -> None:
+def test_what_was_charged_is_owed_from_the_step_that_ends_the_charge() -> None:
     life = running()
-    step = Teller(of(life), "watcher", told(wire.Cancel(tenant="t")), NOW, life.name).say(wire.Succeeded, cluster="c1")
-    assert counters(step.step()) == {"root|nvidia.com/gpu": -32, "root/a|nvidia.com/gpu": -32}
+    heard = told(wire.Cancel(tenant="t"))
+    step = Teller(of(life), "watcher", heard, NOW, life.name).say(wire.Succeeded, cluster="c1").step()
+    assert [(one.key, one.value) for one in step.writes if isinstance(one, Put) and one.table == "owed"] == [
+        (f"llm-1/{step.events[0].message.rev}", Share(("root", "root/a"), {GPU: 32}))
+    ]
+    assert counters(step) == {}, "it stays charged until the queue has heard of it"
     back = failing(running())
     assert (back.now.charged, back.now.charge) == (False, {})
 

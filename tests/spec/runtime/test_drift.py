@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from lives import GPU, dequeued, running
 
+from fairway.domain.shares import Share
 from fairway.domain.tell import row_of
 from fairway.runtime.drift import Drift, Key, Value, drift, flat, jobs_of, quota_drift, state_hash, unlike
 from fairway.runtime.rebuild import working_set
@@ -55,7 +56,9 @@ def test_a_counter_that_is_not_the_sum_of_the_charged_jobs_is_told() -> None:
     row = msgspec.json.encode(row_of(dequeued().now))
     used = working_set({"llm-1": dequeued().now}).quota
     (node,) = [name for name in used if name.endswith(GPU)][:1]
-    assert quota_drift([row], used) == []
-    assert quota_drift([row], {**used, node: 1, "other|cpu": 2}) == [
+    assert quota_drift([row], [], used) == []
+    share = msgspec.json.encode(Share(("other",), {"cpu": 2}))
+    assert quota_drift([row], [share], {**used, "other|cpu": 2}) == [], "given back, and not heard of yet"
+    assert quota_drift([row], [], {**used, node: 1, "other|cpu": 2}) == [
         Drift("quota", "other|cpu", None, None, {"": (0, 2)}), Drift("quota", node, None, None, {"": (used[node], 1)}),
     ]  # fmt: skip

@@ -11,6 +11,7 @@ from fairway.domain.job import Job
 from fairway.domain.ledger import Hold
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.shares import Share
 from fairway.domain.silence import Freeze
 from fairway.placement.cluster import ClusterView
 from fairway.queue.book import Book
@@ -33,7 +34,7 @@ class Given:
     policies: dict[str, Policy] = field(default_factory=dict)
     queues: dict[str, QueueSpec] = field(default_factory=dict)
     usage: dict[str, int] = field(default_factory=dict)
-    long_used: dict[str, int] = field(default_factory=dict)
+    owed: dict[str, Share] = field(default_factory=dict)
     room: dict[str, fleet.Freed] = field(default_factory=dict)
     all_known: bool = True
     freed: Any = 0

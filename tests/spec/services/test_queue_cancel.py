@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 import pytest
-from given import adds, events, heard, of, puts, told, verbs
+from given import events, heard, of, puts, told, verbs
 from line import flying, held, waiting
-from lives import SLOTS, T0, Life, S, admitted
+from lives import GPU, SLOTS, T0, Life, S, admitted
 
 from fairway.domain.decision import NOTHING, Decision
+from fairway.domain.quota_tree import MAX_JOBS
+from fairway.domain.shares import Share, owed_key
 from fairway.queue.decide import decide
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -121,15 +123,13 @@ def test_what_follows(case: Case) -> None:
     assert verbs(decide(of(case.given), heard(case.given), NOW)) == case.says
 
 
-def test_the_cancelled_job_says_who_asked_and_gives_back_its_quota_and_its_name() -> None:
+def test_the_cancelled_job_says_who_asked_and_owes_its_quota_and_gives_back_its_name() -> None:
     life = removed(cancelling(dispatched()))
     decision = decide(of(life), heard(life), NOW)
     (job,) = puts(decision, "jobs").values()
     assert (job.state, job.why) == ("cancelled", STOP)
-    assert adds(decision) == {
-        "quota root|nvidia.com/gpu": -8, "quota root|kube-queue/max-jobs": -1,
-        "quota root/a|nvidia.com/gpu": -8, "quota root/a|kube-queue/max-jobs": -1,
-    }  # fmt: skip
+    share = Share(("root", "root/a"), {GPU: 8, MAX_JOBS: 1})
+    assert puts(decision, "owed") == {owed_key("a", job.rev): share}
     assert puts(decision, "names") == {"team-a/PyTorchJob/a": None}
 
 

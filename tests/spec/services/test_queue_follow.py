@@ -11,7 +11,8 @@ from lives import T0, Life, S
 from fairway.domain.decision import Decision
 from fairway.domain.terms import Changed
 from fairway.queue.decide import decide
-from fairway.queue.turn import FOLLOWERS, Begin
+from fairway.queue.turn import FOLLOWERS
+from fairway.queue.view import Begin
 from fairway.wire.policy import Affinity, Placement, Policy, Selector
 
 NOW = T0 + 900 * S

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from given import adds, events, gone, heard, of, told, tree, verbs
-from line import BLOCK, flying, freed, held, quota, room, waiting
+from line import BLOCK, LEAF, flying, freed, held, quota, room, waiting
 from lives import GPU, T0, Life, S
 
-from fairway.domain.decision import NOTHING
+from fairway.domain.decision import NOTHING, Add, Put
+from fairway.domain.shares import Share, owed_key
 from fairway.queue.decide import decide
-from fairway.queue.turn import Begin, Sweep
+from fairway.queue.view import Begin, Sweep
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -44,7 +45,7 @@ CASES = {
     "what fits goes past what does not": Case(
         [waiting("a", pods=4, why=quota()), waiting("b", 1)], "b", ["b"], {"tree": tree(), "usage": EIGHT_LEFT}
     ),
-    "what was given back unheard goes to one before it first": Case(
+    "what a raised max makes free goes to one before it first": Case(
         [waiting("a", pods=2, priority=9, why=quota()), waiting("b", 1)],
         "b", ["a"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 16}},
     ),
@@ -157,8 +158,8 @@ CASES = {
     "at the start everybody who may goes": Case(
         [waiting("a"), waiting("b", 1, why=quota()), waiting("c", 2, gpus=4, why=room())], Begin(), ["b", "a", "c"]
     ),
-    "the sweep leaves alone what was only just given back": Case(
-        [waiting("a", why=quota())], Sweep(), [], {"tree": tree(), "long_used": FULL}
+    "the sweep leaves alone what is still owed": Case(
+        [waiting("a", why=quota())], Sweep(), [], {"tree": tree(), "usage": FULL}
     ),
     "the sweep finds what was forgotten": Case([waiting("a", why=quota())], Sweep(), ["a"], {"tree": tree()}),
 }  # fmt: skip
@@ -188,6 +189,28 @@ def test_the_charge_goes_with_the_turn_to_every_node_of_the_path_within_its_maxi
     limits = {write.key: write.most for write in decision.steps[0].writes if hasattr(write, "most")}
     assert limits["root/a|nvidia.com/gpu"] == 32
     assert limits["root|kube-queue/max-jobs"] is None
+
+
+@pytest.mark.parametrize("gone_on", [False, True])
+def test_a_share_that_is_heard_to_be_over_is_given_back_once_and_is_for_the_next(gone_on: bool) -> None:
+    life = flying("x").then(wire.Queue, queue="gold", leaf=LEAF, enqueued_at=T0, why=room())
+    share = {owed_key("x", life.now.entered): Share(LEAF, {GPU: 8})}
+    back = heard(life)
+    if gone_on:
+        life.then(wire.Dequeued, path=LEAF, charge={GPU: 8})
+    view = of(life, waiting("a", 1, why=quota()), tree=tree(), usage=FULL, owed=share)
+    decision = decide(view, back, NOW)
+    taken, *_ = decision.steps
+    assert taken.writes == (
+        Put("owed", *share, None, expect=1), Add("quota", f"root|{GPU}", -8), Add("quota", f"root/a|{GPU}", -8),
+    )  # fmt: skip
+    assert gone(decision) == ["a"]
+
+
+def test_what_is_owed_is_not_free_before_it_is_heard() -> None:
+    fresh = waiting("a", 1)
+    share = {owed_key("x", 5): Share(LEAF, {GPU: 8})}
+    assert verbs(decide(of(fresh, tree=tree(), usage=FULL, owed=share), heard(fresh), NOW)) == ["blocked"]
 
 
 def test_why_it_is_blocked_is_said_once() -> None:

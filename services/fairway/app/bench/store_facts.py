@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.job import Job
-from fairway.domain.tell import name_key, quota_key
+from fairway.domain.shares import Share
+from fairway.domain.tell import name_key
 from fairway.runtime.ports import Row, Store, Wanted
 from fairway.wire.capacity import Node
 
@@ -43,10 +44,8 @@ class Facts(Struct):
         keys = ((decision.NAMES, names), (decision.CLIENTS, job.spec.client), (decision.ledger(job.cluster), job.key))
         for row in (*((table, job.id) for table in (decision.JOBS, decision.PLACED, decision.LIVE)), *keys):
             self.rows.pop(row, None)
-        for node in job.path:
-            for name, amount in job.charge.items():
-                key = quota_key(node, name)
-                self.quota[key] = self.quota.get(key, 0) - amount
+        for one in Share(job.path, job.charge).adds(-1):
+            self.quota[one.key] = self.quota.get(one.key, 0) + one.amount
         for held in self.holds.values():
             held.pop(job.key, None)
 

@@ -1,0 +1,47 @@
+"""What the queue decides on, and what it tells itself."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from fairway.domain.queues import QueueSpec
+from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.shares import Share
+from fairway.domain.tell import Jobs
+from fairway.queue.book import Book
+from fairway.queue.follow import Policies
+from fairway.wire.fleet import FleetMessage, Freed
+
+SERVICE = "queue"
+# The reason of a turn that only looks whether anybody was forgotten.
+SWEEP = "sweep"
+
+
+class Begin(FleetMessage, frozen=True, kw_only=True, tag="begin"):
+    """Local: the queue starts on a working set."""
+
+
+class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
+    """Local: look whether anybody was forgotten."""
+
+
+class View(Jobs, Protocol):
+    """`usage` by quota key; `owed` the shares that the messages in hand give back; `room` the last word on each
+    cluster's free room, which `all_known` says is complete; `freed` how often room was freed; `policies` the hub's by
+    title."""
+
+    book: Book
+    freed: int
+    all_known: bool
+
+    @property
+    def usage(self) -> Mapping[str, int]: ...
+    @property
+    def owed(self) -> Mapping[str, Share]: ...
+    @property
+    def room(self) -> Mapping[str, Freed]: ...
+    @property
+    def tree(self) -> QuotaNode | None: ...
+    @property
+    def queues(self) -> Mapping[str, QueueSpec]: ...
+    @property
+    def policies(self) -> Policies: ...
