@@ -12,6 +12,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 from door_house import POLICY, job
+from structlog.testing import capture_logs
 
 from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
 from fairway.adapters.memory_cluster import MemoryCluster
@@ -163,8 +164,9 @@ async def test_the_hub_keeps_what_cannot_be_submitted_and_it_is_submitted_once(h
         wide = {**POLICY, "metadata": {"name": "wide", "namespace": "team-a"}}
         wide["spec"] = {"resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job"}]}
         await house.hub.create(PP, wide)
-        await house.hub.create(JOB, job("meanwhile", uid="u-2"))
-        await asyncio.sleep(1)  # long enough for it to have been tried, and to be ripe
+        with capture_logs() as said:
+            await house.hub.create(JOB, job("meanwhile", uid="u-2"))
+            await until(lambda: _tried(said))
         assert await house.hub.get(JOB, "team-a", "meanwhile") is not None
         await server.restart()
         if away == "valkey":
@@ -181,3 +183,7 @@ async def _has(house: House, count: int) -> bool:
         return len(await house.submitted()) >= count
     except Unreachable:
         return False
+
+
+async def _tried(said: list[Any]) -> bool:
+    return any(one["event"] == "waiting" and one.get("service") == "gateway" for one in said)

@@ -143,16 +143,23 @@ class MemoryCluster:
     async def patch(
         self, kind: str, namespace: str, name: str, body: Json | list[Json], subresource: str = ""
     ) -> Json | None:
-        """Only what Fairway itself patches: the status of an object whose uid is known."""
+        """Only what Fairway itself patches: the status, or the labels, of an object whose uid is known."""
         self._reached()
         found = self.objects.get((kind, namespace, name))
         if found is None:
             return None
         values = {step["path"]: step["value"] for step in body} if isinstance(body, list) else {}
-        if values.get("/metadata/uid") != found["metadata"]["uid"]:
+        meta: Json = body["metadata"] if isinstance(body, dict) else {"uid": values.get("/metadata/uid")}
+        if meta.get("uid") != found["metadata"]["uid"]:
             raise ClusterRefused("Invalid", f"{namespace}/{name} is another object by now")
-        self.show((kind, namespace, name), values["/status"])
-        return self.objects[kind, namespace, name]
+        key = (kind, namespace, name)
+        if "labels" in meta:
+            labels = {**(found["metadata"].get("labels") or {}), **meta["labels"]}
+            self.objects[key] = {**found, "metadata": {**found["metadata"], "labels": labels}}
+            self._tell(key, self.objects[key])
+        else:
+            self.show(key, values["/status"])
+        return self.objects[key]
 
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
         self._reached()

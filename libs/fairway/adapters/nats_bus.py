@@ -32,6 +32,11 @@ _PUBLISH_WAIT_S = 5.0
 _MOST_UNANSWERED = 1_000_000
 
 
+def addresses(url: str) -> list[str]:
+    """Of the servers of a cluster, any of which may be down when a client comes."""
+    return [one.strip() for one in url.split(",") if one.strip()]
+
+
 class _Ack(msgspec.Struct):
     seq: int = 0
     error: dict[str, Any] | None = None
@@ -54,9 +59,9 @@ class NatsBus:
 
     @classmethod
     async def connect(cls, url: str, name: str, bulk: bool = True, inbox: str = "_INBOX") -> "NatsBus":
-        """Tries for ever: a service that starts before its bus waits for it. `name` is seen in the server's list;
-        without `bulk` every message goes through nats-py's public API. Answers come to subjects below `inbox`: one of
-        its own keeps others from reading them."""
+        """Tries for ever: a service that starts before its bus waits for it. `url` is one address, or several with
+        commas. `name` is seen in the server's list; without `bulk` every message goes through nats-py's public API.
+        Answers come to subjects below `inbox`: one of its own keeps others from reading them."""
         bus: NatsBus | None = None
 
         async def disconnected() -> None:
@@ -68,7 +73,7 @@ class NatsBus:
                 bus.pull_again()
 
         client = await nats.connect(
-            url, name=name, max_reconnect_attempts=-1, reconnect_time_wait=0.2, connect_timeout=2,
+            addresses(url), name=name, max_reconnect_attempts=-1, reconnect_time_wait=0.2, connect_timeout=2,
             allow_reconnect=True, disconnected_cb=disconnected, reconnected_cb=reconnected, error_cb=_quiet,
             pending_size=16 * 2**20, ping_interval=10, max_outstanding_pings=2, inbox_prefix=inbox.encode(),
         )  # fmt: skip

@@ -10,11 +10,17 @@ from fairway.domain.job import MOVES, Attempt, Job, State, fold
 from fairway.wire import jobs as wire
 from fairway.wire.jobs import JobMessage
 
+# What is said of a waiting job, and not where it waits.
+_OF_WAITING = (wire.Blocked, wire.Amended, wire.Recall)
 _IN_CLUSTER = (wire.Reserved, wire.Dispatched, wire.Running, wire.Succeeded, wire.Failed, wire.Lost)
 
 
 def over_gap(job: Job, message: JobMessage) -> Job:
     """The job after `message`, as far as it can be known. IllegalMove for what begins a job, or is no event."""
+    if job.state is State.ADMITTED and isinstance(message, _OF_WAITING):
+        # quota was not heard, and so it says again in which queue it is, and who pays for it.
+        waiting = fold(msgspec.structs.replace(job, state=State.QUEUED), message)
+        return msgspec.structs.replace(waiting, state=State.ADMITTED)
     allowed = MOVES.get(type(message), ((), None))[0]
     state = job.state if job.state in allowed or not allowed else _likeliest(allowed)
     changes: dict[str, object] = {"state": state, "attempt": max(job.attempt, message.attempt)}

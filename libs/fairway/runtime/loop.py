@@ -43,7 +43,7 @@ class World(Struct, frozen=True):
 
 
 class Loop:
-    """Runs one service until cancelled. `ready` is False while the bus, the store or the lease is missing."""
+    """Runs one service until cancelled."""
 
     def __init__(self, service: Service, world: World, meter: Meter) -> None:
         self.service, self.world, self.meter = service, world, meter
@@ -52,9 +52,15 @@ class Loop:
         self.outbox = Outbox(service.name, world)
         self.opening = Opening(service, world)
         self.acting = Acting(service.act, self.inbox.put_back, self._failed) if service.act else None
-        self.ready = False
+        self._works = False
         self._listening: asyncio.Task[None] | None = None
         self._group: asyncio.TaskGroup
+
+    @property
+    def ready(self) -> bool:
+        """False while the bus, the store or the lease is missing. Who has nothing to do knows of the store by sweeping
+        its outbox."""
+        return self._works and self.outbox.reached
 
     async def run(self) -> None:
         await self._open()
@@ -83,12 +89,12 @@ class Loop:
             await self.inbox.give_back()
 
     async def _open(self) -> None:
-        self.ready = False
+        self._works = False
         while not await self._opened():
             await self.world.clock.sleep(0.1)
         if self.service.begin is not None:
             self.inbox.put(self.service.begin)
-        self.ready = True
+        self._works = True
 
     async def _opened(self) -> bool:
         """False when the store, or the lease, was lost again on the way."""
@@ -107,12 +113,12 @@ class Loop:
         while plans:
             try:
                 plans = await self._round(plans)
-                self.ready = True
+                self._works = True
             except (StoreWiped, Fenced) as error:
                 log.warning("working set lost", service=self.service.name, cause=type(error).__name__)
                 await self._open()
             except Unreachable as error:
-                self.ready = False
+                self._works = False
                 log.warning("waiting", service=self.service.name, cause=str(error))
                 await self.world.clock.sleep(0.5)
                 await self._open()

@@ -25,7 +25,8 @@ _unpacked = msgspec.msgpack.Decoder(list[Outgoing]).decode
 
 
 class Outbox:
-    """One per service, shared by its instances: whoever finds an entry that stays publishes it."""
+    """One per service, shared by its instances: whoever finds an entry that stays publishes it. `reached` is whether
+    the last sweep could look for any."""
 
     def __init__(self, service: str, world: Any) -> None:
         self._service, self._world = service, world
@@ -34,6 +35,7 @@ class Outbox:
         self._done: tuple[str, ...] = ()
         self._seen: set[str] = set()
         self._count = 0
+        self.reached = True
 
     def pack(self, steps: Sequence[tuple[Any, Step]], token: int) -> tuple[Commit, list[list[Outgoing]]]:
         """The commit of these steps, and for each step its messages as they will go out."""
@@ -85,6 +87,7 @@ class Outbox:
         """Says what a crashed instance left unsaid. Saying it twice is saying it once: the ids are the same."""
         self._done = ()
         await self._republish(await self._entries())
+        self.reached = True
 
     async def sweep(self) -> None:
         """Publishes entries that were there a whole sweep ago, and this instance's last ones when all is quiet."""
@@ -94,9 +97,9 @@ class Outbox:
                 entries = await self._entries()
                 old = {key: data for key, data in entries.items() if key in self._seen}
                 await self._republish(old)
-                self._seen = set(entries) - set(old)
-            except (Unreachable, StoreWiped):
-                self._seen = set()
+                self._seen, self.reached = set(entries) - set(old), True
+            except (Unreachable, StoreWiped) as error:
+                self._seen, self.reached = set(), isinstance(error, StoreWiped)
 
     async def _entries(self) -> dict[str, bytes]:
         found = await self._world.store.read(Wanted(whole=(self._table,)))

@@ -12,6 +12,8 @@ from fairway.workloads.registry import KINDS
 
 JOB_LABEL = "fairway.io/job"
 ATTEMPT_LABEL = "fairway.io/attempt"
+# As API servers know who has set a field (adapters/kubernetes_create.py).
+FIELD_MANAGER = "fairway"
 MANAGED_LABEL = "fairway.io/managed"
 POD_SET_LABEL = "fairway.io/pod-set"
 # On pods for which room is held in the member, and on what holds it: how (wire.capacity).
@@ -137,3 +139,13 @@ def _holder(copy: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | Non
     for key in path[:-1]:
         here = here.get(key) if isinstance(here, dict) else None
     return here if isinstance(here, dict) else None
+
+
+def stripped(manifest: dict[str, Any]) -> bool:
+    """Whether Fairway has applied this object, and somebody has taken off the labels that say for which job. What
+    API servers keep of who has set its spec tells."""
+    meta = manifest.get("metadata") or {}
+    if JOB_LABEL in (meta.get("labels") or {}):
+        return False
+    made = (one for one in meta.get("managedFields") or () if not one.get("subresource"))
+    return any(one.get("manager") == FIELD_MANAGER for one in made)

@@ -87,7 +87,7 @@ class Fleet:
         """What tells a Fairway process where this fleet is: the process of that name, or any."""
         hub = {} if self.plan.stub_clusters else {"FAIRWAY_HUB_KUBECONFIG": str(self.hub_kubeconfig)}
         return {
-            "FAIRWAY_NATS_URL": self.nats.url,
+            "FAIRWAY_NATS_URL": ",".join(one.url for one in (self.nats, *self.nats_others)),
             "FAIRWAY_REDIS_URL": f"{self.valkey.url}/0",
             "FAIRWAY_CLUSTERS_DIR": str(self.kubeconfigs),
             "FAIRWAY_REPLICAS": str(self.plan.nats_servers),

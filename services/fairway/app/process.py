@@ -20,6 +20,7 @@ from faststream.nats import NatsBroker, NatsMessage
 from prometheus_client import make_asgi_app
 from starlette.responses import JSONResponse, Response
 
+from fairway.adapters.nats_bus import addresses
 from fairway.app.settings import Settings
 from fairway.app.wiring import Parts, build, place_of
 from fairway.gateway.http import check_address
@@ -46,7 +47,7 @@ class Process(AsgiFastStream):
         self.parts: Parts | None = None
         self.door: App | None = None
         self.url = settings.public_url
-        broker = NatsBroker(settings.nats_url, max_reconnect_attempts=-1, reconnect_time_wait=1, logger=None)
+        broker = NatsBroker(addresses(settings.nats_url), max_reconnect_attempts=-1, reconnect_time_wait=1, logger=None)
         _control_plane(broker, self)
         super().__init__(broker, asgi_routes=[("/healthz", _alive), ("/readyz", self._readiness)], logger=None)
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import nats.errors
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats_bus import NatsBus, addresses
 from fairway.adapters.redis_store import RedisStore
 from fairway.app.client import FLEET_FILE
 from fairway.app.failure import ERROR, UNREACHABLE, USAGE, Failure
@@ -34,9 +34,9 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def shown(url: str) -> str:
-    """An address without its password."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    """One address, or several with commas, without their passwords."""
+    parts = map(urlsplit, addresses(url))
+    return ",".join(one._replace(netloc=one.netloc.rpartition("@")[2]).geturl() for one in parts)
 
 
 @asynccontextmanager

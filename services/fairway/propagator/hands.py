@@ -18,7 +18,7 @@ from fairway.runtime.loop import World
 from fairway.runtime.ports import Applied, Cluster, ClusterRefused, StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy, stripped
 
 # One look at a deletion; the message comes again for the next one.
 _DELETE_WAIT_S = 5.0
@@ -118,4 +118,14 @@ class Hands:
         gone = await cluster.delete(copy.kind, copy.namespace, copy.name, labels, _DELETE_WAIT_S)
         if copy.room is not None:
             await self._held_by().release(call.cluster, copy.room)
-        return gone
+        return not await _labelled_again(cluster, copy, labels) and gone
+
+
+async def _labelled_again(cluster: Cluster, copy: Copy, labels: dict[str, str]) -> bool:
+    """Whether the object was there and had lost its labels, by which it would have been deleted. It has them back."""
+    found = await cluster.get(copy.kind, copy.namespace, copy.name)
+    if found is None or not stripped(found):
+        return False
+    uid = found["metadata"]["uid"]
+    await cluster.patch(copy.kind, copy.namespace, copy.name, {"metadata": {"uid": uid, "labels": labels}})
+    return True

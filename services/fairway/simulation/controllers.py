@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from fairway.adapters.memory_cluster import Key, MemoryCluster
 from fairway.runtime.ports import Applied, Clock, ClusterRefused
-from fairway.simulation import pods
+from fairway.simulation import editing, pods
 from fairway.simulation.pods import GPU, NODE, POD
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
@@ -46,6 +46,7 @@ class Controlled(MemoryCluster):
         self._rng, self._heard = rng, heard
         self.fate: Callable[[str, int], Fate] = lambda job, attempt: Fate()
         self.lost = 0
+        self._whose: dict[str, tuple[str, int]] = {}
         self._changed = asyncio.Event()
         for node, gpus in nodes.items():
             self.objects[NODE, "", node] = pods.node(node, gpus)
@@ -57,7 +58,15 @@ class Controlled(MemoryCluster):
         found = self.objects.get((kind, meta.get("namespace") or "default", meta["name"]))
         if found is not None and "deletionTimestamp" in found["metadata"] and not self.away:
             raise ClusterRefused("StaleObject", f"{meta['name']} is on its way out")
-        return await super().apply(kind, manifest)
+        return await super().apply(kind, editing.applied(manifest))
+
+    def _create(self, key: Key, manifest: Json) -> None:
+        super()._create(key, manifest)
+        self._whose[self.objects[key]["metadata"]["uid"]] = attempt_of(manifest)
+
+    def whose(self, manifest: Json) -> tuple[str, int]:
+        """The job and the attempt that it was applied for, whatever became of its labels."""
+        return self._whose.get(manifest["metadata"].get("uid", ""), ("", 0))
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         self._reached()
@@ -77,7 +86,7 @@ class Controlled(MemoryCluster):
 
     def _doom(self, key: Key, found: Json) -> None:
         """It goes when its pods have gone, which takes them some time."""
-        self._heard.deleted(self.name, *attempt_of(found))
+        self._heard.deleted(self.name, *self.whose(found))
         self.objects[key] = {**found, "metadata": {**found["metadata"], "deletionTimestamp": "now"}}
         self._tell(key, self.objects[key])
         seconds = self._rng.choice((0.0, 0.2, 2.0, 12.0, 60.0))
@@ -103,7 +112,7 @@ class Controlled(MemoryCluster):
         for name in self._pods_of(found["metadata"]["uid"]):
             self._remove((POD, key[1], name))
         self._remove(key)
-        self._heard.gone(self.name, *attempt_of(found))
+        self._heard.gone(self.name, *self.whose(found))
         self._bind()
 
     # What its controllers do.
@@ -142,7 +151,7 @@ class Controlled(MemoryCluster):
             return
         self._show_pods(key[1], uid, "Succeeded" if fate.end == "succeeded" else "Failed")
         self.show(key, pods.ended(key[0], fate.end == "succeeded"))
-        self._heard.ended(self.name, *attempt_of(self.objects[key]), fate.end == "succeeded")
+        self._heard.ended(self.name, *self.whose(self.objects[key]), fate.end == "succeeded")
         self._bind()
 
     def _there(self, key: Key, uid: str) -> bool:

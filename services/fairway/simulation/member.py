@@ -6,7 +6,7 @@ It is the truth about what runs; the witness hears of every gang that starts, an
 import asyncio
 
 from fairway.adapters.memory_cluster import Key
-from fairway.simulation import pods
+from fairway.simulation import editing, pods
 from fairway.simulation.controllers import Controlled, attempt_of
 from fairway.simulation.pods import GPU, NODE, POD, Wanted
 
@@ -42,6 +42,15 @@ class Member(Controlled):
             if key[0] == POD and one["spec"].get("nodeName") == node:
                 self._remove(key)
         self._bind()
+
+    def edit(self, key: Key) -> None:
+        """Somebody writes to its spec."""
+        self._put(key, editing.edited(self.objects[key]))
+
+    def strip(self, key: Key) -> None:
+        """Somebody takes the labels off; who follows these is told that it is gone."""
+        self._tell(key, self.objects[key], gone=True)
+        self._put(key, editing.stripped(self.objects[key]))
 
     def attempts(self) -> set[str]:
         """`<job>/<attempt>` of every pod of ours that is on a node."""

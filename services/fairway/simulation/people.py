@@ -176,7 +176,7 @@ class People:
         self._member().stranger(self._rng.choice((1, 4, 8)), self._rng.choice((5.0, 60.0, 300.0)))
 
     async def _hand(self) -> None:
-        """Somebody deletes an object of ours in a member."""
+        """Somebody deletes an object of ours in a member, writes to its spec, or takes its labels off."""
         member = self._member()
         if ours := member.ours():
-            member.remove(self._rng.choice(ours))
+            self._rng.choice((member.remove, member.edit, member.strip))(self._rng.choice(ours))

@@ -18,7 +18,6 @@ from fairway.runtime.check import Checker
 from fairway.runtime.check_job import Spoken
 from fairway.runtime.ports import Delivery
 from fairway.runtime.rebuild import Folding
-from fairway.simulation.controllers import attempt_of
 from fairway.simulation.fleet import Fleet
 from fairway.simulation.outcome import Breach
 from fairway.simulation.virtual import T0
@@ -179,7 +178,7 @@ def _left(fleet: Fleet) -> Found:
     stays = {(job.id, job.attempt) for job in rows(fleet).values() if job.state in (State.SUCCEEDED, State.FAILED)}
     for member in fleet.members.values():
         for key in member.ours():
-            job, attempt = attempt_of(member.objects[key])
+            job, attempt = member.whose(member.objects[key])
             if job and (job, attempt) not in stays:
                 yield "left", job, f"attempt {attempt} is left in {member.name}"
 

@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from fairway.workloads.render import FIELD_MANAGER
+
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
-_US = "fairway"
 # To say so and to say nothing is the same.
 _NOTHING: tuple[Any, ...] = (None, {}, [], "", False)
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -39,7 +40,7 @@ class Marks(Struct, frozen=True):
 def marks(manifest: Json) -> Marks:
     meta = manifest.get("metadata") or {}
     specs = [(manager, fields) for manager, fields in _of_spec(meta) if fields]
-    ours = [fields for manager, fields in specs if manager == _US]
+    ours = [fields for manager, fields in specs if manager == FIELD_MANAGER]
     if not ours:
         return Marks()
     touched = (meta.get("generation") or 0) > 1
@@ -54,7 +55,7 @@ def edits(applied: Json, live: Json, lost: bool) -> tuple[Edit, ...]:
     found = []
     for path, there in _different(applied.get("spec"), live.get("spec"), ()):
         owners = {manager for manager, fields in specs if _owns(fields, path, live.get("spec"))}
-        if _US in owners or owners & operators:
+        if FIELD_MANAGER in owners or owners & operators:
             continue
         if owners:
             found.append(Edit(_text(path), min(owners)))

@@ -13,7 +13,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.kind import reach
 from fairway.workloads.registry import KINDS
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy, stripped
 
 Json = dict[str, Any]
 _submitted = msgspec.json.Decoder(wire.Submitted).decode
@@ -83,7 +83,7 @@ class Suspicion:
             return GONE
         if labels.items() <= (meta.get("labels") or {}).items():
             return THERE
-        if JOB_LABEL in (meta.get("labels") or {}) or not marks(found).ours:
+        if not stripped(found):
             return GONE
         body = {"metadata": {"uid": meta["uid"], "labels": labels}}
         there = await cluster.patch(asked.kind, asked.namespace, asked.name, body)

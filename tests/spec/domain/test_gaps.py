@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from lives import SLOTS, T0, admitted, dispatched, queued, reserved, running
+from lives import SLOTS, T0, admitted, dispatched, queued, reserved, running, spec
 
 from fairway.domain.gaps import over_gap
-from fairway.domain.job import Job, State
+from fairway.domain.job import Job, State, fold
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -22,6 +22,22 @@ def follows(job: Job, kind: type[wire.JobMessage], attempt: int = 1, **fields: A
 def test_a_job_that_went_without_a_word_on_its_queue_is_in_one_and_charged() -> None:
     job = follows(admitted().now, wire.Dequeued, path=("root", "root/a"), charge={"cpu": 1})
     assert (job.state, job.queue, job.leaf, job.charged) == (State.DEQUEUED, "a", ("root", "root/a"), True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        (wire.Blocked, {"why": WHY}),
+        (wire.Amended, {"spec": spec()}),
+        (wire.Recall, {"cluster": "", "why": Reason(Code.CANCELLED, "cancelled by ann")}),
+    ],
+)
+def test_a_job_of_which_nobody_has_said_where_it_waits_is_given_to_quota_once_more(kind: Any, fields: Any) -> None:
+    """It would wait in no queue, and be charged to nobody."""
+    job = follows(admitted().now, kind, **fields)
+    assert (job.state, job.entered, job.rev) == (State.ADMITTED, 1, 3)
+    queue = wire.Queue(job=job.id, tenant=job.tenant, rev=4, attempt=1, at=T0, queue="a", leaf=("root", "root/a"))
+    assert (fold(job, queue).state, fold(job, queue).why) == (State.QUEUED, None)
 
 
 def test_a_reservation_without_a_word_on_its_placement_holds_room_in_its_cluster() -> None:

@@ -1,0 +1,54 @@
+"""What is recalled is removed, though somebody has taken off the labels by which it would be deleted."""
+
+import asyncio
+
+import httpx
+import pytest
+from simulated import JOB, OURS, PATIENCE_S, job, simulated
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.system import SystemClock
+from fairway.domain.decision import Call
+from fairway.kubesim import Cluster
+from fairway.propagator.calls import DELETE, Copy
+from fairway.propagator.hands import Hands
+from fairway.runtime.loop import World
+from fairway.runtime.ports import Cluster as Port
+from fairway.wire import jobs as wire
+
+RECALL = Call(DELETE, "m1", "j1", 1, Copy(JOB, "team-a", "train", wire.ManifestRef(1, "x", 1)))
+
+
+def hands(cluster: Port) -> Hands:
+    clock = SystemClock()
+    return Hands(World(MemoryBus(clock), MemoryStore(), clock, "propagator"), {"m1": cluster})
+
+
+async def test_an_object_that_lost_its_labels_gets_them_back_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairway.propagator.hands._DELETE_WAIT_S", 0.2)  # its pods would be waited for
+    async with simulated() as (cluster, _), asyncio.timeout(PATIENCE_S):
+        await cluster.apply(JOB, job("team-a"))
+        await cluster.patch(JOB, "team-a", "train", {"metadata": {"labels": dict.fromkeys(OURS)}})
+        outcome = await hands(cluster)(RECALL)
+        assert (outcome.ok, outcome.body) == (True, False), "it is not gone: the recall comes again"
+        while not (await hands(cluster)(RECALL)).body:
+            continue
+        assert await cluster.get(JOB, "team-a", "train") is None
+
+
+async def test_an_object_that_somebody_else_made_under_that_name_stays_as_it_is() -> None:
+    async with simulated() as (cluster, behind), asyncio.timeout(PATIENCE_S):
+        await _made_by_hand(behind)
+        before = await cluster.get(JOB, "team-a", "train")
+        assert (await hands(cluster)(RECALL)).body is True
+        assert before is not None and await cluster.get(JOB, "team-a", "train") == before
+
+
+async def _made_by_hand(behind: Cluster) -> None:
+    manifest = {"apiVersion": "batch/v1", "kind": "Job", **job("team-a", labels={"team": "a"})}
+    async with httpx.AsyncClient(base_url=behind.url) as client:
+        await client.post("/api/v1/namespaces", json={"metadata": {"name": "team-a"}})
+        query = {"fieldManager": "kubectl-create"}
+        made = await client.post("/apis/batch/v1/namespaces/team-a/jobs", params=query, json=manifest)
+        made.raise_for_status()

@@ -1,0 +1,36 @@
+"""Whoever has nothing to do notices that the store is away, and that it is back."""
+
+import asyncio
+
+import pytest
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.memory_store import MemoryStore
+from fairway.runtime.loop import World
+from fairway.runtime.outbox import Outbox
+from fairway.runtime.ports import Found, StoreWiped, Unreachable, Wanted
+
+
+@pytest.mark.parametrize(("trouble", "reached"), [(Unreachable, False), (StoreWiped, True)])
+async def test_who_sweeps_its_outbox_knows_whether_the_store_answers(
+    trouble: type[Exception], reached: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def troubled(self: MemoryStore, wanted: Wanted) -> Found:
+        raise trouble
+
+    clock, store = ManualClock(), MemoryStore()
+    await store.begin_rebuild("t", 1)
+    await store.finish_rebuild("e")
+    await store.open()
+    outbox = Outbox("s", World(bus=MemoryBus(clock), store=store, clock=clock, owner="o"))
+    sweeping = asyncio.create_task(outbox.sweep())
+    await clock.advance(2)
+    assert outbox.reached
+    with monkeypatch.context() as patch:
+        patch.setattr(MemoryStore, "read", troubled)
+        await clock.advance(2)
+        assert outbox.reached is reached
+    await clock.advance(2)
+    assert outbox.reached
+    sweeping.cancel()
