@@ -11,11 +11,12 @@ import structlog
 from msgspec import Struct
 
 from fairway.domain.decision import Heard
-from fairway.domain.working_sets import late
+from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.acting import Acting, Plan
 from fairway.runtime.inbox import Batch, Inbox, Item
 from fairway.runtime.opening import Opening
 from fairway.runtime.outbox import Outbox, dead_letter
+from fairway.runtime.past import Past
 from fairway.runtime.ports import Bus, Clock, Fenced, Outgoing, Store, StoreWiped, Unreachable
 from fairway.runtime.service import Service, View
 from fairway.runtime.telemetry import Meter
@@ -53,6 +54,7 @@ class Loop:
         self.opening = Opening(service, world)
         self.acting = Acting(service.act, self.inbox.put_back, self._failed) if service.act else None
         self._works = False
+        self._past, self._sets = Past(world.bus, world.store), WorkingSets()
         self._listening: asyncio.Task[None] | None = None
         self._group: asyncio.TaskGroup
 
@@ -100,6 +102,7 @@ class Loop:
         """False when the store, or the lease, was lost again on the way."""
         try:
             await self.opening.open(self._stand_by)
+            self._sets = await self._past.sets()
             await self.view.load(self.world.store)
             await self.outbox.recover()
         except _LOST as error:
@@ -158,8 +161,7 @@ class Loop:
 
     def _timely(self, plans: list[Plan]) -> list[Plan]:
         """Without the events of a working set that was lost before they were stored."""
-        born = self.world.store.born
-        gone = [one for one in plans if _late(one.heard, born)]
+        gone = [one for one in plans if _late(one.heard, self._sets)]
         if not gone:
             return plans
         log.warning("late words passed over", service=self.service.name, count=len(gone))
@@ -228,6 +230,6 @@ class Loop:
         self.inbox.ack([item])
 
 
-def _late(heard: Heard, born: int) -> bool:
+def _late(heard: Heard, sets: WorkingSets) -> bool:
     message = heard.message
-    return isinstance(message, JobMessage) and late(message, heard.sequence, born)
+    return isinstance(message, JobMessage) and sets.late(message, heard.sequence)

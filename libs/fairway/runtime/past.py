@@ -1,9 +1,9 @@
-"""What of the record counts: which working sets were in use, for whoever reads it without deciding anything."""
+"""What of the record counts: which working sets were in use."""
 
 import msgspec
 
 from fairway.domain.working_sets import WorkingSets
-from fairway.runtime.ports import Bus
+from fairway.runtime.ports import Bus, Store
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
@@ -17,3 +17,18 @@ async def working_sets(bus: Bus) -> WorkingSets:
     async for one in bus.history(subjects.JOBS, (REBUILDS,)):
         sets.hear(decode_rebuild(one.data), one.sequence)
     return sets
+
+
+class Past:
+    """The working sets up to the one that a store was opened with; read from the record once for each."""
+
+    def __init__(self, bus: Bus, store: Store) -> None:
+        self._bus, self._store = bus, store
+        self._sets, self._born = WorkingSets(), 0
+
+    async def sets(self) -> WorkingSets:
+        """Unreachable when the bus is away."""
+        if self._store.born != self._born:
+            born = self._store.born
+            self._sets, self._born = await working_sets(self._bus), born
+        return self._sets

@@ -143,7 +143,7 @@ def _holder(copy: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | Non
 
 def stripped(manifest: dict[str, Any]) -> bool:
     """Whether Fairway has applied this object, and somebody has taken off the labels that say for which job. What
-    API servers keep of who has set its spec tells."""
+    API servers keep of who has written it tells."""
     meta = manifest.get("metadata") or {}
     if JOB_LABEL in (meta.get("labels") or {}):
         return False

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.job import IllegalMove, Job, fold
-from fairway.domain.working_sets import late
+from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.binding_book import BindingBook
 from fairway.gateway.bindings import binding_of, unclaimed
 from fairway.gateway.desk import SOON_MS, STATUS_MS, Desk, Line, Pace, Unclaimed
@@ -20,6 +20,7 @@ from fairway.gateway.intake import Intake
 from fairway.gateway.reader import Reader, decoded
 from fairway.runtime.loop import World
 from fairway.runtime.narrate import reason
+from fairway.runtime.past import Past
 from fairway.runtime.ports import Cluster, Delivery, Source, Unreachable, Wanted
 from fairway.runtime.vital import vital
 from fairway.wire import jobs as wire
@@ -57,6 +58,7 @@ class Narrator:
         self._gate, self._pace = asyncio.Semaphore(_AT_ONCE), Pace(_A_SECOND, _BURST)
         self._told: OrderedDict[str, Told] = OrderedDict()
         self._source: Source | None = None
+        self._past = Past(world.bus, world.store)
 
     async def run(self) -> None:
         await self._intake.told.wait()
@@ -68,15 +70,23 @@ class Narrator:
         source = self._source = await self._consumer()
         while True:
             batch = await source.batch(256)
-            now = self._world.clock.now()
+            now, sets = self._world.clock.now(), await self._sets()
             for one in batch:
                 message = _message(one)
-                if message is None or late(message, one.sequence, self._world.store.born):
+                if message is None or sets.late(message, one.sequence):
                     source.ack([one])  # among the dead letters by now, or nobody acts on it
                 else:
                     self._desk.hear(one, message, now)
             while len(self._desk) > _MOST_WAITING:
                 await self._world.clock.sleep(_LOOK_S)
+
+    async def _sets(self) -> WorkingSets:
+        while True:
+            try:
+                return await self._past.sets()
+            except Unreachable as error:
+                log.warning("waiting", service="gateway", cause=str(error))
+                await self._world.clock.sleep(0.5)
 
     async def _consumer(self) -> Source:
         while True:
