@@ -11,7 +11,7 @@ FOUND_AT = {
     "unsaid": ("rough", 7), "unguarded": ("rough", 0), "impatient": ("rough", 2), "generous": ("rough", 0),
     "greedy": ("rough", 0), "credulous": ("rough", 23), "trusting": ("rough", 24), "forgetful": ("rough", 3),
     "unlabelled": ("rough", 1), "keeping": ("rough", 0), "blind": ("rough", 2), "tardy": ("hostile", 57),
-    "unmet": ("rough", 11), "chained": ("hostile", 62, 0.1, 24), "hasty": ("rough", 21),
+    "unmet": ("rough", 11), "chained": ("hostile", 126, 0.1, 24), "hasty": ("rough", 21),
 }  # fmt: skip
 
 

@@ -101,13 +101,13 @@ class MemoryBus:
     async def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
     ) -> AsyncIterator[Delivery]:
-        wanted = [one for one in self._log[stream] if not subjects or any(matches(s, one.subject) for s in subjects)]
+        log = self._log[stream][max(0, start - 1) :]
+        wanted = [one for one in log if any(matches(s, one.subject) for s in subjects)] if subjects else log
         if last:
             wanted = sorted({one.subject: one for one in wanted}.values(), key=lambda one: one.sequence)
         at = self._log[stream][-1].sequence if self._log[stream] else 0
         for one in wanted:
-            if one.sequence >= start:
-                yield one
+            yield one
         if live:
             yield Delivery(id="", subject="", data=b"")
         while live:

@@ -23,10 +23,11 @@ def late(message: JobMessage, sequence: int, born: int) -> bool:
 
 class WorkingSets:
     """Those that were in use, by what the record says of rebuilds, heard in its order. A rebuild that another one began
-    before it ended has lost its lock: nothing came of it. What was heard already may be heard again."""
+    before it ended has lost its lock: nothing came of it. What was heard already, up to the place `heard`, may be heard
+    again."""
 
     def __init__(self) -> None:
-        self._begun = self._heard = 0
+        self._begun = self.heard = 0
         self._born: list[int] = []
 
     @property
@@ -36,9 +37,9 @@ class WorkingSets:
 
     def hear(self, message: Rebuild, sequence: int) -> bool:
         """Whether a new working set is in use from here on."""
-        if sequence <= self._heard:
+        if sequence <= self.heard:
             return False
-        self._heard = sequence
+        self.heard = sequence
         if not message.begun:
             self._begun = sequence
             return False

@@ -11,10 +11,11 @@ REBUILDS = subjects.job(wire.Rebuild.verb, "")
 decode_rebuild = msgspec.json.Decoder(wire.Rebuild).decode
 
 
-async def working_sets(bus: Bus) -> WorkingSets:
-    """Those that were in use up to now. Unreachable when the bus is away."""
-    sets = WorkingSets()
-    async for one in bus.history(subjects.JOBS, (REBUILDS,)):
+async def working_sets(bus: Bus, known: WorkingSets | None = None) -> WorkingSets:
+    """Those that were in use up to now; only what is new is read if some are `known`. Unreachable when the bus is
+    away."""
+    sets = known or WorkingSets()
+    async for one in bus.history(subjects.JOBS, (REBUILDS,), start=sets.heard + 1):
         sets.hear(decode_rebuild(one.data), one.sequence)
     return sets
 
@@ -30,5 +31,5 @@ class Past:
         """Unreachable when the bus is away."""
         if self._store.born != self._born:
             born = self._store.born
-            self._sets, self._born = await working_sets(self._bus), born
+            self._sets, self._born = await working_sets(self._bus, self._sets), born
         return self._sets

@@ -55,7 +55,10 @@ class Witness:
         if stream == "CLUSTERS":
             heard = _heard(delivery.data)
             if isinstance(heard, fleet_wire.Report):
-                self._checker.see(self._corrected(heard))
+                # Its own clock may be wrong.
+                told = msgspec.structs.replace(heard, at=T0 + self.now())
+                self._checker.see(told)
+                self._checker.see(self._corrected(told))
         if stream == "DLQ":
             self.breach("dead letter", "", delivery.data.decode()[:500])
         if stream != "JOBS":
@@ -69,12 +72,11 @@ class Witness:
             self.breach(one.rule, one.job, f"{one.text} (message {one.sequence})")
 
     def _corrected(self, report: fleet_wire.Report) -> fleet_wire.Report:
-        """As it was known when it was stored, for its own clock may be wrong; and without the pods that are gone, which
-        an agent whose watch stalls goes on reporting."""
+        """Without the pods that are gone, which an agent whose watch stalls goes on reporting."""
         nodes = tuple(map(partial(_without, self.present(report.cluster)), report.nodes))
         known = {} if report.full else self._nodes.get(report.cluster, {})
         self._nodes[report.cluster] = known | {node.name: node for node in nodes}
-        return msgspec.structs.replace(report, at=T0 + self.now(), nodes=nodes)
+        return msgspec.structs.replace(report, nodes=nodes)
 
     def _forget(self, cluster: str, key: str) -> None:
         """The same for an attempt that is gone since the last report."""
