@@ -6,8 +6,10 @@ from typing import Any
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.domain.decision import Call
 from fairway.runtime.members import Members
 from fairway.watcher.decide import Observed
+from fairway.watcher.doubts import LOOK, Look
 from fairway.watcher.missing import Listed
 from fairway.watcher.service import Eyes
 from fairway.watcher.suspicion import Suspicion
@@ -51,3 +53,10 @@ async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back(
     await asyncio.gather(away.close(), there.close())
     assert isinstance(seen, Observed)
     assert (seen.job, seen.attempt, seen.cluster, seen.gone) == ("a-1", 2, "away", False)
+
+
+async def test_a_question_about_a_member_that_has_left_is_answered_and_nothing_is_known() -> None:
+    clock = ManualClock()
+    asked = Call(LOOK, "gone", "a-1", 2, Look(KIND, "team-a", "a", ""))
+    answer = await Suspicion(MemoryBus(clock), Members({}))(asked)
+    assert (answer.ok, answer.text) == (False, "gone is no member of this fleet now")

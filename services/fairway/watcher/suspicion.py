@@ -48,10 +48,13 @@ class Suspicion:
             del self._seen[next(iter(self._seen))]
 
     async def __call__(self, call: Call) -> Outcome:
+        cluster = self._clusters.get(call.cluster)
+        if cluster is None:
+            return Outcome(call, False, "", f"{call.cluster} is no member of this fleet now")
         try:
             if call.verb == COMPARE:
                 return Outcome(call, True, body=await self._compare(call))
-            return Outcome(call, True, body=await self._look(call))
+            return Outcome(call, True, body=await self._look(cluster, call))
         except Unreachable as error:
             return Outcome(call, False, "", str(error))
         except ClusterRefused as error:
@@ -72,10 +75,9 @@ class Suspicion:
             self._remember(asked.live["metadata"]["uid"], Marks(asked.doubt.mark, now.ours))
         return found
 
-    async def _look(self, call: Call) -> str:
+    async def _look(self, cluster: Cluster, call: Call) -> str:
         """An object that only lost its labels gets them back: by them it and its pods are found."""
         asked: Look = call.body
-        cluster = self._clusters[call.cluster]
         found = await cluster.get(asked.kind, asked.namespace, asked.name) or {}
         meta = found.get("metadata") or {}
         labels = {JOB_LABEL: call.job, ATTEMPT_LABEL: str(call.attempt)}
