@@ -6,7 +6,7 @@ is gone.
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -21,11 +21,13 @@ from fairway.kubesim.sim import KubeSim
 
 
 class Arena(Fleet):
-    """`links` are by process and server (`queue>valkey`), those of the clusters by name alone (`>c0`). With several
-    NATS servers the services go to them directly: they tell their clients of each other."""
+    """`links` are by process and server (`queue>valkey`, `watcher>c0`), that of the hub by name alone (`>hub`). With
+    several NATS servers the services go to them directly: they tell their clients of each other. `settings` are what
+    the environment of every process says beyond where the fleet is."""
 
-    def __init__(self, dir: Path, plan: Plan) -> None:
+    def __init__(self, dir: Path, plan: Plan, settings: Mapping[str, str]) -> None:
         super().__init__(dir, plan)
+        self.settings = dict(settings)
         self.kube = KubeSim(SystemClock(), plan.default_run_ms)
         self.members = Members()
         self.links: dict[str, Link] = {}
@@ -40,20 +42,26 @@ class Arena(Fleet):
         for one in self.plan.clusters:
             await self.kube.start_cluster(one.name, nodes=one.nodes, labels=one.labels)
             self.members.follow(self.kube.clusters[one.name])
-            facts = msgspec.json.encode({"labels": one.labels, "reserve": "ledger"})
-            (self.kubeconfigs / f"{one.name}.json").write_bytes(facts)
-        for name, cluster in self.kube.clusters.items():
-            link = await self._link(f">{name}", int(cluster.url.rpartition(":")[2]))
-            config = self.kube.kubeconfig(name)
-            config["clusters"][0]["cluster"]["server"] = f"http://127.0.0.1:{link.port}"
-            path = self.hub_kubeconfig if name == HUB else self.kubeconfigs / f"{name}.kubeconfig"
-            path.write_bytes(msgspec.json.encode(config))
+        self.hub_kubeconfig.write_bytes(await self._kubeconfig("", HUB))
+
+    async def _kubeconfig(self, process: str, cluster: str) -> bytes:
+        """By this the process reaches the cluster, through a link of its own."""
+        link = await self._link(f"{process}>{cluster}", int(self.kube.clusters[cluster].url.rpartition(":")[2]))
+        config = self.kube.kubeconfig(cluster)
+        config["clusters"][0]["cluster"]["server"] = f"http://127.0.0.1:{link.port}"
+        return msgspec.json.encode(config)
 
     async def start_process(self, group: Sequence[str], name: str = "") -> Child:
         name = name or "-".join(group)
         await self._link(f"{name}>valkey", self.valkey.port)
         if not self.nats_others:
             await self._link(f"{name}>nats", self.nats.port)
+        home = self.kubeconfigs / name
+        home.mkdir(exist_ok=True)
+        for one in self.plan.clusters:
+            facts = msgspec.json.encode({"labels": one.labels, "reserve": "ledger"})
+            (home / f"{one.name}.json").write_bytes(facts)
+            (home / f"{one.name}.kubeconfig").write_bytes(await self._kubeconfig(name, one.name))
         return await super().start_process(group, name)
 
     async def _link(self, name: str, target: int) -> Link:
@@ -63,7 +71,8 @@ class Arena(Fleet):
         return self.links[name]
 
     def environment(self, process: str = "") -> dict[str, str]:
-        said = super().environment(process)
+        said = {**super().environment(process), **self.settings}
+        said["FAIRWAY_CLUSTERS_DIR"] = str(self.kubeconfigs / process)
         said["PYTHONPATH"] = os.pathsep.join((str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")))
         if (valkey := self.links.get(f"{process}>valkey")) is not None:
             said["FAIRWAY_REDIS_URL"] = f"redis://127.0.0.1:{valkey.port}/0"
@@ -74,6 +83,15 @@ class Arena(Fleet):
     def to(self, server: str) -> list[Link]:
         """The links of every process to `nats`, to `valkey` or to a cluster."""
         return [link for name, link in self.links.items() if name.endswith(f">{server}")]
+
+    def cut(self, server: str) -> None:
+        """Nobody reaches it."""
+        for link in self.to(server):
+            link.cut()
+
+    def mend(self, server: str) -> None:
+        for link in self.to(server):
+            link.mend()
 
     async def stop(self) -> None:
         await super().stop()

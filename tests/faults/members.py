@@ -29,6 +29,20 @@ class Members:
         """Pods that run now, in one cluster or in all."""
         return sum(1 for pod in self._pods() if pod.startswith(cluster))
 
+    def on(self, cluster: str) -> set[Attempt]:
+        """The attempts of which pods run there now."""
+        return {
+            (job, attempt)
+            for job, attempts in self._running.items()
+            for attempt, pods in attempts.items()
+            if any(pod.startswith(f"{cluster}/") for pod in pods)
+        }
+
+    def forget(self, key: Attempt) -> None:
+        """Its object was removed before anybody could see what had become of it: it may run again."""
+        self._objects.pop(key, None)
+        self._done.pop(key[0], None)
+
     def _pods(self) -> Iterator[str]:
         for attempts in self._running.values():
             for pods in attempts.values():

@@ -9,7 +9,9 @@ import httpx
 import msgspec
 import redis.asyncio as redis
 from arena import Arena
+from http_load import HttpLoad
 from load import Load, settings
+from members import Attempt
 from msgspec import Struct
 from verdict import Reading, Verdict
 
@@ -42,15 +44,19 @@ class Setup(Struct, frozen=True):
     groups: tuple[tuple[str, ...], ...] = FOUR
     nats_servers: int = 1
     a_second: float = 8.0
+    settings: dict[str, str] = {}
+    over_http: bool = False
 
 
 class Scene:
-    """`arena` under load. `ended` are the jobs that have ended, `cause` says which message each came of."""
+    """`arena` under load. `ended` are the jobs that have ended, `cause` says which message each came of, `given_up` has
+    the attempts of which the record says that they are lost."""
 
-    def __init__(self, arena: Arena, bus: NatsBus, load: Load) -> None:
+    def __init__(self, arena: Arena, bus: NatsBus, load: Load | HttpLoad) -> None:
         self.arena, self.bus, self.load = arena, bus, load
         self.ended: set[str] = set()
         self.cause: dict[str, str] = {}
+        self.given_up: set[Attempt] = set()
         self._said: list[bytes] = []
 
     async def follow(self) -> None:
@@ -59,6 +65,8 @@ class Scene:
             self._said.append(one.data)
             if isinstance(message, wire.Admitted | wire.Rejected):
                 self.cause[message.job] = message.cause
+            if isinstance(message, wire.Lost):
+                self.given_up.add((message.job, message.attempt))
             if ends(message):
                 self.ended.add(message.job)
 
@@ -91,7 +99,8 @@ class Scene:
         return set(self.load.sent) <= self._over() and self.cause.keys() <= self.ended
 
     def _over(self) -> set[str]:
-        return {self.cause.get(job, "") for job in self.ended}
+        """Of what has ended, the jobs and the messages that they came of."""
+        return {*self.ended, *(self.cause.get(job, "") for job in self.ended)}
 
     async def says(self, words: bytes, seconds: float = _PATIENCE_S) -> None:
         """Some event from now on has these words."""
@@ -121,7 +130,7 @@ Fault = Callable[[Scene], Awaitable[None]]
 
 async def under_load(dir: Path, fault: Fault, setup: Setup = Setup()) -> Verdict:  # noqa: B008  # it is frozen
     """Starts a fleet, lets `fault` at it while jobs come, then lets all of them end, and judges."""
-    arena = Arena(dir, Plan(_CLUSTERS, groups=(), nats_servers=setup.nats_servers))
+    arena = Arena(dir, Plan(_CLUSTERS, groups=(), nats_servers=setup.nats_servers), setup.settings)
     try:
         await arena.start()
         bus = await NatsBus.connect(arena.nats.url, "test")
@@ -142,7 +151,7 @@ async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Ver
     await _configure(arena, bus, (*policies, tree))
     await asyncio.gather(*(arena.start_process(group) for group in setup.groups))
     await _known(bus)
-    scene = Scene(arena, bus, Load(bus, setup.a_second))
+    scene = Scene(arena, bus, HttpLoad(arena, setup.a_second) if setup.over_http else Load(bus, setup.a_second))
     async with asyncio.TaskGroup() as group:
         follow = group.create_task(scene.follow())
         load = group.create_task(scene.load.run())

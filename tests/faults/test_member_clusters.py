@@ -17,11 +17,10 @@ async def test_jobs_of_a_member_whose_api_is_gone_run_on_and_their_ends_are_know
 ) -> None:
     async def cut(scene: Scene) -> None:
         await scene.until(lambda: scene.arena.members.running("c0") > 0, "jobs run in c0")
-        (link,) = scene.arena.to("c0")
-        link.cut()
+        scene.arena.cut("c0")
         await scene.until(lambda: scene.arena.members.running("c0") == 0, "they have ended unseen")
         await scene.flows()
-        link.mend()
+        scene.arena.mend("c0")
 
     assert (await under_load(tmp_path, cut)).wrong == ()
 

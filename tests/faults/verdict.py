@@ -62,7 +62,7 @@ class Reading:
             message = _message(one.data)
             self._checker.hear(Spoken(one.sequence, one.id, one.subject, message))
             if isinstance(message, wire.Admitted | wire.Rejected):
-                self._answered.add(message.cause)
+                self._answered |= {message.cause, message.job}
             if isinstance(message, _MOVES) or ends(message):
                 self._moved.append(message.at)
             if isinstance(message, wire.Succeeded):
@@ -73,7 +73,8 @@ class Reading:
             self._letters.append(f"a dead letter: {one.data.decode()[:300]}")
 
     def verdict(self, sent: Sequence[str], members: Members, held: Sequence[str]) -> Verdict:
-        """`sent` are the ids of all that was submitted, `held` what the store still holds when all has ended."""
+        """`sent` are the ids of all that was submitted, be it of the message or of the job, `held` what the store still
+        holds when all has ended."""
         found = self._checker.findings()
         of = {rule: tuple(map(str, group)) for rule, group in _by_rule(found.violations).items()}
         lost = [f"{name} was never answered" for name in sent if name not in self._answered]

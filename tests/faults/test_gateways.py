@@ -1,0 +1,88 @@
+"""Two gateways that are killed, stand still and lose NATS, while jobs come to them over HTTP."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from http_load import HttpLoad
+from scene import Fault, Scene, Setup, under_load
+from verdict import Verdict
+
+from fairway.app.pipeline import STAGES
+
+DOORS = ("gateway-1", "gateway-2")
+# Gateways by themselves: the others go on with what was accepted.
+BEHIND = Setup(groups=(("agent",), STAGES), over_http=True)
+
+
+async def accepted_once(dir: Path, fault: Fault) -> Verdict:
+    """Every submission is one job, and there is no other; the fault finds both gateways at work."""
+    loads: list[HttpLoad] = []
+
+    async def opened(scene: Scene) -> None:
+        assert isinstance(scene.load, HttpLoad)
+        loads.append(scene.load)
+        await asyncio.gather(*(scene.arena.start_process(["gateway"], name) for name in DOORS))
+        await scene.flows()
+        await fault(scene)
+
+    verdict = await under_load(dir, opened, BEHIND)
+    (load,) = loads
+    assert verdict.accepted == load.begun == len(set(load.sent))
+    return verdict
+
+
+@pytest.mark.slow
+async def test_what_is_sent_again_because_a_gateway_was_killed_is_accepted_once(tmp_path: Path) -> None:
+    """One after the other, and then both at once."""
+
+    async def kill(scene: Scene) -> None:
+        for names in (DOORS[:1], DOORS[1:], DOORS):
+            await asyncio.gather(*(scene.arena.processes[name].kill() for name in names))
+            await scene.refused()
+            await asyncio.gather(*(scene.arena.start_process(["gateway"], name) for name in names))
+            await scene.flows()
+
+    assert (await accepted_once(tmp_path, kill)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_what_is_sent_again_because_a_gateway_stood_still_is_accepted_once_though_it_has_both(
+    tmp_path: Path,
+) -> None:
+    """What it had in hand when it stopped it submits when it goes on; the other one has accepted it long before."""
+
+    async def pause(scene: Scene) -> None:
+        for name in DOORS:
+            os.kill(scene.arena.processes[name].pid, signal.SIGSTOP)
+            await scene.refused()
+            await scene.waits(24)
+            os.kill(scene.arena.processes[name].pid, signal.SIGCONT)
+            await scene.flows()
+
+    assert (await accepted_once(tmp_path, pause)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_what_is_sent_again_because_a_gateway_had_lost_nats_is_accepted_once(tmp_path: Path) -> None:
+    """Cut and half open, of one gateway and of both: what was on its way may be in the record or not."""
+
+    async def spoil(scene: Scene) -> None:
+        links = [scene.arena.links[f"{name}>nats"] for name in DOORS]
+        for spoiled in (links[:1], links[1:], links):
+            for link in spoiled:
+                link.cut()
+            await scene.refused()
+            for link in spoiled:
+                link.mend()
+            await scene.flows()
+            for link in spoiled:
+                link.hang()
+            await scene.refused()
+            for link in spoiled:
+                link.mend()
+            await scene.flows()
+
+    assert (await accepted_once(tmp_path, spoil)).wrong == ()
