@@ -52,3 +52,21 @@ async def test_a_process_that_stands_still_until_another_has_done_its_work_does_
         os.kill(scene.arena.processes["first"].pid, signal.SIGCONT)
 
     assert (await under_load(tmp_path, pause, PAIR)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_pausing_every_process_in_turn_for_longer_than_the_lease_of_the_queue_loses_and_doubles_no_job(
+    tmp_path: Path,
+) -> None:
+    """With nobody beside it to take over: what it trusted is over when it goes on, and it is told so by the others'
+    servers alone."""
+
+    async def pause(scene: Scene) -> None:
+        for name in GROUPS:
+            await scene.flows(2)
+            os.kill(scene.arena.processes[name].pid, signal.SIGSTOP)
+            await scene.waits(40)
+            os.kill(scene.arena.processes[name].pid, signal.SIGCONT)
+            await scene.flows()
+
+    assert (await under_load(tmp_path, pause, Setup(groups=EACH))).wrong == ()
