@@ -18,7 +18,8 @@ BEHIND = Setup(groups=(("agent",), STAGES), over_http=True)
 
 
 async def accepted_once(dir: Path, fault: Fault) -> Verdict:
-    """Every submission is one job, and there is no other; the fault finds both gateways at work."""
+    """Every submission is one job, and there is no other, not even one that was refused because its name is in use; the
+    fault finds both gateways at work."""
     loads: list[HttpLoad] = []
 
     async def opened(scene: Scene) -> None:
@@ -30,7 +31,7 @@ async def accepted_once(dir: Path, fault: Fault) -> Verdict:
 
     verdict = await under_load(dir, opened, BEHIND)
     (load,) = loads
-    assert verdict.accepted == load.begun == len(set(load.sent))
+    assert verdict.accepted == verdict.ended == load.begun == len(set(load.sent))
     return verdict
 
 
