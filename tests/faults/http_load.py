@@ -11,6 +11,9 @@ from fairway.app.replay_trace import TraceJob, manifest
 
 # A gateway that has not answered for so long is given up for this try (s); one that stands still never does.
 _ANSWER_S = 2.0
+# So many submissions are in hand at once: while no gateway answers, more of them would only keep this process busy,
+# through which everything passes.
+_AT_ONCE = 16
 
 
 class HttpLoad:
@@ -28,10 +31,12 @@ class HttpLoad:
 
     async def run(self) -> None:
         """Returns when it was told to stop, and all that was begun until then is accepted."""
+        free = asyncio.Semaphore(_AT_ONCE)
         async with httpx.AsyncClient(timeout=_ANSWER_S) as client, asyncio.TaskGroup() as group:
             for number, row in enumerate(rows()):
+                await free.acquire()
                 self.begun += 1
-                group.create_task(self._insist(client, number, row))
+                group.create_task(self._insist(client, number, row)).add_done_callback(lambda _: free.release())
                 try:
                     async with asyncio.timeout(self._every_s):
                         await self._over.wait()
