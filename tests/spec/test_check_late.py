@@ -1,7 +1,7 @@
 """The auditor and what comes late: words of a lost working set, repetitions, events that are stored out of turn."""
 
 import msgspec
-from lives import running
+from lives import GPU, SLOTS, failing, running
 from records import audit, heard, succeeded
 
 from fairway.runtime.check_job import Spoken
@@ -60,3 +60,26 @@ def test_a_rebuild_goes_on_over_a_word_that_was_never_said() -> None:
     assert rules(said) == []
     assert audit(said).ends == {"succeeded": 1}
     assert "rev" in rules([*gap, Spoken(born + 2, "end", subjects.job("succeeded", end.tenant), end)])
+
+
+def test_a_rebuild_goes_on_over_a_removal_that_was_never_said() -> None:
+    """The queue had seen in the row that nothing was left, and let the next attempt go."""
+    life = failing(running()).then(wire.Removed, cluster="c1", attempt=1)
+    life.then(wire.Dequeued, path=("root", "root/a"), charge={GPU: 32})
+    life.then(wire.Placed, cluster="c2", slots=SLOTS).then(wire.Reserved, cluster="c2", slots=SLOTS, expires_at=0)
+    whole = heard(life)
+    gap = [one for one in whole if not isinstance(one.message, wire.Removed)]
+    assert "one attempt" in rules(without_gap(gap)), "said in order without it, it would be a breach"
+    begun = Spoken(len(whole) + 1, "begun", subjects.job("rebuild", ""), wire.Rebuild(owner="o"))
+    over = Spoken(len(whole) + 2, "over", begun.subject, wire.Rebuild(owner="o", begun=len(whole) + 1))
+    assert "one attempt" not in rules([*gap, begun, over])
+
+
+def without_gap(record: list[Spoken]) -> list[Spoken]:
+    """The same, with revisions one after the other."""
+    said, rev = [], 0
+    for one in record:
+        rev += bool(one.message.rev)
+        message = msgspec.structs.replace(one.message, rev=rev) if one.message.rev else one.message
+        said.append(msgspec.structs.replace(one, message=message))
+    return said

@@ -74,7 +74,9 @@ class Life:
         is."""
         for rev in sorted(self._waiting):
             if rev > self.rev + 1 and self.open is not None:
-                self.open.dispatched = True  # that may have been the word that is missing
+                # The word that is missing may have been of its dispatch; of an attempt that is over, of its removal.
+                self.open.dispatched = True
+                self.open = self.open if self.open.number == self.attempt else None
             self.rev = rev
             yield self._waiting.pop(rev)
 
