@@ -25,11 +25,21 @@ def hands(cluster: Port) -> Hands:
     return Hands(World(MemoryBus(clock), MemoryStore(), clock, "propagator"), {"m1": cluster})
 
 
-async def test_an_object_that_lost_its_labels_gets_them_back_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "taken",
+    [
+        pytest.param(dict.fromkeys(OURS), id="both"),
+        pytest.param({"fairway.io/attempt": None}, id="that of the attempt"),
+        pytest.param({"fairway.io/job": "another"}, id="that of the job is another one"),
+    ],
+)
+async def test_an_object_that_lost_its_labels_gets_them_back_and_goes(
+    taken: dict[str, str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("fairway.propagator.hands._DELETE_WAIT_S", 0.2)  # its pods would be waited for
     async with simulated() as (cluster, _), asyncio.timeout(PATIENCE_S):
         await cluster.apply(JOB, job("team-a"))
-        await cluster.patch(JOB, "team-a", "train", {"metadata": {"labels": dict.fromkeys(OURS)}})
+        await cluster.patch(JOB, "team-a", "train", {"metadata": {"labels": taken}})
         outcome = await hands(cluster)(RECALL)
         assert (outcome.ok, outcome.body) == (True, False), "it is not gone: the recall comes again"
         while not (await hands(cluster)(RECALL)).body:
@@ -43,6 +53,16 @@ async def test_an_object_that_somebody_else_made_under_that_name_stays_as_it_is(
         before = await cluster.get(JOB, "team-a", "train")
         assert (await hands(cluster)(RECALL)).body is True
         assert before is not None and await cluster.get(JOB, "team-a", "train") == before
+
+
+async def test_an_object_that_was_made_for_another_job_stays_as_it_is() -> None:
+    async with simulated() as (cluster, _), asyncio.timeout(PATIENCE_S):
+        theirs = {**OURS, "fairway.io/job": "j2"}
+        await cluster.apply(JOB, job("team-a", labels=theirs))
+        await cluster.patch(JOB, "team-a", "train", {"metadata": {"labels": dict.fromkeys(theirs)}})
+        assert (await hands(cluster)(RECALL)).body is True
+        found = await cluster.get(JOB, "team-a", "train")
+        assert found is not None and not found["metadata"].get("labels")
 
 
 async def _made_by_hand(behind: Cluster) -> None:

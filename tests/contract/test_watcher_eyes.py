@@ -60,3 +60,18 @@ async def test_a_question_about_a_member_that_has_left_is_answered_and_nothing_i
     asked = Call(LOOK, "gone", "a-1", 2, Look(KIND, "team-a", "a", ""))
     answer = await Suspicion(MemoryBus(clock), Members({}))(asked)
     assert (answer.ok, answer.text) == (False, "gone is no member of this fleet now")
+
+
+async def test_an_object_of_which_a_label_is_changed_is_told_as_gone() -> None:
+    clock = ManualClock()
+    member = MemoryCluster("m", clock, [KIND])
+    box, members = Box(), Members({"m": member})
+    looking = asyncio.create_task(Eyes(members, Suspicion(MemoryBus(clock), members))(box))
+    assert await box.next() == Listed(cluster="m", kind=KIND, keys=frozenset())
+    made = await member.apply(KIND, {"metadata": {"name": "a", "namespace": "team-a", "labels": job_labels("a-1", 2)}})
+    assert not (await box.next()).gone
+    await member.patch(KIND, "team-a", "a", {"metadata": {"uid": made.uid, "labels": {"fairway.io/attempt": "two"}}})
+    seen = await box.next()
+    looking.cancel()
+    await member.close()
+    assert (seen.job, seen.attempt, seen.gone) == ("a-1", 2, True)

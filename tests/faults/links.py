@@ -5,16 +5,15 @@ import contextlib
 from collections.abc import Callable
 from functools import partial
 
-from fairway.adapters.child import free_port
-
 _PIECE = 65_536
 
 
 class Link:
-    """Listens on `port` of 127.0.0.1 and passes everything on to `target`, until it is spoiled; `mend` ends that."""
+    """Once it is open it listens on `port` of 127.0.0.1 and passes everything on to `target`, until it is spoiled;
+    `mend` ends that."""
 
     def __init__(self, target: int) -> None:
-        self.target, self.port = target, free_port()
+        self.target, self.port = target, 0
         self._server: asyncio.Server
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -26,7 +25,8 @@ class Link:
         self.answers = b""
 
     async def open(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
 
     def cut(self) -> None:
         """Every connection breaks, and no new one comes about."""

@@ -177,7 +177,10 @@ def watched(fleet: RealFleet, tenant: str, last: Callable[[Json], bool]) -> int:
     path = f"/apis/{BINDINGS.format(tenant)}"
     query = {"watch": "1", "timeoutSeconds": "30", "resourceVersion": "0"}
     count = 0
+    # An API server that has only just heard of a kind refuses to watch it from its cache (429).
+    until(lambda: fleet.hub.http.get(path, params={"resourceVersion": "0"}).is_success, "the hub serves bindings")
     with fleet.hub.http.stream("GET", path, params=query, timeout=40) as answer:
+        answer.raise_for_status()
         for line in answer.iter_lines():
             count += 1
             if last(json.loads(line)["object"]):

@@ -8,10 +8,10 @@ from fairway.simulation.run import simulate
 
 # The seed at which each was found first, of the profile (pins.py finds them anew), with hours and jobs if others.
 FOUND_AT = {
-    "unsaid": ("rough", 7), "unguarded": ("rough", 0), "impatient": ("rough", 2), "generous": ("rough", 0),
+    "unsaid": ("rough", 3), "unguarded": ("rough", 0), "impatient": ("rough", 2), "generous": ("rough", 0),
     "greedy": ("rough", 0), "credulous": ("rough", 23), "trusting": ("rough", 24), "forgetful": ("rough", 3),
-    "unlabelled": ("rough", 1), "keeping": ("rough", 0), "blind": ("rough", 2), "tardy": ("hostile", 57),
-    "unmet": ("rough", 11), "chained": ("hostile", 126, 0.1, 24), "hasty": ("rough", 21),
+    "unlabelled": ("rough", 9), "keeping": ("rough", 0), "blind": ("rough", 2), "tardy": ("hostile", 57),
+    "unmet": ("rough", 14), "chained": ("hostile", 126, 0.1, 24), "hasty": ("rough", 1),
 }  # fmt: skip
 
 

@@ -141,11 +141,19 @@ def _holder(copy: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | Non
     return here if isinstance(here, dict) else None
 
 
-def stripped(manifest: dict[str, Any]) -> bool:
-    """Whether Fairway has applied this object, and somebody has taken off the labels that say for which job. What
-    API servers keep of who has written it tells."""
+def stripped(manifest: dict[str, Any], labels: dict[str, str]) -> bool:
+    """Whether Fairway has applied this object for the attempt of these labels, and somebody has taken one of them off
+    it or changed it. That it was Fairway is kept by the API server; for which attempt, by the pod templates."""
     meta = manifest.get("metadata") or {}
-    if JOB_LABEL in (meta.get("labels") or {}):
+    if labels.items() <= (meta.get("labels") or {}).items():
         return False
     made = (one for one in meta.get("managedFields") or () if not one.get("subresource"))
-    return any(one.get("manager") == FIELD_MANAGER for one in made)
+    return any(one.get("manager") == FIELD_MANAGER for one in made) and _labelled(manifest.get("spec"), labels)
+
+
+def _labelled(part: Any, labels: dict[str, str]) -> bool:
+    """Whether anything in this part of an object carries all of these labels."""
+    if isinstance(part, dict):
+        own = part.get("labels")
+        return (isinstance(own, dict) and labels.items() <= own.items()) or _labelled(list(part.values()), labels)
+    return isinstance(part, list) and any(_labelled(one, labels) for one in part)

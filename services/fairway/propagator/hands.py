@@ -122,9 +122,9 @@ class Hands:
 
 
 async def _labelled_again(cluster: Cluster, copy: Copy, labels: dict[str, str]) -> bool:
-    """Whether the object was there and had lost its labels, by which it would have been deleted. It has them back."""
+    """Whether the object was there and had lost labels by which it would have been deleted. It has them back."""
     found = await cluster.get(copy.kind, copy.namespace, copy.name)
-    if found is None or not stripped(found):
+    if found is None or not stripped(found, labels):
         return False
     uid = found["metadata"]["uid"]
     await cluster.patch(copy.kind, copy.namespace, copy.name, {"metadata": {"uid": uid, "labels": labels}})

@@ -29,10 +29,17 @@ def edited(manifest: Json) -> Json:
     return copy
 
 
-def stripped(manifest: Json) -> Json:
-    """Somebody has taken away the labels by which Fairway knows it."""
+# What becomes of the labels by which Fairway knows an object; None: it is taken off.
+STRIPS: tuple[dict[str, str | None], ...] = (
+    {JOB_LABEL: None, ATTEMPT_LABEL: None}, {JOB_LABEL: None}, {ATTEMPT_LABEL: None}, {ATTEMPT_LABEL: "77"},
+    {JOB_LABEL: "nobody"},
+)  # fmt: skip
+
+
+def stripped(manifest: Json, how: dict[str, str | None]) -> Json:
+    """Somebody has taken labels off, or changed them."""
     meta = manifest["metadata"]
-    labels = {name: value for name, value in meta["labels"].items() if name not in (JOB_LABEL, ATTEMPT_LABEL)}
+    labels = {name: value for name, value in {**meta["labels"], **how}.items() if value is not None}
     return {**manifest, "metadata": {**meta, "labels": labels}}
 
 

@@ -9,6 +9,7 @@ from fairway.adapters.memory_cluster import Key
 from fairway.simulation import editing, pods
 from fairway.simulation.controllers import Controlled, attempt_of
 from fairway.simulation.pods import GPU, NODE, POD, Wanted
+from fairway.workloads.render import JOB_LABEL
 
 
 class Member(Controlled):
@@ -48,9 +49,11 @@ class Member(Controlled):
         self._put(key, editing.edited(self.objects[key]))
 
     def strip(self, key: Key) -> None:
-        """Somebody takes the labels off; who follows these is told that it is gone."""
-        self._tell(key, self.objects[key], gone=True)
-        self._put(key, editing.stripped(self.objects[key]))
+        """Somebody takes labels off; who follows these is told that it is gone."""
+        how = self._rng.choice(editing.STRIPS)
+        if JOB_LABEL in how and how[JOB_LABEL] is None:
+            self._tell(key, self.objects[key], gone=True)
+        self._put(key, editing.stripped(self.objects[key], how))
 
     def attempts(self) -> set[str]:
         """`<job>/<attempt>` of every pod of ours that is on a node."""

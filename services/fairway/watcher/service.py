@@ -71,16 +71,21 @@ class Eyes:
             await inbox.pause(_LOOK_EVERY_S if watched else 1)
 
     async def _watch(self, inbox: Inbox, cluster: Cluster, kind: str) -> None:
-        keys: set[str] = set()
+        there: dict[tuple[str, str], tuple[str, int]] = {}
         async for change in cluster.watch(kind, JOB_LABEL):
             await inbox.room()
             if change.synced:
-                inbox.put(Listed(cluster=cluster.name, kind=kind, keys=frozenset(keys)))
+                keys = frozenset(f"{job}/{attempt}" for job, attempt in there.values())
+                inbox.put(Listed(cluster=cluster.name, kind=kind, keys=keys))
                 continue
-            seen = observed(cluster.name, change)
+            seen, was = observed(cluster.name, change), there.pop((change.namespace, change.name), None)
+            if was is not None and (seen is None or was != (seen.job, seen.attempt)):
+                # Without its labels, or with others, it is as good as gone.
+                inbox.put(_seen(cluster.name, change, *was, gone=True))
             if seen is None:
                 continue
-            (keys.discard if seen.gone else keys.add)(f"{seen.job}/{seen.attempt}")
+            if not seen.gone:
+                there[change.namespace, change.name] = (seen.job, seen.attempt)
             doubt = None if seen.gone else self.suspicion.doubt(change.manifest)
             if seen.gone:
                 self.suspicion.forget(change.manifest)
@@ -96,14 +101,14 @@ def observed(cluster: str, change: Change) -> Observed | None:
     labels = meta.get("labels") or {}
     if JOB_LABEL not in labels or not str(labels.get(ATTEMPT_LABEL, "")).isdigit():
         return None
-    head = {
-        "job": labels[JOB_LABEL],
-        "tenant": change.namespace,
-        "attempt": int(labels[ATTEMPT_LABEL]),
-        "cluster": cluster,
-        "kind": change.kind,
-    }
-    return Observed(**head, manifest=change.manifest, gone=change.gone)
+    return _seen(cluster, change, labels[JOB_LABEL], int(labels[ATTEMPT_LABEL]), change.gone)
+
+
+def _seen(cluster: str, change: Change, job: str, attempt: int, gone: bool) -> Observed:
+    return Observed(
+        job=job, tenant=change.namespace, attempt=attempt, cluster=cluster, kind=change.kind, manifest=change.manifest,
+        gone=gone,
+    )  # fmt: skip
 
 
 def service(eyes: Eyes, meter: Meter | None = None, settle_ms: int = SETTLE_MS) -> Service:

@@ -85,7 +85,7 @@ class Suspicion:
             return GONE
         if labels.items() <= (meta.get("labels") or {}).items():
             return THERE
-        if not stripped(found):
+        if not stripped(found, labels):
             return GONE
         body = {"metadata": {"uid": meta["uid"], "labels": labels}}
         there = await cluster.patch(asked.kind, asked.namespace, asked.name, body)
