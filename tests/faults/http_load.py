@@ -5,7 +5,7 @@ from itertools import count
 
 import httpx
 from arena import Arena
-from load import rows
+from load import rows, told_to_stop
 
 from fairway.app.replay_trace import TraceJob, manifest
 
@@ -37,12 +37,8 @@ class HttpLoad:
                 await free.acquire()
                 self.begun += 1
                 group.create_task(self._insist(client, number, row)).add_done_callback(lambda _: free.release())
-                try:
-                    async with asyncio.timeout(self._every_s):
-                        await self._over.wait()
+                if await told_to_stop(self._over, self._every_s):
                     return
-                except TimeoutError:
-                    continue
 
     async def _insist(self, client: httpx.AsyncClient, number: int, row: TraceJob) -> None:
         for turn in count(number):

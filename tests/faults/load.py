@@ -57,6 +57,16 @@ def _drawn() -> list[TraceJob]:
     return drawn
 
 
+async def told_to_stop(over: asyncio.Event, seconds: float) -> bool:
+    """Whether that happens within the time between two submissions."""
+    try:
+        async with asyncio.timeout(seconds):
+            await over.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
 class Load:
     """Submits `a_second` jobs until it is told to stop; `sent` are the ids of those that NATS has, `refused`
     counts tries that it did not answer well."""
@@ -73,12 +83,8 @@ class Load:
     async def run(self) -> None:
         for number, row in enumerate(rows()):
             await self._insist(self._submission(number, row))
-            try:
-                async with asyncio.timeout(self._every_s):
-                    await self._over.wait()
+            if await told_to_stop(self._over, self._every_s):
                 return
-            except TimeoutError:
-                continue
 
     async def _insist(self, message: Outgoing) -> None:
         """However long the bus is away: the id makes a repeated publish one."""
