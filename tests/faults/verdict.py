@@ -10,13 +10,13 @@ from msgspec import Struct
 from fairway.adapters.nats_bus import NatsBus
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources
-from fairway.runtime.check import Checker
+from fairway.runtime.check import Checker, Grace
 from fairway.runtime.check_job import Spoken, ends
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 
 # A cluster takes new work on reports that are half a minute old; a moment more until they are in the record.
-_KNOWN_MS = 35_000
+_GRACE = Grace(reports=35_000, tree=35_000, cancel=60_000)
 _MOVES = (wire.Dispatched, wire.Running, wire.Removed)
 _message = msgspec.json.Decoder(wire.Message).decode
 _report = msgspec.json.Decoder(fleet.Report).decode
@@ -51,7 +51,7 @@ class Reading:
     """Takes the record from its beginning."""
 
     def __init__(self, nodes: dict[str, dict[str, Resources]], tree: QuotaNode | None) -> None:
-        self._checker = Checker(nodes, tree, _KNOWN_MS)
+        self._checker = Checker(nodes, tree, _GRACE)
         self._answered: set[str] = set()
         self._moved: list[int] = []
         self._well: set[tuple[str, int]] = set()

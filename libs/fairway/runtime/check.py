@@ -2,7 +2,8 @@
 rule of which words came too late (`domain.working_sets`).
 
 It reads the events with its own small idea of a job (check_job.py), lays reservations over nodes (check_room.py) and
-charges over the quota tree (check_quota.py), and says of every breach the job, the place in the record and a sentence.
+charges over the quota tree (check_quota.py), looks what became of cancellations (check_cancel.py), and says of every
+breach the job, the place in the record and a sentence.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,12 +14,24 @@ from msgspec import Struct
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.domain.working_sets import WorkingSets
+from fairway.runtime.check_cancel import Cancels
 from fairway.runtime.check_job import Life, Spoken, Violation
 from fairway.runtime.check_quota import Charges
 from fairway.runtime.check_room import KNOWN_MS, Rooms
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.fleet import Report
+
+
+class Grace(Struct, frozen=True):
+    """How long (ms) news may be on its way to those who decide: reports, a quota tree, a cancellation."""
+
+    reports: int = KNOWN_MS
+    tree: int = KNOWN_MS
+    cancel: int = 600_000
+
+
+USUAL = Grace()
 
 
 class Findings(Struct, frozen=True):
@@ -43,18 +56,18 @@ class Checker:
     """Takes the record message by message, in the order of the stream; `findings` may be asked at any time.
 
     `nodes` is what each node of each cluster can take (base units, `pods` too where it is limited), or None when nobody
-    knows what they could take then: room is not checked; `tree` the quota tree that was in force at first, or None. A
-    decision may rest on reports, and on a tree, that are `known_ms` old.
+    knows what they could take then: room is not checked; `tree` the quota tree that was in force at first, or None.
+    What is decided may rest on what was known as long ago as `grace` says.
     """
 
     def __init__(
         self,
         nodes: Mapping[str, Mapping[str, Resources]] | None,
         tree: QuotaNode | None = None,
-        known_ms: int = KNOWN_MS,
+        grace: Grace = USUAL,
     ) -> None:
-        self._rooms = None if nodes is None else Rooms(nodes, known_ms)
-        self._charges = Charges(tree, known_ms)
+        self._rooms = None if nodes is None else Rooms(nodes, grace.reports)
+        self._charges, self._cancels = Charges(tree, grace.tree), Cancels(grace.cancel)
         self._lives: dict[str, Life] = {}
         self._submitted: dict[str, tuple[int, str]] = {}
         self._answered: dict[str, str] = {}
@@ -96,7 +109,9 @@ class Checker:
             self._breach(spoken, "tenant", f"a message of tenant {message.tenant} was said on {spoken.subject}")
         if isinstance(message, wire.Submitted):
             self._submitted[spoken.id] = (spoken.sequence, _same(message, spoken.id))
-        elif not isinstance(message, wire.Cancel):
+        elif isinstance(message, wire.Cancel):
+            self._cancels.asked(message)
+        else:
             self._event(spoken)
 
     def news(self) -> list[Violation]:
@@ -126,6 +141,7 @@ class Checker:
 
     def _follow(self, life: Life, ready: Spoken) -> None:
         self._violations += life.read(ready)
+        self._violations += self._cancels.follow(ready)
         if self._rooms is not None:
             self._rooms.follow(life, ready)
         self._charges.follow(life, ready)

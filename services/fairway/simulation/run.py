@@ -48,7 +48,7 @@ class _Run:
             for name, nodes in self._nodes.items()
         }
         quota_tree = read_quota_tree(tree(self._gpus))
-        self._witness = Witness(can_take, quota_tree, self._weather.profile.known_ms)
+        self._witness = Witness(can_take, quota_tree, self._weather.profile.grace)
 
     async def run(self) -> Outcome:
         loop = asyncio.get_running_loop()

@@ -4,13 +4,15 @@ from random import Random
 
 from msgspec import Struct
 
+from fairway.runtime.check import Grace
+
 
 class Profile(Struct, frozen=True):
     """Calls of a port: `delay_ms` is the mean time each takes; of a thousand so many are `slow` (seconds), are not done
     and fail (`refused`), are done and fail (`unanswered`), or end their process before or after they are done
     (`crash`). Of a thousand messages so many are delivered again though they were acknowledged (`again`), of a thousand
-    changes that a watch tells so many come late (`stalls`). The rest are events of the fleet by the hour. A report may
-    be `known_ms` on its way to whoever decides."""
+    changes that a watch tells so many come late (`stalls`). The rest are events of the fleet by the hour. `grace` is how
+    late, in all this, news may be with whoever decides."""
 
     name: str
     delay_ms: float = 1.0
@@ -32,19 +34,19 @@ class Profile(Struct, frozen=True):
     trees: float = 0.0
     moves: float = 0.0
     skew_ms: int = 0
-    known_ms: int = 1_000
+    grace: Grace = Grace(reports=1_000, tree=1_000, cancel=30_000)
 
 
 CALM = Profile("calm", delay_ms=1.0, strangers=4, hands=1, trees=1, moves=0.5)
 ROUGH = Profile(
     "rough", delay_ms=3.0, slow=1.0, refused=1.0, unanswered=1.0, crash=0.3, again=10.0, kills=10, pauses=4, wipes=6,
     failovers=4, outages=4, api_losses=6, stalls=6, node_losses=12, strangers=20, hands=10, trees=3, moves=2,
-    skew_ms=500, known_ms=60_000,
+    skew_ms=500, grace=Grace(reports=60_000, tree=60_000, cancel=120_000),
 )  # fmt: skip
 HOSTILE = Profile(
     "hostile", delay_ms=10.0, slow=5.0, refused=8.0, unanswered=8.0, crash=2.0, again=50.0, kills=60, pauses=30,
     wipes=60, failovers=30, outages=30, api_losses=60, stalls=60, node_losses=60, strangers=60, hands=60,
-    trees=20, moves=6, skew_ms=600_000, known_ms=700_000,
+    trees=20, moves=6, skew_ms=600_000, grace=Grace(reports=700_000, tree=120_000, cancel=300_000),
 )  # fmt: skip
 PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}
 

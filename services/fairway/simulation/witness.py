@@ -14,7 +14,7 @@ from fairway.domain import decision
 from fairway.domain.job import CHARGED, MOVES, Job, State
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.working_sets import WorkingSets
-from fairway.runtime.check import Checker
+from fairway.runtime.check import Checker, Grace
 from fairway.runtime.check_job import Spoken
 from fairway.runtime.ports import Delivery
 from fairway.runtime.rebuild import Folding
@@ -34,13 +34,13 @@ _FOLDED = {"admitted", *(kind.verb for kind in MOVES)}
 class Witness:
     """`breaches` is empty as long as everything holds."""
 
-    def __init__(self, nodes: dict[str, dict[str, dict[str, int]]], tree: QuotaNode, known_ms: int) -> None:
+    def __init__(self, nodes: dict[str, dict[str, dict[str, int]]], tree: QuotaNode, grace: Grace) -> None:
         self.breaches: list[Breach] = []
         self.now: Callable[[], int] = lambda: 0
         self.present: Callable[[str], set[str]] = lambda cluster: set()
         self.running: dict[str, dict[int, str]] = {}
         self.ordered: set[tuple[str, int]] = set()
-        self._checker = Checker(nodes, tree, known_ms)
+        self._checker = Checker(nodes, tree, grace)
         self._nodes: dict[str, dict[str, Node]] = {}
         self._began: set[tuple[str, int]] = set()
         self._came: dict[tuple[str, int], bool] = {}

@@ -1,0 +1,33 @@
+"""Cancellations as an auditor sees them: who was cancelled gets no further place, and is recalled from where it is."""
+
+from fairway.runtime.check_job import Spoken, Violation, ends
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code
+
+
+class Cancels:
+    """A cancellation is acted upon within `grace_ms`. What then ends by itself, before it could be removed, has its own
+    end."""
+
+    def __init__(self, grace_ms: int) -> None:
+        self._grace_ms = grace_ms
+        self._asked: dict[str, int] = {}
+        self._recalled: set[str] = set()
+
+    def asked(self, message: wire.Cancel) -> None:
+        self._asked.setdefault(message.job, message.at)
+
+    def follow(self, spoken: Spoken) -> list[Violation]:
+        """What this event breaks. Events of one job come in their order."""
+        message = spoken.message
+        asked = self._asked.get(message.job)
+        if asked is None:
+            return []
+        if isinstance(message, wire.Recall) and message.why.code is Code.CANCELLED:
+            self._recalled.add(message.job)
+        ended = ends(message) and not isinstance(message, wire.Cancelled) and message.job not in self._recalled
+        late = message.at - asked
+        if late <= self._grace_ms or not (ended or isinstance(message, wire.Reserved)):
+            return []
+        text = f"attempt {message.attempt} {message.verb} {late / 1000:.0f} s after the job was cancelled"
+        return [Violation(message.job, spoken.sequence, "cancel", text)]
