@@ -15,7 +15,9 @@ class Cancels:
         self._recalled: set[str] = set()
 
     def asked(self, message: wire.Cancel) -> None:
-        self._asked.setdefault(message.job, message.at)
+        """One that does not say when it was asked for cannot be late."""
+        if message.at:
+            self._asked.setdefault(message.job, message.at)
 
     def follow(self, spoken: Spoken) -> list[Violation]:
         """What this event breaks. Events of one job come in their order."""

@@ -7,9 +7,10 @@ from fairway.queue.view import SERVICE
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
-# A cancel may overtake the admission of its job; looked at this often (ms) and given up after about half a minute.
-_WAIT_MS = 250
-_TRIES = 120
+# A cancel may overtake the admission of its job, or its way into a queue: it is looked at again after this long (ms),
+# later and later, for as long as the job is known. Of one that nobody knows it is given up after some fifteen minutes.
+_WAIT_MS, _LONGEST_MS = 250, 5_000
+_TRIES = 200
 
 
 def cancelled(view: Jobs, heard: Heard, job: Job, now: int) -> Decision:
@@ -22,7 +23,8 @@ def cancel(view: Jobs, heard: Heard, now: int) -> Decision:
     """Cancels at once what only waits; what is somewhere is recalled first. Of an ended job the remains are removed."""
     job = view.jobs.get(heard.message.job)
     if job is None or job.state is State.ADMITTED:
-        return Decision(again_in=_WAIT_MS) if heard.delivered < _TRIES else NOTHING
+        wait = min(_WAIT_MS * heard.delivered, _LONGEST_MS)
+        return Decision(again_in=wait) if job is not None or heard.delivered < _TRIES else NOTHING
     if job.cancelling and not job.ended:
         return NOTHING  # asked before: it ends when it is back, and nothing of it is left
     teller = Teller(view, SERVICE, heard, now)

@@ -1,7 +1,7 @@
 """Where a waiting job stands: its position, who is ahead, and what it waits for as of now. Pure."""
 
 from fairway.domain.quota import lacking, path_nodes
-from fairway.queue.book import NOTHING_YET, REMOVAL, Entry, steps_aside
+from fairway.queue.book import REMOVAL, Entry, steps_aside
 from fairway.queue.view import View
 from fairway.wire.asks import QueuePlace
 from fairway.wire.reasons import Code, Reason
@@ -40,15 +40,15 @@ def _why(view: View, entry: Entry, blocking: bool) -> Reason:
         return lacking(path, view.usage, entry.request, job.why.field) or job.why
     head = _head(view, job.queue) if blocking else None
     if head is not None and head.job.id != job.id:
-        what = head.job.why.text if head.job.why else "it is about to go"
+        what = _why(view, head, blocking).text
         return Reason(Code.BEHIND_HEAD, f"queue {job.queue} blocks behind its head {head.job.id}: {what}")
     flying = view.book.flying.get(job.queue)
     if blocking and flying:
         names = ", ".join(sorted(flying))
         return Reason(Code.BEHIND_HEAD, f"queue {job.queue} lets one job look for room at a time; now {names}")
-    if entry.lacks == NOTHING_YET and job.why is None:
+    if job.why is None or job.why.code is Code.BEHIND_HEAD:  # it is the head by now
         return Reason(Code.QUEUED, "it is about to be tried")
-    return job.why or Reason(Code.QUEUED, "it is about to be tried")
+    return job.why
 
 
 def _head(view: View, queue: str) -> Entry | None:

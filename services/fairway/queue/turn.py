@@ -14,6 +14,7 @@ from fairway.queue.rooms import Rooms, enough
 from fairway.queue.view import SERVICE, SWEEP, View
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Freed
+from fairway.wire.reasons import Code, Reason
 
 # One piece of freed room wakes at most so many jobs, the first of as many shapes.
 WAKE_BUDGET = 256
@@ -69,12 +70,17 @@ class Turn:
 
     def enter(self, entry: Entry) -> None:
         """Tries a job that has come; those before it first, where there is quota for it: if a max was raised a moment
-        ago that is theirs, and the word of it may still be on its way."""
+        ago that is theirs, and the word of it may still be on its way. Whom a blocking queue keeps waiting says so."""
         if lacking(path_nodes(self._view.tree, entry.job.leaf), self.usage, entry.request) is None:
             by, self.by = self.by, "quota"
             self.serve_quota(entry.job.leaf, entry.place)
             self.by = by
         self.retry(entry)
+        job = entry.job
+        if job.why is None and job.id not in self.gone and job.id not in self._held:
+            self._held.add(job.id)
+            text = f"queue {job.queue} lets one job go at a time, in order, and it is not the turn of this one"
+            self.steps.append(self._amended(job).say(wire.Blocked, why=Reason(Code.BEHIND_HEAD, text)).step())
 
     def _amended(self, job: Job) -> Teller:
         """Who speaks of this job next: first of what its policy says now, if that is news."""

@@ -11,8 +11,8 @@ class Profile(Struct, frozen=True):
     """Calls of a port: `delay_ms` is the mean time each takes; of a thousand so many are `slow` (seconds), are not done
     and fail (`refused`), are done and fail (`unanswered`), or end their process before or after they are done
     (`crash`). Of a thousand messages so many are delivered again though they were acknowledged (`again`), of a thousand
-    changes that a watch tells so many come late (`stalls`). The rest are events of the fleet by the hour. `grace` is how
-    late, in all this, news may be with whoever decides."""
+    changes that a watch tells so many come late (`stalls`). The rest are events of the fleet by the hour. `grace` is
+    how late, in all this, news may be with whoever decides."""
 
     name: str
     delay_ms: float = 1.0

@@ -23,7 +23,7 @@ def waiting(name: str, at: int = 0, **more: Any) -> Life:
     life.then(wire.Queue, **place)
     if not back:
         return life
-    if back["why"].code is Code.WAITING_FOR_QUOTA:
+    if back["why"].code in (Code.WAITING_FOR_QUOTA, Code.BEHIND_HEAD):
         return life.then(wire.Blocked, why=back["why"])
     return life.then(wire.Dequeued).then(wire.Queue, **place, **back)
 

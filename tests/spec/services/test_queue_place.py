@@ -6,8 +6,9 @@ from line import BLOCK, flying, quota, room, waiting
 from test_queue_turns import removing
 
 from fairway.queue.place import place
-from fairway.wire.reasons import Code
+from fairway.wire.reasons import Code, Reason
 
+BEHIND = Reason(Code.BEHIND_HEAD, "not its turn")
 FULL = {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 30}}
 
 
@@ -40,6 +41,14 @@ def test_the_position_counts_from_one_and_names_those_just_before() -> None:
         pytest.param(
             [flying("a"), waiting("x", 1)], {"queues": BLOCK}, Code.BEHIND_HEAD,
             "one job look for room at a time; now a", id="behind one on its way",
+        ),
+        pytest.param(
+            [waiting("a"), waiting("x", 1, why=BEHIND)], {"queues": BLOCK}, Code.BEHIND_HEAD,
+            "behind its head a: it is about to be tried", id="behind one that comes to be the head",
+        ),
+        pytest.param(
+            [waiting("x", why=BEHIND)], {"queues": BLOCK}, Code.QUEUED, "about to be tried",
+            id="it was behind one, and is the head now",
         ),
         pytest.param(
             [waiting("a", why=room(Code.NO_CLUSTER_EVER)), waiting("x", 1)], {"queues": BLOCK}, Code.QUEUED,
