@@ -122,6 +122,7 @@ class Fleet:
         clusters = Members(self.clusters)
         hands = Hands(World(self.bus, self.store.beside(), self.clock, "propagator"), clusters)
         dispatch, recall = propagator.services(hands)
+        eyes = watcher.Eyes(clusters, Suspicion(self.bus, clusters))
         return {
             "admission": lambda: admission.service(self.catalog),
             "quota": lambda: quota.service(self.catalog),
@@ -130,7 +131,7 @@ class Fleet:
             "reserver": lambda: reserver.service(self.bus, self.catalog),
             "propagator": lambda: dispatch,
             "propagator-recall": lambda: recall,
-            "watcher": lambda: watcher.service(watcher.Eyes(clusters, Suspicion(self.bus, clusters))),
+            "watcher": lambda: watcher.service(eyes, self.catalog.clusters),
         }
 
     def recorder(self) -> Recorder | None:

@@ -231,11 +231,12 @@ def _propagator(parts: Parts) -> Sequence[Service]:
 
 def _watcher(parts: Parts) -> Sequence[Service]:
     suspicion, settle_ms = Suspicion(parts.bus, parts.clusters), round(parts.settings.watch_silence * 1000) + LIST_MS
+    introduced = parts.catalog.clusters
     if parts.hub is None:
-        return [watcher.service(watcher.Eyes(parts.clusters, suspicion), parts.meter, settle_ms)]
+        return [watcher.service(watcher.Eyes(parts.clusters, suspicion), introduced, parts.meter, settle_ms)]
     mirror = Mirror(parts.hub, parts.clusters, parts.clock)
     eyes = watcher.Eyes(parts.clusters, suspicion, mirror)
-    return [watcher.service(eyes, parts.meter, settle_ms), watcher.returning(mirror)]
+    return [watcher.service(eyes, introduced, parts.meter, settle_ms), watcher.returning(mirror)]
 
 
 def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:

@@ -9,9 +9,10 @@ import msgspec
 from fairway.runtime.members import Facts
 from fairway.runtime.ports import Outgoing
 from fairway.simulation import pods
+from fairway.simulation.aftermath import rows
 from fairway.simulation.fleet import Fleet
 from fairway.simulation.pods import GPU
-from fairway.simulation.witness import Witness, rows
+from fairway.simulation.witness import Witness
 from fairway.wire import fleet as wire
 from fairway.wire import subjects
 from fairway.workloads.policies import ATTEMPTS, AVOID, START_TIMEOUT

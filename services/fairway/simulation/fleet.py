@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_store import MemoryStore
 from fairway.admission import service as admission
 from fairway.agent.service import Settings, run_agent
 from fairway.global_scheduler import service as global_scheduler
@@ -23,6 +22,7 @@ from fairway.runtime.members import Facts, Members
 from fairway.runtime.ports import Outgoing
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
+from fairway.simulation.books import BookedStore, Books
 from fairway.simulation.bus_port import BusPort
 from fairway.simulation.controllers import Fate, Heard
 from fairway.simulation.member import Member
@@ -63,7 +63,8 @@ class Fleet:
 
     def __init__(self, weather: Weather, members: dict[str, dict[str, int]], heard: Heard, pace: float) -> None:
         self.weather, self.clock, self.meter, self._pace = weather, Instant(), Meter(), pace
-        self.bus, self.store, self.reach = MemoryBus(self.clock), MemoryStore(clock=self.clock), Reach()
+        self.books = Books()
+        self.bus, self.store, self.reach = MemoryBus(self.clock), BookedStore(self.books, self.clock), Reach()
         rng = Random(weather.rng.random())
         self.members = {name: Member(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
         self.processes: dict[str, Process] = {}
@@ -156,7 +157,7 @@ class Fleet:
                 "global-scheduler": lambda: [global_scheduler.service()],
                 "reserver": lambda: [reserver.service(bus, catalog)],
                 "propagator": lambda: propagator.services(Hands(world(), members)),
-                "watcher": lambda: [watcher.service(watcher.Eyes(members, Suspicion(bus, members)))],
+                "watcher": lambda: [watcher.service(watcher.Eyes(members, Suspicion(bus, members)), catalog.clusters)],
             }
             return list(services[name]())
 

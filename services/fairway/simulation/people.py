@@ -41,6 +41,7 @@ class People:
         rates: list[tuple[float, Callable[[], Awaitable[None]]]] = [
             (self._jobs / (self._seconds / _HOUR), self._submit), (self._jobs / 8, self._cancel),
             (profile.kills, self._kill), (profile.pauses, self._pause), (profile.wipes, self._wipe),
+            (profile.silences, self._silence),
             (profile.failovers, self._failover), (profile.outages, self._outage), (profile.api_losses, self._api_loss),
             (profile.node_losses, self._node_loss), (profile.strangers, self._stranger), (profile.hands, self._hand),
             (profile.trees, above.change_tree), (profile.moves, above.move),
@@ -129,6 +130,16 @@ class People:
         process.pause()
         await asyncio.sleep(self._rng.choice((2.0, 30.0, 60.0, 200.0)))
         process.resume()
+
+    async def _silence(self) -> None:
+        """The agents stand still, and one of them perhaps does not; those that are killed meanwhile come back."""
+        agents = [one for name, one in sorted(self._fleet.processes.items()) if name.startswith("agent-")]
+        still = self._rng.sample(agents, len(agents) - self._rng.choice((0, 1)))
+        for one in still:
+            one.pause()
+        await asyncio.sleep(self._rng.choice((60.0, 200.0, 400.0)))
+        for one in still:
+            one.resume()
 
     async def _wipe(self) -> None:
         self._fleet.store.wipe()

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import partial
 from hashlib import blake2b
 from random import Random
 
@@ -11,13 +12,14 @@ import structlog
 from fairway.domain import decision
 from fairway.domain.job import Job
 from fairway.simulation.administrators import Administrators, tree
+from fairway.simulation.aftermath import rows
 from fairway.simulation.controllers import Heard
 from fairway.simulation.fleet import Fleet
 from fairway.simulation.outcome import Breach, Outcome, Plan
 from fairway.simulation.people import People
 from fairway.simulation.virtual import run_virtual
 from fairway.simulation.weather import PROFILES, Weather
-from fairway.simulation.witness import Witness, rows
+from fairway.simulation.witness import Witness
 from fairway.workloads.quota import read_quota_tree
 
 # When no fault is left, everything that can run has ended within this time (s).
@@ -57,7 +59,7 @@ class _Run:
         witness.now = lambda: round(loop.time() * 1000)
         heard = Heard(witness.started, witness.ended, witness.gone, witness.deleted)
         fleet = self._fleet = Fleet(self._weather, self._nodes, heard, plan.pace)
-        fleet.bus.told = witness.stored
+        fleet.bus.told, fleet.books.wrong = witness.stored, partial(witness.breach, "quota")
         witness.present = lambda name: fleet.members[name].attempts()
         people = People(fleet, self._weather, witness, plan)
         above = Administrators(fleet, self._weather.rng, witness, self._gpus)

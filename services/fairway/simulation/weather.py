@@ -23,6 +23,7 @@ class Profile(Struct, frozen=True):
     again: float = 0.0
     kills: float = 0.0
     pauses: float = 0.0
+    silences: float = 0.0
     wipes: float = 0.0
     failovers: float = 0.0
     outages: float = 0.0
@@ -39,13 +40,13 @@ class Profile(Struct, frozen=True):
 
 CALM = Profile("calm", delay_ms=1.0, strangers=4, hands=1, trees=1, moves=0.5)
 ROUGH = Profile(
-    "rough", delay_ms=3.0, slow=1.0, refused=1.0, unanswered=1.0, crash=0.3, again=10.0, kills=10, pauses=4, wipes=6,
-    failovers=4, outages=4, api_losses=6, stalls=6, node_losses=12, strangers=20, hands=10, trees=3, moves=2,
+    "rough", delay_ms=3.0, slow=1.0, refused=1.0, unanswered=1.0, crash=0.3, again=10.0, kills=10, pauses=4, silences=1,
+    wipes=6, failovers=4, outages=4, api_losses=6, stalls=6, node_losses=12, strangers=20, hands=10, trees=3, moves=2,
     skew_ms=500, grace=Grace(reports=60_000, tree=60_000, cancel=120_000),
 )  # fmt: skip
 HOSTILE = Profile(
     "hostile", delay_ms=10.0, slow=5.0, refused=8.0, unanswered=8.0, crash=2.0, again=50.0, kills=60, pauses=30,
-    wipes=60, failovers=30, outages=30, api_losses=60, stalls=60, node_losses=60, strangers=60, hands=60,
+    silences=6, wipes=60, failovers=30, outages=30, api_losses=60, stalls=60, node_losses=60, strangers=60, hands=60,
     trees=20, moves=6, skew_ms=600_000, grace=Grace(reports=700_000, tree=120_000, cancel=300_000),
 )  # fmt: skip
 PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}

@@ -5,21 +5,20 @@ code of rebuilds what it makes of the record. The rules of single jobs, of room 
 (`runtime.check`), which reads the record alone.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import msgspec
 
-from fairway.domain import decision
-from fairway.domain.job import CHARGED, MOVES, Job, State
+from fairway.domain.job import State
 from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.check import Checker, Grace
 from fairway.runtime.check_job import Spoken
 from fairway.runtime.ports import Delivery
-from fairway.runtime.rebuild import Folding
+from fairway.simulation.aftermath import left_behind, rows
 from fairway.simulation.fleet import Fleet
 from fairway.simulation.outcome import Breach
+from fairway.simulation.silence import Silence
 from fairway.simulation.virtual import T0
 from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
@@ -27,8 +26,8 @@ from fairway.wire.capacity import Node
 
 _message = msgspec.json.Decoder(wire.Message).decode
 _heard = msgspec.json.Decoder(fleet_wire.Message).decode
-_job = msgspec.json.Decoder(Job).decode
-_FOLDED = {"admitted", *(kind.verb for kind in MOVES)}
+# Nobody is asked for so long (ms) why a job waits before it is said.
+_REASON_MS = 300_000
 
 
 class Witness:
@@ -40,7 +39,7 @@ class Witness:
         self.present: Callable[[str], set[str]] = lambda cluster: set()
         self.running: dict[str, dict[int, str]] = {}
         self.ordered: set[tuple[str, int]] = set()
-        self._checker = Checker(nodes, tree, grace)
+        self._checker, self._silence = Checker(nodes, tree, grace), Silence()
         self._nodes: dict[str, dict[str, Node]] = {}
         self._began: set[tuple[str, int]] = set()
         self._came: dict[tuple[str, int], bool] = {}
@@ -59,6 +58,7 @@ class Witness:
                 told = msgspec.structs.replace(heard, at=T0 + self.now())
                 self._checker.see(told)
                 self._checker.see(self._corrected(told))
+                self._silence.hear(heard, self.now())
         if stream == "DLQ":
             self.breach("dead letter", "", delivery.data.decode()[:500])
         if stream != "JOBS":
@@ -67,6 +67,8 @@ class Witness:
         if isinstance(message, wire.Recall | wire.Cancelled | wire.Failed | wire.Lost | wire.Succeeded):
             self.ordered.add((message.job, message.attempt))
         self._compare(message)
+        if text := self._silence.broken_by(message, message.at - T0):
+            self.breach("frozen", message.job, text)
         self._checker.hear(Spoken(delivery.sequence, delivery.id, delivery.subject, message))
         for one in self._checker.news():
             self.breach(one.rule, one.job, f"{one.text} (message {one.sequence})")
@@ -136,84 +138,17 @@ class Witness:
         for name, job in rows(fleet).items():
             if job.state is State.QUEUED and job.why is not None and not job.why.text:
                 self.breach("reason", name, "it waits, and its reason is empty")
+            if job.state is State.QUEUED and job.why is None and job.since < T0 + self.now() - _REASON_MS:
+                self.breach("reason", name, f"it waits since {(job.since - T0) / 1000} s, and nothing says why")
 
     def end(self, fleet: Fleet) -> None:
-        """When no fault was for long: every job has ended, and nothing of it is left anywhere."""
         self.look(fleet)
         for one in self._checker.findings().violations:
             self.breach(one.rule, one.job, f"{one.text} (message {one.sequence})")
-        found = (*_unfinished(fleet), *_answers(fleet, self.submitted), *_left(fleet), *_sums(fleet), *_unlike(fleet))
-        for rule, job, text in found:
+        for rule, job, text in left_behind(fleet, self.submitted):
             self.breach(rule, job, text)
 
 
 def _without(there: set[str], node: Node) -> Node:
     """Only with those attempts that are there."""
     return msgspec.structs.replace(node, attempts={key: one for key, one in node.attempts.items() if key in there})
-
-
-def rows(fleet: Fleet) -> dict[str, Job]:
-    return {key: _job(row.data) for key, row in fleet.store.rows.get(decision.JOBS, {}).items()}
-
-
-Found = Iterator[tuple[str, str, str]]
-
-
-def _unfinished(fleet: Fleet) -> Found:
-    for job in rows(fleet).values():
-        if not job.ended:
-            why = job.why.text if job.why else "nothing is said of why"
-            yield "liveness", job.id, f"it is {job.state.value}: {why}"
-        elif job.removing:
-            yield "removal", job.id, f"it ended, and attempt {job.recalled} is still being removed in {job.removing}"
-
-
-def _answers(fleet: Fleet, submitted: dict[str, str]) -> Found:
-    known = rows(fleet)
-    for job in submitted.values():
-        if job not in known:
-            yield "lost", job, "it was submitted and never answered"
-
-
-def _left(fleet: Fleet) -> Found:
-    """Invariant 9, for jobs that were deleted or moved: only what ended by itself may stay to be looked at."""
-    stays = {(job.id, job.attempt) for job in rows(fleet).values() if job.state in (State.SUCCEEDED, State.FAILED)}
-    for member in fleet.members.values():
-        for key in member.ours():
-            job, attempt = member.whose(member.objects[key])
-            if job and (job, attempt) not in stays:
-                yield "left", job, f"attempt {attempt} is left in {member.name}"
-
-
-def _sums(fleet: Fleet) -> Found:
-    """Nothing is charged, and no room is held, for nobody."""
-    known = rows(fleet)
-    if not any(job.state in CHARGED for job in known.values()):
-        for name, amount in sorted(fleet.store.counters.get(decision.QUOTA, {}).items()):
-            if amount:
-                yield "quota", "", f"{name} is still charged {amount}"
-    for table, held in sorted(fleet.store.rows.items()):
-        if table == decision.OWED:
-            yield from (("quota", key.partition("/")[0], "its share was given back and is still owed") for key in held)
-        if table.startswith("ledger/") or table in (decision.LIVE, decision.NAMES):
-            for key in sorted(held):
-                job = known.get(key.partition("/")[0])
-                if table != decision.NAMES and (job is None or job.ended):
-                    yield "held", key.partition("/")[0], f"{table} still has {key}"
-
-
-def _unlike(fleet: Fleet) -> Found:
-    """Invariant 8: the rows of the jobs are what a rebuild from the whole record would make of them."""
-    sets, record = WorkingSets(), fleet.bus.stored("JOBS")
-    for one in record:
-        if isinstance(message := _message(one.data), wire.Rebuild):
-            sets.hear(message, one.sequence)
-    folding = Folding(sets)
-    for one in record:
-        if one.subject.split(".")[2] in _FOLDED:
-            folding.read(one.data, one.sequence)
-    made = {name: (job.rev, job.state, job.attempt, job.cluster) for name, job in folding.jobs().items()}
-    there = {name: (job.rev, job.state, job.attempt, job.cluster) for name, job in rows(fleet).items()}
-    for name in sorted(made.keys() | there.keys()):
-        if made.get(name) != there.get(name):
-            yield "rebuild", name, f"its row is {there.get(name)}, and the record makes {made.get(name)} of it"

@@ -19,7 +19,7 @@ def guarded(view: View, heard: Heard, now: int) -> Decision:
     if isinstance(heard.message, Late) and view.freeze != view.frozen:
         return _said(view)  # the next look is soon
     decided = decide(view, heard, now)
-    if not (view.freeze or view.frozen) or not _gives_up(decided):
+    if not (view.freeze or view.frozen or view.unsure) or not _gives_up(decided):
         return decided
     return NOTHING if isinstance(heard.message, _REPEATED) else Decision(again_in=_LATER_MS)
 

@@ -3,6 +3,8 @@ dispatch. Pure."""
 
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
 from fairway.domain.quota import MAX_JOBS, request
@@ -46,20 +48,29 @@ class Emptied(fleet.FleetMessage, frozen=True, kw_only=True, tag="emptied"):
     cluster: str
 
 
+class Down(Struct, frozen=True):
+    """Since when the gang of a running attempt is not up any more (ms since 1970), and how it stands."""
+
+    attempt: int
+    since: int
+    text: str
+
+
 class View(Jobs, Protocol):
     """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows: a `new`
-    view has read its rows before it knew. `down` has, of running jobs whose gang is not up any more, since when that is
-    so and how it stands; `newest` the place of what was seen last of a present attempt. `freeze` is what the fleet's
-    silence makes of `frozen`, which is in the store at `frozen_rev`."""
+    view has read its rows before it knew. `down` has running jobs whose gang is not up any more; `newest` the place of
+    what was seen last of a present attempt. `freeze` is what the fleet's silence makes of `frozen`, which is in the
+    store at `frozen_rev`; while most of it has not reported yet, the view is `unsure`."""
 
     new: bool
     overdue: list[str]
     held: dict[str, set[str]]
-    down: dict[str, tuple[int, str]]
+    down: dict[str, Down]
     newest: dict[str, int]
     freeze: Freeze | None
     frozen: Freeze | None
     frozen_rev: int
+    unsure: bool
 
 
 def early(job: Job, manifest: dict[str, Any] | None, doubt: Doubt | None) -> Decision:
@@ -153,7 +164,10 @@ def late(view: View, heard: Heard, now: int) -> Decision:
         job = view.jobs.get(name)
         if job is None or job.spec is None or job.removing:
             continue
-        since, text = view.down.get(name, (now, "")) if job.state is State.RUNNING else (job.since, "")
+        since, text = job.since, ""
+        if job.state is State.RUNNING:
+            down = view.down.get(name)
+            since, text = (down.since, down.text) if down and down.attempt == job.attempt else (now, "")
         if job.state not in _STARTED or now - since < job.spec.start_timeout:
             continue
         why = _not_up(job, (now - since) // 1000, text)

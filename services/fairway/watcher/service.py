@@ -1,6 +1,7 @@
 """watcher as a value, with the watches beside it that tell what the member clusters show."""
 
 import asyncio
+from collections.abc import Collection
 from functools import partial
 from itertools import count
 from typing import Any
@@ -20,7 +21,7 @@ from fairway.watcher.freeze import guarded
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion
-from fairway.watcher.view import SETTLE_MS, WatcherView
+from fairway.watcher.view import SETTLE_MS, Roster, WatcherView
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
@@ -111,14 +112,18 @@ def _seen(cluster: str, change: Change, job: str, attempt: int, gone: bool) -> O
     )  # fmt: skip
 
 
-def service(eyes: Eyes, meter: Meter | None = None, settle_ms: int = SETTLE_MS) -> Service:
-    """Nothing is given up for `settle_ms` after most of the fleet was silent."""
+def service(
+    eyes: Eyes, introduced: Collection[str] = (), meter: Meter | None = None, settle_ms: int = SETTLE_MS
+) -> Service:
+    """`introduced` are the clusters that are known by name. Nothing is given up for `settle_ms` after most of the fleet
+    was silent."""
+    roster = Roster(eyes.members, introduced)
     said = Ear(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message))
     away = Ear(
         subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), msgspec.json.Decoder(fleet.Message)
     )
     return Service(
-        SERVICE, (said, away), guarded, lambda: WatcherView(eyes.mirror, eyes.members, meter, settle_ms),
+        SERVICE, (said, away), guarded, lambda: WatcherView(eyes.mirror, roster, meter, settle_ms),
         act=eyes.suspicion, ticks=((Late(), _LATE_EVERY_MS),), beside=eyes,
     )  # fmt: skip
 

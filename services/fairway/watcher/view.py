@@ -1,10 +1,11 @@
 """What the watcher knows when it decides: jobs, their deadlines, who is where. What it sees it shows to the mirror."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from itertools import islice
 
 import msgspec
 import structlog
+from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
@@ -14,7 +15,7 @@ from fairway.runtime.ports import Found, Store, Wanted
 from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView
 from fairway.watcher.decide import Observed
-from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
+from fairway.watcher.missing import SERVICE, Down, Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo
@@ -33,34 +34,46 @@ _frozen = msgspec.json.Decoder(Freeze | None).decode
 _PRESENT = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 
 
+class Roster(Struct, frozen=True):
+    """Names of clusters: `members` are watched here, of `introduced` ones the agents have said that they are there."""
+
+    members: Container[str] = ()
+    introduced: Collection[str] = ()
+
+
+NOBODY = Roster()
+
+
 class WatcherView(JobsView):
     """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. What is seen
     of a job is shown to the mirror with the job's row: only the present attempt speaks for it."""
 
     def __init__(
-        self, mirror: Mirror | None = None, members: Container[str] = (), meter: Meter | None = None,
+        self, mirror: Mirror | None = None, roster: Roster = NOBODY, meter: Meter | None = None,
         settle_ms: int = SETTLE_MS,
     ) -> None:  # fmt: skip
         super().__init__()
-        self._mirror, self._members, self._meter, self._settle_ms = mirror, members, meter, settle_ms
+        self._mirror, self._roster, self._meter, self._settle_ms = mirror, roster, meter, settle_ms
         self.freeze: Freeze | None = None
         self.frozen: Freeze | None = None
         self.frozen_rev = 0
+        self.unsure = False
         self._heard: dict[str, int] = {}
+        self._began = 0
         self.new = True
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
-        self.down: dict[str, tuple[int, str]] = {}
+        self.down: dict[str, Down] = {}
         self.newest: dict[str, int] = {}
         self._deadlines: dict[str, int] = {}
         self._unread: dict[str, None] = {}
         self._version = 0
 
     async def load(self, store: Store) -> None:
+        """What was seen in the members stays: they do not show it again because a store was lost."""
         await super().load(store)
         self.held.clear()
         self._deadlines.clear()
-        self.down.clear()
         self.newest.clear()
         self._unread.clear()
         self._heard.clear()
@@ -91,6 +104,7 @@ class WatcherView(JobsView):
         super().refresh(found, heard, now)
         # Whoever begins on a working set has not heard when those were dispatched that are in it already.
         if not self._version:
+            self._began = now
             held = (key.partition("/")[0] for table, key, row in found.changes if _held(table) and row)
             self._unread = dict.fromkeys(held)
         else:
@@ -123,11 +137,16 @@ class WatcherView(JobsView):
                 self._deadlines[name] = self._deadlines.pop(name)
 
     def _follow_silence(self, found: Found, now: int) -> None:
-        """A member where jobs are, and that has not reported to this working set, is silent, too."""
+        """Who has not reported to this working set is silent as well: a member with jobs at once, another one when it
+        had as long to report as any. Until then nobody is sure of most of the fleet, which gives nothing up either."""
         row, before = found.rows.get((decision.FREEZE, EVICTIONS)), self.frozen
         self.frozen, self.frozen_rev = (_frozen(row.data), row.rev) if row else (None, 0)
-        silent = [0 for name, jobs in self.held.items() if jobs and name not in self._heard and name in self._members]
-        self.freeze = freeze(self.frozen, (*self._heard.values(), *silent), now, self._settle_ms)
+        busy = {name for name, jobs in self.held.items() if jobs and name in self._roster.members}
+        silent = dict.fromkeys(busy - self._heard.keys(), 0)
+        awaited = {*self._roster.introduced} - self._heard.keys() - silent.keys()
+        known = (*self._heard.values(), *silent.values())
+        self.freeze = freeze(self.frozen, (*known, *(self._began for _ in awaited)), now, self._settle_ms)
+        self.unsure = freeze(None, (*known, *(0 for _ in awaited)), now, self._settle_ms) is not None
         if self._meter is not None:
             self._meter.frozen.labels(SERVICE).set(self.frozen is not None)
         if self.frozen and not before:
@@ -151,7 +170,8 @@ class WatcherView(JobsView):
             kind = KINDS[work.key]
             phase = status(seen.manifest, work, seen.manifest.get("status"))
             if kind.steady and phase.state == PENDING:
-                self.down[job.id] = (self.down.get(job.id, (now, ""))[0], phase.text)
+                before = self._down(job)
+                self.down[job.id] = Down(job.attempt, before.since if before else now, phase.text)
             else:
                 self.down.pop(job.id, None)
 
@@ -163,13 +183,17 @@ class WatcherView(JobsView):
             elif isinstance(write, decision.Put) and write.table == decision.FREEZE:
                 self.frozen, self.frozen_rev = write.value, write.rev if write.value else 0
 
+    def _down(self, job: Job) -> Down | None:
+        down = self.down.get(job.id)
+        return down if down is not None and down.attempt == job.attempt else None
+
     def _note(self, job: Job) -> None:
         if job.state not in _PRESENT:
             self.newest.pop(job.id, None)
         if job.state is State.DISPATCHED and job.spec is not None:
             self._deadlines[job.id] = job.since + job.spec.start_timeout
-        elif job.state is State.RUNNING and job.spec is not None and job.id in self.down:
-            self._deadlines[job.id] = self.down[job.id][0] + job.spec.start_timeout
+        elif job.state is State.RUNNING and job.spec is not None and (down := self._down(job)):
+            self._deadlines[job.id] = down.since + job.spec.start_timeout
         else:
             self._deadlines.pop(job.id, None)
             self.down.pop(job.id, None)

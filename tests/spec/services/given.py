@@ -16,6 +16,7 @@ from fairway.domain.silence import Freeze
 from fairway.placement.cluster import ClusterView
 from fairway.queue.book import Book
 from fairway.reserver.capacity import node_writes
+from fairway.watcher.missing import Down
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.policy import Policy
@@ -48,12 +49,13 @@ class Given:
     left: tuple[str, ...] = ()
     overdue: list[str] = field(default_factory=list)
     held: dict[str, set[str]] = field(default_factory=dict)
-    down: dict[str, tuple[int, str]] = field(default_factory=dict)
+    down: dict[str, Down] = field(default_factory=dict)
     newest: dict[str, int] = field(default_factory=dict)
     new: bool = False
     freeze: Freeze | None = None
     frozen: Freeze | None = None
     frozen_rev: int = 0
+    unsure: bool = False
 
     def node_writes(self, cluster: str, changed: dict[str, Hold | None]) -> list[Put]:
         nodes = self.clusters[cluster].nodes if cluster in self.clusters else {}

@@ -10,6 +10,7 @@ from fairway.domain.decision import NOTHING, Call, Decision, Outcome
 from fairway.watcher.decide import Late, Listed, Observed, decide
 from fairway.watcher.doubts import COMPARE, GONE, LOOK, STRIPPED, THERE, Doubt
 from fairway.watcher.edits import Edit
+from fairway.watcher.missing import Down
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -219,7 +220,7 @@ DOWN = {
 
 @pytest.mark.parametrize(("life", "after", "want"), DOWN.values(), ids=list(DOWN))
 def test_a_gang_that_is_no_longer_up_may_come_up_again(life: Life, after: int, want: list[str]) -> None:
-    view = of(life, overdue=["llm-1"], down={"llm-1": (life.at, "3 of 4 pods are up")})
+    view = of(life, overdue=["llm-1"], down={"llm-1": Down(1, life.at, "3 of 4 pods are up")})
     decision = decide(view, told(Late()), life.at + after * S)
     assert verbs(decision) == want
     if want:

@@ -4,14 +4,15 @@ from typing import Any
 
 import msgspec
 import pytest
-from given import verbs
+from given import told, verbs
 from lives import T0, Life, S, dispatched, reserved, running
 from test_watcher_decide import shows
 
+from fairway.adapters.memory_store import MemoryStore
 from fairway.domain.decision import JOBS, Decision, Heard
 from fairway.domain.tell import row_of
 from fairway.runtime.ports import Found, Row
-from fairway.watcher.decide import decide
+from fairway.watcher.decide import Late, decide
 from fairway.watcher.view import WatcherView
 
 NOW = T0 + 900 * S
@@ -56,6 +57,17 @@ def test_a_gang_that_went_down_again_stays_down_whatever_was_put_off_before() ->
     looks(view, running(), shows("Running", place=2))
     looks(view, running(), up)
     assert "llm-1" in view.down
+
+
+async def test_that_a_gang_went_down_is_known_after_the_store_was_lost() -> None:
+    """Its member does not show it again."""
+    view, store = WatcherView(), MemoryStore()
+    looks(view, running(start_timeout=60 * S), shows("Running", place=1))
+    await store.finish_rebuild("1-a")
+    await view.load(store)
+    looks(view, running(start_timeout=60 * S))
+    view.wants([told(Late())], NOW + 61 * S)
+    assert view.overdue == ["llm-1"]
 
 
 def test_of_a_job_that_has_ended_nothing_is_remembered() -> None:

@@ -17,7 +17,7 @@ from fairway.watcher.decide import Late, Listed, Observed
 from fairway.watcher.doubts import GONE, LOOK
 from fairway.watcher.freeze import guarded as decide
 from fairway.watcher.missing import Emptied
-from fairway.watcher.view import SETTLE_MS, WatcherView
+from fairway.watcher.view import SETTLE_MS, Roster, WatcherView
 from fairway.wire import fleet
 
 NOW = T0 + 900 * S
@@ -55,6 +55,7 @@ def test_what_would_be_given_up_is_put_off_while_evictions_are_frozen(seen: Any,
     only = {**more, "freeze": SILENT}
     assert verbs(decide(of(life, **only), seen, NOW)) == []
     assert verbs(decide(of(life, **{**more, "frozen": SILENT}), seen, NOW)) == []
+    assert decide(of(life, **more, unsure=True), seen, NOW) == frozen
 
 
 @pytest.mark.parametrize("state", ["Succeeded", "Failed"])
@@ -120,6 +121,24 @@ async def test_members_with_jobs_that_have_not_reported_since_the_store_was_lost
     await store.finish_rebuild("1-a")
     for name in ("c1", "c2", "left"):
         await store.load(decision.ledger(name), {f"job-{name}/1": (1, b'{"slots":[],"requests":{},"until":0}')})
-    view, late = WatcherView(members=("c1", "c2")), [told(Late())]
+    view, late = WatcherView(roster=Roster(members=("c1", "c2"))), [told(Late())]
     view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
     assert view.freeze == Freeze(NOW, 2, 2)
+
+
+async def test_of_a_store_that_was_just_lost_nobody_is_sure_until_most_of_the_fleet_has_reported() -> None:
+    """One cluster has a job and reports; the others were silent when the store was lost, and have no row any more."""
+    store = MemoryStore()
+    await store.finish_rebuild("1-a")
+    view, late = WatcherView(roster=Roster(introduced=["c1", "c2", "c3"])), [told(Late())]
+
+    async def look(now: int, *reporting: str) -> tuple[bool, Freeze | None]:
+        infos = {name: (1, b'{"name":"%s","observed_at":%d}' % (name.encode(), now)) for name in reporting}
+        await store.load(decision.CLUSTERS, infos)
+        view.refresh(await store.read(view.wants(late, now)), late, now)
+        return view.unsure, view.freeze
+
+    assert await look(NOW, "c1") == (True, None)
+    assert await look(NOW + 30 * S, "c1") == (True, None)
+    assert await look(NOW + 31 * S, "c1") == (True, Freeze(NOW + 31 * S, 2, 3))
+    assert await look(NOW + 32 * S, "c2") == (False, None)

@@ -1,0 +1,41 @@
+"""When the fleet was silent, by the reports that the bus has: what must not be given up then."""
+
+from bisect import bisect_right
+
+from fairway.domain.silence import SILENT_MS
+from fairway.wire import fleet
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code
+
+# Reports are known to those who give up attempts when the reserver has read them (ms).
+_READ_MS = 70_000
+# What is given up because of what a member shows, or does not show.
+_EVICTED = (Code.VANISHED, Code.EDITED, Code.CORDONED, Code.GANG_DOWN, Code.START_TIMEOUT, Code.NODE_LOST)
+
+
+class Silence:
+    """Times in ms since the run began."""
+
+    def __init__(self) -> None:
+        self._reports: dict[str, list[int]] = {}
+
+    def hear(self, report: fleet.Report, now: int) -> None:
+        if report.left:
+            self._reports.pop(report.cluster, None)
+        else:
+            self._reports.setdefault(report.cluster, []).append(now)
+
+    def broken_by(self, message: wire.JobMessage, at: int) -> str:
+        """What is wrong with a word that was decided at `at`; empty when nothing is. Two clusters and more than half of
+        them had been silent for longer than anybody may think that they are not."""
+        if not isinstance(message, wire.Lost) or message.why.code not in _EVICTED:
+            return ""
+        silent = sorted(name for name, times in self._reports.items() if _last(times, at) < at - SILENT_MS - _READ_MS)
+        if len(silent) < 2 or 2 * len(silent) <= len(self._reports):
+            return ""
+        return f"attempt {message.attempt} was given up while {', '.join(silent)} were silent: {message.why.text}"
+
+
+def _last(times: list[int], at: int) -> int:
+    index = bisect_right(times, at)
+    return times[index - 1] if index else at
