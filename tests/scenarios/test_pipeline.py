@@ -66,6 +66,20 @@ async def test_a_cancel_before_its_job_is_known_counts() -> None:
         assert "ann" in str(fleet.jobs()[job].why)
 
 
+async def test_the_record_says_why_whoever_stands_behind_a_blocking_head_waits() -> None:
+    async with running(c1=(8,)) as fleet:
+        fleet.configure("Queue", "strict", BLOCK)
+        fleet.plays["a"] = [runs(9_000)]
+        for name in ("a", "b", "c"):
+            job = await fleet.submit(name, 1, 8, **STRICT)
+            await fleet.quiet()
+        assert fleet.states() == {"a": "running", "b": "queued", "c": "queued"}
+        why = fleet.jobs()[job].why
+        assert why is not None and why.code == "BehindHead"
+        assert [one for one in fleet.findings().violations if one.rule == "reason"] == []
+        assert set((await ended(fleet, 40)).values()) == {"succeeded"}
+
+
 async def test_a_blocking_head_cancelled_on_its_way_lets_the_next_one_go() -> None:
     async with running(c1=(8,)) as fleet:
         fleet.configure("Queue", "strict", BLOCK)

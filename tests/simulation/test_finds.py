@@ -1,7 +1,7 @@
 """The simulation finds what it is there to find: each deliberate fault breaks something, at the seed that is named."""
 
 import pytest
-from mutations import MUTATIONS, Patch
+from mutations import MUTATIONS
 from pins import plan_of
 
 from fairway.simulation.run import simulate
@@ -16,7 +16,7 @@ FOUND_AT = {
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.__name__)
-def test_a_deliberate_fault_is_found(mutation, monkeypatch: Patch) -> None:  # type: ignore[no-untyped-def]  # a mutation
+def test_a_deliberate_fault_is_found(mutation, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]  # a mutation
     plan = plan_of(*FOUND_AT[mutation.__name__])
     assert not simulate(plan).violations
     mutation(monkeypatch)

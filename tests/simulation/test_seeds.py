@@ -15,7 +15,7 @@ PIECE, PIECES = 10, 7
 
 def told(outcome: Outcome) -> str:
     lines = [f"{one.at / 1000} s {one.rule} {one.job}: {one.text}" for one in outcome.violations]
-    return "\n".join([str(outcome.plan), *lines, *outcome.story])
+    return "\n".join([f"replay it with: {outcome.plan.command}", *lines, *outcome.story])
 
 
 @pytest.mark.parametrize("piece", range(PIECES))
@@ -30,13 +30,13 @@ def test_nothing_breaks_and_everything_ends(profile: str, piece: int) -> None:
 
 
 def found_once() -> list[Plan]:
-    """Lines of seeds.txt: profile, seed, hours, clusters, jobs, and behind # what it found."""
+    """Lines of seeds.txt: profile, seed, hours, clusters, jobs, pace, and behind # what it found."""
     plans = []
     for line in _FOUND.read_text().splitlines():
         words = line.partition("#")[0].split()
         if words:
-            profile, seed, hours, clusters, jobs = words
-            plans.append(Plan(int(seed), float(hours), int(clusters), profile, int(jobs)))
+            profile, seed, hours, clusters, jobs, pace = words
+            plans.append(Plan(int(seed), float(hours), int(clusters), profile, int(jobs), float(pace)))
     return plans
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from hashlib import blake2b
 from itertools import count, islice
 from multiprocessing import get_context
 from typing import Annotated
@@ -74,6 +75,7 @@ class _Tally:
         self._output, self._outcomes, self.broken = output, 0, list[Outcome]()
         self._hours = self._seconds = 0.0
         self._steps = self._jobs = 0
+        self._states: dict[int, str] = {}
         self._last: Outcome | None = None
 
     def take(self, outcome: Outcome) -> None:
@@ -81,6 +83,7 @@ class _Tally:
         self._hours, self._seconds = self._hours + outcome.hours, self._seconds + outcome.seconds
         self._steps, self._jobs = self._steps + outcome.steps, self._jobs + outcome.jobs
         self._last = outcome
+        self._states[outcome.seed] = outcome.state_hash
         if outcome.violations:
             self.broken.append(outcome)
             if self._output != "json":
@@ -90,13 +93,20 @@ class _Tally:
 
     def tell(self) -> None:
         if self._output == "json":
-            found = self._last if self._outcomes == 1 else {
-                "runs": self._outcomes, "fleet_hours": round(self._hours, 2), "steps": self._steps, "jobs": self._jobs,
-                "broken": self.broken,
-            }  # fmt: skip
+            found = self._last if self._outcomes == 1 else self._together()
             typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
         else:
             say(self._sentence())
+
+    def _together(self) -> dict[str, object]:
+        """Of several runs: the first seed, what broke in any of them, and one hash of all their states."""
+        states = "".join(state for _, state in sorted(self._states.items()))
+        return {
+            "seed": min(self._states, default=0), "runs": self._outcomes, "fleet_hours": round(self._hours, 2),
+            "steps": self._steps, "jobs": self._jobs,
+            "violations": [breach for outcome in self.broken for breach in outcome.violations],
+            "state_hash": blake2b(states.encode(), digest_size=16).hexdigest(), "broken": self.broken,
+        }  # fmt: skip
 
     def _sentence(self) -> str:
         state = f" (state {self._last.state_hash})" if self._last and self._outcomes == 1 else ""
@@ -107,14 +117,11 @@ class _Tally:
 
 
 def _broken(outcome: Outcome) -> Iterable[str]:
-    plan = outcome.plan
-    again = f"--seed {plan.seed} --hours {plan.hours:g} --clusters {plan.clusters} --jobs {plan.jobs}"
-    again += f" --pace {plan.pace:g} --profile {plan.profile}"
-    yield f"seed {plan.seed} broke; replay it with: fairway simulate {again}"
+    yield f"seed {outcome.seed} broke; replay it with: {outcome.plan.command}"
     for one in outcome.violations[:10]:
         yield f"  after {one.at / 1000:,.1f} s, {one.rule}: {f'{one.job}: ' if one.job else ''}{one.text}"
     if outcome.story:
-        yield "  what was said of the first of these jobs:"
+        yield "  the shortest story of these jobs:"
         yield from (f"    {line}" for line in outcome.story)
 
 

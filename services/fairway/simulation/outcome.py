@@ -15,6 +15,12 @@ class Plan(Struct, frozen=True):
     jobs: int = 24
     pace: float = 6.0
 
+    @property
+    def command(self) -> str:
+        """What repeats it."""
+        size = f"--hours {self.hours:g} --clusters {self.clusters} --jobs {self.jobs} --pace {self.pace:g}"
+        return f"fairway simulate --seed {self.seed} {size} --profile {self.profile}"
+
 
 class Breach(Struct, frozen=True):
     """`at` is in ms from the start of the run; `job` is empty where it is nobody's."""
@@ -27,7 +33,7 @@ class Breach(Struct, frozen=True):
 
 class Outcome(Struct, frozen=True):
     """`steps` are calls that processes made outside; `hours` those that passed, with the quiet at the end; `seconds`
-    what the run took; `deaths` are processes that were killed. `story` is what was said of the first job that broke."""
+    what the run took; `deaths` are processes that were killed. `story` is what was said of a job that broke."""
 
     plan: Plan
     seed: int

@@ -15,8 +15,9 @@ from fairway.simulation.administrators import Administrators, tree
 from fairway.simulation.aftermath import rows
 from fairway.simulation.controllers import Heard
 from fairway.simulation.fleet import Fleet
-from fairway.simulation.outcome import Breach, Outcome, Plan
+from fairway.simulation.outcome import Outcome, Plan
 from fairway.simulation.people import People
+from fairway.simulation.story import shortest
 from fairway.simulation.virtual import run_virtual
 from fairway.simulation.weather import PROFILES, Weather
 from fairway.simulation.witness import Witness
@@ -105,15 +106,8 @@ class _Run:
         return Outcome(
             plan=self._plan, seed=self._plan.seed, steps=self._weather.steps, violations=breaches,
             state_hash=state_hash(fleet), jobs=len(known), attempts=sum(len(job.attempts) for job in known.values()),
-            deaths=fleet.deaths, hours=seconds / 3600, seconds=0.0, story=self._story(breaches),
+            deaths=fleet.deaths, hours=seconds / 3600, seconds=0.0, story=shortest(breaches, fleet.bus.stored("JOBS")),
         )  # fmt: skip
-
-    def _story(self, breaches: tuple[Breach, ...]) -> tuple[str, ...]:
-        """What was said of the first job that broke."""
-        job = next((one.job for one in breaches if one.job), "")
-        mark = f'"{job}"'.encode()
-        said = [one for one in self._fleet.bus.stored("JOBS") if job and mark in one.data]
-        return tuple(f"{one.sequence} {one.subject.split('.')[2]} {one.data.decode()[:400]}" for one in said)
 
 
 def state_hash(fleet: Fleet) -> str:

@@ -7,16 +7,15 @@ from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 
-# Reports are known to those who give up attempts when the reserver has read them (ms).
-_READ_MS = 70_000
 # What is given up because of what a member shows, or does not show.
 _EVICTED = (Code.VANISHED, Code.EDITED, Code.CORDONED, Code.GANG_DOWN, Code.START_TIMEOUT, Code.NODE_LOST)
 
 
 class Silence:
-    """Times in ms since the run began."""
+    """Times in ms since the run began. A report may be read `late_ms` after the bus had it."""
 
-    def __init__(self) -> None:
+    def __init__(self, late_ms: int) -> None:
+        self._longest_ms = SILENT_MS + late_ms
         self._reports: dict[str, list[int]] = {}
 
     def hear(self, report: fleet.Report, now: int) -> None:
@@ -30,7 +29,7 @@ class Silence:
         them had been silent for longer than anybody may think that they are not."""
         if not isinstance(message, wire.Lost) or message.why.code not in _EVICTED:
             return ""
-        silent = sorted(name for name, times in self._reports.items() if _last(times, at) < at - SILENT_MS - _READ_MS)
+        silent = sorted(name for name, times in self._reports.items() if _last(times, at) < at - self._longest_ms)
         if len(silent) < 2 or 2 * len(silent) <= len(self._reports):
             return ""
         return f"attempt {message.attempt} was given up while {', '.join(silent)} were silent: {message.why.text}"

@@ -39,7 +39,7 @@ class Witness:
         self.present: Callable[[str], set[str]] = lambda cluster: set()
         self.running: dict[str, dict[int, str]] = {}
         self.ordered: set[tuple[str, int]] = set()
-        self._checker, self._silence = Checker(nodes, tree, grace), Silence()
+        self._checker, self._silence = Checker(nodes, tree, grace), Silence(grace.reports)
         self._nodes: dict[str, dict[str, Node]] = {}
         self._began: set[tuple[str, int]] = set()
         self._came: dict[tuple[str, int], bool] = {}

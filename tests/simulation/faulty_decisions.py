@@ -1,0 +1,161 @@
+"""Deliberate faults of what services decide, and of what they decide it on."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairway.domain import tell
+from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step, Write
+from fairway.domain.job import Job, State
+from fairway.placement.fit import Plan as Room
+from fairway.propagator import decide as propagating
+from fairway.queue import decide as queueing
+from fairway.queue import turn
+from fairway.reserver import decide as reserving
+from fairway.watcher import decide as watching
+from fairway.watcher import missing
+from fairway.watcher import service as watcher
+from fairway.watcher.view import NOBODY, WatcherView
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code
+from fairway.workloads import render
+
+Patch = pytest.MonkeyPatch
+
+
+def impatient(patch: Patch) -> None:
+    """The next attempt goes while the last one is still being removed."""
+    decided = propagating._recall
+
+    def gone(view: Any, heard: Heard, now: int) -> Decision:
+        if not heard.outcomes:
+            return decided(view, heard, now)
+        outcome = msgspec.structs.replace(heard.outcomes[-1], ok=True, body=True)
+        return decided(view, msgspec.structs.replace(heard, outcomes=(outcome,)), now)
+
+    patch.setattr(propagating, "_recall", gone)
+
+
+def generous(patch: Patch) -> None:
+    """Quota is given back twice."""
+    settled = turn.settled
+    patch.setattr(turn, "settled", lambda key, share: (*settled(key, share), *share.adds(-1)))
+
+
+def greedy(patch: Patch) -> None:
+    """Quota of jobs that have ended is kept."""
+    owed = tell.owed
+    patch.setattr(tell, "owed", lambda before, after: [] if after.ended else owed(before, after))
+
+
+def hasty(patch: Patch) -> None:
+    """A share of quota is free for others before the record says that it was given back."""
+    owed = tell.owed
+
+    def free(before: Job, after: Job) -> list[Write]:
+        return [add for one in owed(before, after) if isinstance(one, Put) for add in one.value.adds(-1)]
+
+    patch.setattr(tell, "owed", free)
+
+
+def credulous(patch: Patch) -> None:
+    """What any attempt shows is taken for what the present one does."""
+    observed = watching._observed
+
+    def believed(view: Any, heard: Heard, now: int) -> Decision:
+        job: Job | None = view.jobs.get(heard.message.job)
+        if job is None:
+            return observed(view, heard, now)
+        message = msgspec.structs.replace(heard.message, attempt=job.attempt, cluster=job.cluster)
+        return observed(view, msgspec.structs.replace(heard, message=message), now)
+
+    patch.setattr(watching, "_observed", believed)
+
+
+def trusting(patch: Patch) -> None:
+    """The reserver takes the scheduler's word for the room."""
+    patch.setattr(reserving, "recheck", lambda cluster, workload, slots: Room(slots, sum(one.count for one in slots)))
+
+
+def unlabelled(patch: Patch) -> None:
+    """Every attempt is labelled as the first."""
+    labels = render.job_labels
+    patch.setattr(render, "job_labels", lambda job, attempt: labels(job, 1))
+
+
+def keeping(patch: Patch) -> None:
+    """Room of attempts that are over is kept."""
+    patch.setattr(reserving, "release", lambda view, heard, cluster, key, now: NOTHING)
+
+
+def blind(patch: Patch) -> None:
+    """An object that somebody has deleted is not missed."""
+    patch.setattr(missing, "vanished", lambda job, answer: None)
+
+
+def lavish(patch: Patch) -> None:
+    """A release that is heard once more releases what the job was given since."""
+
+    def every(view: Any, heard: Heard, cluster: str, key: str, now: int) -> Decision:
+        held = [one for one in view.ledger.get(cluster, {}) if one.partition("/")[0] == key.partition("/")[0]]
+        return release(view, heard, cluster, held[0] if held else key, now)
+
+    release = reserving.release
+    patch.setattr(reserving, "release", every)
+
+
+def deaf(patch: Patch) -> None:
+    """A cancellation of what is somewhere on its way is not heard."""
+    cancel = queueing.cancel
+    waits = (State.QUEUED, State.ADMITTED)
+
+    def heard(view: Any, one: Heard, now: int) -> Decision:
+        job = view.jobs.get(one.message.job)
+        return cancel(view, one, now) if job is None or job.state in waits else NOTHING
+
+    patch.setattr(queueing, "cancel", heard)
+
+
+def fearless(patch: Patch) -> None:
+    """Attempts are given up whoever is silent."""
+    patch.setattr(watcher, "guarded", watching.decide)
+
+
+def hopeful(patch: Patch) -> None:
+    """Who has not reported since the store was lost is not missed."""
+    patch.setattr(watcher, "Roster", lambda members, introduced: NOBODY)
+
+
+def mute(patch: Patch) -> None:
+    """Who stands behind a blocking head does not say so."""
+    enter = turn.Turn.enter
+
+    def silently(self: turn.Turn, entry: Any) -> None:
+        steps = len(self.steps)
+        enter(self, entry)
+        self.steps[steps:] = [one for one in self.steps[steps:] if not _of_one_behind(one)]
+
+    patch.setattr(turn.Turn, "enter", silently)
+
+
+def _of_one_behind(step: Step) -> bool:
+    said = [one.message for one in step.events]
+    return any(isinstance(one, wire.Blocked) and one.why.code is Code.BEHIND_HEAD for one in said)
+
+
+def uncharged(patch: Patch) -> None:
+    """A turn is not charged to the last node of its path."""
+    charge = turn.charge
+    patch.setattr(turn, "charge", lambda path, asks: charge(path[:-1], asks))
+
+
+def forgetting(patch: Patch) -> None:
+    """When the store is lost, it is forgotten which gangs are down."""
+    load = WatcherView.load
+
+    async def loaded(self: WatcherView, store: Any) -> None:
+        self.down.clear()
+        await load(self, store)
+
+    patch.setattr(WatcherView, "load", loaded)

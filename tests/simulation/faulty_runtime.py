@@ -1,0 +1,105 @@
+"""Deliberate faults of the loop, the outbox, rebuilds and the store."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from fairway.adapters.memory_store import Memory, MemoryStore
+from fairway.domain.decision import Put, Write
+from fairway.domain.job import Job
+from fairway.runtime import rebuild
+from fairway.runtime.loop import Loop
+from fairway.runtime.outbox import Outbox
+from fairway.runtime.ports import Commit, Fenced, StoreWiped
+
+Patch = pytest.MonkeyPatch
+
+
+def unsaid(patch: Patch) -> None:
+    """What a crashed instance left unsaid is not said by the next one."""
+
+    async def forgotten(self: Outbox, entries: dict[str, bytes]) -> None:
+        return None
+
+    patch.setattr(Outbox, "_republish", forgotten)
+
+
+def early(patch: Patch) -> None:
+    """A message is acknowledged when what it caused is committed, before that is said."""
+    publish = Outbox.publish
+
+    async def later(self: Outbox, messages: Any, commit: Commit) -> None:
+        self._done = ()
+        task = asyncio.ensure_future(publish(self, messages, commit))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    patch.setattr(Outbox, "publish", later)
+
+
+def unguarded(patch: Patch) -> None:
+    """A step is taken though its row has changed since it was read."""
+    refused = MemoryStore._refused
+
+    def taken(self: MemoryStore, write: Write) -> bool:
+        return False if isinstance(write, Put) else refused(self, write)
+
+    patch.setattr(MemoryStore, "_refused", taken)
+
+
+def chained(patch: Patch) -> None:
+    """A step is taken upon one that was refused, where another's row has the revision that it expects."""
+    take = MemoryStore._take
+    patch.setattr(MemoryStore, "_take", lambda self, step, missed: take(self, step, set()))
+
+
+def stale(patch: Patch) -> None:
+    """The store takes what was decided on a working set that is lost, if there is another by now."""
+
+    def unchecked(self: MemoryStore, lease: str, token: int) -> None:
+        if not self.epoch:
+            raise StoreWiped
+        if lease and self._memory.leases.get(lease, ("", 0, 0))[1] != token:
+            raise Fenced
+
+    patch.setattr(MemoryStore, "_check", unchecked)
+
+
+def unfenced(patch: Patch) -> None:
+    """A queue that has lost its lease goes on, and the store takes what it decides."""
+
+    def passed(self: MemoryStore, lease: str, token: int) -> None:
+        if not self.epoch or self.epoch != self._epoch:
+            raise StoreWiped
+
+    patch.setattr(MemoryStore, "_check", passed)
+
+
+def forgetful(patch: Patch) -> None:
+    """A rebuild of the store leaves the reservations out."""
+    made = rebuild.working_set
+
+    def without(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> rebuild.Working:
+        working = made(jobs, quota)
+        for table in [one for one in working.rows if one.startswith("ledger/")]:
+            del working.rows[table]
+        return working
+
+    patch.setattr(rebuild, "working_set", without)
+
+
+def tardy(patch: Patch) -> None:
+    """What was decided in a lost working set counts whenever it is said."""
+
+    async def asked(self: Outbox, messages: Any, commit: Commit) -> None:
+        if messages:
+            await self.insist(messages, self._entries)
+        self._done = (commit.key,) if messages else ()
+
+    patch.setattr(Outbox, "publish", asked)
+    patch.setattr(Loop, "_timely", lambda self, plans: plans)
+
+
+def unmet(patch: Patch) -> None:
+    """A store that came back as it was before goes on as if nothing had happened."""
+    patch.setattr(Memory, "meet", lambda self: None)
