@@ -72,7 +72,7 @@ async def test_the_record_says_why_whoever_stands_behind_a_blocking_head_waits()
         fleet.plays["a"] = [runs(9_000)]
         for name in ("a", "b", "c"):
             job = await fleet.submit(name, 1, 8, **STRICT)
-            await fleet.quiet()
+            await fleet.quiet(1)
         assert fleet.states() == {"a": "running", "b": "queued", "c": "queued"}
         why = fleet.jobs()[job].why
         assert why is not None and why.code == "BehindHead"

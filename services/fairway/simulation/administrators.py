@@ -76,7 +76,7 @@ class Administrators:
     async def _set_tree(self, scale: int) -> None:
         manifest = tree(scale)
         await self._say("ElasticQuotaTree", "kube-system", "tree", manifest)
-        self._witness.settled(read_quota_tree(manifest))
+        self._witness.tree_changed(read_quota_tree(manifest))
 
     async def move(self) -> None:
         """A member is cordoned and emptied, leaves when no job is left there, and joins again some time later."""

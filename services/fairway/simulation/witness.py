@@ -127,7 +127,7 @@ class Witness:
 
     # The settings.
 
-    def settled(self, tree: QuotaNode) -> None:
+    def tree_changed(self, tree: QuotaNode) -> None:
         self._checker.quota(tree, T0 + self.now())
 
     # Everything, when it is worth looking at everything.
