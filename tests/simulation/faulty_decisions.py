@@ -94,17 +94,6 @@ def blind(patch: Patch) -> None:
     patch.setattr(missing, "vanished", lambda job, answer: None)
 
 
-def lavish(patch: Patch) -> None:
-    """A release that is heard once more releases what the job was given since."""
-
-    def every(view: Any, heard: Heard, cluster: str, key: str, now: int) -> Decision:
-        held = [one for one in view.ledger.get(cluster, {}) if one.partition("/")[0] == key.partition("/")[0]]
-        return release(view, heard, cluster, held[0] if held else key, now)
-
-    release = reserving.release
-    patch.setattr(reserving, "release", every)
-
-
 def deaf(patch: Patch) -> None:
     """A cancellation of what is somewhere on its way is not heard."""
     cancel = queueing.cancel

@@ -42,7 +42,7 @@ def main() -> None:
     wanted = sys.argv[1:] or [one.__name__ for one in MUTATIONS]
     with ProcessPoolExecutor() as pool:
         for name, where, rule in pool.map(found, wanted):
-            print(f'    "{name}": {where},  # {rule}', flush=True)
+            print(f'    "{name}": ("{rule}", {where}),', flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,77 @@
+"""What the witness of a simulation looks at by itself: the charges of every commit, and who was silent."""
+
+import pytest
+from lives import GPU, dequeued, queued
+
+from fairway.adapters.memory_clock import ManualClock
+from fairway.domain.decision import JOBS, OWED, Put, Step
+from fairway.domain.shares import Share, owed_key
+from fairway.runtime.ports import Commit
+from fairway.simulation.books import BookedStore, Books
+from fairway.simulation.silence import Silence
+from fairway.wire import fleet
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+
+LEAF = ("root", "root/a")
+WAITS, GOES = queued().now, dequeued().now
+SHARE = Share(LEAF, GOES.charge)
+TURN, BACK = Put(JOBS, GOES.id, GOES, rev=3), Put(JOBS, GOES.id, WAITS, rev=4)
+STEPS = {
+    "a turn with its charge": ([[TURN, *SHARE.adds()]], 0),
+    "a turn without one": ([[TURN]], 1),
+    "a turn whose root is not charged": ([[TURN, *SHARE.adds()[1:]]], 1),
+    "a share that is owed stays charged": ([[TURN, *SHARE.adds()], [BACK, Put(OWED, owed_key("llm-1", 4), SHARE)]], 0),
+    "a share that is neither owed nor given back": ([[TURN, *SHARE.adds()], [BACK]], 1),
+    "a share that is given back and still owed": (
+        [[TURN, *SHARE.adds()], [BACK, Put(OWED, owed_key("llm-1", 4), SHARE), *SHARE.adds(-1)]], 1,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STEPS)
+async def test_every_commit_charges_what_its_rows_say(name: str) -> None:
+    steps, wrong = STEPS[name]
+    books, found = Books(), list[str]()
+    books.wrong = lambda job, text: found.append(f"{job}: {text}")
+    store = BookedStore(books, ManualClock())
+    await store.begin_rebuild("a", 1_000)
+    await store.finish_rebuild("1-a")
+    for step in steps:
+        await store.commit(Commit((Step(tuple(step)),)))
+    assert len(found) == wrong, found
+    assert all(one.startswith("llm-1: a step charges") for one in found)
+
+
+async def test_a_rebuild_charges_what_its_rows_say() -> None:
+    books, found = Books(), list[str]()
+    books.wrong = lambda job, text: found.append(text)
+    store = BookedStore(books, ManualClock())
+    await store.begin_rebuild("a", 1_000)
+    await store.load_counters("quota", {f"root|{GPU}": 8})
+    await store.finish_rebuild("1-a")
+    assert found == [f"a rebuild has charged root|{GPU} 8, and its rows make it 0"]
+
+
+def lost(code: Code = Code.VANISHED) -> wire.Lost:
+    return wire.Lost(job="llm-1", tenant="team-a", attempt=1, rev=9, cluster="c1", why=Reason(code, "gone"))
+
+
+SILENCES = {
+    "while two of three are silent": (lost(), 91_000, ("c2",), True),
+    "while they may not be known to be": (lost(), 89_000, ("c2",), False),
+    "while one of three is": (lost(), 91_000, ("c2", "c3"), False),
+    "for what no member has shown": (lost(Code.RESERVATION_EXPIRED), 91_000, (), False),
+}
+
+
+@pytest.mark.parametrize("name", SILENCES)
+def test_nothing_is_given_up_while_most_agents_are_silent(name: str) -> None:
+    message, at, speaking, wrong = SILENCES[name]
+    silence = Silence(late_ms=60_000)
+    for cluster in ("c1", "c2", "c3", "left"):
+        silence.hear(fleet.Report(at=0, cluster=cluster, epoch="", sequence=1), 0)
+    silence.hear(fleet.Report(at=0, cluster="left", epoch="", sequence=2, left=True), 1)
+    for cluster in speaking:
+        silence.hear(fleet.Report(at=0, cluster=cluster, epoch="", sequence=2), at - 1)
+    assert bool(silence.broken_by(message, at)) is wrong
