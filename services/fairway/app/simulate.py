@@ -121,7 +121,7 @@ def _broken(outcome: Outcome) -> Iterable[str]:
     for one in outcome.violations[:10]:
         yield f"  after {one.at / 1000:,.1f} s, {one.rule}: {f'{one.job}: ' if one.job else ''}{one.text}"
     if outcome.story:
-        yield "  the shortest story of these jobs:"
+        yield "  what was said of the first of these jobs until then:"
         yield from (f"    {line}" for line in outcome.story)
 
 

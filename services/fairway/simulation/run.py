@@ -17,7 +17,7 @@ from fairway.simulation.controllers import Heard
 from fairway.simulation.fleet import Fleet
 from fairway.simulation.outcome import Outcome, Plan
 from fairway.simulation.people import People
-from fairway.simulation.story import shortest
+from fairway.simulation.story import story
 from fairway.simulation.virtual import run_virtual
 from fairway.simulation.weather import PROFILES, Weather
 from fairway.simulation.witness import Witness
@@ -106,7 +106,7 @@ class _Run:
         return Outcome(
             plan=self._plan, seed=self._plan.seed, steps=self._weather.steps, violations=breaches,
             state_hash=state_hash(fleet), jobs=len(known), attempts=sum(len(job.attempts) for job in known.values()),
-            deaths=fleet.deaths, hours=seconds / 3600, seconds=0.0, story=shortest(breaches, fleet.bus.stored("JOBS")),
+            deaths=fleet.deaths, hours=seconds / 3600, seconds=0.0, story=story(breaches, fleet.bus.stored("JOBS")),
         )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What was said of a job, a line for each word."""
+"""What was said of a job that broke, a line for each word."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,22 +13,25 @@ from fairway.wire import jobs as wire
 _message = msgspec.json.Decoder(wire.Message).decode
 
 
-def shortest(breaches: Iterable[Breach], record: Iterable[Delivery]) -> tuple[str, ...]:
-    """Of the jobs that broke, the story of the one of which least was said; empty when no job did."""
-    jobs = {one.job for one in breaches if one.job}
-    told: dict[str, list[str]] = {job: [] for job in sorted(jobs)}
-    for one in record:
-        message = _message(one.data)
-        if message.job in jobs:
-            told[message.job].append(f"{one.sequence} {_line(message)}")
-    return min(map(tuple, told.values()), key=len, default=())
+def story(breaches: Iterable[Breach], record: Iterable[Delivery]) -> tuple[str, ...]:
+    """Of the first job that broke, what was said of it until then; empty when no job did."""
+    first = next((one for one in breaches if one.job), None)
+    if first is None:
+        return ()
+    said = ((one.sequence, _message(one.data)) for one in record)
+    return tuple(
+        f"{sequence} {_line(message)}" for sequence, message in said
+        if message.job == first.job and message.at <= T0 + first.at
+    )  # fmt: skip
 
 
 def _line(message: Any) -> str:
-    parts = [f"{(message.at - T0) / 1000:,.3f} s {message.job} {message.verb}, attempt {message.attempt}"]
+    parts = [f"{(message.at - T0) / 1000:,.3f} s {message.verb}"]
+    if message.attempt:
+        parts.append(f", attempt {message.attempt}")
     if cluster := getattr(message, "cluster", ""):
         parts.append(f" in {cluster}")
     if message.rev:
-        parts.append(f" (rev {message.rev}, of the working set made at {message.epoch})")
+        parts.append(f" (rev {message.rev}, working set {message.epoch})")
     why = getattr(message, "why", None)
     return "".join([*parts, f": {why.text}" if why is not None else ""])

@@ -35,6 +35,7 @@ class Witness:
 
     def __init__(self, nodes: dict[str, dict[str, dict[str, int]]], tree: QuotaNode, grace: Grace) -> None:
         self.breaches: list[Breach] = []
+        self._told: set[tuple[str, str, str]] = set()
         self.now: Callable[[], int] = lambda: 0
         self.present: Callable[[str], set[str]] = lambda cluster: set()
         self.running: dict[str, dict[int, str]] = {}
@@ -46,7 +47,10 @@ class Witness:
         self.submitted: dict[str, str] = {}
 
     def breach(self, rule: str, job: str, text: str) -> None:
-        self.breaches.append(Breach(self.now(), rule, job, text))
+        """Each is told once."""
+        if (rule, job, text) not in self._told:
+            self._told.add((rule, job, text))
+            self.breaches.append(Breach(self.now(), rule, job, text))
 
     # The record.
 
@@ -142,9 +146,12 @@ class Witness:
                 self.breach("reason", name, f"it waits since {(job.since - T0) / 1000} s, and nothing says why")
 
     def end(self, fleet: Fleet) -> None:
+        waited = not self.breaches  # whether the others had the time to end
         self.look(fleet)
         for one in self._checker.findings().violations:
             self.breach(one.rule, one.job, f"{one.text} (message {one.sequence})")
+        if not waited:
+            return
         for rule, job, text in left_behind(fleet, self.submitted):
             self.breach(rule, job, text)
 
