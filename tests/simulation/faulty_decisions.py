@@ -16,7 +16,7 @@ from fairway.reserver import decide as reserving
 from fairway.watcher import decide as watching
 from fairway.watcher import missing
 from fairway.watcher import service as watcher
-from fairway.watcher.view import NOBODY, WatcherView
+from fairway.watcher.view import Roster, WatcherView
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 from fairway.workloads import render
@@ -112,8 +112,8 @@ def fearless(patch: Patch) -> None:
 
 
 def hopeful(patch: Patch) -> None:
-    """Who has not reported since the store was lost is not missed."""
-    patch.setattr(watcher, "Roster", lambda members, introduced: NOBODY)
+    """Who has no job, and has not reported since the store was lost, is not missed."""
+    patch.setattr(watcher, "Roster", lambda members, introduced: Roster(members))
 
 
 def mute(patch: Patch) -> None:

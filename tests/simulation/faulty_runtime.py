@@ -65,16 +65,6 @@ def stale(patch: Patch) -> None:
     patch.setattr(MemoryStore, "_check", unchecked)
 
 
-def unfenced(patch: Patch) -> None:
-    """A queue that has lost its lease goes on, and the store takes what it decides."""
-
-    def passed(self: MemoryStore, lease: str, token: int) -> None:
-        if not self.epoch or self.epoch != self._epoch:
-            raise StoreWiped
-
-    patch.setattr(MemoryStore, "_check", passed)
-
-
 def forgetful(patch: Patch) -> None:
     """A rebuild of the store leaves the reservations out."""
     made = rebuild.working_set

@@ -27,7 +27,7 @@ CASES: dict[str, tuple[Callable[[], Life], list[str]]] = {
     "what waits is cancelled, however late": (lambda: cancelled(queued()).then(wire.Cancelled, after=90 * S), []),
     "what waits is let go all the same": (
         lambda: reserve(cancelled(queued()).then(wire.Blocked, why=AWAY, after=90 * S)),
-        ["attempt 1 reserved 93 s after the job was cancelled"],
+        ["attempt 1 dequeued 91 s after the job was cancelled", "attempt 1 reserved 93 s after the job was cancelled"],
     ),
     "what was on its way is placed before the word of it arrives": (lambda: reserve(cancelled(queued())), []),
     "what runs succeeds a moment later": (lambda: succeeded(cancelled(running())), []),

@@ -4,6 +4,8 @@ from fairway.runtime.check_job import Spoken, Violation, ends
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 
+_GOES_ON = (wire.Dequeued, wire.Reserved, wire.Dispatched)
+
 
 class Cancels:
     """A cancellation is acted upon within `grace_ms`. What then ends by itself, before it could be removed, has its own
@@ -29,7 +31,7 @@ class Cancels:
             self._recalled.add(message.job)
         ended = ends(message) and not isinstance(message, wire.Cancelled) and message.job not in self._recalled
         late = message.at - asked
-        if late <= self._grace_ms or not (ended or isinstance(message, wire.Reserved)):
+        if late <= self._grace_ms or not (ended or isinstance(message, _GOES_ON)):
             return []
         text = f"attempt {message.attempt} {message.verb} {late / 1000:.0f} s after the job was cancelled"
         return [Violation(message.job, spoken.sequence, "cancel", text)]

@@ -52,7 +52,6 @@ class Agent:
         self._full = True
         self._beat = False
         self._away = ""
-        self._stale = False
         self._bus_away = ""
         self._synced: set[str] = set()
         self._complete = asyncio.Event()
@@ -152,15 +151,9 @@ class Agent:
     def _lost(self, cause: str) -> None:
         if not self._away:
             log.warning("cluster API is away: no reports until it is back", cluster=self._cluster.name, cause=cause)
-        self._stale = self._complete.is_set()
         self._away = f"the API of {self._cluster.name} does not answer: {cause}"
 
     def _found(self) -> None:
-        """What was known before it was away is vouched for at the second answer: until then the watches may not have
-        shown what happened meanwhile."""
-        if self._away and self._stale:
-            self._stale = False
-            return
         if self._away:
             log.info("cluster API answers", cluster=self._cluster.name)
         self._away = ""

@@ -7,8 +7,8 @@ from fairway.queue.view import SERVICE
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
-# A cancel may overtake the admission of its job, or its way into a queue: it is looked at again after this long (ms),
-# later and later, for as long as the job is known. Of one that nobody knows it is given up after some fifteen minutes.
+# A cancel may overtake the admission of its job, or its way into a queue: it is looked at again after this long (ms).
+# Of a job that nobody knows later and later, and it is given up after some fifteen minutes.
 _WAIT_MS, _LONGEST_MS = 250, 5_000
 _TRIES = 200
 
@@ -23,7 +23,7 @@ def cancel(view: Jobs, heard: Heard, now: int) -> Decision:
     """Cancels at once what only waits; what is somewhere is recalled first. Of an ended job the remains are removed."""
     job = view.jobs.get(heard.message.job)
     if job is None or job.state is State.ADMITTED:
-        wait = min(_WAIT_MS * heard.delivered, _LONGEST_MS)
+        wait = _WAIT_MS if job is not None else min(_WAIT_MS * heard.delivered, _LONGEST_MS)
         return Decision(again_in=wait) if job is not None or heard.delivered < _TRIES else NOTHING
     if job.cancelling and not job.ended:
         return NOTHING  # asked before: it ends when it is back, and nothing of it is left

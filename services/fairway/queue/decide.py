@@ -114,6 +114,6 @@ def _removed(view: View, heard: Heard, now: int) -> Decision:
         return Decision((next_attempt(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
     turn = Turn(view, heard, now, "removal")
     if job.state is State.QUEUED:
-        turn.attempt(view.book.entries[job.id])
+        turn.retry_or_wait(view.book.entries[job.id])
         turn.advance(job.queue)
     return Decision(tuple(turn.steps))

@@ -70,14 +70,19 @@ class Turn:
 
     def enter(self, entry: Entry) -> None:
         """Tries a job that has come; those before it first, where there is quota for it: if a max was raised a moment
-        ago that is theirs, and the word of it may still be on its way. Whom a blocking queue keeps waiting says so."""
+        ago that is theirs, and the word of it may still be on its way."""
         if lacking(path_nodes(self._view.tree, entry.job.leaf), self.usage, entry.request) is None:
             by, self.by = self.by, "quota"
             self.serve_quota(entry.job.leaf, entry.place)
             self.by = by
-        self.retry(entry)
+        self.retry_or_wait(entry)
+
+    def retry_or_wait(self, entry: Entry) -> None:
+        """Whom the order of a blocking queue keeps waiting says so, once."""
         job = entry.job
-        if job.why is None and job.id not in self.gone and job.id not in self._held:
+        if self.retry(entry) or job.id in self._held or entry.lacks != NOTHING_YET:
+            return
+        if job.why is None or job.why.code is not Code.BEHIND_HEAD:
             self._held.add(job.id)
             text = f"queue {job.queue} lets one job go at a time, in order, and it is not the turn of this one"
             self.steps.append(self._amended(job).say(wire.Blocked, why=Reason(Code.BEHIND_HEAD, text)).step())

@@ -1,6 +1,6 @@
 """What the watcher knows when it decides: jobs, their deadlines, who is where. What it sees it shows to the mirror."""
 
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 
 import msgspec
@@ -37,7 +37,7 @@ _PRESENT = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 class Roster(Struct, frozen=True):
     """Names of clusters: `members` are watched here, of `introduced` ones the agents have said that they are there."""
 
-    members: Container[str] = ()
+    members: Collection[str] = ()
     introduced: Collection[str] = ()
 
 
@@ -59,7 +59,8 @@ class WatcherView(JobsView):
         self.frozen_rev = 0
         self.unsure = False
         self._heard: dict[str, int] = {}
-        self._began = 0
+        self._awaited: dict[str, int] = {}
+        self._lasting: Freeze | None = None
         self.new = True
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
@@ -70,13 +71,16 @@ class WatcherView(JobsView):
         self._version = 0
 
     async def load(self, store: Store) -> None:
-        """What was seen in the members stays: they do not show it again because a store was lost."""
+        """What was seen in the members stays: they do not show it again because a store was lost. Nor is a freeze over
+        with it."""
         await super().load(store)
         self.held.clear()
         self._deadlines.clear()
         self.newest.clear()
         self._unread.clear()
         self._heard.clear()
+        self._awaited.clear()
+        self._lasting = self.freeze
         self._version = 0
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
@@ -104,7 +108,6 @@ class WatcherView(JobsView):
         super().refresh(found, heard, now)
         # Whoever begins on a working set has not heard when those were dispatched that are in it already.
         if not self._version:
-            self._began = now
             held = (key.partition("/")[0] for table, key, row in found.changes if _held(table) and row)
             self._unread = dict.fromkeys(held)
         else:
@@ -138,14 +141,16 @@ class WatcherView(JobsView):
 
     def _follow_silence(self, found: Found, now: int) -> None:
         """Who has not reported to this working set is silent as well: a member with jobs at once, another one when it
-        had as long to report as any. Until then nobody is sure of most of the fleet, which gives nothing up either."""
+        is known by name for as long. Until then nobody is sure of most of the fleet, which gives nothing up either."""
         row, before = found.rows.get((decision.FREEZE, EVICTIONS)), self.frozen
         self.frozen, self.frozen_rev = (_frozen(row.data), row.rev) if row else (None, 0)
-        busy = {name for name, jobs in self.held.items() if jobs and name in self._roster.members}
-        silent = dict.fromkeys(busy - self._heard.keys(), 0)
-        awaited = {*self._roster.introduced} - self._heard.keys() - silent.keys()
-        known = (*self._heard.values(), *silent.values())
-        self.freeze = freeze(self.frozen, (*known, *(self._began for _ in awaited)), now, self._settle_ms)
+        missing = {name for name in self._roster.members if name not in self._heard}
+        busy = {name for name in missing if self.held.get(name)}
+        awaited = {*self._roster.introduced} & missing - busy
+        self._awaited = {name: self._awaited.get(name, now) for name in sorted(awaited)}
+        known = (*self._heard.values(), *(0 for _ in busy))
+        self.freeze = freeze(self.frozen or self._lasting, (*known, *self._awaited.values()), now, self._settle_ms)
+        self._lasting = self._lasting and self.freeze
         self.unsure = freeze(None, (*known, *(0 for _ in awaited)), now, self._settle_ms) is not None
         if self._meter is not None:
             self._meter.frozen.labels(SERVICE).set(self.frozen is not None)
@@ -191,6 +196,7 @@ class WatcherView(JobsView):
         if job.state not in _PRESENT:
             self.newest.pop(job.id, None)
         if job.state is State.DISPATCHED and job.spec is not None:
+            self.down.pop(job.id, None)
             self._deadlines[job.id] = job.since + job.spec.start_timeout
         elif job.state is State.RUNNING and job.spec is not None and (down := self._down(job)):
             self._deadlines[job.id] = down.since + job.spec.start_timeout

@@ -4,9 +4,11 @@ import pytest
 from given import events, heard, of, told, verbs
 from line import BLOCK, flying, held, room, waiting
 from lives import T0, Life, S
+from test_queue_turns import removing
 
 from fairway.queue.decide import decide
 from fairway.queue.view import Begin, Sweep
+from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
 NOW = T0 + 900 * S
@@ -21,6 +23,12 @@ def test_whoever_comes_behind_a_blocking_head_says_so(head: Life) -> None:
     (said,) = [one for one in events(decide(of(head, life, queues=BLOCK), heard(life), NOW)) if one.job == "x"]
     assert (said.verb, said.why.code) == ("blocked", Code.BEHIND_HEAD)
     assert "queue gold lets one job go at a time" in said.why.text
+
+
+def test_so_does_who_is_removed_where_he_was_and_has_to_wait_again() -> None:
+    life = removing("x", 1).then(wire.Removed, cluster="c1", attempt=1)
+    (said,) = events(decide(of(flying("a"), life, queues=BLOCK), heard(life), NOW))
+    assert (said.job, said.verb, said.why.code) == ("x", "blocked", Code.BEHIND_HEAD)
 
 
 @pytest.mark.parametrize("when", [Begin(), Sweep()])

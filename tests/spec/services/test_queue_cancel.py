@@ -89,7 +89,7 @@ def test_a_cancel_that_overtook_its_job_waits_for_it(delivered: int, unknown: De
     """For one that is on its way to its queue without end: whoever asked was told that it is accepted."""
     cancel = told(wire.Cancel(job="llm-1", tenant="team-a"), delivered=delivered)
     assert decide(of(), cancel, NOW) == unknown
-    assert decide(of(admitted()), cancel, NOW) == Decision(again_in=min(250 * delivered, 5_000))
+    assert decide(of(admitted()), cancel, NOW) == Decision(again_in=250)
 
 
 def removed(life: Life, attempt: int = 1) -> Life:

@@ -68,6 +68,11 @@ async def test_that_a_gang_went_down_is_known_after_the_store_was_lost() -> None
     looks(view, running(start_timeout=60 * S))
     view.wants([told(Late())], NOW + 61 * S)
     assert view.overdue == ["llm-1"]
+    # It runs once more, as the record has it by now: that it was down before says nothing of that.
+    looks(view, dispatched(start_timeout=60 * S))
+    looks(view, running(start_timeout=60 * S))
+    view.wants([told(Late())], NOW + 61 * S)
+    assert view.overdue == []
 
 
 def test_of_a_job_that_has_ended_nothing_is_remembered() -> None:

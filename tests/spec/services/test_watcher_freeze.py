@@ -1,5 +1,6 @@
 """watcher: while most of the fleet is silent nothing is given up, and afterwards everything that is due."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -126,19 +127,58 @@ async def test_members_with_jobs_that_have_not_reported_since_the_store_was_lost
     assert view.freeze == Freeze(NOW, 2, 2)
 
 
-async def test_of_a_store_that_was_just_lost_nobody_is_sure_until_most_of_the_fleet_has_reported() -> None:
-    """One cluster has a job and reports; the others were silent when the store was lost, and have no row any more."""
-    store = MemoryStore()
-    await store.finish_rebuild("1-a")
-    view, late = WatcherView(roster=Roster(introduced=["c1", "c2", "c3"])), [told(Late())]
+@dataclass
+class Watched:
+    """A view of a store in which clusters report, and are looked at."""
 
-    async def look(now: int, *reporting: str) -> tuple[bool, Freeze | None]:
+    introduced: list[str]
+    view: WatcherView = field(init=False)
+    store: MemoryStore = field(default_factory=MemoryStore)
+
+    async def begin(self) -> "Watched":
+        """On a working set that was just made."""
+        self.store.wipe()
+        await self.store.finish_rebuild("1-a")
+        await self.view.load(self.store)
+        return self
+
+    def __post_init__(self) -> None:
+        self.view = WatcherView(roster=Roster(("c1", "c2", "c3"), self.introduced))
+
+    async def look(self, now: int, *reporting: str) -> tuple[bool, bool]:
+        """Whether it is unsure, and whether it is frozen."""
         infos = {name: (1, b'{"name":"%s","observed_at":%d}' % (name.encode(), now)) for name in reporting}
-        await store.load(decision.CLUSTERS, infos)
-        view.refresh(await store.read(view.wants(late, now)), late, now)
-        return view.unsure, view.freeze
+        await self.store.load(decision.CLUSTERS, infos)
+        late = [told(Late())]
+        self.view.refresh(await self.store.read(self.view.wants(late, now)), late, now)
+        return self.view.unsure, self.view.freeze is not None
 
-    assert await look(NOW, "c1") == (True, None)
-    assert await look(NOW + 30 * S, "c1") == (True, None)
-    assert await look(NOW + 31 * S, "c1") == (True, Freeze(NOW + 31 * S, 2, 3))
-    assert await look(NOW + 32 * S, "c2") == (False, None)
+
+async def test_of_a_store_that_was_just_lost_nobody_is_sure_until_most_of_the_fleet_has_reported() -> None:
+    """One cluster reports; the others were silent when the store was lost, and have no row any more."""
+    at = await Watched(["c1", "c2", "c3", "gone"]).begin()
+    assert await at.look(NOW, "c1") == (True, False)
+    assert await at.look(NOW + 30 * S, "c1") == (True, False)
+    assert await at.look(NOW + 31 * S, "c1") == (True, True)
+    assert await at.look(NOW + 32 * S, "c2") == (False, False)
+
+
+async def test_who_joins_has_as_long_to_report_as_any() -> None:
+    introduced = ["c1"]
+    at = await Watched(introduced).begin()
+    assert await at.look(NOW, "c1") == (False, False)
+    introduced += ["c2", "c3"]
+    assert await at.look(NOW + 60 * S, "c1") == (True, False)
+    assert await at.look(NOW + 61 * S, "c1", "c2", "c3") == (False, False)
+
+
+async def test_a_freeze_outlasts_the_store_until_what_happened_was_seen() -> None:
+    at = await Watched(["c1", "c2", "c3"]).begin()
+    await at.look(NOW, "c1", "c2", "c3")
+    assert await at.look(NOW + 60 * S) == (True, True)
+    await at.begin()
+    back = NOW + 67 * S
+    assert await at.look(back, "c1", "c2", "c3") == (False, True)
+    assert await at.look(back + SETTLE_MS - 1, "c1", "c2", "c3") == (False, True)
+    assert await at.look(back + SETTLE_MS, "c1", "c2", "c3") == (False, False)
+    assert await at.look(back + SETTLE_MS + S, "c1", "c2", "c3") == (False, False)
