@@ -16,7 +16,7 @@ from fairway.reserver import decide as reserving
 from fairway.watcher import decide as watching
 from fairway.watcher import missing
 from fairway.watcher import service as watcher
-from fairway.watcher.view import Roster, WatcherView
+from fairway.watcher.view import Roster
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 from fairway.workloads import render
@@ -137,14 +137,3 @@ def uncharged(patch: Patch) -> None:
     """A turn is not charged to the last node of its path."""
     charge = turn.charge
     patch.setattr(turn, "charge", lambda path, asks: charge(path[:-1], asks))
-
-
-def forgetting(patch: Patch) -> None:
-    """When the store is lost, it is forgotten which gangs are down."""
-    load = WatcherView.load
-
-    async def loaded(self: WatcherView, store: Any) -> None:
-        self.down.clear()
-        await load(self, store)
-
-    patch.setattr(WatcherView, "load", loaded)

@@ -11,16 +11,15 @@ from fairway.simulation.run import simulate
 # The profile and the seed at which each was found first, and the rule that broke first (pins.py finds them anew); with
 # hours and jobs if they are others.
 FOUND_AT: dict[str, tuple[str, tuple[Any, ...]]] = {
-    "unsaid": ("quota", ("rough", 2)), "early": ("reason", ("hostile", 14)), "unguarded": ("rev", ("rough", 0)),
-    "chained": ("room", ("hostile", 126, 0.1, 24)), "stale": ("reason", ("rough", 0)),
-    "forgetful": ("room", ("rough", 1)), "tardy": ("rev", ("rough", 16)), "unmet": ("place", ("rough", 20)),
-    "impatient": ("one attempt", ("rough", 3)), "generous": ("quota", ("rough", 0)),
-    "greedy": ("quota", ("rough", 0)), "hasty": ("quota", ("rough", 6)), "uncharged": ("quota", ("rough", 0)),
-    "credulous": ("truth", ("rough", 15)), "trusting": ("room", ("rough", 5)),
-    "unlabelled": ("liveness", ("rough", 1)), "keeping": ("liveness", ("rough", 0)),
-    "blind": ("liveness", ("rough", 1)), "deaf": ("cancel", ("rough", 1)), "mute": ("reason", ("rough", 4)),
-    "fearless": ("frozen", ("rough", 40)), "hopeful": ("frozen", ("rough", 46)),
-    "forgetting": ("liveness", ("rough", 63)),
+    "unsaid": ("lost", ("rough", 3)), "early": ("reason", ("rough", 25)), "unguarded": ("rev", ("rough", 0)),
+    "chained": ("room", ("hostile", 2, 0.05, 24)), "stale": ("reason", ("rough", 0)),
+    "forgetful": ("room", ("rough", 1)), "tardy": ("quota", ("hostile", 16)), "unmet": ("rev", ("rough", 5)),
+    "impatient": ("one attempt", ("rough", 3)), "generous": ("quota", ("rough", 0)), "greedy": ("quota", ("rough", 0)),
+    "hasty": ("quota", ("rough", 9)), "uncharged": ("quota", ("rough", 0)), "credulous": ("truth", ("rough", 17)),
+    "trusting": ("room", ("rough", 8)), "unlabelled": ("liveness", ("rough", 1)),
+    "keeping": ("liveness", ("rough", 0)), "blind": ("liveness", ("rough", 1)), "deaf": ("cancel", ("rough", 1)),
+    "mute": ("reason", ("rough", 2)), "fearless": ("frozen", ("rough", 19)),
+    "hopeful": ("frozen", ("rough", 38, 0.5, 40)),
 }  # fmt: skip
 
 
