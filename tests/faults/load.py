@@ -13,6 +13,7 @@ import msgspec
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.system import SystemClock
 from fairway.app.replay_trace import GPU, WORKER_GPUS, TraceJob, manifest, philly, policy, quota_tree
+from fairway.domain.names import job_id
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -23,6 +24,9 @@ TENANTS = tuple(f"vc-{number}" for number in range(4))
 # GPUs that a tenant may have at once: now and then one has to wait for its share.
 _MOST = 16
 _ROWS = 2_000
+# Half of the jobs are over within a second, so that some are cancelled on their way, some where they run, and some when
+# they are over.
+_REGRET_S = 2.0
 _encode = msgspec.json.Encoder().encode
 
 
@@ -57,6 +61,14 @@ def _drawn() -> list[TraceJob]:
     return drawn
 
 
+def regrets(share: float) -> Iterator[float | None]:
+    """For each job in turn after how many seconds it is cancelled, if it is one of that share."""
+    chance = random.Random(2)
+    while True:
+        seconds = chance.uniform(0, _REGRET_S)
+        yield seconds if chance.random() < share else None
+
+
 async def told_to_stop(over: asyncio.Event, seconds: float) -> bool:
     """Whether that happens within the time between two submissions."""
     try:
@@ -68,11 +80,12 @@ async def told_to_stop(over: asyncio.Event, seconds: float) -> bool:
 
 
 class Load:
-    """Submits `a_second` jobs until it is told to stop; `sent` are the ids of those that NATS has, `refused`
-    counts tries that it did not answer well."""
+    """Submits `a_second` jobs until it is told to stop, and cancels a `share` of them; `sent` are the ids of those that
+    NATS has, `refused` counts tries that it did not answer well."""
 
-    def __init__(self, bus: NatsBus, a_second: float) -> None:
+    def __init__(self, bus: NatsBus, a_second: float, share: float) -> None:
         self._bus, self._every_s, self._clock = bus, 1 / a_second, SystemClock()
+        self._regrets = regrets(share)
         self._over = asyncio.Event()
         self.sent: list[str] = []
         self.refused = 0
@@ -81,25 +94,36 @@ class Load:
         self._over.set()
 
     async def run(self) -> None:
-        for number, row in enumerate(rows()):
-            await self._insist(self._submission(number, row))
-            if await told_to_stop(self._over, self._every_s):
-                return
+        """Returns when it was told to stop, and all that is to be cancelled is."""
+        async with asyncio.TaskGroup() as group:
+            for row, regret in zip(rows(), self._regrets, strict=False):
+                job = await self.submit(row)
+                if regret is not None:
+                    group.create_task(self.cancel(job, row.tenant, regret))
+                if await told_to_stop(self._over, self._every_s):
+                    return
 
-    async def _insist(self, message: Outgoing) -> None:
+    async def submit(self, row: TraceJob) -> str:
+        """The job, when NATS has it."""
+        raw = msgspec.Raw(_encode(manifest(row, round(row.seconds * 1000))))
+        message = wire.Submitted(tenant=row.tenant, at=self._clock.now(), manifest=raw, client=row.name, source="test")
+        name = f"load.{row.name}"
+        await self._insist(name, message)
+        self.sent.append(name)
+        return job_id(row.tenant, row.name, row.name)
+
+    async def cancel(self, job: str, tenant: str, after_s: float = 0.0) -> None:
+        await asyncio.sleep(after_s)
+        await self._insist(f"cancel.{job}", wire.Cancel(job=job, tenant=tenant, at=self._clock.now(), who="test"))
+
+    async def _insist(self, name: str, message: wire.Submitted | wire.Cancel) -> None:
         """However long the bus is away: the id makes a repeated publish one."""
+        subject = subjects.job(message.verb, message.tenant)
+        said = Outgoing(name, subject, _encode(message), f"fairway.job.{message.verb}", "/test")
         while True:
             try:
-                await self._bus.publish([message])
-                self.sent.append(message.id)
+                await self._bus.publish([said])
                 return
             except Unreachable:
                 self.refused += 1
                 await asyncio.sleep(0.2)
-
-    def _submission(self, number: int, row: TraceJob) -> Outgoing:
-        raw = msgspec.Raw(_encode(manifest(row, round(row.seconds * 1000))))
-        message = wire.Submitted(tenant=row.tenant, at=self._clock.now(), manifest=raw, client=row.name, source="test")
-        name = f"load.{number}"
-        subject = subjects.job(message.verb, row.tenant)
-        return Outgoing(name, subject, _encode(message), "fairway.job.submitted", "/test")

@@ -44,6 +44,7 @@ class Setup(Struct, frozen=True):
     groups: tuple[tuple[str, ...], ...] = FOUR
     nats_servers: int = 1
     a_second: float = 8.0
+    cancelled: float = 0.1
     settings: dict[str, str] = {}
     over_http: bool = False
 
@@ -151,7 +152,8 @@ async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Ver
     await _configure(arena, bus, (*policies, tree))
     await asyncio.gather(*(arena.start_process(group) for group in setup.groups))
     await _known(bus)
-    scene = Scene(arena, bus, HttpLoad(arena, setup.a_second) if setup.over_http else Load(bus, setup.a_second))
+    pace = (setup.a_second, setup.cancelled)
+    scene = Scene(arena, bus, HttpLoad(arena, *pace) if setup.over_http else Load(bus, *pace))
     async with asyncio.TaskGroup() as group:
         follow = group.create_task(scene.follow())
         load = group.create_task(scene.load.run())

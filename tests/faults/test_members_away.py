@@ -16,6 +16,8 @@ from fairway.kubesim.store import Stored
 
 # What is trusted for longer than the others of these tests take.
 SOON = Setup(settings={"FAIRWAY_WATCH_SILENCE": "5", "FAIRWAY_NODE_GRACE": "5"})
+# Nobody cancels: a job has another attempt because its object was removed, and for no other reason.
+UNTIL_THE_END = Setup(cancelled=0.0)
 # Who deals with members is by itself.
 HANDS_APART = Setup(
     groups=(("agent",), ("watcher",), ("propagator",), ("admission", "quota", "queue", "global-scheduler", "reserver"))
@@ -89,7 +91,7 @@ async def test_what_a_member_removed_after_its_end_and_before_anybody_saw_it_is_
         await back(scene, left, partial(scene.arena.mend, "c0"))
         assert left & scene.given_up
 
-    verdict = await under_load(tmp_path, remove)
+    verdict = await under_load(tmp_path, remove, UNTIL_THE_END)
     assert verdict.wrong == ()
     assert verdict.accepted < verdict.attempts <= verdict.accepted + len(removed)
 

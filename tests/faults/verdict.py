@@ -7,11 +7,11 @@ import msgspec
 from members import Members
 from msgspec import Struct
 
-from fairway.adapters.nats_bus import NatsBus
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.runtime.check import Checker, Grace
 from fairway.runtime.check_job import Spoken, ends
+from fairway.runtime.ports import Bus
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 
@@ -27,6 +27,7 @@ class Verdict(Struct, frozen=True):
 
     accepted: int
     ended: int
+    cancelled: int
     attempts: int
     stall_s: float
     lost: tuple[str, ...]
@@ -41,9 +42,10 @@ class Verdict(Struct, frozen=True):
 
     def __str__(self) -> str:
         return (
-            f"accepted {self.accepted}, ended {self.ended}, lost {len(self.lost)}, started twice {len(self.twice)}, "
-            f"overlapping attempts {len(self.overlapping)}, quota excess {len(self.quota)}, "
-            f"other breaches {len(self.others)}, attempts {self.attempts}, longest stall {self.stall_s:.1f} s"
+            f"accepted {self.accepted}, ended {self.ended}, cancelled {self.cancelled}, lost {len(self.lost)}, "
+            f"started twice {len(self.twice)}, overlapping attempts {len(self.overlapping)}, "
+            f"quota excess {len(self.quota)}, other breaches {len(self.others)}, attempts {self.attempts}, "
+            f"longest stall {self.stall_s:.1f} s"
         )
 
 
@@ -57,7 +59,7 @@ class Reading:
         self._well: set[tuple[str, int]] = set()
         self._letters: list[str] = []
 
-    async def read(self, bus: NatsBus) -> None:
+    async def read(self, bus: Bus) -> None:
         async for one in bus.history(subjects.JOBS):
             message = _message(one.data)
             self._checker.hear(Spoken(one.sequence, one.id, one.subject, message))
@@ -73,8 +75,8 @@ class Reading:
             self._letters.append(f"a dead letter: {one.data.decode()[:300]}")
 
     def verdict(self, sent: Sequence[str], members: Members, held: Sequence[str]) -> Verdict:
-        """`sent` are the ids of all that was submitted, be it of the message or of the job, `held` what the store still
-        holds when all has ended."""
+        """`sent` are the ids of all that was submitted, be it of the message or of the job, `held` what the store
+        and the members still hold when all has ended."""
         found = self._checker.findings()
         of = {rule: tuple(map(str, group)) for rule, group in _by_rule(found.violations).items()}
         lost = [f"{name} was never answered" for name in sent if name not in self._answered]
@@ -82,8 +84,9 @@ class Reading:
         false = [f"attempt {at} of {job} did not succeed" for job, at in sorted(self._well - members.ended_well)]
         known = {"lost", "one attempt", "quota"}
         return Verdict(
-            accepted=found.accepted, ended=sum(found.ends.values()), attempts=found.attempts, stall_s=self._stall(),
-            lost=(*of.get("lost", ()), *lost), twice=tuple(members.twice), quota=of.get("quota", ()),
+            accepted=found.accepted, ended=sum(found.ends.values()), cancelled=found.ends.get("cancelled", 0),
+            attempts=found.attempts, stall_s=self._stall(), lost=(*of.get("lost", ()), *lost),
+            twice=tuple(members.twice), quota=of.get("quota", ()),
             overlapping=(*of.get("one attempt", ()), *members.overlapping),
             others=(*(text for rule, texts in of.items() if rule not in known for text in texts), *false,
                     *self._letters, *held),
