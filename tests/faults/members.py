@@ -19,6 +19,7 @@ class Members:
         self.started: set[Attempt] = set()
         self.ended_well: set[Attempt] = set()
         self._objects: dict[Attempt, str] = {}
+        self._there: dict[str, Attempt] = {}
         self._running: dict[str, dict[int, set[str]]] = {}
         self._done: dict[str, int] = {}
 
@@ -43,6 +44,11 @@ class Members:
         self._objects.pop(key, None)
         self._done.pop(key[0], None)
 
+    def left(self) -> Iterator[tuple[Attempt, str]]:
+        """The objects that are there now, and the attempts that they are of."""
+        for what, key in self._there.items():
+            yield key, what
+
     def _pods(self) -> Iterator[str]:
         for attempts in self._running.values():
             for pods in attempts.values():
@@ -56,10 +62,17 @@ class Members:
         key = (str(labels[JOB]), int(labels[ATTEMPT]))
         if obj["kind"] == "Pod":
             self._pod(cluster, key, event.type == "DELETED", obj)
-        elif event.type == "ADDED" and not obj["metadata"].get("ownerReferences"):
-            self._made(cluster, key, f"{obj['kind']} {obj['metadata']['uid']} in {cluster}")
+        elif not obj["metadata"].get("ownerReferences"):
+            self._object(event.type, key, f"{obj['kind']} {obj['metadata']['uid']} in {cluster}")
 
-    def _made(self, cluster: str, key: Attempt, what: str) -> None:
+    def _object(self, change: str, key: Attempt, what: str) -> None:
+        if change == "DELETED":
+            self._there.pop(what, None)
+        elif change == "ADDED":
+            self._there[what] = key
+            self._made(key, what)
+
+    def _made(self, key: Attempt, what: str) -> None:
         before = self._objects.setdefault(key, what)
         if before != what:
             self.twice.append(f"attempt {key[1]} of {key[0]} was made as {before}, and again as {what}")
@@ -76,8 +89,13 @@ class Members:
         elif phase == "Running" and name not in here.setdefault(attempt, set()):
             self.started.add(key)
             here[attempt].add(name)
-            others = sorted(other for other, pods in here.items() if other != attempt and pods)
-            if others:
-                self.overlapping.append(f"attempt {attempt} of {job} runs in {cluster} while attempt {others[0]} does")
-            if self._done.get(job, attempt) != attempt:
-                self.twice.append(f"attempt {attempt} of {job} runs after attempt {self._done[job]} succeeded")
+            self._judge(cluster, key)
+
+    def _judge(self, cluster: str, key: Attempt) -> None:
+        """A pod of this attempt runs there from now on."""
+        job, attempt = key
+        others = sorted(other for other, pods in self._running[job].items() if other != attempt and pods)
+        if others:
+            self.overlapping.append(f"attempt {attempt} of {job} runs in {cluster} while attempt {others[0]} does")
+        if self._done.get(job, attempt) != attempt:
+            self.twice.append(f"attempt {attempt} of {job} runs after attempt {self._done[job]} succeeded")

@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 import msgspec
-import redis.asyncio as redis
 from arena import Arena
+from held import held
 from http_load import HttpLoad
 from load import Load, settings
 from members import Attempt
@@ -50,26 +50,46 @@ class Setup(Struct, frozen=True):
 
 
 class Scene:
-    """`arena` under load. `ended` are the jobs that have ended, `cause` says which message each came of, `given_up` has
-    the attempts of which the record says that they are lost."""
+    """`arena` under load. `ended` are the jobs that have ended, `cause` says which message each came of, `unwanted` are
+    those that were cancelled, in time or not. Of attempts, the record says that those in `given_up` are lost, and those
+    in `by_itself` were the last ones of their jobs, and ended by themselves."""
 
     def __init__(self, arena: Arena, bus: NatsBus, load: Load | HttpLoad) -> None:
         self.arena, self.bus, self.load = arena, bus, load
         self.ended: set[str] = set()
         self.cause: dict[str, str] = {}
+        self.unwanted: set[str] = set()
         self.given_up: set[Attempt] = set()
+        self.by_itself: set[Attempt] = set()
         self._said: list[bytes] = []
 
     async def follow(self) -> None:
         async for one in record(self.bus, subjects.JOBS):
-            message = _message(one.data)
             self._said.append(one.data)
-            if isinstance(message, wire.Admitted | wire.Rejected):
+            self._hear(_message(one.data))
+
+    def _hear(self, message: wire.JobMessage) -> None:
+        attempt = (message.job, message.attempt)
+        match message:
+            case wire.Admitted() | wire.Rejected():
                 self.cause[message.job] = message.cause
-            if isinstance(message, wire.Lost):
-                self.given_up.add((message.job, message.attempt))
-            if ends(message):
-                self.ended.add(message.job)
+            case wire.Cancel():
+                self.unwanted.add(message.job)
+            case wire.Lost():
+                self.given_up.add(attempt)
+            case wire.Succeeded() | wire.Failed(final=True):
+                self.by_itself.add(attempt)
+        if ends(message):
+            self.ended.add(message.job)
+
+    def remains(self) -> list[str]:
+        """What is left in the members of attempts that were cancelled, moved or lost."""
+        here = ((key, what) for key, what in self.arena.members.left() if not self._may_stay(key))
+        return [f"{what} is left of attempt {attempt} of {job}" for (job, attempt), what in here]
+
+    def _may_stay(self, key: Attempt) -> bool:
+        """What has ended by itself can be looked at, unless somebody has cancelled even that."""
+        return key in self.by_itself and key[0] not in self.unwanted
 
     async def until(self, holds: Condition, what: str, seconds: float = _PATIENCE_S) -> None:
         """AssertionError that says what did not come true in so many seconds."""
@@ -193,7 +213,7 @@ async def _settled(scene: Scene) -> list[str]:
     async def nothing() -> bool:
         if not scene.over() or scene.arena.members.running():
             return False
-        left[:] = await _held(scene.arena)
+        left[:] = [*await held(scene.arena.to("valkey")[0].target), *scene.remains()]
         return not left
 
     try:
@@ -202,17 +222,6 @@ async def _settled(scene: Scene) -> list[str]:
         running = scene.arena.members.running()
         return [*left, *([f"{running} pods run on, of nobody"] if running else [])]
     return []
-
-
-async def _held(arena: Arena) -> list[str]:
-    """Quota that is charged, and room that is held."""
-    async with redis.Redis(port=arena.to("valkey")[0].target) as store:
-        charged = await store.hgetall("{fairway}:t:quota")
-        found = [f"{name.decode()} is still charged {int(left)}" for name, left in charged.items() if int(left)]
-        found += [f"the share {key.decode()} is still owed" for key in await store.hkeys("{fairway}:t:owed")]
-        async for table in store.scan_iter(match="{fairway}:t:ledger/*"):
-            found += [f"{table.decode()} still has {key.decode()}" for key in await store.hkeys(table)]
-    return sorted(found)
 
 
 async def _true(answer: bool | Awaitable[bool]) -> bool:
