@@ -51,15 +51,18 @@ class Setup(Struct, frozen=True):
 
 class Scene:
     """`arena` under load. `ended` are the jobs that have ended, `cause` says which message each came of, `unwanted` are
-    those that were cancelled, in time or not. Of attempts, the record says that those in `given_up` are lost, and those
-    in `by_itself` were the last ones of their jobs, and ended by themselves."""
+    those that were cancelled, in time or not. Of attempts, the record says that those in `running` have run, those in
+    `given_up` are lost, those in `recalled` are to be removed, and those in `by_itself` were the last ones of their
+    jobs, and ended by themselves."""
 
     def __init__(self, arena: Arena, bus: NatsBus, load: Load | HttpLoad) -> None:
         self.arena, self.bus, self.load = arena, bus, load
         self.ended: set[str] = set()
         self.cause: dict[str, str] = {}
         self.unwanted: set[str] = set()
+        self.running: set[Attempt] = set()
         self.given_up: set[Attempt] = set()
+        self.recalled: list[Attempt] = []
         self.by_itself: set[Attempt] = set()
         self._said: list[bytes] = []
 
@@ -75,6 +78,10 @@ class Scene:
                 self.cause[message.job] = message.cause
             case wire.Cancel():
                 self.unwanted.add(message.job)
+            case wire.Recall():
+                self.recalled.append(attempt)
+            case wire.Running():
+                self.running.add(attempt)
             case wire.Lost():
                 self.given_up.add(attempt)
             case wire.Succeeded() | wire.Failed(final=True):
