@@ -20,6 +20,7 @@ class Members:
         self.ended_well: set[Attempt] = set()
         self._objects: dict[Attempt, str] = {}
         self._there: dict[str, Attempt] = {}
+        self._restored: set[Attempt] = set()
         self._running: dict[str, dict[int, set[str]]] = {}
         self._done: dict[str, int] = {}
 
@@ -43,6 +44,10 @@ class Members:
         """Its object was removed before anybody could see what had become of it: it may run again."""
         self._objects.pop(key, None)
         self._done.pop(key[0], None)
+
+    def restored(self, key: Attempt) -> None:
+        """Somebody puts its object back where it was: it is nobody's fault if it runs."""
+        self._restored.add(key)
 
     def left(self) -> Iterator[tuple[Attempt, str]]:
         """The objects that are there now, and the attempts that they are of."""
@@ -94,8 +99,10 @@ class Members:
     def _judge(self, cluster: str, key: Attempt) -> None:
         """A pod of this attempt runs there from now on."""
         job, attempt = key
+        if key in self._restored:
+            return
         others = sorted(other for other, pods in self._running[job].items() if other != attempt and pods)
-        if others:
+        if others := [other for other in others if (job, other) not in self._restored]:
             self.overlapping.append(f"attempt {attempt} of {job} runs in {cluster} while attempt {others[0]} does")
         if self._done.get(job, attempt) != attempt:
             self.twice.append(f"attempt {attempt} of {job} runs after attempt {self._done[job]} succeeded")
