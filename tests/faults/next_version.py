@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import fairway.agent.service
+import fairway.gateway.post
+import fairway.gateway.submit
 import fairway.runtime.outbox
 from fairway.app.cli import main
 
@@ -18,6 +20,7 @@ def more(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 
 
 if __name__ == "__main__":
-    for module in (fairway.agent.service, fairway.runtime.outbox):
+    speakers = (fairway.agent.service, fairway.gateway.post, fairway.gateway.submit, fairway.runtime.outbox)
+    for module in speakers:
         module._encode = more(module._encode)
     main()
