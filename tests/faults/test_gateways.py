@@ -5,12 +5,15 @@ import os
 import signal
 from pathlib import Path
 
+import httpx
 import pytest
 from http_load import HttpLoad
+from load import TENANTS
 from scene import Fault, Scene, Setup, under_load
 from verdict import Verdict
 
 from fairway.app.pipeline import STAGES
+from fairway.app.replay_trace import TraceJob, manifest
 
 DOORS = ("gateway-1", "gateway-2")
 # Gateways by themselves: the others go on with what was accepted.
@@ -73,23 +76,37 @@ async def test_what_is_sent_again_because_a_gateway_stood_still_is_accepted_once
     assert (await accepted_once(tmp_path, pause)).wrong == ()
 
 
+async def turned_away(scene: Scene, name: str) -> None:
+    """This gateway has lost NATS, and says when to come back. What it is given now is in no record: see the count of
+    what was accepted."""
+    await scene.until(lambda: scene.unready(name), "it has noticed")
+    job = manifest(TraceJob("refused", TENANTS[0], 0.0, 1.0, 1, {"cpu": "1"}), 1_000)
+    async with httpx.AsyncClient(base_url=scene.arena.processes[name].said["http"], timeout=10.0) as client:
+        answer = await client.post("/v1/jobs", json={"manifest": job})
+    assert answer.status_code == httpx.codes.SERVICE_UNAVAILABLE, answer.text
+    assert int(answer.headers["retry-after"]) > 0
+    assert answer.json()["detail"].startswith("nothing was accepted")
+
+
 @pytest.mark.slow
 async def test_what_is_sent_again_because_a_gateway_had_lost_nats_is_accepted_once(tmp_path: Path) -> None:
-    """Cut and half open, of one gateway and of both: what was on its way may be in the record or not."""
+    """Cut and half open, of one gateway and of both: what was on its way may be in the record or not. Whoever comes to
+    one that is cut off is told so."""
 
     async def spoil(scene: Scene) -> None:
-        links = [scene.arena.links[f"{name}>nats"] for name in DOORS]
-        for spoiled in (links[:1], links[1:], links):
-            for link in spoiled:
+        for names in (DOORS[:1], DOORS[1:], DOORS):
+            links = [scene.arena.links[f"{name}>nats"] for name in names]
+            for link in links:
                 link.cut()
             await scene.refused()
-            for link in spoiled:
+            await asyncio.gather(*(turned_away(scene, name) for name in names))
+            for link in links:
                 link.mend()
             await scene.flows()
-            for link in spoiled:
+            for link in links:
                 link.hang()
             await scene.refused()
-            for link in spoiled:
+            for link in links:
                 link.mend()
             await scene.flows()
 
