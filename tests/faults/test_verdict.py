@@ -1,9 +1,31 @@
-"""The witness of what runs in the members tells what must not happen, or none of these tests could fail."""
+"""The witness of what runs in the members, and the reading of the record, tell what must not happen, or none of these
+tests could fail."""
 
+from collections.abc import Callable
+
+import msgspec
+import pytest
 from members import Members
+from msgspec import Struct
+from verdict import Reading, Verdict
 
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.domain.quota_tree import QuotaNode
 from fairway.kubesim.sim import Cluster
 from fairway.kubesim.store import Key
+from fairway.runtime.ports import Outgoing
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.wire.capacity import Slot
+from fairway.wire.policy import Placement
+from fairway.wire.reasons import Code, Reason
+from fairway.wire.workload import PodSet, Workload
+
+GPU = "nvidia.com/gpu"
+NODES = {name: {"n1": {GPU: 8, "pods": 110}} for name in ("c0", "c1")}
+LEAF = ("root", "root/a")
+TREE = QuotaNode("root", "root", children=(QuotaNode("a", "root/a", max={GPU: 8}),))
+WHY = Reason(Code.JOB_FAILED, "exit code 1")
 
 
 class Clock:
@@ -62,3 +84,143 @@ def test_a_job_that_runs_again_after_it_succeeded_was_started_twice() -> None:
     two.pod(0, 1, "Succeeded")
     two.pod(1, 2, "Running")
     assert two.seen.twice == ["attempt 2 of job-a runs after attempt 1 succeeded"]
+
+
+def test_what_was_restored_may_run_beside_another_and_is_there_until_it_is_deleted() -> None:
+    two = Two()
+    two.made(0, 1)
+    two.seen.restored(("job-a", 1))
+    for cluster, attempt in ((0, 1), (1, 2)):
+        two.pod(cluster, attempt, "Running")
+    assert two.seen.overlapping == []
+    assert list(two.seen.left()) == [(("job-a", 1), "Job Job-1-0 in c0")]
+    two.clusters[0].api.store.remove(Key("jobs.batch", "t", "a-1"))
+    assert list(two.seen.left()) == []
+
+
+DONE = wire.Succeeded(job="job-a", tenant="t", attempt=1, cluster="c0")
+LOST = wire.Lost(job="job-a", tenant="t", attempt=1, cluster="c0", why=WHY)
+CANCEL = wire.Cancel(job="job-a", tenant="t", who="ann")
+CANCELLED = wire.Cancelled(job="job-a", tenant="t", attempt=1, who="ann")
+ANOTHER = wire.Submitted(tenant="t", manifest=msgspec.Raw(b"[]"), client="b")
+
+
+def attempt_of(number: int, charge: int) -> list[wire.JobMessage]:
+    """Up to its reservation in c0, c1, ..."""
+    where, slots = f"c{number - 1}", (Slot("Worker", "n1", 1),)
+    head = {"job": "job-a", "tenant": "t", "attempt": number}
+    return [
+        wire.Queue(**head, queue="gold", leaf=LEAF, why=WHY if number > 1 else None),
+        wire.Dequeued(**head, path=LEAF, charge={GPU: charge}),
+        wire.Placed(**head, cluster=where, slots=slots),
+        wire.Reserved(**head, cluster=where, slots=slots, expires_at=60_000),
+    ]
+
+
+def life(*after: wire.JobMessage, charge: int = 8) -> tuple[wire.JobMessage, ...]:
+    """Of a job that runs; then what is said after that, or that it succeeds."""
+    work = Workload("batch/v1", "Job", "t", "a", (PodSet("Worker", 1, {GPU: 8}),), 1)
+    spec = wire.JobSpec(workload=work, policy="p", placement=Placement(), manifest=wire.ManifestRef(1, "0" * 64, 2))
+    return (
+        wire.Submitted(tenant="t", manifest=msgspec.Raw(b"{}"), client="a"),
+        wire.Admitted(job="job-a", tenant="t", attempt=1, cause="m-1", spec=spec),
+        *attempt_of(1, charge),
+        wire.Dispatched(job="job-a", tenant="t", attempt=1, cluster="c0", uid="u"),
+        wire.Running(job="job-a", tenant="t", attempt=1, cluster="c0"),
+        *(after or [DONE]),
+    )
+
+
+def elsewhere(message: wire.JobMessage) -> wire.JobMessage:
+    return msgspec.structs.replace(message, cluster="c1") if isinstance(message, wire.Dispatched) else message
+
+
+def ran_well(seen: Two) -> None:
+    seen.made(0, 1)
+    seen.pod(0, 1, "Running")
+    seen.pod(0, 1, "Succeeded")
+
+
+def ran_twice(seen: Two) -> None:
+    ran_well(seen)
+    seen.made(1, 1)
+
+
+def ran_beside(seen: Two) -> None:
+    seen.pod(1, 2, "Running")
+    ran_well(seen)
+
+
+class Case(Struct, frozen=True):
+    """What was said, one a second, and seen; `wrong` is what the verdict says of it, and `among` where."""
+
+    among: str
+    wrong: str
+    said: tuple[wire.JobMessage, ...] = life()
+    seen: Callable[[Two], None] = ran_well
+    sent: tuple[str, ...] = ("m-1",)
+    letters: tuple[bytes, ...] = ()
+    held: tuple[str, ...] = ()
+    each_s: int = 1
+
+
+async def judged(case: Case) -> Verdict:
+    bus, two, reading, rev = MemoryBus(), Two(), Reading(NODES, TREE), 0
+    for number, plain in enumerate(case.said, 1):
+        rev += not isinstance(plain, wire.Submitted | wire.Cancel)
+        own = 0 if isinstance(plain, wire.Submitted | wire.Cancel) else rev
+        message = msgspec.structs.replace(plain, rev=own, at=number * case.each_s * 1000)
+        said = msgspec.json.encode(message)
+        await bus.publish([Outgoing(f"m-{number}", subjects.job(message.verb, "t"), said, "said", "/test")])
+    for letter in case.letters:
+        await bus.publish([Outgoing("letter", subjects.dead_letter("queue"), letter, "fairway.dlq", "/test")])
+    case.seen(two)
+    await reading.read(bus)
+    return reading.verdict(case.sent, two.seen, case.held)
+
+
+CASES = {
+    "what was submitted is not in the record": Case("lost", "m-99 was never answered", sent=("m-1", "m-99")),
+    "what is in the record has no answer": Case(
+        "lost", "submitted message m-10 was neither admitted nor rejected", said=(*life(), ANOTHER)
+    ),
+    "a job has no end": Case("lost", "job-a has no end", said=life()[:-1]),
+    "an attempt is made in two members": Case("twice", "was made as Job Job-1-0 in c0, and again", seen=ran_twice),
+    "attempts run side by side": Case("overlapping", "attempt 1 of job-a runs in c0 while attempt 2", seen=ran_beside),
+    "an attempt is reserved before the one before it is gone": Case(
+        "overlapping", "attempt 2 was reserved while attempt 1 in c0", said=life(LOST, *attempt_of(2, 8), CANCELLED)
+    ),
+    "more is charged than a node of the tree may have": Case("quota", "root/a", said=life(charge=9)),
+    "a job is said to have succeeded that did not": Case(
+        "others", "attempt 1 of job-a did not succeed", seen=lambda two: two.made(0, 1)
+    ),
+    "a message was buried": Case("others", "a dead letter: not to be read", letters=(b"not to be read",)),
+    "quota is still charged": Case("others", "root/a is still charged 8", held=("root/a is still charged 8",)),
+    "a cancellation is not acted upon": Case(
+        "others", "succeeded 70 s after the job was cancelled", said=life(CANCEL, DONE), each_s=70
+    ),
+    "it is sent elsewhere than where it has room": Case(
+        "others", "dispatched to c1", said=tuple(elsewhere(one) for one in life())
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_the_verdict_counts(name: str) -> None:
+    case = CASES[name]
+    verdict = await judged(case)
+    assert any(case.wrong in one for one in getattr(verdict, case.among)), verdict.wrong
+    assert verdict.wrong == getattr(verdict, case.among)
+
+
+async def test_where_nothing_is_wrong_the_verdict_says_what_was_done() -> None:
+    verdict = await judged(Case("", ""))
+    assert verdict.wrong == ()
+    assert str(verdict) == (
+        "accepted 1, ended 1, cancelled 0, lost 0, started twice 0, overlapping attempts 0, quota excess 0, "
+        "other breaches 0, attempts 1, longest stall 1.0 s"
+    )
+    recall = wire.Recall(job="job-a", tenant="t", attempt=1, cluster="c0", why=Reason(Code.CANCELLED, "by ann"))
+    removed = wire.Removed(job="job-a", tenant="t", attempt=1, cluster="c0")
+    stopped = await judged(Case("", "", said=life(CANCEL, recall, removed, CANCELLED)))
+    assert (stopped.wrong, stopped.accepted, stopped.ended, stopped.cancelled) == ((), 1, 1, 1)
