@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from members import ATTEMPT, JOB, Attempt
-from scene import FOUR, Scene, Setup, under_load
+from by_hand import delete, stored_of
+from members import Attempt
+from scene import FOUR, Fault, Scene, Setup, under_load
+from verdict import Verdict
 
-from fairway.kubesim.meta import Deletion
 from fairway.kubesim.sim import Cluster
 from fairway.kubesim.store import Stored
 
@@ -41,19 +42,28 @@ async def back(scene: Scene, left: set[Attempt], mend: Callable[[], None]) -> No
     await scene.until(lambda: jobs <= scene.ended, "their ends are known")
 
 
+async def away(dir: Path, meanwhile: Fault) -> Verdict:
+    """c0 is away while that happens. What ran there is not given up, and has its own end."""
+
+    async def cut(scene: Scene) -> None:
+        left = await cut_off(scene)
+        await meanwhile(scene)
+        await back(scene, left, partial(scene.arena.mend, "c0"))
+        assert not left & scene.given_up
+
+    return await under_load(dir, cut, SOON)
+
+
 @pytest.mark.slow
 async def test_jobs_of_a_member_that_is_away_for_longer_than_anything_is_trusted_have_one_attempt_and_their_own_end(
     tmp_path: Path,
 ) -> None:
     """Its reports are trusted for 30 s, as long as NATS waits for an acknowledgement; all else for less here."""
 
-    async def cut(scene: Scene) -> None:
-        left = await cut_off(scene)
+    async def wait(scene: Scene) -> None:
         await scene.waits(320)  # at eight a second
-        await back(scene, left, partial(scene.arena.mend, "c0"))
-        assert not left & scene.given_up
 
-    assert (await under_load(tmp_path, cut, SOON)).wrong == ()
+    assert (await away(tmp_path, wait)).wrong == ()
 
 
 @pytest.mark.slow
@@ -61,15 +71,12 @@ async def test_services_that_are_restarted_while_a_member_is_away_guess_no_end_o
     tmp_path: Path,
 ) -> None:
     async def restart(scene: Scene) -> None:
-        left = await cut_off(scene)
         await asyncio.gather(*(child.kill() for child in scene.arena.processes.values()))
         await scene.until(lambda: not scene.arena.members.running("c0"), "they have ended, and nobody is there")
         await asyncio.gather(*(scene.arena.start_process(group) for group in FOUR))
         await scene.flows(24)
-        await back(scene, left, partial(scene.arena.mend, "c0"))
-        assert not left & scene.given_up
 
-    assert (await under_load(tmp_path, restart, SOON)).wrong == ()
+    assert (await away(tmp_path, restart)).wrong == ()
 
 
 @pytest.mark.slow
@@ -83,7 +90,7 @@ async def test_what_a_member_removed_after_its_end_and_before_anybody_saw_it_is_
         there = scene.arena.kube.clusters["c0"]
         await scene.until(lambda: left <= over(there).keys(), "they have ended unseen")
         for key, stored in over(there).items():
-            there.api.delete(there.api.resource_of(stored), stored, Deletion())
+            delete(there, stored)
             if key[0] not in scene.ended:
                 scene.arena.members.forget(key)
                 removed.append(key)
@@ -98,12 +105,11 @@ async def test_what_a_member_removed_after_its_end_and_before_anybody_saw_it_is_
 
 def over(cluster: Cluster) -> dict[Attempt, Stored]:
     """What a controller that goes by the time since the end would remove, if that time were nothing."""
-    found = {}
-    for stored in cluster.api.store.shelf("pytorchjobs.kubeflow.org"):
-        labels = stored.obj["metadata"]["labels"]
-        if (stored.obj.get("status") or {}).get("completionTime"):
-            found[labels[JOB], int(labels[ATTEMPT])] = stored
-    return found
+    return {
+        key: stored
+        for key, stored in stored_of(cluster).items()
+        if (stored.obj.get("status") or {}).get("completionTime")
+    }
 
 
 @pytest.mark.slow
