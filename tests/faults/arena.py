@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 from links import Link
 from members import Members
+from routes import Routes
 
 from fairway.adapters.embedded import EmbeddedServer, valkey_server
 from fairway.adapters.system import SystemClock
@@ -21,9 +22,9 @@ from fairway.kubesim.sim import KubeSim
 
 
 class Arena(Fleet):
-    """`links` are by process and server (`queue>valkey`, `watcher>c0`), that of the hub by name alone (`>hub`). With
-    several NATS servers the services go to them directly: they tell their clients of each other. `settings` are what
-    the environment of every process says beyond where the fleet is."""
+    """`links` are by process and server (`queue>valkey`, `watcher>c0`), that of the hub by name alone (`>hub`). Several
+    NATS servers have numbers (`queue>nats-0`), and `routes` between them. `settings` are what the environment of every
+    process says beyond where the fleet is."""
 
     def __init__(self, dir: Path, plan: Plan, settings: Mapping[str, str]) -> None:
         super().__init__(dir, plan)
@@ -31,11 +32,25 @@ class Arena(Fleet):
         self.kube = KubeSim(SystemClock(), plan.default_run_ms)
         self.members = Members()
         self.links: dict[str, Link] = {}
+        self.routes: Routes | None = None
         self.replica: EmbeddedServer
 
     async def start(self) -> None:
         await super().start()
         self.replica = await valkey_server(self.dir / "replica")
+
+    async def _start_nats(self) -> None:
+        if self.plan.nats_servers == 1:
+            await super()._start_nats()
+            return
+        self.routes = Routes(self.dir / "nats", self.plan.nats_servers)
+        await self.routes.start(self.plan.sync_interval)
+        self.nats, *self.nats_others = self.routes.servers
+
+    @property
+    def nats_url(self) -> str:
+        """Past the links."""
+        return super().environment()["FAIRWAY_NATS_URL"]
 
     async def _start_clusters(self) -> None:
         await self.kube.start_cluster(HUB, controllers=False)
@@ -54,8 +69,8 @@ class Arena(Fleet):
     async def start_process(self, group: Sequence[str], name: str = "") -> Child:
         name = name or "-".join(group)
         await self._link(f"{name}>valkey", self.valkey.port)
-        if not self.nats_others:
-            await self._link(f"{name}>nats", self.nats.port)
+        for number, server in enumerate((self.nats, *self.nats_others)):
+            await self._link(f"{name}>{self._nats(number)}", server.port)
         home = self.kubeconfigs / name
         home.mkdir(exist_ok=True)
         for one in self.plan.clusters:
@@ -76,9 +91,13 @@ class Arena(Fleet):
         said["PYTHONPATH"] = os.pathsep.join((str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")))
         if (valkey := self.links.get(f"{process}>valkey")) is not None:
             said["FAIRWAY_REDIS_URL"] = f"redis://127.0.0.1:{valkey.port}/0"
-        if (nats := self.links.get(f"{process}>nats")) is not None:
-            said["FAIRWAY_NATS_URL"] = f"nats://127.0.0.1:{nats.port}"
+        names = (f"{process}>{self._nats(number)}" for number in range(1 + len(self.nats_others)))
+        if ways := [self.links[name] for name in names if name in self.links]:
+            said["FAIRWAY_NATS_URL"] = ",".join(f"nats://127.0.0.1:{link.port}" for link in ways)
         return said
+
+    def _nats(self, number: int) -> str:
+        return f"nats-{number}" if self.nats_others else "nats"
 
     def to(self, server: str) -> list[Link]:
         """The links of every process to `nats`, to `valkey` or to a cluster."""
@@ -97,5 +116,7 @@ class Arena(Fleet):
         await super().stop()
         await asyncio.gather(*(link.close() for link in self.links.values()))
         await self.kube.stop()
+        if self.routes is not None:
+            await self.routes.stop()
         if hasattr(self, "replica"):
             await self.replica.stop()

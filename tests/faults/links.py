@@ -28,6 +28,10 @@ class Link:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
 
+    @property
+    def used(self) -> bool:
+        return bool(self._writers)
+
     def cut(self) -> None:
         """Every connection breaks, and no new one comes about."""
         self._cut = True

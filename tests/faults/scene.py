@@ -161,7 +161,7 @@ async def under_load(dir: Path, fault: Fault, setup: Setup = Setup()) -> Verdict
     arena = Arena(dir, Plan(_CLUSTERS, groups=(), nats_servers=setup.nats_servers), setup.settings)
     try:
         await arena.start()
-        bus = await NatsBus.connect(arena.nats.url, "test")
+        bus = await NatsBus.connect(arena.nats_url, "test")
         try:
             verdict = await _played(arena, bus, fault, setup)
         finally:

@@ -1,4 +1,4 @@
-"""NATS killed, NATS without room, and of three servers the data of one gone."""
+"""NATS killed, NATS without room, and of three servers one cut off, or the data of one gone."""
 
 import resource
 import shutil
@@ -99,22 +99,53 @@ async def test_deleting_the_data_of_one_of_three_nats_servers_loses_and_doubles_
     assert (await under_load(tmp_path, delete, THREE)).wrong == ()
 
 
+@pytest.mark.slow
+async def test_one_of_three_nats_servers_that_is_cut_off_with_its_clients_loses_and_doubles_no_job(
+    tmp_path: Path,
+) -> None:
+    """Nobody breaks the connections of its clients: it answers them, and can do nothing for them."""
+
+    async def cut_off(scene: Scene) -> None:
+        assert scene.arena.routes is not None
+        await scene.flows()
+        server = crowded(scene)
+        for link in scene.arena.routes.between(server):
+            link.cut()
+        await scene.waits(280)  # at eight a second that is longer than NATS waits for an acknowledgement
+        assert not await even(scene)
+        for link in scene.arena.routes.between(server):
+            link.mend()
+        await copied(scene)
+
+    assert (await under_load(tmp_path, cut_off, THREE)).wrong == ()
+
+
+def crowded(scene: Scene) -> EmbeddedServer:
+    """The server with the most processes, and not the one that takes the load."""
+    here = scene.bus.client.connected_url
+    servers = (scene.arena.nats, *scene.arena.nats_others)
+    count = {server: 0 for server in servers if here is None or server.port != here.port}
+    for server in count:
+        count[server] = sum(link.used for link in scene.arena.links.values() if link.target == server.port)
+    return max(count, key=lambda server: count[server])
+
+
 async def empty(server: EmbeddedServer) -> None:
     server.kill()
     shutil.rmtree(server.dir / "jetstream")
     await server.restart()
 
 
-async def copied(scene: Scene) -> None:
+async def even(scene: Scene) -> bool:
     """Every server has all of the record."""
     js: JetStreamContext = scene.bus.client.jetstream()
+    try:
+        cluster = (await js.stream_info(subjects.JOBS)).cluster
+    except Exception:  # no server leads just now
+        return False
+    copies = (cluster and cluster.replicas) or []
+    return len(copies) == 2 and all(one.current and not one.offline for one in copies)
 
-    async def all_have_it() -> bool:
-        try:
-            cluster = (await js.stream_info(subjects.JOBS)).cluster
-        except Exception:  # no server leads just now
-            return False
-        copies = (cluster and cluster.replicas) or []
-        return len(copies) == 2 and all(one.current and not one.offline for one in copies)
 
-    await scene.until(all_have_it, "three servers have the record")
+async def copied(scene: Scene) -> None:
+    await scene.until(lambda: even(scene), "three servers have the record")
