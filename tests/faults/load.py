@@ -21,8 +21,9 @@ from fairway.wire import subjects
 # GPUs of a job, and how many in a thousand of the Philly trace ask for so many.
 _MIX = {1: 934, 2: 21, 4: 23, 8: 20, 16: 2}
 TENANTS = tuple(f"vc-{number}" for number in range(4))
-# GPUs that a tenant may have at once: now and then one has to wait for its share.
-_MOST = 16
+# GPUs that a tenant may have at once: now and then one has to wait for its share. More than the largest job asks for:
+# others may pass it by, and it would wait for a moment in which its tenant has nothing else.
+_MOST = 20
 _ROWS = 2_000
 # Half of the jobs are over within a second, so that some are cancelled on their way, some where they run, and some when
 # they are over.
