@@ -1,6 +1,8 @@
-"""What the store holds for jobs: nothing, when all of them have ended."""
+"""What the store and the members hold for jobs: nothing, when all of them have ended, but what may be looked at."""
 
 import redis.asyncio as redis
+from heard import Heard
+from members import Members
 
 
 async def held(port: int) -> list[str]:
@@ -12,3 +14,9 @@ async def held(port: int) -> list[str]:
         async for table in store.scan_iter(match="{fairway}:t:ledger/*"):
             found += [f"{table.decode()} still has {key.decode()}" for key in await store.hkeys(table)]
     return sorted(found)
+
+
+def remains(members: Members, heard: Heard) -> list[str]:
+    """Objects of attempts that were cancelled, moved or lost."""
+    here = ((key, what) for key, what in members.left() if not heard.may_stay(key))
+    return [f"{what} is left of attempt {attempt} of {job}" for (job, attempt), what in here]

@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import msgspec
 from arena import Arena
-from held import held
+from heard import Heard
+from held import held, remains
 from http_load import HttpLoad
 from load import Load, settings
-from members import Attempt
 from msgspec import Struct
 from verdict import Reading, Verdict
 
@@ -22,7 +22,6 @@ from fairway.app.pipeline import STAGES
 from fairway.app.replay_fleet import allocatable, configured, record
 from fairway.app.replay_trace import GPU
 from fairway.app.wiring import provisioned
-from fairway.runtime.check_job import ends
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -41,6 +40,8 @@ Condition = Callable[[], bool | Awaitable[bool]]
 
 
 class Setup(Struct, frozen=True):
+    """`cancelled` is the share of the jobs that are, in time or not."""
+
     groups: tuple[tuple[str, ...], ...] = FOUR
     nats_servers: int = 1
     a_second: float = 8.0
@@ -49,54 +50,18 @@ class Setup(Struct, frozen=True):
     over_http: bool = False
 
 
-class Scene:
-    """`arena` under load. `ended` are the jobs that have ended, `cause` says which message each came of, `unwanted` are
-    those that were cancelled, in time or not. Of attempts, the record says that those in `running` have run, those in
-    `given_up` are lost, those in `recalled` are to be removed, and those in `by_itself` were the last ones of their
-    jobs, and ended by themselves."""
+class Scene(Heard):
+    """`arena` under load, and what the record says meanwhile."""
 
     def __init__(self, arena: Arena, bus: NatsBus, load: Load | HttpLoad) -> None:
+        super().__init__()
         self.arena, self.bus, self.load = arena, bus, load
-        self.ended: set[str] = set()
-        self.cause: dict[str, str] = {}
-        self.unwanted: set[str] = set()
-        self.running: set[Attempt] = set()
-        self.given_up: set[Attempt] = set()
-        self.recalled: list[Attempt] = []
-        self.by_itself: set[Attempt] = set()
         self._said: list[bytes] = []
 
     async def follow(self) -> None:
         async for one in record(self.bus, subjects.JOBS):
             self._said.append(one.data)
-            self._hear(_message(one.data))
-
-    def _hear(self, message: wire.JobMessage) -> None:
-        attempt = (message.job, message.attempt)
-        match message:
-            case wire.Admitted() | wire.Rejected():
-                self.cause[message.job] = message.cause
-            case wire.Cancel():
-                self.unwanted.add(message.job)
-            case wire.Recall():
-                self.recalled.append(attempt)
-            case wire.Running():
-                self.running.add(attempt)
-            case wire.Lost():
-                self.given_up.add(attempt)
-            case wire.Succeeded() | wire.Failed(final=True):
-                self.by_itself.add(attempt)
-        if ends(message):
-            self.ended.add(message.job)
-
-    def remains(self) -> list[str]:
-        """What is left in the members of attempts that were cancelled, moved or lost."""
-        here = ((key, what) for key, what in self.arena.members.left() if not self._may_stay(key))
-        return [f"{what} is left of attempt {attempt} of {job}" for (job, attempt), what in here]
-
-    def _may_stay(self, key: Attempt) -> bool:
-        """What has ended by itself can be looked at, unless somebody has cancelled even that."""
-        return key in self.by_itself and key[0] not in self.unwanted
+            self.hear(_message(one.data))
 
     async def until(self, holds: Condition, what: str, seconds: float = _PATIENCE_S) -> None:
         """AssertionError that says what did not come true in so many seconds."""
@@ -220,7 +185,7 @@ async def _settled(scene: Scene) -> list[str]:
     async def nothing() -> bool:
         if not scene.over() or scene.arena.members.running():
             return False
-        left[:] = [*await held(scene.arena.to("valkey")[0].target), *scene.remains()]
+        left[:] = [*await held(scene.arena.to("valkey")[0].target), *remains(scene.arena.members, scene)]
         return not left
 
     try:
