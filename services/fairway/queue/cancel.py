@@ -1,7 +1,7 @@
 """A job is cancelled: at once while it only waits, else after nothing of it is left in a cluster. Pure."""
 
 from fairway.domain.decision import NOTHING, Decision, Heard
-from fairway.domain.job import Job, State
+from fairway.domain.job import IN_CLUSTER, Job, State
 from fairway.domain.tell import Jobs, Teller
 from fairway.queue.view import SERVICE
 from fairway.wire import jobs as wire
@@ -36,7 +36,8 @@ def cancel(view: Jobs, heard: Heard, now: int) -> Decision:
         return Decision((teller.say(wire.Recall, attempt=left.number, cluster=left.cluster, why=why).step(),))
     if job.state is State.QUEUED and not job.removing:
         return Decision((teller.say(wire.Cancelled, who=heard.message.who).step(),))
+    if job.removing and job.state in IN_CLUSTER and job.recalled != job.attempt:
+        return Decision(again_in=_WAIT_MS)  # a stray of an earlier attempt: one at a time is removed
     why = Reason(Code.CANCELLED, f"cancelled by {heard.message.who or 'its owner'}")
-    number = job.attempts[-1].number if job.removing and job.attempts else job.attempt
-    cluster = job.removing or job.cluster
+    number, cluster = (job.recalled, job.removing) if job.removing else (job.attempt, job.cluster)
     return Decision((teller.say(wire.Recall, attempt=number, cluster=cluster, why=why).step(),))

@@ -109,7 +109,7 @@ class Turn:
 
     def _may_try(self, entry: Entry) -> bool:
         job = entry.job
-        if job.id in self.gone or job.id in self._held or job.removing:
+        if job.id in self.gone or job.id in self._held or job.removing or job.cancelling:
             return False
         return not self.blocking(job.queue) or self._leads(entry)
 

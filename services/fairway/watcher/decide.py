@@ -51,11 +51,11 @@ def _observed(view: View, heard: Heard, now: int) -> Decision:
         return NOTHING  # a Job that a JobSet made carries its labels, too
     if job.attempt != seen.attempt or job.cluster != seen.cluster or job.ended or job.state is State.QUEUED:
         return _stray(view, heard, job, now)
-    if job.removing or job.cancelling or job.state not in (State.RESERVED, State.DISPATCHED, State.RUNNING):
+    if job.cancelling or job.recalled == job.attempt or job.state not in (State.RESERVED, *missing.STARTED):
         return NOTHING
     if seen.place < view.newest.get(job.id, 0) and not seen.gone and seen.doubt is None:
         return NOTHING  # it was put off until its dispatch was known, and has changed since
-    if job.state is State.RESERVED:
+    if job.removing or job.state is State.RESERVED:
         return missing.early(job, None if seen.gone else seen.manifest, seen.doubt)
     return _lives(Teller(view, SERVICE, heard, now), job, heard)
 

@@ -27,7 +27,7 @@ _LIST_MARGIN_MS = 5_000
 AGAIN_MS = 1_000
 # An object can be seen before its dispatch is committed; looked at again this soon (ms).
 _SOON_MS = 100
-_STARTED = (State.DISPATCHED, State.RUNNING)
+STARTED = (State.DISPATCHED, State.RUNNING)
 
 
 class Listed(fleet.FleetMessage, frozen=True, kw_only=True, tag="listed"):
@@ -75,9 +75,12 @@ class View(Jobs, Protocol):
 
 def early(job: Job, manifest: dict[str, Any] | None, doubt: Doubt | None) -> Decision:
     """Seen before its dispatch is known (None: seen to go): looked at again, if there will be anything to say of it.
-    Nothing will be of one that is pending; what was put off before it became so is no longer the newest."""
+    Nothing will be of one that is pending; what was put off before it became so is no longer the newest. Neither is
+    anything said while a stray of an earlier attempt is removed: of a job that is done for one at a time."""
+    if job.removing:
+        return Decision(again_in=AGAIN_MS)
     if manifest is None or job.spec is None:
-        return NOTHING
+        return Decision(again_in=_SOON_MS)
     phase = status(manifest, job.spec.workload, manifest.get("status"))
     return Decision(again_in=_SOON_MS) if doubt is not None or phase.state != PENDING else NOTHING
 
@@ -150,7 +153,7 @@ def emptied(view: View, heard: Heard, now: int) -> Decision:
 def _started_in(job: Job, seen: Listed) -> bool:
     assert job.spec is not None, "a held job was admitted"
     kind = f"{job.spec.workload.kind}.{job.spec.workload.api_version}"
-    return job.state in _STARTED and job.cluster == seen.cluster and kind == seen.kind
+    return job.state in STARTED and job.cluster == seen.cluster and kind == seen.kind
 
 
 def _begun(job: Job) -> int:
@@ -168,7 +171,7 @@ def late(view: View, heard: Heard, now: int) -> Decision:
         if job.state is State.RUNNING:
             down = view.down.get(name)
             since, text = (down.since, down.text) if down and down.attempt == job.attempt else (now, "")
-        if job.state not in _STARTED or now - since < job.spec.start_timeout:
+        if job.state not in STARTED or now - since < job.spec.start_timeout:
             continue
         why = _not_up(job, (now - since) // 1000, text)
         steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
@@ -190,7 +193,7 @@ def stranded(view: View, heard: Heard, now: int) -> Decision:
     steps = []
     for one in seen.attempts:
         job = view.jobs.get(one.job)
-        if job is None or job.spec is None or job.removing or job.cancelling or job.state not in _STARTED:
+        if job is None or job.spec is None or job.removing or job.cancelling or job.state not in STARTED:
             continue
         if (job.cluster, job.attempt) != (seen.cluster, one.attempt):
             continue

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import pytest
 from given import events, heard, of, puts, told, verbs
 from line import flying, held, waiting
-from lives import GPU, SLOTS, T0, Life, S, admitted
+from lives import GPU, SLOTS, T0, Life, S, admitted, dequeued
 
 from fairway.domain.decision import NOTHING, Decision
 from fairway.domain.quota_tree import MAX_JOBS
 from fairway.domain.shares import Share, owed_key
 from fairway.queue.decide import decide
+from fairway.queue.view import Begin
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -138,3 +139,11 @@ def test_the_cancelled_job_says_who_asked_and_owes_its_quota_and_gives_back_its_
 def test_removing_the_remains_of_an_ended_job_does_not_free_a_name_that_may_be_another_jobs() -> None:
     decision = decide(of(failed(final=True)), told(wire.Cancel(job="a", tenant="team-a")), NOW)
     assert puts(decision, "names") == {}
+
+
+def test_who_is_cancelled_has_no_turn_between_his_removal_and_the_word_of_it() -> None:
+    """Quota is given back just then: the next one has it."""
+    stop = Reason(Code.CANCELLED, "cancelled by ann")
+    life = sent_back(dequeued().then(wire.Recall, cluster="", why=stop))
+    assert life.now.cancelling and not life.now.removing
+    assert verbs(decide(of(life), told(Begin()), NOW)) == []

@@ -72,7 +72,6 @@ SEEN = {
     "the right attempt in another cluster": (running(), shows("Failed", cluster="c2"), []),
     "a waiting job": (queued(), shows("Up", attempt=1), []),
     "a placed job": (placed(), shows("Up", attempt=1), []),
-    "gone before its dispatch was known": (reserved(), shows(gone=True), []),
     "just made, before its dispatch was known": (reserved(), shows(), []),
 }  # fmt: skip
 

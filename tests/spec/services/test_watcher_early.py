@@ -45,6 +45,12 @@ def test_what_has_changed_since_it_was_put_off_is_not_said(first: str, then: Any
     assert looks(view, dispatched(), up) == [([], None)]
 
 
+def test_what_was_deleted_before_its_dispatch_was_known_is_looked_at_then() -> None:
+    view, gone = WatcherView(), shows(gone=True, place=1)
+    assert looks(view, reserved(), gone) == [([], 100)]
+    assert looks(view, dispatched(), gone) == [(["lost", "recall", "queue"], None)]
+
+
 def test_the_newest_of_what_was_put_off_is_said() -> None:
     view, up, over = WatcherView(), shows("Up", place=1), shows("Succeeded", place=2)
     assert looks(view, reserved(), up, over) == [([], None), ([], 100)]
