@@ -157,7 +157,11 @@ async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Ver
         follow.cancel()
     reading = Reading(nodes, read_quota_tree(tree))
     await reading.read(bus)
-    return reading.verdict(scene.load.sent, arena.members, held)
+    verdict = reading.verdict(scene.load.sent, arena.members, held)
+    if verdict.wrong:  # for whoever looks into it: beside the data of NATS
+        (arena.dir / "reports.jsonl").write_bytes(b"\n".join(reading.reports))
+        (arena.dir / "wrong.txt").write_text("\n".join(map(str, verdict.wrong)))
+    return verdict
 
 
 async def _configure(arena: Arena, bus: NatsBus, settings: Sequence[dict[str, Any]]) -> None:

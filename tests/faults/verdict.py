@@ -50,7 +50,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Reading:
-    """Takes the record from its beginning."""
+    """Takes the record from its beginning. `reports` are those of the agents, which NATS keeps for ten minutes."""
 
     def __init__(self, nodes: dict[str, dict[str, Resources]], tree: QuotaNode | None) -> None:
         self._checker = Checker(nodes, tree, _GRACE)
@@ -58,6 +58,7 @@ class Reading:
         self._moved: list[int] = []
         self._well: set[tuple[str, int]] = set()
         self._letters: list[str] = []
+        self.reports: list[bytes] = []
 
     async def read(self, bus: Bus) -> None:
         async for one in bus.history(subjects.JOBS):
@@ -70,6 +71,7 @@ class Reading:
             if isinstance(message, wire.Succeeded):
                 self._well.add((message.job, message.attempt))
         async for one in bus.history(subjects.CLUSTERS, ("fairway.cluster.report.>",)):
+            self.reports.append(one.data)
             self._checker.see(_report(one.data))
         async for one in bus.history(subjects.DLQ):
             self._letters.append(f"a dead letter: {one.data.decode()[:300]}")
