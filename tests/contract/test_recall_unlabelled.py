@@ -1,6 +1,7 @@
 """What is recalled is removed, though somebody has taken off the labels by which it would be deleted."""
 
 import asyncio
+from typing import Any
 
 import httpx
 import pytest
@@ -72,3 +73,17 @@ async def _made_by_hand(behind: Cluster) -> None:
         query = {"fieldManager": "kubectl-create"}
         made = await client.post("/apis/batch/v1/namespaces/team-a/jobs", params=query, json=manifest)
         made.raise_for_status()
+
+
+async def test_an_object_that_another_propagator_gave_its_labels_back_meanwhile_is_not_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It had none when this one asked for its deletion, and no pods yet; it has them when this one looks."""
+    async with simulated() as (cluster, _), asyncio.timeout(PATIENCE_S):
+        await cluster.apply(JOB, job("team-a"))
+
+        async def overtaken(*_: Any) -> bool:
+            return True
+
+        monkeypatch.setattr(cluster, "delete", overtaken)
+        assert (await hands(cluster)(RECALL)).body is False

@@ -118,13 +118,18 @@ class Hands:
         gone = await cluster.delete(copy.kind, copy.namespace, copy.name, labels, _DELETE_WAIT_S)
         if copy.room is not None:
             await self._held_by().release(call.cluster, copy.room)
-        return not await _labelled_again(cluster, copy, labels) and gone
+        return not await _still_there(cluster, copy, labels) and gone
 
 
-async def _labelled_again(cluster: Cluster, copy: Copy, labels: dict[str, str]) -> bool:
-    """Whether the object was there and had lost labels by which it would have been deleted. It has them back."""
+async def _still_there(cluster: Cluster, copy: Copy, labels: dict[str, str]) -> bool:
+    """Whether the object is there, though it had no labels by which it would have been deleted. It gets them back, or
+    has them back from somebody else who removes it."""
     found = await cluster.get(copy.kind, copy.namespace, copy.name)
-    if found is None or not stripped(found, labels):
+    if found is None:
+        return False
+    if labels.items() <= (found["metadata"].get("labels") or {}).items():
+        return True
+    if not stripped(found, labels):
         return False
     uid = found["metadata"]["uid"]
     await cluster.patch(copy.kind, copy.namespace, copy.name, {"metadata": {"uid": uid, "labels": labels}})
