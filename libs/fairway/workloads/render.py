@@ -141,13 +141,10 @@ def _holder(copy: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | Non
     return here if isinstance(here, dict) else None
 
 
-def stripped(manifest: dict[str, Any], labels: dict[str, str]) -> bool:
-    """Whether Fairway has applied this object for the attempt of these labels, and somebody has taken one of them off
-    it or changed it. That it was Fairway is kept by the API server; for which attempt, by the pod templates."""
-    meta = manifest.get("metadata") or {}
-    if labels.items() <= (meta.get("labels") or {}).items():
-        return False
-    made = (one for one in meta.get("managedFields") or () if not one.get("subresource"))
+def applied_for(manifest: dict[str, Any], labels: dict[str, str]) -> bool:
+    """Whether Fairway has applied this object for the attempt of these labels, whatever became of its own. That it was
+    Fairway is kept by the API server; for which attempt, by the pod templates."""
+    made = (one for one in manifest["metadata"].get("managedFields") or () if not one.get("subresource"))
     return any(one.get("manager") == FIELD_MANAGER for one in made) and _labelled(manifest.get("spec"), labels)
 
 

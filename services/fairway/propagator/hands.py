@@ -18,7 +18,7 @@ from fairway.runtime.loop import World
 from fairway.runtime.ports import Applied, Cluster, ClusterRefused, StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy, stripped
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, applied_for, member_copy
 
 # One look at a deletion; the message comes again for the next one.
 _DELETE_WAIT_S = 5.0
@@ -129,7 +129,7 @@ async def _still_there(cluster: Cluster, copy: Copy, labels: dict[str, str]) -> 
         return False
     if labels.items() <= (found["metadata"].get("labels") or {}).items():
         return True
-    if not stripped(found, labels):
+    if not applied_for(found, labels):
         return False
     uid = found["metadata"]["uid"]
     await cluster.patch(copy.kind, copy.namespace, copy.name, {"metadata": {"uid": uid, "labels": labels}})

@@ -43,12 +43,12 @@ class Books:
 class BookedStore(MemoryStore):
     """One client of a store that is looked over."""
 
-    def __init__(self, books: Books, clock: Clock, memory: Memory | None = None) -> None:
+    def __init__(self, books: Books, clock: Clock | None, memory: Memory | None = None) -> None:
         super().__init__(memory, clock)
-        self._books, self._time = books, clock
+        self._books = books
 
     def beside(self) -> "BookedStore":
-        return BookedStore(self._books, self._time, self._memory)
+        return BookedStore(self._books, self._clock, self._memory)
 
     def _take(self, step: Step, missed: set[tuple[str, str]]) -> bool:
         before = [add for write in _shared(step) for add in self._charged(write).adds(-1)]

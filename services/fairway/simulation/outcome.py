@@ -33,7 +33,8 @@ class Breach(Struct, frozen=True):
 
 class Outcome(Struct, frozen=True):
     """`steps` are calls that processes made outside; `hours` those that passed, with the quiet at the end; `seconds`
-    what the run took; `deaths` are processes that were killed. `story` is what was said of a job that broke."""
+    what the run took; `deaths` are processes that were killed. `story` is what was said of the first job that
+    broke, until then."""
 
     plan: Plan
     seed: int

@@ -26,7 +26,7 @@ from fairway.wire.capacity import Node
 
 _message = msgspec.json.Decoder(wire.Message).decode
 _heard = msgspec.json.Decoder(fleet_wire.Message).decode
-# Nobody is asked for so long (ms) why a job waits before it is said.
+# So long (ms) may a job wait without a reason: those who would give one may be away.
 _REASON_MS = 300_000
 
 

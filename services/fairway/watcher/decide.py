@@ -51,7 +51,7 @@ def _observed(view: View, heard: Heard, now: int) -> Decision:
         return NOTHING  # a Job that a JobSet made carries its labels, too
     if job.attempt != seen.attempt or job.cluster != seen.cluster or job.ended or job.state is State.QUEUED:
         return _stray(view, heard, job, now)
-    if job.cancelling or job.recalled == job.attempt or job.state not in (State.RESERVED, *missing.STARTED):
+    if job.cancelling or job.recalled == job.attempt or job.state not in missing.PRESENT:
         return NOTHING
     if seen.place < view.newest.get(job.id, 0) and not seen.gone and seen.doubt is None:
         return NOTHING  # it was put off until its dispatch was known, and has changed since

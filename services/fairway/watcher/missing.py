@@ -27,7 +27,9 @@ _LIST_MARGIN_MS = 5_000
 AGAIN_MS = 1_000
 # An object can be seen before its dispatch is committed; looked at again this soon (ms).
 _SOON_MS = 100
-STARTED = (State.DISPATCHED, State.RUNNING)
+_STARTED = (State.DISPATCHED, State.RUNNING)
+# With an attempt that is somewhere, or will be in a moment.
+PRESENT = (State.RESERVED, *_STARTED)
 
 
 class Listed(fleet.FleetMessage, frozen=True, kw_only=True, tag="listed"):
@@ -153,12 +155,18 @@ def emptied(view: View, heard: Heard, now: int) -> Decision:
 def _started_in(job: Job, seen: Listed) -> bool:
     assert job.spec is not None, "a held job was admitted"
     kind = f"{job.spec.workload.kind}.{job.spec.workload.api_version}"
-    return job.state in STARTED and job.cluster == seen.cluster and kind == seen.kind
+    return job.state in _STARTED and job.cluster == seen.cluster and kind == seen.kind
 
 
 def _begun(job: Job) -> int:
     """When the object was applied, or a little earlier."""
     return job.attempts[-1].started_at if job.state is State.RUNNING else job.since
+
+
+def down_of(view: View, job: Job) -> Down | None:
+    """What was seen of an earlier attempt says nothing of the present one."""
+    down = view.down.get(job.id)
+    return down if down is not None and down.attempt == job.attempt else None
 
 
 def late(view: View, heard: Heard, now: int) -> Decision:
@@ -169,9 +177,9 @@ def late(view: View, heard: Heard, now: int) -> Decision:
             continue
         since, text = job.since, ""
         if job.state is State.RUNNING:
-            down = view.down.get(name)
-            since, text = (down.since, down.text) if down and down.attempt == job.attempt else (now, "")
-        if job.state not in STARTED or now - since < job.spec.start_timeout:
+            down = down_of(view, job)
+            since, text = (down.since, down.text) if down else (now, "")
+        if job.state not in _STARTED or now - since < job.spec.start_timeout:
             continue
         why = _not_up(job, (now - since) // 1000, text)
         steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
@@ -193,7 +201,7 @@ def stranded(view: View, heard: Heard, now: int) -> Decision:
     steps = []
     for one in seen.attempts:
         job = view.jobs.get(one.job)
-        if job is None or job.spec is None or job.removing or job.cancelling or job.state not in STARTED:
+        if job is None or job.spec is None or job.removing or job.cancelling or job.state not in _STARTED:
             continue
         if (job.cluster, job.attempt) != (seen.cluster, one.attempt):
             continue

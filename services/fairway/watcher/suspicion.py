@@ -13,7 +13,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.kind import reach
 from fairway.workloads.registry import KINDS
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, member_copy, stripped
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, applied_for, member_copy
 
 Json = dict[str, Any]
 _submitted = msgspec.json.Decoder(wire.Submitted).decode
@@ -85,7 +85,7 @@ class Suspicion:
             return GONE
         if labels.items() <= (meta.get("labels") or {}).items():
             return THERE
-        if not stripped(found, labels):
+        if not applied_for(found, labels):
             return GONE
         body = {"metadata": {"uid": meta["uid"], "labels": labels}}
         there = await cluster.patch(asked.kind, asked.namespace, asked.name, body)

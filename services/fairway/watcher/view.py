@@ -15,7 +15,7 @@ from fairway.runtime.ports import Found, Store, Wanted
 from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView
 from fairway.watcher.decide import Observed
-from fairway.watcher.missing import SERVICE, Down, Emptied, Late, Listed
+from fairway.watcher.missing import PRESENT, SERVICE, Down, Emptied, Late, Listed, down_of
 from fairway.watcher.reflect import Mirror
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo
@@ -31,7 +31,6 @@ SETTLE_MS = 70_000 + LIST_MS
 _PIECE = 1_000
 _info = msgspec.json.Decoder(ClusterInfo).decode
 _frozen = msgspec.json.Decoder(Freeze | None).decode
-_PRESENT = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 
 
 class Roster(Struct, frozen=True):
@@ -41,7 +40,7 @@ class Roster(Struct, frozen=True):
     introduced: Collection[str] = ()
 
 
-NOBODY = Roster()
+_NOBODY = Roster()
 
 
 class WatcherView(JobsView):
@@ -49,7 +48,7 @@ class WatcherView(JobsView):
     of a job is shown to the mirror with the job's row: only the present attempt speaks for it."""
 
     def __init__(
-        self, mirror: Mirror | None = None, roster: Roster = NOBODY, meter: Meter | None = None,
+        self, mirror: Mirror | None = None, roster: Roster = _NOBODY, meter: Meter | None = None,
         settle_ms: int = SETTLE_MS,
     ) -> None:  # fmt: skip
         super().__init__()
@@ -175,7 +174,7 @@ class WatcherView(JobsView):
             kind = KINDS[work.key]
             phase = status(seen.manifest, work, seen.manifest.get("status"))
             if kind.steady and phase.state == PENDING:
-                before = self._down(job)
+                before = down_of(self, job)
                 self.down[job.id] = Down(job.attempt, before.since if before else now, phase.text)
             else:
                 self.down.pop(job.id, None)
@@ -188,17 +187,13 @@ class WatcherView(JobsView):
             elif isinstance(write, decision.Put) and write.table == decision.FREEZE:
                 self.frozen, self.frozen_rev = write.value, write.rev if write.value else 0
 
-    def _down(self, job: Job) -> Down | None:
-        down = self.down.get(job.id)
-        return down if down is not None and down.attempt == job.attempt else None
-
     def _note(self, job: Job) -> None:
-        if job.state not in _PRESENT:
+        if job.state not in PRESENT:
             self.newest.pop(job.id, None)
         if job.state is State.DISPATCHED and job.spec is not None:
             self.down.pop(job.id, None)
             self._deadlines[job.id] = job.since + job.spec.start_timeout
-        elif job.state is State.RUNNING and job.spec is not None and (down := self._down(job)):
+        elif job.state is State.RUNNING and job.spec is not None and (down := down_of(self, job)):
             self._deadlines[job.id] = down.since + job.spec.start_timeout
         else:
             self._deadlines.pop(job.id, None)
