@@ -78,10 +78,12 @@ class Suspicion:
     async def _look(self, cluster: Cluster, call: Call) -> str:
         """An object that only lost its labels gets them back: by them it and its pods are found."""
         asked: Look = call.body
-        found = await cluster.get(asked.kind, asked.namespace, asked.name) or {}
-        meta = found.get("metadata") or {}
+        found = await cluster.get(asked.kind, asked.namespace, asked.name)
+        if found is None:
+            return GONE
+        meta = found["metadata"]
         labels = {JOB_LABEL: call.job, ATTEMPT_LABEL: str(call.attempt)}
-        if meta.get("deletionTimestamp") or (asked.uid and meta.get("uid") != asked.uid):
+        if meta.get("deletionTimestamp") or (asked.uid and meta["uid"] != asked.uid):
             return GONE
         if labels.items() <= (meta.get("labels") or {}).items():
             return THERE
