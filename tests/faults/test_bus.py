@@ -108,7 +108,7 @@ async def test_one_of_three_nats_servers_that_is_cut_off_with_its_clients_loses_
     async def cut_off(scene: Scene) -> None:
         assert scene.arena.routes is not None
         await scene.flows()
-        server = crowded(scene)
+        server = await crowded(scene)
         for link in scene.arena.routes.between(server):
             link.cut()
         await scene.waits(280)  # at eight a second that is longer than NATS waits for an acknowledgement
@@ -120,14 +120,21 @@ async def test_one_of_three_nats_servers_that_is_cut_off_with_its_clients_loses_
     assert (await under_load(tmp_path, cut_off, THREE)).wrong == ()
 
 
-def crowded(scene: Scene) -> EmbeddedServer:
-    """The server with the most processes, and not the one that takes the load."""
+async def crowded(scene: Scene) -> EmbeddedServer:
+    """The server with the most processes, and not the one that takes the load: who is there is sent away."""
     here = scene.bus.client.connected_url
+    assert here is not None
     servers = (scene.arena.nats, *scene.arena.nats_others)
-    count = {server: 0 for server in servers if here is None or server.port != here.port}
-    for server in count:
-        count[server] = sum(link.used for link in scene.arena.links.values() if link.target == server.port)
-    return max(count, key=lambda server: count[server])
+    links = {server: [one for one in scene.arena.links.values() if one.target == server.port] for server in servers}
+    (loaded,) = (links.pop(server) for server in servers if server.port == here.port)
+    for link in loaded:
+        link.cut()
+    await scene.flows()
+    for link in loaded:
+        link.mend()
+    most = max(links, key=lambda server: sum(link.used for link in links[server]))
+    assert any(link.used for link in links[most]), "no process is connected to a server that can be cut off"
+    return most
 
 
 async def empty(server: EmbeddedServer) -> None:
