@@ -1,5 +1,6 @@
 """Events that are said together: heard each for itself, once, in the order of each job, in memory and on real NATS."""
 
+from fairway.adapters.system import SystemClock
 from fairway.runtime.ports import Bus, Delivery, Outgoing, Source
 
 
@@ -26,6 +27,19 @@ async def test_events_that_are_said_together_are_heard_each_for_itself_and_once(
     assert got[-1].left == 0
     past = [(one.id, one.left) async for one in bus.history("JOBS", ["fairway.job.queue.many"])]
     assert [name for name, _ in past] == [one.id for one in words]
+    await source.close()
+
+
+async def test_a_message_says_when_it_was_stored_whenever_it_is_heard(bus: Bus) -> None:
+    began = SystemClock().now()
+    for count in (1, 3):
+        await bus.publish([event(f"when{count}-{number}", 1, "when") for number in range(count)])
+    ended = SystemClock().now()
+    source = await bus.consume("JOBS", "when", ["fairway.job.queue.when"])
+    got = await heard(source, 4)
+    past = [one async for one in bus.history("JOBS", ["fairway.job.queue.when"])]
+    assert [one.stored_at for one in got] == [one.stored_at for one in past]
+    assert all(began - 1_000 <= one.stored_at <= ended + 1_000 for one in got), "by the clock of this machine"
     await source.close()
 
 

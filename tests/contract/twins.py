@@ -10,6 +10,7 @@ from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.system import SystemClock
 from fairway.domain.decision import Step
 from fairway.runtime.ports import Bus, Commit, Outgoing, Store
 
@@ -21,7 +22,7 @@ _fresh = count()
 @contextlib.asynccontextmanager
 async def opened_bus(kind: str, nats_url: str) -> AsyncIterator[Bus]:
     if kind == "memory":
-        yield MemoryBus()
+        yield MemoryBus(SystemClock())
         return
     real = await NatsBus.connect(nats_url, "contract", bulk=kind == "nats")
     for stream in ("JOBS", "CONFIG"):  # what an earlier test left

@@ -12,6 +12,7 @@ from fairway.placement.fit import Plan as Room
 from fairway.propagator import decide as propagating
 from fairway.queue import decide as queueing
 from fairway.queue import turn
+from fairway.reserver import capacity
 from fairway.reserver import decide as reserving
 from fairway.watcher import decide as watching
 from fairway.watcher import missing
@@ -76,6 +77,11 @@ def credulous(patch: Patch) -> None:
 def trusting(patch: Patch) -> None:
     """The reserver takes the scheduler's word for the room."""
     patch.setattr(reserving, "recheck", lambda cluster, workload, slots: Room(slots, sum(one.count for one in slots)))
+
+
+def dateless(patch: Patch) -> None:
+    """A report counts as new when it is read, however long it has waited for that."""
+    patch.setattr(capacity, "_seen_at", lambda heard, now: now)
 
 
 def unlabelled(patch: Patch) -> None:

@@ -7,6 +7,6 @@ MUTATIONS = (
     runtime.unsaid, runtime.early, runtime.unguarded, runtime.chained, runtime.stale, runtime.forgetful,
     runtime.tardy, runtime.unmet,
     decisions.impatient, decisions.generous, decisions.greedy, decisions.hasty, decisions.uncharged,
-    decisions.credulous, decisions.trusting, decisions.unlabelled, decisions.keeping,
+    decisions.credulous, decisions.trusting, decisions.dateless, decisions.unlabelled, decisions.keeping,
     decisions.blind, decisions.deaf, decisions.mute, decisions.fearless, decisions.hopeful,
 )  # fmt: skip

@@ -13,10 +13,10 @@ from fairway.simulation.run import simulate
 FOUND_AT: dict[str, tuple[str, tuple[Any, ...]]] = {
     "unsaid": ("lost", ("rough", 3)), "early": ("reason", ("rough", 25)), "unguarded": ("rev", ("rough", 0)),
     "chained": ("room", ("hostile", 2, 0.05, 24)), "stale": ("reason", ("rough", 0)),
-    "forgetful": ("room", ("rough", 1)), "tardy": ("quota", ("hostile", 16)), "unmet": ("rev", ("rough", 5)),
+    "forgetful": ("room", ("rough", 1)), "tardy": ("reason", ("hostile", 16)), "unmet": ("rev", ("rough", 5)),
     "impatient": ("one attempt", ("rough", 3)), "generous": ("quota", ("rough", 0)), "greedy": ("quota", ("rough", 0)),
     "hasty": ("quota", ("rough", 9)), "uncharged": ("quota", ("rough", 0)), "credulous": ("truth", ("rough", 17)),
-    "trusting": ("room", ("rough", 8)), "unlabelled": ("liveness", ("rough", 1)),
+    "trusting": ("room", ("rough", 9)), "dateless": ("room", ("hostile", 94)), "unlabelled": ("liveness", ("rough", 1)),
     "keeping": ("liveness", ("rough", 0)), "blind": ("liveness", ("rough", 1)), "deaf": ("cancel", ("rough", 1)),
     "mute": ("reason", ("rough", 2)), "fearless": ("frozen", ("rough", 19)),
     "hopeful": ("frozen", ("rough", 38, 0.5, 40)),

@@ -123,6 +123,10 @@ CASES = {
         back(placed(), Code.ROOM_TAKEN, "c1: 2 of 4 pods fit on fresh numbers"), "RoomTaken",
         ("2 of 4 pods fit on fresh numbers", "Its turn comes again"), event="dequeued",
     ),
+    "the reserver has not heard of the cluster that was chosen": Case(
+        back(placed(), Code.CAPACITY_STALE, "c1 was last heard of 45 s ago; 30 s is the limit"), "CapacityStale",
+        ("last heard of 45 s ago", "Its turn comes again"), event="dequeued",
+    ),
     "dequeued: what was charged, and to which quota": Case(
         dequeued(), "Dequeued", ("32 nvidia.com/gpu are charged to quota root/a",), event="placed"
     ),

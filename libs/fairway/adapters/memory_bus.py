@@ -60,7 +60,7 @@ class MemoryBus:
             return
         self._ids[stream.name][message.id] = now
         log = self._log[stream.name]
-        stored = Delivery(message.id, message.subject, message.data, sequence=len(log) + 1)
+        stored = Delivery(message.id, message.subject, message.data, sequence=len(log) + 1, stored_at=now)
         log.append(stored)
         for source in self._sources.values():
             source.offer(stream.name, stored)
@@ -150,7 +150,7 @@ class MemorySource:
 
     def offer(self, stream: str, stored: Delivery) -> None:
         if stream == self.stream and any(matches(subject, stored.subject) for subject in self._subjects):
-            self._ready.append(Delivery(stored.id, stored.subject, stored.data, stored.sequence, delivered=0))
+            self._ready.append(msgspec.structs.replace(stored, delivered=0))
             self._arrived.set()
 
     @property

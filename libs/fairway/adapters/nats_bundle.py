@@ -79,14 +79,15 @@ def delivered(one: Arrived) -> list[Delivery]:
     reply, subject = one.reply.decode(), one.subject.decode()
     words, at = _numbers(reply)
     times, sequence, left = int(words[at]), int(words[at + 1]), int(words[at + 4])
+    stored_at = int(words[at + 3]) // 1_000_000
     parts = _parts(one) if one.parts else []
     if not parts:
         name = one.id or f"{words[at - 2]}-{sequence}"
-        return [Delivery(name, subject, one.data, sequence, times, left, handle=reply)]
+        return [Delivery(name, subject, one.data, sequence, times, left, handle=reply, stored_at=stored_at)]
     share = Share(reply, len(parts))
     behind = range(len(parts) - 1, -1, -1)
     return [
-        Delivery(name, subject, data, sequence, times, left + more, more, share)
+        Delivery(name, subject, data, sequence, times, left + more, more, share, stored_at)
         for (name, data), more in zip(parts, behind, strict=True)
     ]
 

@@ -98,7 +98,8 @@ class Decision(Struct, frozen=True):
 
 class Heard(Struct, frozen=True):
     """A message with what the transport knows of it. `id` identifies it over redeliveries; `sequence` is its place
-    in the stream (0: it did not come from one); `delivered` counts deliveries from 1."""
+    in the stream (0: it did not come from one), `stored_at` when it got there, in milliseconds since 1970 (0: not
+    known); `delivered` counts deliveries from 1."""
 
     id: str
     message: Any
@@ -106,6 +107,7 @@ class Heard(Struct, frozen=True):
     delivered: int = 1
     outcomes: tuple[Outcome, ...] = ()
     size: int = 0
+    stored_at: int = 0
 
 
 NOTHING = Decision()

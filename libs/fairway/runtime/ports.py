@@ -34,7 +34,8 @@ class Outgoing(Struct, frozen=True):
 
 class Delivery(Struct):
     """A message as it came. `handle` is the transport's, for the acknowledgement; `left` how many wait behind it,
-    `behind` how many of these were stored together with it, with the same sequence."""
+    `behind` how many of these were stored together with it, with the same sequence. `stored_at` is when that was, in
+    milliseconds since 1970 by the bus's clock (0: not known)."""
 
     id: str
     subject: str
@@ -44,6 +45,7 @@ class Delivery(Struct):
     left: int = 0
     behind: int = 0
     handle: Any = None
+    stored_at: int = 0
 
 
 class Source(Protocol):

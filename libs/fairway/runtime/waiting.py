@@ -12,6 +12,10 @@ from fairway.wire.reasons import Code
 _POLICIES = {"Priority": "jobs that cannot go are passed over", "Block": "the first job blocks those behind it"}
 # Reasons that were found by looking at the clusters.
 _OF_CLUSTERS = (Code.WAITING_FOR_ROOM, Code.NO_CLUSTER_EVER)
+# A cluster was chosen, and the reserver did not have its room, or could not say.
+_UNSURE = (
+    Code.ROOM_TAKEN, Code.RESERVATION_EXPIRED, Code.CAPACITY_STALE, Code.CAPACITY_UNKNOWN, Code.CORDONED,
+)  # fmt: skip
 
 Found = tuple[str, tuple[str, ...], str]  # because, moves, next event
 
@@ -68,7 +72,7 @@ def _explained(job: Job, place: QueuePlace | None, code: Code, text: str) -> Fou
         head = place.ahead[0] if known and place else "the head of the queue"
         moves = (f"{head} is let go, or is cancelled", f"{head} turns out to be impossible: then it no longer blocks")
         return text or f"{head} stands first, and this queue lets nobody pass", moves, "dequeued"
-    if code in (Code.ROOM_TAKEN, Code.RESERVATION_EXPIRED):
+    if code in _UNSURE:
         return text, ("its turn comes again: a cluster is then chosen on fresh numbers",), "dequeued"
     return _in_line(job, place, text)
 

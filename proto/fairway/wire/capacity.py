@@ -43,10 +43,10 @@ class Node(Struct, frozen=True, omit_defaults=True):
 
 class ClusterInfo(Struct, frozen=True, omit_defaults=True):
     """A cluster without its nodes. `kinds` are `Kind.group/version` served there, such as
-    `PyTorchJob.kubeflow.org/v1` and `Job.batch/v1`; `observed_at` is when its last report was received, in
-    milliseconds by the receiver's clock; `epoch` and `sequence` are those of that report. `holds` are the ways in which
-    room can be held in the member itself, the preferred first (see `RESERVATIONS`, `PLACEHOLDERS`). A `cordoned`
-    cluster gets no new work. `mode` is push or pull, of one that was joined."""
+    `PyTorchJob.kubeflow.org/v1` and `Job.batch/v1`; `observed_at` is when the bus had its last report, in
+    milliseconds and never later than it was read; `epoch` and `sequence` are those of that report. `holds` are the
+    ways in which room can be held in the member itself, the preferred first (see `RESERVATIONS`, `PLACEHOLDERS`). A
+    `cordoned` cluster gets no new work. `mode` is push or pull, of one that was joined."""
 
     name: str
     labels: dict[str, str] = {}

@@ -9,6 +9,7 @@ from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Say, Step
 from fairway.domain.ledger import Hold, holds_of, left_on
 from fairway.domain.resources import Resources
+from fairway.domain.silence import SILENT_MS
 from fairway.domain.tell import message_id
 from fairway.placement.fleet import Fleet
 from fairway.wire import fleet, subjects
@@ -96,6 +97,8 @@ def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
     if report.left or report.cluster in view.left:
         return _forget(view, report.cluster) if known else NOTHING
     info = known.info if known else ClusterInfo(report.cluster)
+    if info.epoch != report.epoch and _seen_at(heard, now) < info.observed_at:
+        return NOTHING  # of an agent that was there before the present one
     if not report.full:
         if info.epoch == report.epoch and report.sequence <= info.sequence:
             return NOTHING
@@ -106,6 +109,11 @@ def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
     elif info.epoch == report.epoch and report.sequence <= info.sequence:
         return NOTHING
     return Decision((_report_step(view, heard, report, info, now),))
+
+
+def _seen_at(heard: Heard, now: int) -> int:
+    """A report that waited until it was read is no news. By the bus's clock, as an agent's may be wrong."""
+    return min(now, heard.stored_at or now)
 
 
 def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: ClusterInfo, now: int) -> Step:
@@ -123,15 +131,17 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     gone = [name for name in before if name not in after]
     table = decision.nodes(cluster)
     writes = [Put(table, name, None, expect=view.row_revs.get((table, name))) for name in gone]
+    seen_at = _seen_at(heard, now)
     fresh = ClusterInfo(
-        cluster, report.labels, report.taints, report.kinds, report.kubernetes, now, report.epoch, report.sequence,
+        cluster, report.labels, report.taints, report.kinds, report.kubernetes, seen_at, report.epoch, report.sequence,
         report.holds, report.cordoned, report.mode,
     )  # fmt: skip
     rev = view.row_revs.get((decision.CLUSTERS, cluster), 0)
     step = Step((Put(decision.CLUSTERS, cluster, fresh, rev=rev + 1, expect=rev), *writes, *changed.values()))
     nodes = [write.value for write in changed.values()]
     facts = [(one.kinds, one.labels, one.taints, one.cordoned) for one in (info, fresh)]
-    news = now - info.observed_at > _SILENT_MS or facts[0] != facts[1] or _more_room(before, nodes)
+    back = now - info.observed_at > _SILENT_MS and now - seen_at <= SILENT_MS
+    news = back or facts[0] != facts[1] or _more_room(before, nodes)
     return _with_freed(view, step, heard, cluster, now) if news else step
 
 

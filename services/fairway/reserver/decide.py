@@ -7,6 +7,7 @@ from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Step
 from fairway.domain.job import Job, State
 from fairway.domain.ledger import Hold
 from fairway.domain.retry import go_back
+from fairway.domain.silence import SILENT_MS
 from fairway.domain.tell import Teller, current
 from fairway.placement.fit import Plan
 from fairway.placement.recheck import recheck
@@ -76,6 +77,9 @@ def _reserve(view: View, heard: Heard, now: int) -> Decision:
     if cluster is None or not cluster.info.observed_at:
         why = Reason(Code.CAPACITY_UNKNOWN, f"{heard.message.cluster} has not reported its nodes since the cache began")
         return _back(view, job, teller, why)
+    if (age := now - cluster.info.observed_at) > SILENT_MS:
+        text = f"{cluster.name} was last heard of {age // 1000} s ago; {SILENT_MS // 1000} s is the limit"
+        return _back(view, job, teller, Reason(Code.CAPACITY_STALE, text))
     if cluster.info.cordoned:
         return _back(view, job, teller, Reason(Code.CORDONED, f"{cluster.name} was cordoned meanwhile"))
     plan = recheck(cluster, job.spec.workload, heard.message.slots)

@@ -47,7 +47,7 @@ ROUGH = Profile(
 HOSTILE = Profile(
     "hostile", delay_ms=10.0, slow=5.0, refused=8.0, unanswered=8.0, crash=2.0, again=50.0, kills=60, pauses=30,
     silences=6, wipes=60, failovers=30, outages=30, api_losses=60, stalls=60, node_losses=60, strangers=60, hands=60,
-    trees=20, moves=6, skew_ms=600_000, grace=Grace(reports=700_000, tree=120_000, cancel=300_000),
+    trees=20, moves=6, skew_ms=600_000, grace=Grace(reports=60_000, tree=120_000, cancel=300_000),
 )  # fmt: skip
 PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}
 

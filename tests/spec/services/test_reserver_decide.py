@@ -23,7 +23,8 @@ def fleet_of(life: Life, *free: int, **more: Any) -> Given:
     """The life, and c1 with one node of 16 GPUs per number, so many of them free."""
     nodes = [node(f"n{index}", 16, used={GPU: 16 - left}) for index, left in enumerate(free, 1)]
     more.setdefault("freed", {})
-    return of(life, clusters={"c1": cluster("c1", nodes, NOW)} if free else {}, **more)
+    info = more.pop("info", {})
+    return of(life, clusters={"c1": cluster("c1", nodes, NOW, **info)} if free else {}, **more)
 
 
 def test_room_is_held_on_every_node_in_the_step_that_says_so_guarded_by_what_was_read() -> None:
@@ -44,16 +45,18 @@ def test_another_place_in_the_same_cluster_is_as_good() -> None:
 
 
 @pytest.mark.parametrize(
-    ("free", "code"),
+    ("free", "info", "code"),
     [
-        pytest.param((16, 8), Code.ROOM_TAKEN, id="three of four pods fit: nothing is held"),
-        pytest.param((), Code.CAPACITY_UNKNOWN, id="the cluster has not reported"),
+        pytest.param((16, 8), {}, Code.ROOM_TAKEN, id="three of four pods fit: nothing is held"),
+        pytest.param((), {}, Code.CAPACITY_UNKNOWN, id="the cluster has not reported"),
+        pytest.param((16, 16), {"observed_at": NOW - 31 * S}, Code.CAPACITY_STALE, id="it has not for long"),
+        pytest.param((16, 16), {"cordoned": True}, Code.CORDONED, id="it takes no new work any more"),
     ],
 )
 def test_without_room_for_all_it_goes_back_and_what_was_counted_as_taken_is_told_free(
-    free: tuple[int, ...], code: Code
+    free: tuple[int, ...], info: dict[str, Any], code: Code
 ) -> None:
-    decision = decide(fleet_of(placed(), *free, freed={"c1": 3}), heard(placed()), NOW)
+    decision = decide(fleet_of(placed(), *free, freed={"c1": 3}, info=info), heard(placed()), NOW)
     (said,) = events(decision)
     assert (said.verb, said.why.code, said.freed, said.enqueued_at) == ("queue", code, 3, T0 + S)
     assert puts(decision, "ledger/c1") == {"llm-1/1": None}

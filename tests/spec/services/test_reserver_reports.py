@@ -59,9 +59,31 @@ def test_of_a_cluster_that_has_left_nothing_is_kept_whatever_its_agent_goes_on_t
     assert decide(Given(left=("c1",)), told(said), NOW) == NOTHING
 
 
-def test_the_cluster_is_known_by_what_it_said_and_when_it_was_heard() -> None:
-    (info,) = puts(decide(known(), told(report(labels={"gpu": "a100"}, at=1)), NOW), "clusters").values()
-    assert (info.observed_at, info.epoch, info.sequence, info.labels) == (NOW, "e1", 6, {"gpu": "a100"})
+@pytest.mark.parametrize(
+    ("stored_at", "observed_at"),
+    [
+        pytest.param(NOW - 400 * S, NOW - 400 * S, id="what waited to be read is as old as it is"),
+        pytest.param(NOW + 5 * S, NOW, id="by a bus whose clock is ahead"),
+        pytest.param(0, NOW, id="not known"),
+    ],
+)
+def test_the_cluster_is_known_by_what_it_said_and_when_the_bus_had_it(stored_at: int, observed_at: int) -> None:
+    said = told(report(labels={"gpu": "a100"}, at=1), stored_at=stored_at)
+    (info,) = puts(decide(known(info={"observed_at": NOW - 500 * S}), said, NOW), "clusters").values()
+    assert (info.observed_at, info.epoch, info.sequence, info.labels) == (observed_at, "e1", 6, {"gpu": "a100"})
+
+
+def test_what_an_earlier_agent_said_is_passed_over_when_it_comes_again() -> None:
+    again = report(node("n1", 64), full=True, epoch="e0", sequence=9)
+    assert decide(known(node("n1")), told(again, stored_at=NOW - 2 * S), NOW) == NOTHING
+    assert puts(decide(known(node("n1")), told(again, stored_at=NOW), NOW), "clusters")
+
+
+@pytest.mark.parametrize(("late", "freed"), [(400 * S, []), (S, ["freed"])])
+def test_a_cluster_that_was_silent_is_back_with_a_report_that_is_new(late: int, freed: list[str]) -> None:
+    view = known(node("n1"), info={"observed_at": NOW - 500 * S})
+    decision = decide(view, told(report(), stored_at=NOW - late), NOW)
+    assert puts(decision, "clusters") and [event.verb for event in events(decision)] == freed
 
 
 NEWS = {
