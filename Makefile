@@ -25,8 +25,8 @@ test: lint kubernetes ## everything that must pass: lint, all tests, then those 
 test-real: kubernetes ## the tests on real Kubernetes alone
 	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
 
-faults: install ## break real NATS, Valkey, members and services under load, one fault after the other
-	@$(BIN)/pytest -n $(WORKERS) --maxschedchunk 1 -m '' -rP tests/faults
+faults: install ## break real NATS, Valkey, members and services under load, one fault after the other; and replay every seed
+	@$(BIN)/pytest -n $(WORKERS) --maxschedchunk 1 -m '' -rP tests/faults tests/simulation/test_seeds.py
 
 kubernetes: install ## build Kubernetes and the operators for the tests from source (half an hour once, then nothing)
 	@$(BIN)/python -m fairway.kubereal.build

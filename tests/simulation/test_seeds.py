@@ -1,6 +1,8 @@
 """Fleets under trouble, seed by seed: nothing that must always hold is broken, and what can run ends."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,18 +31,18 @@ def test_nothing_breaks_and_everything_ends(profile: str, piece: int) -> None:
         assert outcome.attempts > 0
 
 
-def found_once() -> list[Plan]:
-    """Lines of seeds.txt: profile, seed, hours, clusters, jobs, pace, and behind # what it found."""
-    plans = []
+def found_once() -> Iterator[Any]:
+    """Lines of seeds.txt: profile, seed, hours, clusters, jobs, pace, and behind # what it found. Those of several
+    hours are for `make faults`."""
     for line in _FOUND.read_text().splitlines():
         words = line.partition("#")[0].split()
         if words:
             profile, seed, hours, clusters, jobs, pace = words
-            plans.append(Plan(int(seed), float(hours), int(clusters), profile, int(jobs), float(pace)))
-    return plans
+            plan = Plan(int(seed), float(hours), int(clusters), profile, int(jobs), float(pace))
+            yield pytest.param(plan, id=f"{profile}-{seed}", marks=[pytest.mark.slow] if plan.hours > 1 else [])
 
 
-@pytest.mark.parametrize("plan", found_once(), ids=lambda plan: f"{plan.profile}-{plan.seed}")
+@pytest.mark.parametrize("plan", list(found_once()))
 def test_what_was_found_once_stays_mended(plan: Plan) -> None:
     outcome = simulate(plan)
     assert not outcome.violations, told(outcome)
