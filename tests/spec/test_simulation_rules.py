@@ -1,16 +1,18 @@
-"""What the witness of a simulation looks at by itself: the charges of every commit, and who was silent."""
+"""What the witness of a simulation looks at by itself: charges and reservations of every commit, and who was silent."""
 
 import pytest
 from lives import GPU, dequeued, queued
 
 from fairway.adapters.memory_clock import ManualClock
-from fairway.domain.decision import JOBS, OWED, Put, Step
+from fairway.domain.decision import JOBS, OWED, Put, Step, ledger, nodes
+from fairway.domain.ledger import Hold
 from fairway.domain.shares import Share, owed_key
 from fairway.runtime.ports import Commit
 from fairway.simulation.books import BookedStore, Books
 from fairway.simulation.silence import Silence
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
+from fairway.wire.capacity import Node, Slot
 from fairway.wire.reasons import Code, Reason
 
 LEAF = ("root", "root/a")
@@ -29,23 +31,68 @@ STEPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STEPS)
-async def test_every_commit_charges_what_its_rows_say(name: str) -> None:
-    steps, wrong = STEPS[name]
-    books, found = Books(), list[str]()
-    books.wrong = lambda job, text: found.append(f"{job}: {text}")
+async def empty(books: Books) -> BookedStore:
     store = BookedStore(books, ManualClock())
     await store.begin_rebuild("a", 1_000)
     await store.finish_rebuild("1-a")
+    return store
+
+
+@pytest.mark.parametrize("name", STEPS)
+async def test_every_commit_charges_what_its_rows_say(name: str) -> None:
+    steps, wrong = STEPS[name]
+    books, found = Books(), list[tuple[str, str, str]]()
+    books.wrong = lambda *what: found.append(what)
+    store = await empty(books)
     for step in steps:
         await store.commit(Commit((Step(tuple(step)),)))
     assert len(found) == wrong, found
-    assert all(one.startswith("llm-1: a step charges") for one in found)
+    assert all((rule, job) == ("quota", "llm-1") and "its rows make it" in text for rule, job, text in found)
+
+
+async def test_no_commit_charges_a_node_of_the_tree_more_than_its_max() -> None:
+    books, found = Books(), list[tuple[str, str, str]]()
+    books.wrong = lambda *what: found.append(what)
+    books.most = lambda node, resource: {("root/a", GPU): GOES.charge[GPU] - 1}.get((node, resource))
+    store = await empty(books)
+    await store.commit(Commit((Step((TURN, *SHARE.adds())),)))
+    assert found == [("quota", "llm-1", f"a step charges root/a|{GPU} to 32 of 31")]
+
+
+HOLD = Hold((Slot("Worker", "n1", 2),), {"Worker": {GPU: 8, "pods": 1}})
+HELD = {GPU: 16, "pods": 2}
+ROWS = {
+    "a reservation on a node that has room": (Node("n1", {GPU: 16, "pods": 9}, holds={"llm-1/1": HELD}), []),
+    "what others use counts": (
+        Node("n1", {GPU: 16, "pods": 9}, used={GPU: 1}, holds={"llm-1/1": HELD}),
+        [f"n1 is too full with llm-1/1 by its own row: ['{GPU}']"],
+    ),
+    "and what is held": (
+        Node("n1", {GPU: 20, "pods": 9}, holds={"llm-1/1": HELD, "b/1": {GPU: 5}}),
+        [f"n1 is too full with llm-1/1 by its own row: ['{GPU}']"],
+    ),
+    "half of it": (
+        Node("n1", {GPU: 16, "pods": 9}, holds={"llm-1/1": {GPU: 8, "pods": 1}}),
+        ["llm-1/1 is reserved, and the row of n1 does not say so"],
+    ),
+    "on another node": (Node("n2", {GPU: 16}), ["llm-1/1 is reserved, and the row of n1 does not say so"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+async def test_every_reservation_lies_on_nodes_that_have_room_for_it(name: str) -> None:
+    node, wrong = ROWS[name]
+    books, found = Books(), list[tuple[str, str, str]]()
+    books.wrong = lambda *what: found.append(what)
+    store = await empty(books)
+    reserved = Step((Put(ledger("c1"), "llm-1/1", HOLD, expect=0), Put(nodes("c1"), node.name, node)))
+    await store.commit(Commit((reserved,)))
+    assert [(rule, text) for rule, _, text in found] == [("room", one) for one in wrong]
 
 
 async def test_a_rebuild_charges_what_its_rows_say() -> None:
     books, found = Books(), list[str]()
-    books.wrong = lambda job, text: found.append(text)
+    books.wrong = lambda rule, job, text: found.append(text)
     store = BookedStore(books, ManualClock())
     await store.begin_rebuild("a", 1_000)
     await store.load_counters("quota", {f"root|{GPU}": 8})

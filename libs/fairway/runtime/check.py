@@ -128,6 +128,10 @@ class Checker:
         """Another quota tree is in force from here on (ms since 1970)."""
         self._charges.changed(tree, at)
 
+    def most(self, node: str, resource: str, at: int) -> int | None:
+        """What a node of the quota tree may be charged at that time (None: as much as anybody likes)."""
+        return self._charges.most(node, resource, at)
+
     def _event(self, spoken: Spoken) -> None:
         message = spoken.message
         life = self._lives.get(message.job)

@@ -26,7 +26,7 @@ class Charges:
         """Another tree is in force; whoever charges may go by the one before for as long as news may take."""
         self._trees.append((at, {node.path: node.max for path in leaves(tree) for node in path}))
 
-    def _most(self, node: str, name: str, at: int) -> int | None:
+    def most(self, node: str, name: str, at: int) -> int | None:
         """By all trees that may have been known at the time; None: as much as anybody likes."""
         most = 0
         for since, found in reversed(self._trees):
@@ -67,7 +67,7 @@ class Charges:
             for node in path:
                 for name, amount in amounts.items():
                     total = used[node, name] = used.get((node, name), 0) + amount
-                    most = self._most(node, name, at) if at else None
+                    most = self.most(node, name, at) if at else None
                     if most is not None and amount and total > most:
                         text = f"quota {node} uses {show(name, total)} {name} of at most {show(name, most)}"
                         yield Violation(job, sequence, "quota", text)

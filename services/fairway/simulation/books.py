@@ -1,6 +1,7 @@
-"""The store, looked over whenever it takes something: what a step charges is what its rows say."""
+"""The store, looked over whenever it takes something: what a step charges is what its rows say and what the quota
+tree allows, and what it reserves lies on nodes that have room for it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -8,28 +9,50 @@ from fairway.adapters.memory_store import Memory, MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.job import Job
+from fairway.domain.ledger import Hold
 from fairway.domain.shares import Share
 from fairway.runtime.drift import quota_drift
 from fairway.runtime.ports import Clock
+from fairway.wire.capacity import Node
 
 _job = msgspec.json.Decoder(Job).decode
 _share = msgspec.json.Decoder(Share).decode
 
 
 class Books:
-    """`wrong` is told of every step, and of every rebuild, whose charges are not those of its rows: the job (empty: of
-    all of them) and a sentence."""
+    """`wrong` is told of what does not hold: the rule, the job (empty: of all of them) and a sentence. `most` is what a
+    node of the quota tree may be charged of a resource (None: as much as anybody likes)."""
 
     def __init__(self) -> None:
-        self.wrong: Callable[[str, str], None] = lambda job, text: None
+        self.wrong: Callable[[str, str, str], None] = lambda rule, job, text: None
+        self.most: Callable[[str, str], int | None] = lambda node, resource: None
 
     def compare(self, before: list[Add], step: Step) -> None:
-        """`before` is what charges the rows that the step has replaced."""
+        """Charges; `before` is what charges the rows that the step has replaced."""
         charged = [one for one in step.writes if isinstance(one, Add) and one.table == decision.QUOTA]
         made = _sums(before, (add for write in _shared(step) for add in _of(write.value).adds()))
         if _sums(charged) != made:
-            job = next((write.key.partition("/")[0] for write in _shared(step)), "")
-            self.wrong(job, f"a step charges {_sums(charged)}, and its rows make it {made}")
+            self.wrong("quota", _job_of(step), f"a step charges {_sums(charged)}, and its rows make it {made}")
+
+    def charged(self, step: Step, used: Mapping[str, int]) -> None:
+        """No node of the tree above its max by what was charged just now; `used` is what there is with it."""
+        for one in step.writes:
+            if isinstance(one, Add) and one.table == decision.QUOTA and one.amount > 0:
+                most = self.most(*one.key.split("|"))
+                if most is not None and used[one.key] > most:
+                    self.wrong("quota", _job_of(step), f"a step charges {one.key} to {used[one.key]} of {most}")
+
+    def reserved(self, new: list[Put], step: Step) -> None:
+        """The `new` reservations lie on each node that they name, and none of these is too full by them."""
+        puts = [write for write in step.writes if isinstance(write, Put)]
+        rows = {write.key: write.value for write in puts if isinstance(write.value, Node)}
+        for write in new:
+            for name, amounts in _planned(write.value).items():
+                node = rows.get(name)
+                if node is None or node.holds.get(write.key) != amounts:
+                    self.wrong("room", _job_of(step), f"{write.key} is reserved, and the row of {name} does not say so")
+                elif over := [name for name in amounts if _taken(node, name) > node.allocatable.get(name, 0)]:
+                    self.wrong("room", _job_of(step), f"{name} is too full with {write.key} by its own row: {over}")
 
     def rebuilt(self, store: MemoryStore) -> None:
         rows, owed = (
@@ -37,7 +60,7 @@ class Books:
         )
         for one in quota_drift(rows, owed, store.counters.get(decision.QUOTA, {})):
             made, there = one.fields[""]
-            self.wrong("", f"a rebuild has charged {one.key} {there}, and its rows make it {made}")
+            self.wrong("quota", "", f"a rebuild has charged {one.key} {there}, and its rows make it {made}")
 
 
 class BookedStore(MemoryStore):
@@ -52,10 +75,16 @@ class BookedStore(MemoryStore):
 
     def _take(self, step: Step, missed: set[tuple[str, str]]) -> bool:
         before = [add for write in _shared(step) for add in self._charged(write).adds(-1)]
+        new = [one for one in step.writes if isinstance(one, Put) and isinstance(one.value, Hold) and self._lacks(one)]
         taken = super()._take(step, missed)
         if taken:
             self._books.compare(before, step)
+            self._books.charged(step, self.counters.get(decision.QUOTA, {}))
+            self._books.reserved(new, step)
         return taken
+
+    def _lacks(self, write: Put) -> bool:
+        return write.key not in self.rows.get(write.table, {})
 
     def _charged(self, write: Put) -> Share:
         """What the row is charged that this is to replace."""
@@ -70,6 +99,24 @@ class BookedStore(MemoryStore):
 
 
 _NOTHING = Share((), {})
+
+
+def _job_of(step: Step) -> str:
+    return next((write.key.partition("/")[0] for write in _shared(step)), "")
+
+
+def _planned(hold: Hold) -> dict[str, dict[str, int]]:
+    """By node and resource."""
+    total: dict[str, dict[str, int]] = {}
+    for slot in hold.slots:
+        here = total.setdefault(slot.node, {})
+        for name, amount in hold.requests[slot.pods].items():
+            here[name] = here.get(name, 0) + amount * slot.count
+    return total
+
+
+def _taken(node: Node, name: str) -> int:
+    return node.used.get(name, 0) + sum(amounts.get(name, 0) for amounts in node.holds.values())
 
 
 def _shared(step: Step) -> list[Put]:

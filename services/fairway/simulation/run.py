@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from functools import partial
 from hashlib import blake2b
 from random import Random
 
@@ -60,7 +59,7 @@ class _Run:
         witness.now = lambda: round(loop.time() * 1000)
         heard = Heard(witness.started, witness.ended, witness.gone, witness.deleted)
         fleet = self._fleet = Fleet(self._weather, self._nodes, heard, plan.pace)
-        fleet.bus.told, fleet.books.wrong = witness.stored, partial(witness.breach, "quota")
+        fleet.bus.told, fleet.books.wrong, fleet.books.most = witness.stored, witness.breach, witness.most
         witness.present = lambda name: fleet.members[name].attempts()
         people = People(fleet, self._weather, witness, plan)
         above = Administrators(fleet, self._weather.rng, witness, self._gpus)

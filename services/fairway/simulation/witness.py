@@ -134,6 +134,10 @@ class Witness:
     def tree_changed(self, tree: QuotaNode) -> None:
         self._checker.quota(tree, T0 + self.now())
 
+    def most(self, node: str, resource: str) -> int | None:
+        """What a node of the quota tree may be charged now."""
+        return self._checker.most(node, resource, T0 + self.now())
+
     # Everything, when it is worth looking at everything.
 
     def look(self, fleet: Fleet) -> None:
