@@ -13,7 +13,7 @@ from fairway.simulation.run import simulate
 FOUND_AT: dict[str, tuple[str, tuple[Any, ...]]] = {
     "unsaid": ("lost", ("rough", 3)), "early": ("reason", ("rough", 25)), "unguarded": ("rev", ("rough", 0)),
     "chained": ("room", ("hostile", 2, 0.05, 24)), "stale": ("reason", ("rough", 0)),
-    "forgetful": ("room", ("rough", 1)), "tardy": ("reason", ("hostile", 16)), "unmet": ("rev", ("rough", 5)),
+    "forgetful": ("room", ("rough", 1)), "tardy": ("reason", ("hostile", 16)), "unmet": ("room", ("rough", 5)),
     "impatient": ("one attempt", ("rough", 3)), "generous": ("quota", ("rough", 0)), "greedy": ("quota", ("rough", 0)),
     "hasty": ("quota", ("rough", 9)), "uncharged": ("quota", ("rough", 0)), "credulous": ("truth", ("rough", 17)),
     "trusting": ("room", ("rough", 9)), "dateless": ("room", ("hostile", 94)), "unlabelled": ("liveness", ("rough", 1)),
