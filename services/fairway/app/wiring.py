@@ -60,8 +60,8 @@ from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()
 Act = Callable[[Call], Awaitable[Outcome]]
-# NATS: the bytes of a stream are more than it has left to promise.
-_NO_ROOM = 10047
+# NATS: the bytes of a stream are more than it has left to promise; it has too few servers for the copies.
+_NO_ROOM, _NO_PEERS = 10047, 10005
 # Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
 _WITH_MEMBERS = {"agent", "propagator", "watcher"}
 
@@ -183,9 +183,12 @@ async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = R
 
 
 def _passing(error: Exception) -> bool:
-    """The bus is starting, or has no leader at the moment."""
-    if getattr(error, "err_code", 0) == _NO_ROOM:
+    """The bus is starting, or has no leader at the moment, or not all its servers know each other yet."""
+    code = getattr(error, "err_code", 0)
+    if code == _NO_ROOM:
         return False
+    if code == _NO_PEERS:
+        return "insufficient" not in str(error)  # storage: that does not pass
     return "unavailable" in str(error).lower() or "timeout" in type(error).__name__.lower()
 
 
