@@ -100,6 +100,8 @@ def test_what_was_restored_may_run_beside_another_and_is_there_until_it_is_delet
 
 DONE = wire.Succeeded(job="job-a", tenant="t", attempt=1, cluster="c0")
 LOST = wire.Lost(job="job-a", tenant="t", attempt=1, cluster="c0", why=WHY)
+FINAL = msgspec.structs.replace(LOST, final=True)
+REFUSED = wire.Rejected(job="job-a", tenant="t", attempt=1, cause="m-1", reasons=(Reason(Code.NO_POLICY, "none"),))
 CANCEL = wire.Cancel(job="job-a", tenant="t", who="ann")
 CANCELLED = wire.Cancelled(job="job-a", tenant="t", attempt=1, who="ann")
 ANOTHER = wire.Submitted(tenant="t", manifest=msgspec.Raw(b"[]"), client="b")
@@ -139,6 +141,11 @@ def ran_well(seen: Two) -> None:
     seen.made(0, 1)
     seen.pod(0, 1, "Running")
     seen.pod(0, 1, "Succeeded")
+
+
+def ran_ill(seen: Two) -> None:
+    seen.made(0, 1)
+    seen.pod(0, 1, "Failed")
 
 
 def ran_twice(seen: Two) -> None:
@@ -184,6 +191,8 @@ CASES = {
     "what is in the record has no answer": Case(
         "lost", "submitted message m-10 was neither admitted nor rejected", said=(*life(), ANOTHER)
     ),
+    "a job uses up its attempts": Case("failed", "a job failed for good", said=life(FINAL), seen=ran_ill),
+    "a job is refused": Case("refused", "a job was refused", said=(life()[0], REFUSED), seen=lambda two: None),
     "a job has no end": Case("lost", "job-a has no end", said=life()[:-1]),
     "an attempt is made in two members": Case("twice", "was made as Job Job-1-0 in c0, and again", seen=ran_twice),
     "attempts run side by side": Case("overlapping", "attempt 1 of job-a runs in c0 while attempt 2", seen=ran_beside),
@@ -217,8 +226,8 @@ async def test_where_nothing_is_wrong_the_verdict_says_what_was_done() -> None:
     verdict = await judged(Case("", ""))
     assert verdict.wrong == ()
     assert str(verdict) == (
-        "accepted 1, ended 1, cancelled 0, lost 0, started twice 0, overlapping attempts 0, quota excess 0, "
-        "other breaches 0, attempts 1, longest stall 1.0 s"
+        "accepted 1, ended 1, cancelled 0, failed 0, refused 0, lost 0, started twice 0, overlapping attempts 0, "
+        "quota excess 0, other breaches 0, attempts 1, longest stall 1.0 s"
     )
     recall = wire.Recall(job="job-a", tenant="t", attempt=1, cluster="c0", why=Reason(Code.CANCELLED, "by ann"))
     removed = wire.Removed(job="job-a", tenant="t", attempt=1, cluster="c0")

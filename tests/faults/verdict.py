@@ -23,13 +23,16 @@ _report = msgspec.json.Decoder(fleet.Report).decode
 
 
 class Verdict(Struct, frozen=True):
-    """Everything from `lost` on has to be nothing; `stall_s` is the longest time in which no job moved."""
+    """No job of the load fails by itself, and none is to be refused: everything from `failed` on has to be nothing.
+    `stall_s` is the longest time in which no job moved."""
 
     accepted: int
     ended: int
     cancelled: int
     attempts: int
     stall_s: float
+    failed: tuple[str, ...]
+    refused: tuple[str, ...]
     lost: tuple[str, ...]
     twice: tuple[str, ...]
     overlapping: tuple[str, ...]
@@ -38,11 +41,13 @@ class Verdict(Struct, frozen=True):
 
     @property
     def wrong(self) -> tuple[str, ...]:
-        return (*self.lost, *self.twice, *self.overlapping, *self.quota, *self.others)
+        ends, runs = (*self.failed, *self.refused, *self.lost), (*self.twice, *self.overlapping)
+        return (*ends, *runs, *self.quota, *self.others)
 
     def __str__(self) -> str:
         return (
-            f"accepted {self.accepted}, ended {self.ended}, cancelled {self.cancelled}, lost {len(self.lost)}, "
+            f"accepted {self.accepted}, ended {self.ended}, cancelled {self.cancelled}, failed {len(self.failed)}, "
+            f"refused {len(self.refused)}, lost {len(self.lost)}, "
             f"started twice {len(self.twice)}, overlapping attempts {len(self.overlapping)}, "
             f"quota excess {len(self.quota)}, other breaches {len(self.others)}, attempts {self.attempts}, "
             f"longest stall {self.stall_s:.1f} s"
@@ -87,6 +92,8 @@ class Reading:
         known = {"lost", "one attempt", "quota"}
         return Verdict(
             accepted=found.accepted, ended=sum(found.ends.values()), cancelled=found.ends.get("cancelled", 0),
+            failed=("a job failed for good",) * found.ends.get("failed", 0),
+            refused=("a job was refused",) * found.ends.get("rejected", 0),
             attempts=found.attempts, stall_s=self._stall(), lost=(*of.get("lost", ()), *lost),
             twice=tuple(members.twice), quota=of.get("quota", ()),
             overlapping=(*of.get("one attempt", ()), *members.overlapping),

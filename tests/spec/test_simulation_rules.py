@@ -121,4 +121,5 @@ def test_nothing_is_given_up_while_most_agents_are_silent(name: str) -> None:
     silence.hear(fleet.Report(at=0, cluster="left", epoch="", sequence=2, left=True), 1)
     for cluster in speaking:
         silence.hear(fleet.Report(at=0, cluster=cluster, epoch="", sequence=2), at - 1)
-    assert bool(silence.broken_by(message, at)) is wrong
+    assert bool(silence.broken_by(message, at, ("c1", "c2", "c3"))) is wrong
+    assert not silence.broken_by(message, at, ("c1", "c2")), "one of two: nobody can tell whose fault it is"

@@ -61,6 +61,7 @@ class _Run:
         fleet = self._fleet = Fleet(self._weather, self._nodes, heard, plan.pace)
         fleet.bus.told, fleet.books.wrong, fleet.books.most = witness.stored, witness.breach, witness.most
         witness.present = lambda name: fleet.members[name].attempts()
+        witness.members = lambda: fleet.joined
         people = People(fleet, self._weather, witness, plan)
         above = Administrators(fleet, self._weather.rng, witness, self._gpus)
         fleet.fates(people.fate)

@@ -1,6 +1,7 @@
 """When the fleet was silent, by the reports that the bus has: what must not be given up then."""
 
 from bisect import bisect_right
+from collections.abc import Container
 
 from fairway.domain.silence import SILENT_MS
 from fairway.wire import fleet
@@ -24,13 +25,14 @@ class Silence:
         else:
             self._reports.setdefault(report.cluster, []).append(now)
 
-    def broken_by(self, message: wire.JobMessage, at: int) -> str:
-        """What is wrong with a word that was decided at `at`; empty when nothing is. Two clusters and more than half of
+    def broken_by(self, message: wire.JobMessage, at: int, members: Container[str]) -> str:
+        """What is wrong with a word that was decided at `at`; empty when nothing is. Two members and more than half of
         them had been silent for longer than anybody may think that they are not."""
         if not isinstance(message, wire.Lost) or message.why.code not in _EVICTED:
             return ""
-        silent = sorted(name for name, times in self._reports.items() if _last(times, at) < at - self._longest_ms)
-        if len(silent) < 2 or 2 * len(silent) <= len(self._reports):
+        here = {name: times for name, times in self._reports.items() if name in members}
+        silent = sorted(name for name, times in here.items() if _last(times, at) < at - self._longest_ms)
+        if len(silent) < 2 or 2 * len(silent) <= len(here):
             return ""
         return f"attempt {message.attempt} was given up while {', '.join(silent)} were silent: {message.why.text}"
 

@@ -5,7 +5,7 @@ code of rebuilds what it makes of the record. The rules of single jobs, of room 
 (`runtime.check`), which reads the record alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import partial
 
 import msgspec
@@ -37,6 +37,7 @@ class Witness:
         self.breaches: list[Breach] = []
         self._told: set[tuple[str, str, str]] = set()
         self.now: Callable[[], int] = lambda: 0
+        self.members: Callable[[], Container[str]] = tuple
         self.present: Callable[[str], set[str]] = lambda cluster: set()
         self.running: dict[str, dict[int, str]] = {}
         self.ordered: set[tuple[str, int]] = set()
@@ -71,7 +72,7 @@ class Witness:
         if isinstance(message, wire.Recall | wire.Cancelled | wire.Failed | wire.Lost | wire.Succeeded):
             self.ordered.add((message.job, message.attempt))
         self._compare(message)
-        if text := self._silence.broken_by(message, message.at - T0):
+        if text := self._silence.broken_by(message, message.at - T0, self.members()):
             self.breach("frozen", message.job, text)
         self._checker.hear(Spoken(delivery.sequence, delivery.id, delivery.subject, message))
         for one in self._checker.news():
