@@ -43,8 +43,10 @@ schemas: install ## write proto/schema, proto/asyncapi.yaml and deploy/crds anew
 bench: kubernetes ## measure everything, one table of goals at the end (long; QUICK=1 for small runs)
 	@$(BIN)/fairway bench all $(if $(QUICK),--quick)
 
-simulate: install ## run fleets on a virtual clock, seed after seed on all cores, until stopped
-	@$(BIN)/fairway simulate --runs 0 --profile all --hours 1 --jobs 60
+SEED ?= $(shell date +%s)
+simulate: install ## run fleets on a virtual clock, seed after seed on all cores, until stopped (SEED=N: from this one)
+	@echo "seeds from $(SEED)"
+	@$(BIN)/fairway simulate --runs 0 --seed $(SEED) --profile all --hours 1 --jobs 60
 
 clean: ## remove the environment and everything that was built or cached
 	@rm -rf $(VENV) .fairway .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,6 +1,7 @@
 """The bytes on the wire stay what they are: what was written once is read for ever."""
 
 import json
+import re
 from typing import Any, get_args
 
 import msgspec
@@ -51,6 +52,12 @@ def test_an_example_sets_every_field(name: str) -> None:
 def test_a_field_of_a_later_version_is_passed_over(name: str) -> None:
     later = {**json.loads(read(name)), "of_a_later_version": [1]}
     assert decoded(name, json.dumps(later).encode()) == decoded(name, json.dumps(json.loads(read(name))).encode())
+
+
+@pytest.mark.parametrize("name", [name for name in MESSAGES if b'"code":"' in read(name)])
+def test_a_reason_of_a_later_version_is_read_with_its_sentence(name: str) -> None:
+    later = re.sub(rb'"code":"[A-Za-z]+"', b'"code":"OfALaterVersion"', read(name))
+    assert bytes_of(decoded(name, later)) == later.replace(b"OfALaterVersion", b"Unknown")
 
 
 @pytest.mark.parametrize("name", STORED)

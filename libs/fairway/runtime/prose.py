@@ -80,7 +80,5 @@ def sentence(text: str) -> str:
 
 def code_of(value: str) -> Code | None:
     """A code that came over the wire as text; None when this version does not know it."""
-    try:
-        return Code(value)
-    except ValueError:
-        return None
+    code = Code(value)
+    return None if code is Code.UNKNOWN else code

@@ -74,6 +74,13 @@ class Code(StrEnum):
     # Refused at the door, or kept waiting before it: the tenant submits too much.
     TOO_MANY_PENDING = "TooManyPending"
     TOO_FAST = "TooFast"
+    # A later version's, which this one does not know; its sentence says what it is.
+    UNKNOWN = "Unknown"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Code | None":
+        """So that what a later version says is read by this one while both are there."""
+        return cls.UNKNOWN if isinstance(value, str) else None
 
 
 class Reason(Struct, frozen=True, omit_defaults=True):

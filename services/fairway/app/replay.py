@@ -64,7 +64,8 @@ def decisions(
 ) -> None:
     """Decide again what the scheduler decided, on what it saw, and compare with the record field by field.
 
-    Reads NATS: FAIRWAY_NATS_URL, or the fleet of ./.fairway. Exits 1 when a decision would be another one now.
+    Reads NATS: FAIRWAY_NATS_URL, or the fleet of ./.fairway. Exits 1 when a decision would be another one now,
+    or when none of them can be decided again.
     """
     _known(output)
     from fairway.app.replay_decisions import Asked, carry_out
