@@ -39,11 +39,17 @@ def tree(scale: int) -> Json:
 
 
 _SELECT = [{"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0]} for kind in pods.KINDS]
-_POLICY = {
-    "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterPropagationPolicy",
-    "metadata": {"name": "all", "annotations": {START_TIMEOUT: "90s", AVOID: "120s", ATTEMPTS: "20"}},
-    "spec": {"resourceSelectors": _SELECT, "placement": {}},
-}  # fmt: skip
+
+
+def _policy(attempts: int) -> Json:
+    annotations = {START_TIMEOUT: "90s", AVOID: "120s", ATTEMPTS: str(attempts)}
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterPropagationPolicy",
+        "metadata": {"name": "all", "annotations": annotations},
+        "spec": {"resourceSelectors": _SELECT, "placement": {}},
+    }  # fmt: skip
+
+
 _STRICT = {
     "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "metadata": {"name": "strict"},
     "spec": {"queuePolicy": "Block"},
@@ -51,15 +57,15 @@ _STRICT = {
 
 
 class Administrators:
-    """`gpus` are all that the members have."""
+    """`gpus` are all that the members have; a job may have so many `attempts`."""
 
-    def __init__(self, fleet: Fleet, rng: Random, witness: Witness, gpus: int) -> None:
-        self._fleet, self._rng, self._witness, self._gpus = fleet, rng, witness, gpus
+    def __init__(self, fleet: Fleet, rng: Random, witness: Witness, gpus: int, attempts: int) -> None:
+        self._fleet, self._rng, self._witness, self._gpus, self._attempts = fleet, rng, witness, gpus, attempts
         self._words = 0
 
     async def settle_in(self) -> None:
         """The quota tree, the policy, a blocking queue and the members' names, before anybody submits."""
-        await self._say("ClusterPropagationPolicy", "", "all", _POLICY)
+        await self._say("ClusterPropagationPolicy", "", "all", _policy(self._attempts))
         await self._say("Queue", "", "strict", _STRICT)
         await self._say("ElasticQuotaTree", "kube-system", "tree", tree(self._gpus))
         for name in self._fleet.members:

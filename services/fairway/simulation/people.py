@@ -38,8 +38,9 @@ class People:
     async def live(self, above: Administrators) -> None:
         """Returns when the time of trouble is over."""
         profile, start = self._weather.profile, asyncio.get_running_loop().time()
+        hours = self._seconds / _HOUR
         rates: list[tuple[float, Callable[[], Awaitable[None]]]] = [
-            (self._jobs / (self._seconds / _HOUR), self._submit), (self._jobs / 8, self._cancel),
+            (self._jobs / hours, self._submit), (self._jobs / 8 / min(1, hours), self._cancel),
             (profile.kills, self._kill), (profile.pauses, self._pause), (profile.wipes, self._wipe),
             (profile.silences, self._silence),
             (profile.failovers, self._failover), (profile.outages, self._outage), (profile.api_losses, self._api_loss),

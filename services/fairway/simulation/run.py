@@ -63,7 +63,9 @@ class _Run:
         witness.present = lambda name: fleet.members[name].attempts()
         witness.members = lambda: fleet.joined
         people = People(fleet, self._weather, witness, plan)
-        above = Administrators(fleet, self._weather.rng, witness, self._gpus)
+        # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
+        attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
+        above = Administrators(fleet, self._weather.rng, witness, self._gpus, attempts)
         fleet.fates(people.fate)
         await above.settle_in()
         fleet.begin()
