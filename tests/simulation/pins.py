@@ -14,11 +14,11 @@ from mutations import MUTATIONS
 from fairway.simulation.outcome import Plan
 from fairway.simulation.run import simulate
 
-_SEEDS = 100
+_SEEDS = 200
 
 
-def plan_of(profile: str, seed: int, hours: float = 0.2, jobs: int = 24) -> Plan:
-    return Plan(seed, hours=hours, profile=profile, jobs=jobs)
+def plan_of(profile: str, seed: int) -> Plan:
+    return Plan(seed, hours=0.2, profile=profile, jobs=24)
 
 
 def sound(where: tuple[str, int]) -> bool:
