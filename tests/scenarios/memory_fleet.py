@@ -22,7 +22,7 @@ from fairway.queue import service as queue
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
 from fairway.runtime.catalog import Catalog
-from fairway.runtime.check import Findings, Spoken, check
+from fairway.runtime.check import Checker, Findings, Spoken
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.members import Members
 from fairway.runtime.ports import Outgoing
@@ -39,6 +39,7 @@ from fairway.wire import subjects
 Json = dict[str, Any]
 T0 = 1_700_000_000_000
 _message = msgspec.json.Decoder(wire.Message).decode
+_report = msgspec.json.Decoder(fleet_wire.Report).decode
 _job = msgspec.json.Decoder(Job).decode
 
 
@@ -203,9 +204,15 @@ class Fleet:
         return working_set(folding.jobs())
 
     def findings(self) -> Findings:
-        spoken = [Spoken(one.sequence, one.id, one.subject, _message(one.data)) for one in self.bus.stored("JOBS")]
+        """Room is judged by what the agents reported, and by their nodes as they are now."""
         nodes = {name: {n: node.allocatable for n, node in agent.nodes.items()} for name, agent in self.agents.items()}
-        return check(spoken, nodes, self.catalog.tree)
+        checker = Checker(nodes, self.catalog.tree)
+        for one in self.bus.stored("JOBS"):
+            checker.hear(Spoken(one.sequence, one.id, one.subject, _message(one.data)))
+        for one in self.bus.stored("CLUSTERS"):
+            if one.subject.startswith("fairway.cluster.report."):
+                checker.see(_report(one.data))
+        return checker.findings()
 
 
 @asynccontextmanager

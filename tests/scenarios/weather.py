@@ -121,7 +121,7 @@ class Weather:
             for key, amount in fleet.store.counters.get("quota", {}).items()
             if amount
         ]
-        found += [f"{one.rule}: {one.text} ({one.job})" for one in fleet.findings().violations if one.rule != "room"]
+        found += [f"{one.rule}: {one.text} ({one.job})" for one in fleet.findings().violations]
         found += [f"pods of {key} found no node" for agent in fleet.agents.values() for key in agent.homeless]
         for table, rows in fleet.store.rows.items():
             if table.startswith("ledger/") or table in ("live", "names"):
