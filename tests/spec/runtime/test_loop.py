@@ -130,6 +130,7 @@ async def test_one_message_that_fails_does_not_stop_the_others_and_ends_among_th
         await one.say("a", bad, "calls", "b")
         await settle()
         assert one.notes() == ["a", "b", "calls"]
+        assert len(one.buried()) == (bad == "garbage"), "at once when it will never decode, else after some tries"
         await one.clock.advance(60)
         (letter,) = one.buried()
         assert (letter["service"], letter["sequence"], letter["subject"]) == ("s", 4, "fairway.job.cancel.t")
