@@ -6,17 +6,19 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lives import S, failing, running
+from lives import SLOTS, S, failing, place, running
 from memory_fleet import Fleet
 from memory_fleet import running as fleet_running
 from weather import storm
 
-from fairway.domain.job import fold
+from fairway.domain.job import State, fold
 from fairway.domain.limits import pending as is_pending
 from fairway.runtime.rebuild import Folding, Working, working_set
 from fairway.wire import jobs as wire
 
-LIFE = failing(running()).then(wire.Removed, cluster="c1", attempt=1).then(wire.Dequeued, after=S)
+LIFE = place(failing(running()).then(wire.Removed, cluster="c1", attempt=1).then(wire.Dequeued, after=S), "c2")
+LIFE.then(wire.Reserved, cluster="c2", slots=SLOTS, expires_at=0).then(wire.Dispatched, cluster="c2", uid="u-10")
+LIFE.then(wire.Running, cluster="c2").then(wire.Succeeded, cluster="c2")
 EVENTS = [message for _, message in LIFE.said if message.rev]
 
 
@@ -26,6 +28,7 @@ def test_events_in_any_order_and_number_fold_to_the_same_job(shuffled, repeated)
     for message in [*shuffled, *repeated]:
         folding.hear(message)
     assert folding.jobs() == {"llm-1": LIFE.now}
+    assert folding.jobs()["llm-1"].state is State.SUCCEEDED
 
 
 @given(st.integers(1, len(EVENTS)))
@@ -62,3 +65,18 @@ async def test_in_the_middle_of_it_all_the_rows_are_what_a_rebuild_would_make(se
         assert {job.state.value for job in fleet.jobs().values()} - {"succeeded", "failed", "cancelled"}
         assert differs(fleet, fleet.folded()) == []
         assert working_set(fleet.jobs()).quota == usage(fleet.store.counters.get("quota", {}))
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_what_is_delivered_again_charges_nothing_a_second_time_and_gives_nothing_back(seed: int) -> None:
+    """Some of it at any moment, and in the end all of it."""
+    async with fleet_running(c1=(8, 8), c2=(8,)) as fleet:
+        await asyncio.wait_for(storm(fleet, seed, ("again", "again", "cancel"), jobs=6, clears=False), 10)
+        await fleet.quiet()
+        charged, states = usage(fleet.store.counters.get("quota", {})), fleet.states()
+        assert charged and charged == working_set(fleet.jobs()).quota
+        for one in fleet.bus.stored("JOBS"):
+            fleet.bus.again("JOBS", one.sequence)
+        await fleet.quiet()
+        assert (usage(fleet.store.counters["quota"]), fleet.states()) == (charged, states)
+        assert differs(fleet, fleet.folded()) == []

@@ -102,15 +102,20 @@ async def test_what_no_cluster_could_hold_goes_when_one_grows() -> None:
         assert await ended(fleet) == {"big": "succeeded"}
 
 
-async def test_a_silent_cluster_gets_no_work_and_gets_it_when_it_speaks_again() -> None:
-    async with running(c1=(8,)) as fleet:
+async def test_a_silent_cluster_gets_no_work_and_gets_it_when_it_speaks_again_and_what_runs_there_goes_on() -> None:
+    async with running(c1=(8, 8)) as fleet:
+        fleet.plays["runs"] = [runs(60_000)]
+        there = await fleet.submit("runs", 1, 8)
+        await fleet.quiet(1)
         fleet.agents["c1"].silent = True
         await fleet.quiet(40)
         job = await fleet.submit("a", 1, 8)
         await fleet.quiet(5)
         assert verdicts(fleet.jobs()[job])[0].code == "CapacityStale"
+        assert fleet.states() == {"a": "queued", "runs": "running"}
         fleet.agents["c1"].silent = False
-        assert await ended(fleet) == {"a": "succeeded"}
+        assert await ended(fleet) == {"a": "succeeded", "runs": "succeeded"}
+        assert fleet.said(there)[-2:] == ["running", "succeeded"]
 
 
 async def test_a_cluster_that_is_away_while_a_job_is_applied_gets_it_once() -> None:
@@ -157,7 +162,7 @@ async def test_another_owner_of_the_queue_takes_over_where_the_first_one_was_sto
         assert set((await ended(fleet)).values()) == {"succeeded"}
 
 
-async def test_a_message_nobody_can_read_stops_nobody() -> None:
+async def test_a_manifest_that_cannot_be_read_is_rejected_and_stops_nobody() -> None:
     async with running(c1=(8,)) as fleet:
         odd = wire.Submitted(tenant="team-a", manifest=msgspec.Raw(b'{"metadata":{"name":[1]}}'), client="odd")
         await fleet.say("odd", odd)
