@@ -14,8 +14,9 @@ from fairway.runtime.ports import Change
 FOR_EVER = runs(ends="")
 
 
-def sound(fleet: Fleet) -> bool:
-    return not fleet.findings().violations and not fleet.bus.stored("DLQ")
+def all_is_sound(fleet: Fleet) -> None:
+    assert fleet.findings().violations == ()
+    assert not fleet.bus.stored("DLQ")
 
 
 def waits_for(job: Job) -> tuple[str, set[str]]:
@@ -48,10 +49,10 @@ async def test_a_job_that_has_to_move_and_fits_nowhere_says_why_and_goes_when_th
         assert fleet.states() == {"a": "succeeded", "b": "succeeded"}
         first, second = fleet.jobs()[job].attempts
         assert first.cluster != second.cluster
-        assert sound(fleet)
+        all_is_sound(fleet)
 
 
-async def test_of_a_gang_that_starts_in_part_the_whole_attempt_is_recalled_and_the_next_one_is_made_after_that() -> None:
+async def test_a_gang_that_starts_in_part_is_recalled_as_a_whole_before_its_next_attempt_is_made() -> None:
     async with running(c1=(8, 8)) as fleet:
         fleet.configure("ClusterPropagationPolicy", "all", policy(start_timeout="5s", avoid_failed_for="1s"))
         fleet.plays["gang"] = [[Scene(100, {"active": 2, "ready": 1})], FOR_EVER]
@@ -67,7 +68,7 @@ async def test_of_a_gang_that_starts_in_part_the_whole_attempt_is_recalled_and_t
         assert [one.why.code for one in fleet.jobs()[job].attempts if one.why] == ["StartTimeout"]
         (left,) = fleet.clusters["c1"].objects.values()
         assert left["metadata"]["labels"]["fairway.io/attempt"] == "2"
-        assert sound(fleet)
+        all_is_sound(fleet)
 
 
 async def test_what_is_told_late_of_an_object_that_was_deleted_does_not_touch_the_next_job_of_that_name() -> None:
@@ -92,4 +93,4 @@ async def test_what_is_told_late_of_an_object_that_was_deleted_does_not_touch_th
         await fleet.quiet(1)
         assert [fleet.jobs()[one].state for one in (first, second)] == ["cancelled", "succeeded"]
         assert cluster.applied == [f"{first}/1", f"{second}/1"]
-        assert sound(fleet)
+        all_is_sound(fleet)
