@@ -13,6 +13,12 @@ _FOUND = Path(__file__).with_name("seeds.txt")
 # Short runs with few jobs, so that many seeds can be had; `make simulate` has the long ones.
 SHORT = {"calm": (0.1, 12), "rough": (0.05, 8), "hostile": (0.05, 8)}
 PIECE, PIECES = 10, 7
+# So many kinds of trouble at least has every piece.
+KINDS = {"calm": 3, "rough": 9, "hostile": 12}
+TROUBLES = {
+    "cancel", "change_tree", "move", "kill", "pause", "silence", "wipe", "failover", "outage", "api_loss", "node_loss",
+    "stranger", "hand",
+}  # fmt: skip
 
 
 def told(outcome: Outcome) -> str:
@@ -24,11 +30,14 @@ def told(outcome: Outcome) -> str:
 @pytest.mark.parametrize("profile", SHORT)
 def test_nothing_breaks_and_everything_ends(profile: str, piece: int) -> None:
     hours, jobs = SHORT[profile]
+    drawn: set[str] = set()
     for seed in range(piece * PIECE, (piece + 1) * PIECE):
         outcome = simulate(Plan(seed, hours=hours, profile=profile, jobs=jobs))
         assert not outcome.violations, told(outcome)
         assert outcome.jobs > 0
         assert outcome.attempts > 0
+        drawn |= outcome.drawn.keys()
+    assert len(drawn & TROUBLES) >= KINDS[profile], drawn
 
 
 def found_once() -> Iterator[Any]:

@@ -33,8 +33,8 @@ class Breach(Struct, frozen=True):
 
 class Outcome(Struct, frozen=True):
     """`steps` are calls that processes made outside; `hours` those that passed, with the quiet at the end; `seconds`
-    what the run took; `deaths` are processes that were killed. `story` is what was said of the first job that
-    broke, until then."""
+    what the run took; `deaths` are processes that were killed, `drawn` counts what came from outside, by its name.
+    `story` is what was said of the first job that broke, until then."""
 
     plan: Plan
     seed: int
@@ -46,4 +46,5 @@ class Outcome(Struct, frozen=True):
     deaths: int
     hours: float
     seconds: float
+    drawn: dict[str, int] = {}
     story: tuple[str, ...] = ()

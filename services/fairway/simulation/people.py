@@ -1,6 +1,7 @@
 """Those around the fleet: users who submit, submit twice and cancel; fate, with nodes and networks."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -32,6 +33,7 @@ class People:
     def __init__(self, fleet: Fleet, weather: Weather, witness: Witness, plan: Plan) -> None:
         self._fleet, self._weather, self._rng, self._witness = fleet, weather, weather.rng, witness
         self._seconds, self._jobs = plan.hours * _HOUR, plan.jobs
+        self.drawn = Counter[str]()
         self._tenants: dict[str, str] = {}
         self._fates: dict[tuple[str, int], Fate] = {}
 
@@ -54,6 +56,7 @@ class People:
             if asyncio.get_running_loop().time() - start > self._seconds:
                 break
             (act,) = self._rng.choices([one for _, one in rates], [rate for rate, _ in rates])
+            self.drawn[act.__name__.strip("_")] += 1
             # Some of them last: a pause, an outage.
             event = asyncio.ensure_future(act())
             events.add(event)

@@ -62,7 +62,7 @@ class _Run:
         fleet.bus.told, fleet.books.wrong, fleet.books.most = witness.stored, witness.breach, witness.most
         witness.present = lambda name: fleet.members[name].attempts()
         witness.members = lambda: fleet.joined
-        people = People(fleet, self._weather, witness, plan)
+        people = self._people = People(fleet, self._weather, witness, plan)
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
         attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
         above = Administrators(fleet, self._weather.rng, witness, self._gpus, attempts)
@@ -108,7 +108,8 @@ class _Run:
         return Outcome(
             plan=self._plan, seed=self._plan.seed, steps=self._weather.steps, violations=breaches,
             state_hash=state_hash(fleet), jobs=len(known), attempts=sum(len(job.attempts) for job in known.values()),
-            deaths=fleet.deaths, hours=seconds / 3600, seconds=0.0, story=story(breaches, fleet.bus.stored("JOBS")),
+            deaths=fleet.deaths, hours=seconds / 3600, seconds=0.0, drawn=dict(sorted(self._people.drawn.items())),
+            story=story(breaches, fleet.bus.stored("JOBS")),
         )  # fmt: skip
 
 
