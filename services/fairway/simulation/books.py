@@ -51,7 +51,7 @@ class Books:
                 node = rows.get(name)
                 if node is None or node.holds.get(write.key) != amounts:
                     self.wrong("room", _job_of(step), f"{write.key} is reserved, and the row of {name} does not say so")
-                elif over := [name for name in amounts if _taken(node, name) > node.allocatable.get(name, 0)]:
+                elif over := [one for one in amounts if _taken(node, one) > node.allocatable.get(one, 0)]:
                     self.wrong("room", _job_of(step), f"{name} is too full with {write.key} by its own row: {over}")
 
     def rebuilt(self, store: MemoryStore) -> None:
