@@ -24,6 +24,18 @@ async def test_the_keys_of_jobs_are_in_order_after_a_rebuild(store: Store) -> No
     assert await store.keys("jobs", "", 5) == ["a", "b"]
 
 
+async def test_a_lease_is_renewed_while_a_rebuild_has_cleared_half_of_it(valkey_url: str) -> None:
+    """Key by key: of one owner the lease may be there still, and its fence gone."""
+    store = RedisStore(valkey_url, prefix="{half}")
+    for kept in ("fence", "lease"):
+        assert await store.lease("queue", "me", 60_000)
+        await store._do("DEL", *{"{half}:fence:queue", "{half}:lease:queue"} - {f"{{half}}:{kept}:queue"})
+        token = await store.lease("queue", "me", 60_000)
+        assert token > 0 and await store.lease("queue", "me", 60_000) == token
+        assert await store.lease("queue", "another", 60_000) == 0
+    await store.close()
+
+
 async def test_what_a_rebuild_loads_is_told_as_a_change(store: Store) -> None:
     await without_epoch(store)
     assert await store.begin_rebuild("test", 1_000)

@@ -5,5 +5,6 @@ local lease, fence = prefix .. ':lease:' .. name, prefix .. ':fence:' .. name
 local holder = redis.call('GET', lease)
 if holder and holder ~= owner then return 0 end
 redis.call('SET', lease, owner, 'PX', ttl)
-if holder == owner then return tonumber(redis.call('GET', fence)) end
-return redis.call('INCR', fence)
+-- While a rebuild clears the store, the fence may be gone and the lease not yet.
+local token = holder == owner and redis.call('GET', fence)
+return token and tonumber(token) or redis.call('INCR', fence)
