@@ -1,6 +1,7 @@
 """One fault: a fleet under a steady load, what is done to it, and what became of every job."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from fairway.app.pipeline import STAGES
 from fairway.app.replay_fleet import allocatable, configured, record
 from fairway.app.replay_trace import GPU
 from fairway.app.wiring import provisioned
+from fairway.runtime.ports import Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -155,13 +157,23 @@ async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Ver
         await load
         held = await _settled(scene)
         follow.cancel()
-    reading = Reading(nodes, read_quota_tree(tree))
-    await reading.read(bus)
+    reading = await _read(bus, lambda: Reading(nodes, read_quota_tree(tree)))
     verdict = reading.verdict(scene.load.sent, arena.members, held)
     if verdict.wrong:  # for whoever looks into it: beside the data of NATS
         (arena.dir / "reports.jsonl").write_bytes(b"\n".join(reading.reports))
         (arena.dir / "wrong.txt").write_text("\n".join(map(str, verdict.wrong)))
     return verdict
+
+
+async def _read(bus: NatsBus, anew: Callable[[], Reading]) -> Reading:
+    """The whole record. Who reads it begins again when NATS loses his place, as it may when a server has just come
+    back."""
+    async with asyncio.timeout(_PATIENCE_S):
+        while True:
+            reading = anew()
+            with contextlib.suppress(Unreachable):
+                await reading.read(bus)
+                return reading
 
 
 async def _configure(arena: Arena, bus: NatsBus, settings: Sequence[dict[str, Any]]) -> None:
