@@ -31,19 +31,23 @@ STEPS = {
 }  # fmt: skip
 
 
-async def empty(books: Books) -> BookedStore:
+Wrong = list[tuple[str, str, str]]
+
+
+async def looked_over() -> tuple[BookedStore, Books, Wrong]:
+    """An empty store, who looks over it, and what that finds wrong: rule, job and sentence."""
+    books, found = Books(), Wrong()
+    books.wrong = lambda *what: found.append(what)
     store = BookedStore(books, ManualClock())
     await store.begin_rebuild("a", 1_000)
     await store.finish_rebuild("1-a")
-    return store
+    return store, books, found
 
 
 @pytest.mark.parametrize("name", STEPS)
 async def test_every_commit_charges_what_its_rows_say(name: str) -> None:
     steps, wrong = STEPS[name]
-    books, found = Books(), list[tuple[str, str, str]]()
-    books.wrong = lambda *what: found.append(what)
-    store = await empty(books)
+    store, _, found = await looked_over()
     for step in steps:
         await store.commit(Commit((Step(tuple(step)),)))
     assert len(found) == wrong, found
@@ -51,10 +55,8 @@ async def test_every_commit_charges_what_its_rows_say(name: str) -> None:
 
 
 async def test_no_commit_charges_a_node_of_the_tree_more_than_its_max() -> None:
-    books, found = Books(), list[tuple[str, str, str]]()
-    books.wrong = lambda *what: found.append(what)
+    store, books, found = await looked_over()
     books.most = lambda node, resource: {("root/a", GPU): GOES.charge[GPU] - 1}.get((node, resource))
-    store = await empty(books)
     await store.commit(Commit((Step((TURN, *SHARE.adds())),)))
     assert found == [("quota", "llm-1", f"a step charges root/a|{GPU} to 32 of 31")]
 
@@ -82,9 +84,7 @@ ROWS = {
 @pytest.mark.parametrize("name", ROWS)
 async def test_every_reservation_lies_on_nodes_that_have_room_for_it(name: str) -> None:
     node, wrong = ROWS[name]
-    books, found = Books(), list[tuple[str, str, str]]()
-    books.wrong = lambda *what: found.append(what)
-    store = await empty(books)
+    store, _, found = await looked_over()
     reserved = Step((Put(ledger("c1"), "llm-1/1", HOLD, expect=0), Put(nodes("c1"), node.name, node)))
     await store.commit(Commit((reserved,)))
     assert [(rule, text) for rule, _, text in found] == [("room", one) for one in wrong]
