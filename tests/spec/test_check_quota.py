@@ -67,3 +67,11 @@ def test_who_is_blocked_has_given_his_share_back_though_the_word_of_it_is_missin
     gap = [msgspec.structs.replace(one, sequence=at) for at, one in enumerate((*whole[:-2], whole[-1]), 1)]
     two = heard(charged("two", after=99 * S))
     assert quota_rules(Checker(NODES, TREE), renewed(gap, *two)) == []
+
+
+def test_a_share_that_was_given_back_before_it_was_said_hides_no_other() -> None:
+    one, two = (heard(charged(name).then(wire.Queue, queue="gold", leaf=(), enqueued_at=T0)) for name in ("one", "two"))
+    three = heard(charged("three"))
+    turns = [*one[:-2], *two[:-2], *three[:-1], one[-1], two[-2], three[-1], two[-1], one[-2]]
+    record = [msgspec.structs.replace(spoken, sequence=at) for at, spoken in enumerate(turns, 1)]
+    assert [text[:19] for text in quota_rules(Checker(NODES, TREE), record)] == ["quota root/a uses 6"]

@@ -94,3 +94,16 @@ def test_a_pod_that_outlives_its_attempt_still_counts() -> None:
     assert not [one for one in checker.findings().violations if one.rule == "room"]
     checker.see(report(FIRST + 2, first="n1"))
     assert [one.text for one in checker.findings().violations if one.rule == "room"] == [TOO_MUCH]
+
+
+@pytest.mark.parametrize("wrong", [[], [TOO_MUCH]], ids=["given up before it was said", "said, and kept"])
+def test_room_that_was_given_up_before_it_was_said_is_free(wrong: list[str]) -> None:
+    """The word of a reservation was on its way while its job was cancelled and recalled."""
+    *before, word = reserved("first", "n1", FIRST)
+    head = {"job": "first", "tenant": "team-a", "attempt": 1, "at": FIRST + 1}
+    removed, cancelled = wire.Removed(rev=word.rev + 1, cluster="c1", **head), wire.Cancelled(rev=word.rev + 2, **head)
+    gone = [] if wrong else [removed, cancelled]
+    checker = Checker(NODES)
+    for sequence, message in enumerate([*before, *gone, word, *reserved("second", "n1", SECOND)], 1):
+        checker.hear(Spoken(sequence, f"m{sequence}", subjects.job(message.verb, message.tenant), message))
+    assert [one.text for one in checker.findings().violations if one.rule == "room"] == wrong

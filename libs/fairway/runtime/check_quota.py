@@ -2,10 +2,22 @@
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from fairway.domain.quota_tree import QuotaNode, leaves
 from fairway.domain.resources import Resources, show
 from fairway.runtime.check_job import Life, Spoken, Violation, ends
 from fairway.wire import jobs as wire
+
+
+class _Move(Struct):
+    """A charge, or (`at` is 0) what was charged given back."""
+
+    sequence: int
+    at: int
+    job: str
+    path: tuple[str, ...]
+    amounts: Resources
 
 
 class Charges:
@@ -18,8 +30,8 @@ class Charges:
         self._trees: list[tuple[int, dict[str, Resources]]] = []
         if tree is not None:
             self.changed(tree, 0)
-        self._moves: list[tuple[int, int, str, tuple[str, ...], Resources]] = []
-        self._charged: dict[str, tuple[tuple[str, ...], Resources]] = {}
+        self._moves: list[_Move] = []
+        self._charged: dict[str, _Move] = {}
         self._wrong: list[Violation] = []
 
     def changed(self, tree: QuotaNode, at: int) -> None:
@@ -42,18 +54,26 @@ class Charges:
         message = spoken.message
         # Who is blocked waits, though the word of his coming back may have been lost.
         if isinstance(message, wire.Queue | wire.Blocked | wire.Dequeued) or ends(message):
-            path, charge = self._charged.pop(life.job, ((), {}))
-            if charge:
-                back = {name: -amount for name, amount in charge.items()}
-                self._moves.append((spoken.sequence, 0, life.job, path, back))
+            self._give_back(life.job, spoken.sequence)
         if isinstance(message, wire.Dequeued):
-            self._charged[life.job] = (message.path, message.charge)
-            self._moves.append((spoken.sequence, message.at, life.job, message.path, message.charge))
+            made = _Move(spoken.sequence, message.at, life.job, message.path, message.charge)
+            self._charged[life.job] = made
+            self._moves.append(made)
             for name, amount in sorted(life.asks.items()):
                 charged = message.charge.get(name, 0)
                 if charged != amount:
                     text = f"it asks for {show(name, amount)} {name} and was charged {show(name, charged)}"
                     self._wrong.append(Violation(life.job, spoken.sequence, "quota", text))
+
+    def _give_back(self, job: str, sequence: int) -> None:
+        made = self._charged.pop(job, None)
+        if made is None:
+            return
+        if sequence < made.sequence:
+            # Given back before it was said: no place of the record has it.
+            made.amounts = {}
+        back = {name: -amount for name, amount in made.amounts.items()}
+        self._moves.append(_Move(sequence, 0, job, made.path, back))
 
     def breaches(self) -> Iterator[Violation]:
         yield from self._wrong
@@ -61,15 +81,15 @@ class Charges:
             return
         used: dict[tuple[str, str], int] = {}
         nodes = {node for _, tree in self._trees for node in tree}
-        for sequence, at, job, path, amounts in sorted(self._moves, key=lambda move: move[:2]):
-            if at and not path:
-                yield Violation(job, sequence, "quota", "it was charged to no node of the quota tree")
-            for node in path:
-                for name, amount in amounts.items():
+        for move in sorted(self._moves, key=lambda move: (move.sequence, move.at)):
+            if move.at and not move.path:
+                yield Violation(move.job, move.sequence, "quota", "it was charged to no node of the quota tree")
+            for node in move.path:
+                for name, amount in move.amounts.items():
                     total = used[node, name] = used.get((node, name), 0) + amount
-                    most = self.most(node, name, at) if at else None
+                    most = self.most(node, name, move.at) if move.at else None
                     if most is not None and amount and total > most:
                         text = f"quota {node} uses {show(name, total)} {name} of at most {show(name, most)}"
-                        yield Violation(job, sequence, "quota", text)
-                if at and node not in nodes:
-                    yield Violation(job, sequence, "quota", f"the quota tree has no node {node}")
+                        yield Violation(move.job, move.sequence, "quota", text)
+                if move.at and node not in nodes:
+                    yield Violation(move.job, move.sequence, "quota", f"the quota tree has no node {node}")

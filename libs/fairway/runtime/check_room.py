@@ -44,15 +44,25 @@ class Promise(Struct, frozen=True):
         return kept
 
 
+class _Move(Struct):
+    """A promise made, or given up (None)."""
+
+    job: str
+    key: str
+    promise: Promise | None
+    sequence: int
+    at: int
+
+
 class Rooms:
     """Takes promises and releases, and lays them out in the order of the record. A release is said before the room is
     given again, because the reserver hears of it from the record."""
 
     def __init__(self, nodes: Mapping[str, Mapping[str, Resources]], known_ms: int = KNOWN_MS) -> None:
         self._nodes, self._known_ms = nodes, known_ms
-        self._moves: list[tuple[str, str, Promise | None, int, int]] = []
-        self._open: dict[str, str] = {}
-        self._given_up: dict[str, int] = {}
+        self._moves: list[_Move] = []
+        self._open: dict[str, _Move] = {}
+        self._given_up: dict[str, tuple[_Move, _Move]] = {}
         self._known: dict[str, list[tuple[int, dict[str, Node]]]] = {}
 
     def see(self, report: Report) -> None:
@@ -66,36 +76,41 @@ class Rooms:
         """After `life` has read the message: its room given up if it has no open attempt, or taken if it got one."""
         message = spoken.message
         if life.open is None or isinstance(message, wire.Reserved):
-            key = self._open.pop(life.job, "")
-            if key:
-                self._given_up[life.job] = len(self._moves)
-                self._moves.append((life.job, key, None, spoken.sequence, message.at))
+            made = self._open.pop(life.job, None)
+            if made is not None:
+                over = _Move(life.job, made.key, None, spoken.sequence, message.at)
+                self._given_up[life.job] = (made, over)
+                self._moves.append(over)
         self._earlier(life.job, spoken.sequence)
         if isinstance(message, wire.Reserved):
-            key = self._open[life.job] = f"{life.job}/{message.attempt}"
             promise = Promise(message.cluster, message.slots, life.requests)
-            self._moves.append((life.job, key, promise, spoken.sequence, message.at))
+            key = f"{life.job}/{message.attempt}"
+            self._open[life.job] = _Move(life.job, key, promise, spoken.sequence, message.at)
+            self._moves.append(self._open[life.job])
 
     def _earlier(self, job: str, sequence: int) -> None:
-        """What follows a release by its rev, and stands before it, shows that it was known by then."""
-        index = self._given_up.get(job)
-        if index is not None and sequence < self._moves[index][3]:
-            name, key, promise, _, at = self._moves[index]
-            self._moves[index] = (name, key, promise, sequence, at)
+        """What follows a release by its rev, and stands before it, shows that it was known by then. Nobody acted upon
+        a promise that was given up before it was said: it takes no room."""
+        if job in self._given_up:
+            made, over = self._given_up[job]
+            over.sequence = min(over.sequence, sequence)
+            if over.sequence < made.sequence:
+                made.promise = None
 
     def breaches(self) -> Iterator[Violation]:
         given: dict[str, Promise] = {}
         # One that waited for an earlier event of its job stands where it was stored, not where it could be read.
-        for job, key, promise, sequence, at in sorted(self._moves, key=lambda move: move[3]):
+        for move in sorted(self._moves, key=lambda move: move.sequence):
+            promise = move.promise
             if promise is None:
-                given.pop(key, None)
+                given.pop(move.key, None)
                 continue
-            given[key] = promise
+            given[move.key] = promise
             here = {name: one for name, one in given.items() if one.cluster == promise.cluster}
             for node in dict.fromkeys(slot.node for slot in promise.slots):
-                text = self._overfull(here, promise.cluster, node, at)
+                text = self._overfull(here, promise.cluster, node, move.at)
                 if text:
-                    yield Violation(job, sequence, "room", text)
+                    yield Violation(move.job, move.sequence, "room", text)
 
     def _overfull(self, given: Mapping[str, Promise], cluster: str, node: str, at: int) -> str:
         """Why the promises on a node are too much, by all that may have been known at the time; empty if they fit."""
