@@ -1,7 +1,6 @@
 """One fault: a fleet under a steady load, what is done to it, and what became of every job."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -171,8 +170,11 @@ async def _read(bus: NatsBus, anew: Callable[[], Reading]) -> Reading:
     async with asyncio.timeout(_PATIENCE_S):
         while True:
             reading = anew()
-            with contextlib.suppress(Unreachable):
+            try:
                 await reading.read(bus)
+            except Unreachable as cause:
+                print(f"the judge reads the record anew: {cause}")
+            else:
                 return reading
 
 

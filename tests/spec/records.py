@@ -6,7 +6,7 @@ import msgspec
 from lives import GPU, Life, S, back, dequeued, failing, running, spec, submitted
 
 from fairway.domain.quota_tree import QuotaNode
-from fairway.runtime.check import Findings, check
+from fairway.runtime.check import Checker, Findings
 from fairway.runtime.check_job import Spoken
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -34,7 +34,10 @@ def heard(*lives: Life) -> list[Spoken]:
 
 
 def audit(record: Sequence[Spoken]) -> Findings:
-    return check(record, NODES, TREE)
+    checker = Checker(NODES, TREE)
+    for spoken in record:
+        checker.hear(spoken)
+    return checker.findings()
 
 
 def succeeded(life: Life, cluster: str = "c1") -> Life:

@@ -6,7 +6,7 @@ charges over the quota tree (check_quota.py), looks what became of cancellations
 breach the job, the place in the record and a sentence.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 
 from msgspec import Struct
@@ -199,13 +199,3 @@ def _same(message: wire.Submitted, name: str) -> str:
     client = f"client {message.client}" if message.client else f"message {name}"
     words = sha256(bytes(message.manifest) + b"".join(map(bytes, message.policies))).hexdigest()
     return f"{message.tenant}\x1f{client}\x1f{words}"
-
-
-def check(
-    record: Iterable[Spoken], nodes: Mapping[str, Mapping[str, Resources]], tree: QuotaNode | None = None
-) -> Findings:
-    """The findings over a whole record."""
-    checker = Checker(nodes, tree)
-    for spoken in record:
-        checker.hear(spoken)
-    return checker.findings()
