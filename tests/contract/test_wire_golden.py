@@ -9,7 +9,7 @@ import pytest
 from wire_examples import EXAMPLES, GOLDEN, bytes_of
 
 from fairway.app.schemas import messages
-from fairway.wire import fleet, jobs
+from fairway.wire import fleet, inbound, jobs
 
 MESSAGES = messages()
 STORED = [name for name in MESSAGES if not name.startswith("queue_")]
@@ -23,7 +23,7 @@ def read(name: str) -> bytes:
 def decoded(name: str, data: bytes) -> Any:
     """As its readers decode it: a message of a stream by its `type`, a question or answer by its subject."""
     cls = MESSAGES[name]
-    union = next((union for union in (jobs.Message, fleet.Message) if cls in get_args(union)), cls)
+    union = next((union for union in (jobs.Message, fleet.Message, inbound.Message) if cls in get_args(union)), cls)
     return msgspec.json.decode(data, type=union)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from fairway.wire import asks, fleet, jobs
+from fairway.wire import asks, fleet, inbound, jobs
 from fairway.wire.capacity import Node, Pods, Slot, Taint
 from fairway.wire.found import Found
 from fairway.wire.policy import Affinity, Placement
@@ -23,6 +23,7 @@ _HEAD: dict[str, Any] = {
     "job": "llm-k3v9q2", "tenant": "team-a", "attempt": 2, "rev": 7, "at": AT, "cause": "m6c1", "epoch": 40
 }  # fmt: skip
 _GPU = "nvidia.com/gpu"
+_ADA = jobs.Actor("ada", "http", "r-1")
 _WHY = Reason(Code.JOB_FAILED, "failed in north: exit code 137", "status", "give it more memory")
 _SLOTS = (Slot("Worker", "north-node-1", 2), Slot("Worker", "north-node-2", 1))
 _VERDICTS = (jobs.Verdict("south", Code.NOT_ENOUGH, _GPU, {"needed": 3, "by_node": 1}),)
@@ -37,6 +38,7 @@ _SPEC = jobs.JobSpec(
     workload=_WORKLOAD, priority=100, policy="PropagationPolicy team-a/llm", policy_version="12", attempts=4,
     placement=Placement((_AFFINITY,), (Toleration("spot", "Exists"),), gang=False), start_timeout=60_000, avoid=1_000,
     queue="gold", labels={"app": "llm"}, manifest=_REF, hub=_HUB, client="team-a/hub:5f0c", follows=True,
+    pod_security="restricted", tokens=True,
 )  # fmt: skip
 _TAINT = Taint("gpu", "NoSchedule", "yes")
 _NODE = Node(
@@ -60,7 +62,7 @@ _SCORES = {"north": {"packing": 500, "total": 812}}
 EXAMPLES: dict[str, Struct] = {
     "rebuild": jobs.Rebuild(**_HEAD, owner="01J7", begun=40),
     "submitted": jobs.Submitted(
-        **_HEAD, manifest=_MANIFEST, policies=(_POLICY,), client="c-1", source="hub", hub=_HUB
+        **_HEAD, manifest=_MANIFEST, policies=(_POLICY,), client="c-1", source="hub", hub=_HUB, who=_ADA
     ),
     "admitted": jobs.Admitted(**_HEAD, spec=_SPEC),
     "rejected": jobs.Rejected(
@@ -86,7 +88,7 @@ EXAMPLES: dict[str, Struct] = {
     "lost": jobs.Lost(**_RETURN, final=True),
     "recall": jobs.Recall(**_RETURN),
     "removed": jobs.Removed(**_HEAD, cluster="north"),
-    "cancel": jobs.Cancel(**_HEAD, who="ada"),
+    "cancel": jobs.Cancel(**_HEAD, who=_ADA),
     "cancelled": jobs.Cancelled(**_HEAD, who="ada"),
     "report": fleet.Report(
         at=AT, cluster="north", epoch="e1", sequence=3, full=True, nodes=(_NODE,), gone=("north-node-9",),
@@ -99,12 +101,14 @@ EXAMPLES: dict[str, Struct] = {
     "freed": fleet.Freed(
         at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4, labels={"region": "eu"}
     ),
-    "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}')),
+    "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}'), who=_ADA),
     "config_refused": fleet.ConfigRefused(**_OBJECT, reasons=(_WHY,)),
     "dead_letter": fleet.DeadLetter(
         at=AT, service="queue", subject="fairway.job.queue.team-a", id="m-41", stream="JOBS", sequence=42, why=_WHY,
-        data=b"\xff{",
+        data=b"\xff{", who=_ADA,
     ),
+    "submit_request": inbound.SubmitRequest(at=AT, manifest=_MANIFEST, policies=(_POLICY,), client="c-1"),
+    "cancel_request": inbound.CancelRequest(at=AT, job="llm-k3v9q2"),
     "queue_ask": asks.QueueAsk("llm-k3v9q2"),
     "queue_place": asks.QueuePlace("gold", "Block", 2, ("llm-1",), "BehindHead", "llm-1 stands first", 3),
 }  # fmt: skip

@@ -14,6 +14,7 @@ import structlog
 from fairway.domain.limits import Limits, limits
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.tenancy import Profile, Tenancy, tenancy
 from fairway.domain.terms import Changed
 from fairway.runtime.ports import Bus, Clock, Delivery, Unreachable
 from fairway.wire import fleet, subjects
@@ -23,6 +24,7 @@ from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, read_policy
 from fairway.workloads.policy_book import PolicyBook
 from fairway.workloads.queues import read_queue
 from fairway.workloads.quota import read_quota_tree
+from fairway.workloads.tenant_profile import read_tenant_profile
 
 log = structlog.get_logger()
 _decode = msgspec.json.Decoder(fleet.Message).decode
@@ -30,7 +32,8 @@ _decode = msgspec.json.Decoder(fleet.Message).decode
 
 class Catalog:
     """`known` is set once the past has been read. `heard` are called with each later change. `left` are the clusters
-    that were members and are none any more; `limits` of tenants stand in the tree."""
+    that were members and are none any more; `limits` of tenants stand in the tree. `namespaces` has the labels of those
+    of the hub that say something of the safety of pods."""
 
     def __init__(self) -> None:
         self.policies = PolicyBook()
@@ -40,6 +43,8 @@ class Catalog:
         self.tree: QuotaNode | None = None
         self.limits: dict[str, Limits] = {}
         self.queues: dict[str, QueueSpec] = {}
+        self.profiles: dict[str, Profile] = {}
+        self.namespaces: dict[str, dict[str, str]] = {}
         self.clusters: dict[str, dict[str, str]] = {}
         self.left: set[str] = set()
         self.known = asyncio.Event()
@@ -107,12 +112,24 @@ class Catalog:
                 self.queues.pop(said.name, None)
                 if manifest is not None:
                     self.queues[said.name] = read_queue(manifest)
+            case "TenantProfile":
+                self.profiles.pop(said.name, None)
+                if manifest is not None:
+                    self.profiles[said.name] = read_tenant_profile(manifest)
+            case "Namespace":
+                self.namespaces.pop(said.name, None)
+                if manifest is not None:
+                    self.namespaces[said.name] = (manifest.get("metadata") or {}).get("labels") or {}
             case "Cluster":
                 self.clusters.pop(said.name, None)
                 self.left.add(said.name)
                 if manifest is not None:
                     self.clusters[said.name] = manifest.get("labels") or {}
                     self.left.discard(said.name)
+
+    def tenancy(self, namespace: str) -> Tenancy:
+        """What the jobs of a namespace of the hub may ask for."""
+        return tenancy(namespace, self.namespaces.get(namespace, {}), self.profiles.values())
 
     def _priority_class(self, name: str, manifest: dict[str, Any] | None) -> None:
         self.classes.pop(name, None)

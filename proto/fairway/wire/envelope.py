@@ -1,8 +1,20 @@
-"""The head of every message about a job, and the one message of that stream that is about none."""
+"""The head of every message about a job, who asked for it, and the one message of that stream that is about none."""
 
 from typing import ClassVar
 
 from msgspec import Struct
+
+
+class Actor(Struct, frozen=True, omit_defaults=True):
+    """Who asked, as the door that let it in knows: `user` as it was authenticated, `via` which door (`http`, `hub` or
+    `bus`), `request` the id of the request there. Written by doors only; what a client says of itself is not in it."""
+
+    user: str
+    via: str
+    request: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.user} (over {self.via})"
 
 
 class JobMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):

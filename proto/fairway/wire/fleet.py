@@ -5,6 +5,7 @@ from typing import ClassVar
 from msgspec import Raw, Struct, field
 
 from fairway.wire.capacity import Node, Taint
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Reason
 
 
@@ -86,6 +87,7 @@ class Configured(FleetMessage, frozen=True, kw_only=True, tag="configured"):
     namespace: str = ""
     name: str
     manifest: Raw = field(default_factory=_null)
+    who: Actor | None = None
 
 
 class ConfigRefused(FleetMessage, frozen=True, kw_only=True, tag="config_refused"):
@@ -110,6 +112,7 @@ class DeadLetter(FleetMessage, frozen=True, kw_only=True, tag="dead_letter"):
     sequence: int = 0
     why: Reason
     data: bytes = b""
+    who: Actor | None = None
 
 
 Message = Report | Freed | Stranded | Configured | ConfigRefused | DeadLetter

@@ -7,20 +7,20 @@ themselves. Here is the way to a cluster, in order; what happens there, and the 
 from msgspec import Raw, field
 
 from fairway.wire.capacity import Slot
-from fairway.wire.envelope import JobMessage, Rebuild
+from fairway.wire.envelope import Actor, JobMessage, Rebuild
 from fairway.wire.lifecycle import Amended, Cancel, Cancelled, Failed, Lost, Recall, Removed, Running, Succeeded
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict, Written
 
 __all__ = [
-    "Admitted", "Amended", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef", "JobMessage",
-    "JobSpec", "Lost", "ManifestRef", "Message", "Placed", "Queue", "Rebuild", "Recall", "Rejected", "Removed",
-    "Reserved", "Running", "Submitted", "Succeeded", "Verdict",
+    "Actor", "Admitted", "Amended", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef",
+    "JobMessage", "JobSpec", "Lost", "ManifestRef", "Message", "Placed", "Queue", "Rebuild", "Recall", "Rejected",
+    "Removed", "Reserved", "Running", "Submitted", "Succeeded", "Verdict",
 ]  # fmt: skip
 
 
 class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
-    """A manifest arrived, with the policies that came along; what the hub knows is looked up by admission."""
+    """A manifest arrived, with the policies that came along. `who` and `source` are the door's."""
 
     verb = "submitted"
     manifest: Raw
@@ -28,6 +28,7 @@ class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
     client: str = ""
     source: str = "bus"
     hub: HubRef | None = None
+    who: Actor | None = None
 
 
 class Admitted(JobMessage, frozen=True, kw_only=True, tag="admitted"):

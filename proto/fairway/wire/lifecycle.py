@@ -1,7 +1,7 @@
 """What becomes of an attempt in its cluster, how it ends, and how it is taken out again; and what may change for a job
 while it waits."""
 
-from fairway.wire.envelope import JobMessage
+from fairway.wire.envelope import Actor, JobMessage
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import JobSpec
 
@@ -64,10 +64,11 @@ class Amended(JobMessage, frozen=True, kw_only=True, tag="amended"):
 
 
 class Cancel(JobMessage, frozen=True, kw_only=True, tag="cancel"):
-    """End the job wherever it is; of one that has ended, remove what is left in its cluster."""
+    """End the job wherever it is; of one that has ended, remove what is left in its cluster. `who` is the door's (a
+    text in messages of before 0.2)."""
 
     verb = "cancel"
-    who: str = ""
+    who: Actor | str = ""
 
 
 class Cancelled(JobMessage, frozen=True, kw_only=True, tag="cancelled"):

@@ -74,6 +74,21 @@ class Code(StrEnum):
     # Refused at the door, or kept waiting before it: the tenant submits too much.
     TOO_MANY_PENDING = "TooManyPending"
     TOO_FAST = "TooFast"
+    # Refused at the door: what its pods ask for may hurt others, the quota or queue is somebody else's, or its
+    # namespace is the system's.
+    UNSAFE_POD = "UnsafePod"
+    NOT_YOUR_QUOTA = "NotYourQuota"
+    RESERVED_NAMESPACE = "ReservedNamespace"
+    # A door does not know who asks, or who asks may not do that.
+    UNAUTHENTICATED = "Unauthenticated"
+    FORBIDDEN = "Forbidden"
+    # A message that cannot be published, and one that does not belong where it was said.
+    UNSAYABLE = "Unsayable"
+    WRONG_SUBJECT = "WrongSubject"
+    # What a cluster reports is beyond what it was joined with, and counts when an operator has confirmed it.
+    UNCONFIRMED_CAPACITY = "UnconfirmedCapacity"
+    # An object in a member that says it is ours and does not carry our seal.
+    NO_SEAL = "NoSeal"
     # A later version's, which this one does not know; its sentence says what it is.
     UNKNOWN = "Unknown"
 

@@ -32,6 +32,8 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What admission understood; while the job waits, its policy may amend it. Durations are in milliseconds.
 
     `follows`: the policy is the hub's, not one that came along with the job, so that its changes count.
+    `pod_security` is the level of the Pod Security Standards that its pods were admitted at (empty: by a version that
+    did not ask), `tokens` whether its pods may have a token of their service account mounted.
     """
 
     workload: Workload
@@ -49,6 +51,8 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     client: str = ""
     follows: bool = False
     reserve: str = AUTO
+    pod_security: str = ""
+    tokens: bool = False
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):

@@ -12,19 +12,26 @@ CONFIG = "CONFIG"
 DLQ = "DLQ"
 VIEWS = "VIEWS"
 
-_PLAIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")
+IN = "IN"
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 
 
 def token(name: str) -> str:
     """A name as one subject token. What is not plain is hashed behind `~`, so that no two names share a token and
     no name can hold a dot, a wildcard, a space or a line end."""
-    if _PLAIN.match(name):
+    if _PLAIN.fullmatch(name):
         return name
     return "~" + b32encode(blake2b(name.encode(), digest_size=15).digest()).decode().lower()
 
 
 def job(verb: str, tenant: str) -> str:
     return f"fairway.job.{verb}.{token(tenant)}"
+
+
+def inbound(verb: str, tenant: str) -> str:
+    """Where a tenant speaks on the bus, and nowhere else: `submit` and `cancel` (wire.inbound)."""
+    return f"fairway.in.{token(tenant)}.{verb}"
 
 
 def cluster(verb: str, name: str) -> str:
@@ -63,12 +70,15 @@ class Stream(Struct, frozen=True):
 
 # JOBS has no age limit: it is the record from which everything else is rebuilt.
 # CLUSTERS forgets after ten minutes: an agent's next report says all that matters.
+# IN is the tenants' own: message ids that they choose meet nobody else's there. What was let in is in the record, so it
+# forgets after a day, and the oldest first: who floods it pushes out the own words of tenants, never the record.
 # VIEWS is for who replays a decision a week later; its limits are settings (docs/operations.md).
 RECORD = (
     Stream(JOBS, ("fairway.job.>",)),
     Stream(CLUSTERS, ("fairway.cluster.>",), max_age=600, duplicate_window=30),
     Stream(CONFIG, ("fairway.config.>",), per_subject=1),
-    Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400),
+    Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400, max_bytes=1 << 30),
+    Stream(IN, ("fairway.in.>",), max_age=86_400, max_bytes=1 << 28),
 )
 VIEWS_STREAM = Stream(VIEWS, ("fairway.view.>",), max_age=7 * 86_400, max_bytes=1 << 30)
 STREAMS = (*RECORD, VIEWS_STREAM)

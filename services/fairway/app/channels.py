@@ -48,6 +48,8 @@ SAYS: Mapping[str, tuple[str, ...]] = {
     "configured": ("gateway", "agent"),
     "config_refused": ("gateway",),
     "dead_letter": ("gateway", *STAGES),
+    "submit_request": ("tenant",),
+    "cancel_request": ("tenant",),
     "queue_ask": ("gateway",),
     "queue_place": ("queue",),
 }
@@ -83,6 +85,8 @@ def address(name: str, cls: type[msgspec.Struct]) -> str:
             return "fairway.dlq.{service}"
         case "fleet", _:
             return f"fairway.cluster.{verb}.{{cluster}}"
+        case "inbound", _:
+            return f"fairway.in.{{tenant}}.{verb}"
         case "asks", _:
             return asks.QUEUE
     return f"fairway.job.{verb}.{{tenant}}"

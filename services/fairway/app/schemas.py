@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from fairway.app import channels
-from fairway.wire import asks, fleet, jobs
+from fairway.wire import asks, fleet, inbound, jobs
 from fairway.wire.found import Found
 from fairway.wire.spec import NOTHING
 
@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 def messages() -> dict[str, type[msgspec.Struct]]:
     """Every message by its file name: those of streams by their `type`, questions and answers by their class."""
-    stored = {tag_of(cls): cls for union in (jobs.Message, fleet.Message) for cls in get_args(union)}
+    stored = {tag_of(cls): cls for union in (jobs.Message, fleet.Message, inbound.Message) for cls in get_args(union)}
     return {**stored, "queue_ask": asks.QueueAsk, "queue_place": asks.QueuePlace}
 
 

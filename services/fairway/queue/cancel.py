@@ -35,7 +35,7 @@ def cancel(view: Jobs, heard: Heard, now: int) -> Decision:
         why = Reason(Code.CANCELLED, "the job was deleted after its end")
         return Decision((teller.say(wire.Recall, attempt=left.number, cluster=left.cluster, why=why).step(),))
     if job.state is State.QUEUED and not job.removing:
-        return Decision((teller.say(wire.Cancelled, who=heard.message.who).step(),))
+        return Decision((teller.say(wire.Cancelled, who=str(heard.message.who)).step(),))
     if job.removing and job.state in IN_CLUSTER and job.recalled != job.attempt:
         return Decision(again_in=_WAIT_MS)  # a stray of an earlier attempt: one at a time is removed
     why = Reason(Code.CANCELLED, f"cancelled by {heard.message.who or 'its owner'}")
