@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 
 from fairway.wire import asks, fleet, inbound, jobs
 from fairway.wire.capacity import Node, Pods, Slot, Taint
+from fairway.wire.envelope import Actor
 from fairway.wire.found import Found
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
@@ -23,7 +24,7 @@ _HEAD: dict[str, Any] = {
     "job": "llm-k3v9q2", "tenant": "team-a", "attempt": 2, "rev": 7, "at": AT, "cause": "m6c1", "epoch": 40
 }  # fmt: skip
 _GPU = "nvidia.com/gpu"
-_ADA = jobs.Actor("ada", "http", "r-1")
+_ADA = Actor("ada", "http", "r-1")
 _WHY = Reason(Code.JOB_FAILED, "failed in north: exit code 137", "status", "give it more memory")
 _SLOTS = (Slot("Worker", "north-node-1", 2), Slot("Worker", "north-node-2", 1))
 _VERDICTS = (jobs.Verdict("south", Code.NOT_ENOUGH, _GPU, {"needed": 3, "by_node": 1}),)

@@ -13,9 +13,9 @@ from fairway.wire.reasons import Reason
 from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict, Written
 
 __all__ = [
-    "Actor", "Admitted", "Amended", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef",
-    "JobMessage", "JobSpec", "Lost", "ManifestRef", "Message", "Placed", "Queue", "Rebuild", "Recall", "Rejected",
-    "Removed", "Reserved", "Running", "Submitted", "Succeeded", "Verdict",
+    "Admitted", "Amended", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef", "JobMessage",
+    "JobSpec", "Lost", "ManifestRef", "Message", "Placed", "Queue", "Rebuild", "Recall", "Rejected", "Removed",
+    "Reserved", "Running", "Submitted", "Succeeded", "Verdict",
 ]  # fmt: skip
 
 
