@@ -96,7 +96,6 @@ class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):
 
 class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
     """Room is held on these nodes until `expires_at`, or the job's end once dispatched; `hold`: how in the member."""
-
     verb = "reserved"
     cluster: str
     slots: tuple[Slot, ...]
