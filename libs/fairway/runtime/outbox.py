@@ -1,5 +1,6 @@
 """What was decided but perhaps not yet said: kept in the commit that decided it, cleared once it is published."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -8,17 +9,18 @@ import structlog
 from msgspec import structs
 
 from fairway.domain.decision import Step
-from fairway.domain.tell import message_id
-from fairway.runtime.inbox import Item
+from fairway.runtime.dead_letters import KIND, unsayable
 from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted
-from fairway.wire import subjects
+from fairway.runtime.sayable import Unsaid, Unsayable
 from fairway.wire.envelope import JobMessage
-from fairway.wire.fleet import DeadLetter
-from fairway.wire.reasons import Reason
+from fairway.wire.reasons import Code
 
 log = structlog.get_logger()
 # How often an instance looks for what another one left unsaid (s).
 _SWEEP_S = 1.0
+# After so many rounds in which nothing could be said (half a second each, or five while the bus is away) it is not
+# ready.
+_ROUNDS = 3
 _encode = msgspec.json.Encoder().encode
 _packed = msgspec.msgpack.Encoder().encode
 _unpacked = msgspec.msgpack.Decoder(list[Outgoing]).decode
@@ -26,27 +28,33 @@ _unpacked = msgspec.msgpack.Decoder(list[Outgoing]).decode
 
 class Outbox:
     """One per service, shared by its instances: whoever finds an entry that stays publishes it. `reached` is whether
-    the last sweep could look for any."""
+    the last sweep could look for any; `count` is told of what can never be published."""
 
-    def __init__(self, service: str, world: Any) -> None:
-        self._service, self._world = service, world
+    def __init__(self, service: str, world: Any, count: Callable[[Code], None] = lambda code: None) -> None:
+        self._service, self._world, self._unsaid = service, world, count
         self._table = f"outbox/{service}"
         self._lease = ""
         self._done: tuple[str, ...] = ()
         self._seen: set[str] = set()
-        self._count = 0
+        self._counted = 0
+        self._failing: dict[int, str] = {}
         self.reached = True
+
+    @property
+    def waiting(self) -> str:
+        """Why it has been unable to say what was decided, for some rounds by now; empty while it says it."""
+        return next(iter(self._failing.values()), "")
 
     def pack(self, steps: Sequence[tuple[Any, Step]], token: int) -> tuple[Commit, list[list[Outgoing]]]:
         """The commit of these steps, and for each step its messages as they will go out."""
         payloads, outgoing = [], []
-        self._count += 1
+        self._counted += 1
         for _, step in steps:
             words = [self._outgoing(say) for say in step.events]
             payloads.append(_packed(words) if words else b"")
             outgoing.append(words)
         commit = Commit(
-            steps=tuple(step for _, step in steps), outbox=self._table, key=f"{self._world.owner}.{self._count}",
+            steps=tuple(step for _, step in steps), outbox=self._table, key=f"{self._world.owner}.{self._counted}",
             payloads=tuple(payloads), done=self._done, lease=self._service if token else "", token=token,
         )  # fmt: skip
         return commit, outgoing
@@ -72,16 +80,39 @@ class Outbox:
         self._done = (commit.key,) if messages else ()
 
     async def insist(self, messages: Sequence[Outgoing], still: Callable[[], Awaitable[object]] | None = None) -> None:
-        """Publishes until it is done, or until `still`, which is asked before each further try, raises."""
-        while True:
-            try:
-                await self._world.bus.publish(messages, tries=1)
-                return
-            except Unreachable as error:
-                log.warning("waiting", service=self._service, cause=str(error))
-            await self._world.clock.sleep(0.5)
-            if still is not None:
-                await still()
+        """Publishes until it is done, or until `still`, which is asked before each further try, raises. What can never
+        be published is a dead letter: nobody waits for it."""
+        rounds, me = 0, id(asyncio.current_task())
+        try:
+            while messages:
+                try:
+                    await self._world.bus.publish(messages, tries=1)
+                    return
+                except Unsayable as error:
+                    messages = self._letters(error.refused)
+                    continue
+                except Unreachable as error:
+                    log.warning("waiting", service=self._service, cause=str(error))
+                    rounds += 1
+                    if rounds >= _ROUNDS:
+                        self._failing[me] = f"{len(messages)} messages could not be published {rounds} times: {error}"
+                await self._world.clock.sleep(0.5)
+                if still is not None:
+                    await still()
+        finally:
+            self._failing.pop(me, None)
+
+    def _letters(self, refused: Sequence[Unsaid]) -> list[Outgoing]:
+        """One for each of them; one that cannot be said either is a line of the log."""
+        letters = []
+        for one in refused:
+            log.error("cannot be published", service=self._service, id=one.message.id, cause=one.why.text)
+            letter = unsayable(self._service, one, self._world.clock.now())
+            if letter is not None:
+                letters.append(letter)
+            if one.message.kind != KIND:
+                self._unsaid(one.why.code)
+        return letters
 
     async def recover(self) -> None:
         """Says what a crashed instance left unsaid. Saying it twice is saying it once: the ids are the same."""
@@ -124,15 +155,3 @@ def netstrings(data: bytes) -> list[bytes]:
         found.append(data[colon + 1 : at])
     return found
 
-
-def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:
-    """The message that keeps one that could not be handled; its id is that of the buried one and its place, for one
-    that is said again after it was mended may fail again."""
-    one = item.delivery
-    stream = item.source.stream if item.source else ""
-    letter = DeadLetter(
-        at=now, service=service, subject=one.subject, id=one.id, stream=stream, sequence=one.sequence, why=why,
-        data=one.data,
-    )  # fmt: skip
-    name = message_id("dlq", service, one.id, one.sequence)
-    return Outgoing(name, subjects.dead_letter(service), _encode(letter), "fairway.dlq", f"/fairway/{service}")

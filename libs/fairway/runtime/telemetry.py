@@ -37,7 +37,7 @@ class Meter:
         self.ready.labels(service).set_function(ready)
         for counter in (self._handled, self._conflicts, self._said):
             counter.labels(service)
-        for reason in (Code.UNDECODABLE, Code.HANDLER_FAILED):
+        for reason in (Code.UNDECODABLE, Code.HANDLER_FAILED, Code.WRONG_SUBJECT, Code.UNSAYABLE):
             self._buried.labels(service, reason)
 
     def start(self) -> float:

@@ -2,6 +2,7 @@
 
 import re
 from base64 import b32encode
+from functools import lru_cache
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -15,6 +16,8 @@ VIEWS = "VIEWS"
 IN = "IN"
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+# Every message that is heard is asked for its subject. Of longer names, which anybody can make up, none is remembered.
+_KEPT = 128
 
 
 def token(name: str) -> str:
@@ -22,10 +25,17 @@ def token(name: str) -> str:
     no name can hold a dot, a wildcard, a space or a line end."""
     if _PLAIN.fullmatch(name):
         return name
-    return "~" + b32encode(blake2b(name.encode(), digest_size=15).digest()).decode().lower()
+    # Half of a surrogate pair is no character, but a Python string can hold it.
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=15).digest()
+    return "~" + b32encode(digest).decode().lower()
 
 
 def job(verb: str, tenant: str) -> str:
+    return _job(verb, tenant) if len(tenant) < _KEPT else f"fairway.job.{verb}.{token(tenant)}"
+
+
+@lru_cache(4096)
+def _job(verb: str, tenant: str) -> str:
     return f"fairway.job.{verb}.{token(tenant)}"
 
 
