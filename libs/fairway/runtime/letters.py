@@ -31,8 +31,12 @@ def again(letter: DeadLetter, sets: WorkingSets) -> Outgoing:
     """The message as it was, under its own id, so that all who hear it know it again; an event with the number of the
     working set in use, of which it is part. Refused when nothing would come of it."""
     if not letter.stream:
-        text = "what it holds was never a message: it was refused, or could not be read, before it was one"
+        text = "what it holds was never a message: it was refused, or could not be published, before it was one"
         raise Refused(Reason(Code.NO_MESSAGE, text, remedy="drop the letter; who sent it was told what to do"))
+    if letter.size > len(letter.data):
+        text = f"only {len(letter.data)} of its {letter.size} bytes are kept"
+        where = f"it stands in {letter.stream} as message {letter.sequence}"
+        raise Refused(Reason(Code.NO_MESSAGE, text, remedy=f"{where}; who sent it can send it again"))
     if letter.stream != subjects.JOBS:
         text = f"what was said on {letter.subject} was true then, and newer words have followed"
         raise Refused(Reason(Code.OVERTAKEN, text, remedy="drop the letter; agents say anew what is so"))

@@ -63,7 +63,7 @@ class Loop:
         """Why it is not ready: the bus, the store or the lease is missing, or what it decided cannot be said. Who has
         nothing to do knows of the store by sweeping its outbox."""
         if self._works and self.outbox.reached:
-            return self.outbox.waiting
+            return self.outbox.saying.waiting
         return "waits for the store, the bus or its lease"
 
     @property
@@ -244,6 +244,6 @@ class Loop:
 
     async def _bury(self, item: Item, why: Reason) -> None:
         self.meter.dead_letter(self.service.name, why.code)
-        await self.outbox.insist([dead_letter(self.service.name, item, why, self.world.clock.now())])
+        await self.outbox.saying.insist([dead_letter(self.service.name, item, why, self.world.clock.now())])
         self.inbox.ack([item])
 

@@ -1,26 +1,19 @@
 """What was decided but perhaps not yet said: kept in the commit that decided it, cleared once it is published."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
-import structlog
 from msgspec import structs
 
 from fairway.domain.decision import Step
-from fairway.runtime.dead_letters import KIND, unsayable
+from fairway.runtime.insisting import Insisting
 from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted
-from fairway.runtime.sayable import Unsaid, Unsayable
 from fairway.wire.envelope import JobMessage
 from fairway.wire.reasons import Code
 
-log = structlog.get_logger()
 # How often an instance looks for what another one left unsaid (s).
 _SWEEP_S = 1.0
-# After so many rounds in which nothing could be said (half a second each, or five while the bus is away) it is not
-# ready.
-_ROUNDS = 3
 _encode = msgspec.json.Encoder().encode
 _packed = msgspec.msgpack.Encoder().encode
 _unpacked = msgspec.msgpack.Decoder(list[Outgoing]).decode
@@ -28,33 +21,28 @@ _unpacked = msgspec.msgpack.Decoder(list[Outgoing]).decode
 
 class Outbox:
     """One per service, shared by its instances: whoever finds an entry that stays publishes it. `reached` is whether
-    the last sweep could look for any; `count` is told of what can never be published."""
+    the last sweep could look for any; `saying` is how it publishes."""
 
     def __init__(self, service: str, world: Any, count: Callable[[Code], None] = lambda code: None) -> None:
-        self._service, self._world, self._unsaid = service, world, count
+        self._service, self._world = service, world
+        self.saying = Insisting(service, world, count)
         self._table = f"outbox/{service}"
         self._lease = ""
         self._done: tuple[str, ...] = ()
         self._seen: set[str] = set()
-        self._counted = 0
-        self._failing: dict[int, str] = {}
+        self._count = 0
         self.reached = True
-
-    @property
-    def waiting(self) -> str:
-        """Why it has been unable to say what was decided, for some rounds by now; empty while it says it."""
-        return next(iter(self._failing.values()), "")
 
     def pack(self, steps: Sequence[tuple[Any, Step]], token: int) -> tuple[Commit, list[list[Outgoing]]]:
         """The commit of these steps, and for each step its messages as they will go out."""
         payloads, outgoing = [], []
-        self._counted += 1
+        self._count += 1
         for _, step in steps:
             words = [self._outgoing(say) for say in step.events]
             payloads.append(_packed(words) if words else b"")
             outgoing.append(words)
         commit = Commit(
-            steps=tuple(step for _, step in steps), outbox=self._table, key=f"{self._world.owner}.{self._counted}",
+            steps=tuple(step for _, step in steps), outbox=self._table, key=f"{self._world.owner}.{self._count}",
             payloads=tuple(payloads), done=self._done, lease=self._service if token else "", token=token,
         )  # fmt: skip
         return commit, outgoing
@@ -75,44 +63,9 @@ class Outbox:
         have by now among it, and have to be decided again. So the store is asked once more when all is said: what
         came too late counts for nobody (domain.working_sets), and must not be taken for said."""
         if messages:
-            await self.insist(messages, self._entries)
+            await self.saying.insist(messages, self._entries)
             await self._world.store.read(Wanted())
         self._done = (commit.key,) if messages else ()
-
-    async def insist(self, messages: Sequence[Outgoing], still: Callable[[], Awaitable[object]] | None = None) -> None:
-        """Publishes until it is done, or until `still`, which is asked before each further try, raises. What can never
-        be published is a dead letter: nobody waits for it."""
-        rounds, me = 0, id(asyncio.current_task())
-        try:
-            while messages:
-                try:
-                    await self._world.bus.publish(messages, tries=1)
-                    return
-                except Unsayable as error:
-                    messages = self._letters(error.refused)
-                    continue
-                except Unreachable as error:
-                    log.warning("waiting", service=self._service, cause=str(error))
-                    rounds += 1
-                    if rounds >= _ROUNDS:
-                        self._failing[me] = f"{len(messages)} messages could not be published {rounds} times: {error}"
-                await self._world.clock.sleep(0.5)
-                if still is not None:
-                    await still()
-        finally:
-            self._failing.pop(me, None)
-
-    def _letters(self, refused: Sequence[Unsaid]) -> list[Outgoing]:
-        """One for each of them; one that cannot be said either is a line of the log."""
-        letters = []
-        for one in refused:
-            log.error("cannot be published", service=self._service, id=one.message.id, cause=one.why.text)
-            letter = unsayable(self._service, one, self._world.clock.now())
-            if letter is not None:
-                letters.append(letter)
-            if one.message.kind != KIND:
-                self._unsaid(one.why.code)
-        return letters
 
     async def recover(self) -> None:
         """Says what a crashed instance left unsaid. Saying it twice is saying it once: the ids are the same."""
@@ -142,7 +95,7 @@ class Outbox:
         for data in entries.values():
             # An entry by itself, as it was said the first time: together with others the bus might bundle it otherwise.
             messages = [one for payload in netstrings(data) for one in _unpacked(payload)]
-            await self.insist(messages, self._entries)
+            await self.saying.insist(messages, self._entries)
         await self._world.store.commit(Commit(steps=(), outbox=self._table, done=tuple(entries)))
 
 

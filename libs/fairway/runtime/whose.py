@@ -12,6 +12,7 @@ from fairway.domain.job import Job
 from fairway.runtime.service import View
 from fairway.wire import subjects
 from fairway.wire.envelope import JobMessage
+from fairway.wire.fleet import Freed, Report, Stranded
 from fairway.wire.reasons import Code, Reason
 
 _REMEDY = "see who may publish there"
@@ -20,6 +21,11 @@ _REMEDY = "see who may publish there"
 def place_of(message: JobMessage) -> str:
     """The subject that a message on a job must have come on."""
     return subjects.job(message.verb, message.tenant)
+
+
+def place_of_cluster(message: Report | Freed | Stranded) -> str:
+    """The subject that a message on a cluster must have come on."""
+    return subjects.cluster(message.verb, message.cluster)
 
 
 def in_place(subject: str, message: JobMessage) -> bool:

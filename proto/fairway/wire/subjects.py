@@ -49,7 +49,9 @@ def cluster(verb: str, name: str) -> str:
 
 
 def config(kind: str, namespace: str, name: str) -> str:
-    return f"fairway.config.{token(kind)}.{token(namespace or '-')}.{token(name)}"
+    # Of no namespace is `-`; a name that begins so, which no namespace has, gets one more.
+    place = f"-{namespace}" if namespace[:1] in ("", "-") else namespace
+    return f"fairway.config.{token(kind)}.{token(place)}.{token(name)}"
 
 
 def dead_letter(service: str) -> str:

@@ -18,9 +18,12 @@ def show_all(lines: Sequence[Line], output: str) -> None:
     if output:
         _print({"items": lines})
         return
-    columns = ["NUMBER", "SERVICE", "WHEN", "REASON", "SUBJECT", "JOB", "MESSAGE"]
+    columns = ["NUMBER", "SERVICE", "WHEN", "REASON", "SUBJECT", "JOB", "BYTES", "DIGEST", "MESSAGE"]
     rows = [
-        (one.number, one.service, moment(one.at), one.why.code.value, one.subject, one.job or "-", one.why.text)
+        (
+            one.number, one.service, moment(one.at), one.why.code.value, one.subject, one.job or "-", one.size,
+            one.sha256[:12], one.why.text,
+        )  # fmt: skip
         for one in lines
     ]
     console().print(render_table(columns, rows), end="")
@@ -35,7 +38,10 @@ def show_one(kept: Kept, output: str) -> None:
     text = Text(f"Letter {line.number} of {clean(line.service)}, {moment(line.at)}\n", "bold")
     text.append(f"  {line.why.code.value}", "red")
     text.append(f"  {clean(sentence(line.why.text))}\n")
-    for name, value in (("do", line.why.remedy), ("said on", where), ("id", line.id), ("job", line.job)):
+    facts = {
+        "do": line.why.remedy, "said on": where, "id": line.id, "job": line.job, "holds": _held(line, data),
+    }  # fmt: skip
+    for name, value in facts.items():
         if value:
             text.append(f"  {name:<8}", "dim")
             text.append(f"{clean(value)}\n")
@@ -61,6 +67,11 @@ def _message(data: bytes) -> dict[str, Any]:
         return {"message": msgspec.json.decode(data)}
     except msgspec.DecodeError:
         return {"data": b64encode(data).decode()}
+
+
+def _held(line: Line, data: bytes) -> str:
+    cut = f", of which the first {len(data)} are kept" if line.size > len(data) else ""
+    return f"{line.size} bytes{cut}, sha256 {line.sha256}" if line.size else ""
 
 
 def _readable(data: bytes) -> str:
