@@ -246,4 +246,3 @@ class Loop:
         self.meter.dead_letter(self.service.name, why.code)
         await self.outbox.saying.insist([dead_letter(self.service.name, item, why, self.world.clock.now())])
         self.inbox.ack([item])
-

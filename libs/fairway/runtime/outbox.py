@@ -107,4 +107,3 @@ def netstrings(data: bytes) -> list[bytes]:
         at = colon + 1 + int(data[at:colon])
         found.append(data[colon + 1 : at])
     return found
-

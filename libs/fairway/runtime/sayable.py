@@ -112,4 +112,3 @@ def renamed(message: Outgoing) -> Outgoing:
     all of it to take the next."""
     digest = sha256(b"%b\0%b\0%b" % (message.id.encode(), message.subject.encode(), message.data)).hexdigest()[:30]
     return structs.replace(message, id=digest)
-

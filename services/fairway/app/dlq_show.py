@@ -10,7 +10,7 @@ from rich.text import Text
 
 from fairway.adapters.nats_letters import Kept
 from fairway.app.dlq_work import NOT_THERE, Done, Line
-from fairway.app.show import clean, console, render_table
+from fairway.app.show import clean, console, json_text, render_table
 from fairway.runtime.prose import moment, sentence
 
 
@@ -19,14 +19,13 @@ def show_all(lines: Sequence[Line], output: str) -> None:
         _print({"items": lines})
         return
     columns = ["NUMBER", "SERVICE", "WHEN", "REASON", "SUBJECT", "JOB", "BYTES", "DIGEST", "MESSAGE"]
-    rows = [
-        (
-            one.number, one.service, moment(one.at), one.why.code.value, one.subject, one.job or "-", one.size,
-            one.sha256[:12], one.why.text,
-        )  # fmt: skip
-        for one in lines
-    ]
+    rows = [_row(one) for one in lines]
     console().print(render_table(columns, rows), end="")
+
+
+def _row(one: Line) -> tuple[object, ...]:
+    about = (one.number, one.service, moment(one.at), one.why.code.value, one.subject, one.job or "-")
+    return (*about, one.size, one.sha256[:12], one.why.text)
 
 
 def show_one(kept: Kept, output: str) -> None:
@@ -92,4 +91,4 @@ def _line(text: str) -> str:
 
 
 def _print(value: Any) -> None:
-    typer.echo(msgspec.json.format(msgspec.json.encode(value)).decode())
+    typer.echo(json_text(value))
