@@ -42,13 +42,13 @@ class _Ack(Struct):
     error: _Error | None = None
 
 
-class _Stored(Struct):
+class Stored(Struct):
     subject: str = ""
     data: bytes = b""
 
 
 class _Answer(Struct):
-    message: _Stored | None = None
+    message: Stored | None = None
     error: _Error | None = None
 
 
@@ -169,7 +169,7 @@ class Publisher:
         lost; but whoever may publish there can choose any id, and who was told that this is stored would wait for
         ever: then it is said under another one."""
         try:
-            stored = await self._stored(ack)
+            stored = await stored_at(self._nc, ack.stream, ack.seq)
         except (nats.errors.Error, TimeoutError, msgspec.DecodeError) as error:
             tried.left.append(message)
             tried.cause = f"message {ack.seq} of {ack.stream} has its id and could not be read: {error}"
@@ -178,16 +178,18 @@ class Publisher:
             log.warning("another message has its id", id=message.id, subject=message.subject, sequence=ack.seq)
             tried.again.append(renamed(message))
 
-    async def _stored(self, ack: _Ack) -> _Stored | None:
-        """By the stream's leader: a copy may not have it yet. None when it is no longer there."""
-        if not ack.stream.isalnum():
-            return None
-        asked = b'{"seq":%d}' % ack.seq
-        said = await self._nc.request(f"$JS.API.STREAM.MSG.GET.{ack.stream}", asked, timeout=_PUBLISH_WAIT_S)
-        answer = _answer(said.data)
-        if answer.error is not None and answer.error.err_code != _NOT_FOUND:
-            raise nats.errors.Error(answer.error.description)
-        return answer.message
+
+async def stored_at(client: Client, stream: str, sequence: int) -> Stored | None:
+    """What stands there, as the stream's leader says: a copy may not have it yet, and its headers are anybody's. None
+    when nothing does, any more. Raises nats.errors.Error, TimeoutError or DecodeError when nobody says."""
+    if not stream.isalnum():
+        return None
+    asked = b'{"seq":%d}' % sequence
+    said = await client.request(f"$JS.API.STREAM.MSG.GET.{stream}", asked, timeout=_PUBLISH_WAIT_S)
+    answer = _answer(said.data)
+    if answer.error is not None and answer.error.err_code != _NOT_FOUND:
+        raise nats.errors.Error(answer.error.description)
+    return answer.message
 
 
 def _read(data: bytes) -> _Ack | None:

@@ -54,6 +54,12 @@ def check(data: bytes, sequence: int, sets: WorkingSets) -> None:
         raise Refused(Reason(Code.OVERTAKEN, text, remedy="drop the letter; it was decided again in the next one"))
 
 
+def not_there(letter: DeadLetter) -> Refused:
+    """For when the record has no such message where the letter says that it stood."""
+    text = f"message {letter.sequence} of {letter.stream} is not the one that the letter holds"
+    return Refused(Reason(Code.NO_MESSAGE, text, remedy="drop the letter: nobody knows who wrote it"))
+
+
 def same_place(letter: DeadLetter) -> Refused:
     """For when the bus took the message for the one that it has at the place where it failed."""
     text = f"the bus still knows message {letter.sequence} of {letter.stream}, and would not store it a second time"
