@@ -7,7 +7,9 @@ Why not the library's own `fetch` and awaited publishes: at seven hops a job the
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
+import msgspec
 import nats.errors
+import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamConfig
@@ -21,10 +23,13 @@ from fairway.adapters.nats_wire import wire
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS, Stream
 
+log = structlog.get_logger()
 # What is put off counts as not answered, and when so many are, a consumer gives nothing more to anybody. It costs the
 # server some hundred bytes for each; what is in hand is bounded by how much is asked for.
 _MOST_UNANSWERED = 1_000_000
 _FETCH_WAIT_S = 5.0
+# The bytes of a stream are more than the server has left to promise.
+_NO_ROOM = 10047
 
 
 def addresses(url: str) -> list[str]:
@@ -81,17 +86,26 @@ class NatsBus:
     async def provision(self, streams: Sequence[Stream] = STREAMS, replicas: int = 1) -> None:
         """Creates or updates the streams; safe to run from every process at once."""
         for stream in streams:
-            config = StreamConfig(
-                name=stream.name, subjects=list(stream.subjects), max_age=stream.max_age or None, allow_direct=True,
-                max_msgs_per_subject=stream.per_subject or -1, duplicate_window=stream.duplicate_window,
-                num_replicas=replicas, max_bytes=stream.max_bytes or None,
-            )  # fmt: skip
             try:
-                await self._js.add_stream(config)
+                await self._provision(stream, replicas)
             except APIError as error:
-                if error.err_code != 10058:  # the stream exists with another configuration
+                if error.err_code != _NO_ROOM or not stream.least:
                     raise
-                await self._js.update_stream(config)
+                log.warning("a stream has less room than it should", stream=stream.name, bytes=stream.least)
+                await self._provision(msgspec.structs.replace(stream, max_bytes=stream.least), replicas)
+
+    async def _provision(self, stream: Stream, replicas: int) -> None:
+        config = StreamConfig(
+            name=stream.name, subjects=list(stream.subjects), max_age=stream.max_age or None, allow_direct=True,
+            max_msgs_per_subject=stream.per_subject or -1, duplicate_window=stream.duplicate_window,
+            num_replicas=replicas, max_bytes=stream.max_bytes or None,
+        )  # fmt: skip
+        try:
+            await self._js.add_stream(config)
+        except APIError as error:
+            if error.err_code != 10058:  # the stream exists with another configuration
+                raise
+            await self._js.update_stream(config)
 
     def pull_again(self) -> None:
         """Pull requests do not survive a reconnect, nor does what was on its way; the subscriptions do."""

@@ -70,7 +70,8 @@ def resync(name: str) -> str:
 
 class Stream(Struct, frozen=True):
     """`per_subject` keeps that many last messages of each subject (0: all); `max_age` is in seconds (0: for ever);
-    beyond `max_bytes` (0: any number) the oldest go."""
+    beyond `max_bytes` (0: any number) the oldest go. A server sets those aside: one that has not so much gives `least`
+    (0: then there is no such stream)."""
 
     name: str
     subjects: tuple[str, ...]
@@ -78,6 +79,7 @@ class Stream(Struct, frozen=True):
     max_age: int = 0
     duplicate_window: int = 120
     max_bytes: int = 0
+    least: int = 0
 
 
 # JOBS has no age limit: it is the record from which everything else is rebuilt.
@@ -89,8 +91,8 @@ RECORD = (
     Stream(JOBS, ("fairway.job.>",)),
     Stream(CLUSTERS, ("fairway.cluster.>",), max_age=600, duplicate_window=30),
     Stream(CONFIG, ("fairway.config.>",), per_subject=1),
-    Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400, max_bytes=1 << 30),
-    Stream(IN, ("fairway.in.>",), max_age=86_400, max_bytes=1 << 28),
+    Stream(IN, ("fairway.in.>",), max_age=86_400, max_bytes=1 << 28, least=1 << 22),
+    Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400, max_bytes=1 << 30, least=1 << 24),
 )
 VIEWS_STREAM = Stream(VIEWS, ("fairway.view.>",), max_age=7 * 86_400, max_bytes=1 << 30)
 STREAMS = (*RECORD, VIEWS_STREAM)
