@@ -3,9 +3,12 @@
 from collections.abc import AsyncIterator
 
 import pytest
+from letters_house import bench
 from twins import BUSES, STORES, opened_bus, opened_store
 
 from fairway.runtime.ports import Bus, Store
+
+__all__ = ["bench"]  # a fixture, for the tests of dead letters
 
 
 @pytest.fixture(params=BUSES)

@@ -34,7 +34,7 @@ async def test_events_are_those_of_one_tenant_from_now_on(house: House) -> None:
     await house.say("old", wire.Running(job="a", tenant="team-a", cluster="c1"))
     _, rest = await heard(house, 0, 1)
     while not rest.done():
-        await house.say(f"other-{house.bus._log}", wire.Running(job="x", tenant="team-b", cluster="c1"))
+        await house.say(f"other-{len(house.bus._log['JOBS'])}", wire.Running(job="x", tenant="team-b", cluster="c1"))
         await house.say(f"new-{len(house.bus._log['JOBS'])}", wire.Succeeded(job="a", tenant="team-a", cluster="c1"))
         await asyncio.sleep(0)
     (event,) = await rest

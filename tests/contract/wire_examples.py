@@ -106,7 +106,7 @@ EXAMPLES: dict[str, Struct] = {
     "config_refused": fleet.ConfigRefused(**_OBJECT, reasons=(_WHY,)),
     "dead_letter": fleet.DeadLetter(
         at=AT, service="queue", subject="fairway.job.queue.team-a", id="m-41", stream="JOBS", sequence=42, why=_WHY,
-        data=b"\xff{", who=_ADA,
+        data=b"\xff{", who=_ADA, size=2_000_000, sha256="9f86d081884c7d659a2feaa0c55ad015" * 2,
     ),
     "submit_request": inbound.SubmitRequest(at=AT, manifest=_MANIFEST, policies=(_POLICY,), client="c-1"),
     "cancel_request": inbound.CancelRequest(at=AT, job="llm-k3v9q2"),

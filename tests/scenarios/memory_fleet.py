@@ -99,6 +99,7 @@ class Fleet:
         self.loops: dict[str, asyncio.Task[None]] = {}
         self._owners = self._recorders = 0
         self._submissions = 0
+        self._tenants: dict[str, str] = {}
         self.configure("ClusterPropagationPolicy", "all", policy())
         for name in sizes:
             self.configure("Cluster", name, {"labels": {}})
@@ -167,10 +168,12 @@ class Fleet:
         raw = msgspec.Raw(msgspec.json.encode(body))
         client = f"c{self._submissions}"
         await self.say(client, wire.Submitted(tenant=tenant, manifest=raw, client=client, at=self.clock.now()))
-        return job_id(tenant, client, name)
+        job = job_id(tenant, client, name)
+        self._tenants[job] = tenant
+        return job
 
     async def cancel(self, job: str, who: str = "ann", name: str = "") -> None:
-        await self.say(name or f"cancel-{job}", wire.Cancel(job=job, tenant="team-a", who=who))
+        await self.say(name or f"cancel-{job}", wire.Cancel(job=job, tenant=self._tenants.get(job, "team-a"), who=who))
 
     async def quiet(self, seconds: float = 0) -> None:
         """Lets time pass, and everything run until nothing more happens by itself."""

@@ -7,6 +7,7 @@ from functools import lru_cache
 import msgspec
 
 from fairway.runtime.ports import Clock, Delivery, Outgoing, Source, Unreachable
+from fairway.runtime.sayable import Unsayable, renamed, same, unsaid
 from fairway.wire.subjects import STREAMS
 
 
@@ -30,8 +31,9 @@ class MemoryBus:
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock
         self.refusals = 0
+        self.max_payload = 8 << 20  # as in deploy/nats/nats.conf
         self._log: dict[str, list[Delivery]] = {stream.name: [] for stream in STREAMS}
-        self._ids: dict[str, dict[str, int]] = {stream.name: {} for stream in STREAMS}
+        self._ids: dict[str, dict[str, tuple[int, int]]] = {stream.name: {} for stream in STREAMS}
         self.told: Callable[[str, Delivery], None] = lambda stream, delivery: None
         self._sources: dict[tuple[str, str], MemorySource] = {}
         self._answers: dict[str, Callable[[bytes], Awaitable[bytes | None]]] = {}
@@ -43,23 +45,28 @@ class MemoryBus:
             raise Unreachable("the bus is away")
         broken = self.refusals > 0
         self.refusals -= broken
+        refused = [one for one in (unsaid(message, self.max_payload) for message in messages) if one]
+        never = {id(one.message) for one in refused}
         for message in messages[: len(messages) // 2] if broken else messages:
-            self._store(message)
+            if id(message) not in never:
+                self._store(message)
         self._changed.set()
         self._changed = asyncio.Event()
         if broken:
             raise Unreachable("the connection broke; nobody knows which messages were stored")
+        if refused:
+            raise Unsayable(refused)
 
     def _store(self, message: Outgoing) -> None:
-        stream = next((one for one in STREAMS if any(matches(s, message.subject) for s in one.subjects)), None)
-        if stream is None:
-            raise Unreachable(f"no stream takes {message.subject}")
+        stream = next(one for one in STREAMS if any(matches(s, message.subject) for s in one.subjects))
         now = self._clock.now() if self._clock else 0
-        before = self._ids[stream.name].get(message.id)
-        if before is not None and now - before < stream.duplicate_window * 1000:
-            return
-        self._ids[stream.name][message.id] = now
         log = self._log[stream.name]
+        while (before := self._ids[stream.name].get(message.id)) and now - before[0] < stream.duplicate_window * 1000:
+            stored = log[before[1] - 1]
+            if same(message, stored.subject, stored.data):
+                return
+            message = renamed(message)
+        self._ids[stream.name][message.id] = (now, len(log) + 1)
         stored = Delivery(message.id, message.subject, message.data, sequence=len(log) + 1, stored_at=now)
         log.append(stored)
         for source in self._sources.values():

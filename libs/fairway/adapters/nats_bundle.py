@@ -7,16 +7,22 @@ their ids. With one message there is nothing to bundle, so a quiet fleet sees no
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
+from fairway.adapters.nats_headers import ID, Faulty, check, parts, value
 from fairway.adapters.nats_wire import Arrived, Bundle
 from fairway.runtime.ports import Delivery, Outgoing
 
 # More gain little, and all of a bundle comes again when one of it is put off.
 _MOST = 64
 _MOST_BYTES = 256 * 1024
+# What a bundle's own headers take, its ids aside.
+_HEADERS = 2_048
+# A bundle of more is none of ours, of whatever version: it is one message that nobody understands, not so many.
+_MOST_EVER = 1_024
 _split = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
@@ -35,30 +41,36 @@ class _Open(Struct):
     size: int = 0
 
 
-def bundled(messages: Sequence[Outgoing]) -> list[Outgoing]:
-    """The same messages, those of one subject and kind together. Messages with the same `order` stay in their order;
-    one without any stays alone."""
+def bundled(messages: Sequence[Outgoing], most: int = 1 << 20) -> list[Outgoing]:
+    """The same messages, those of one subject and kind together, but no bundle of more than `most` bytes with its
+    headers. Messages with the same `order` stay in their order; one without any stays alone."""
     if len(messages) < 2:
         return list(messages)
+    limit = min(_MOST_BYTES, most - _HEADERS)
     groups: list[_Open] = []
     last: dict[str, int] = {}
     open_: dict[tuple[str, str], _Open] = {}
     for one in messages:
         group = open_.get((one.subject, one.kind)) if one.order else None
-        if group is None or group.at < last.get(one.order, 0) or not _takes(group, one):
+        if group is None or group.at < last.get(one.order, 0) or not _takes(group, one, limit):
             group = _Open(len(groups), [])
             groups.append(group)
             if one.order:
                 open_[one.subject, one.kind] = group
         group.messages.append(one)
-        group.size += len(one.data)
+        group.size += _size(one)
         if one.order:
             last[one.order] = group.at
     return [_joined(group.messages) for group in groups]
 
 
-def _takes(group: _Open, one: Outgoing) -> bool:
-    return len(group.messages) < _MOST and group.size + len(one.data) <= _MOST_BYTES
+def _takes(group: _Open, one: Outgoing, limit: int) -> bool:
+    return len(group.messages) < _MOST and group.size + _size(one) <= limit
+
+
+def _size(one: Outgoing) -> int:
+    """With its id and what parts it from the next."""
+    return len(one.data) + len(one.id) + 2
 
 
 def _joined(messages: list[Outgoing]) -> Outgoing:
@@ -70,44 +82,75 @@ def _joined(messages: list[Outgoing]) -> Outgoing:
     parts = tuple(one.id for one in messages)
     name = blake2b(" ".join(parts).encode(), digest_size=16).hexdigest()
     data = b"[%b]" % b",".join([one.data for one in messages])
-    return Bundle(f"bundle-{name}", first.subject, data, first.kind, first.source, parts=parts)
+    name = f"bundle-{name}"
+    return Bundle(name, first.subject, data, first.kind, first.source, parts=parts, messages=tuple(messages))
 
 
 def delivered(one: Arrived) -> list[Delivery]:
     """The messages of one arrival; a bundle that is none is one message, which its hearer will not understand
-    either."""
-    reply, subject = one.reply.decode(), one.subject.decode()
-    words, at = _numbers(reply)
-    times, sequence, left = int(words[at]), int(words[at + 1]), int(words[at + 4])
-    stored_at = int(words[at + 3]) // 1_000_000
-    parts = _parts(one) if one.parts else []
-    if not parts:
-        name = one.id or f"{words[at - 2]}-{sequence}"
-        return [Delivery(name, subject, one.data, sequence, times, left, handle=reply, stored_at=stored_at)]
-    share = Share(reply, len(parts))
-    behind = range(len(parts) - 1, -1, -1)
+    either, and so is one whose headers or subject cannot be read. None, if no stream has sent it."""
+    place = _place(one.reply)
+    if place is None:
+        return []
+    reply = one.reply.decode()
+    name = f"{place.stream}-{place.sequence}"
+    stored_at = place.time // 1_000_000
+    try:
+        subject = check(one.subject, one.headers)
+        name = value(one.headers, ID) or name
+        shares = _parts(one)
+    except Faulty as fault:
+        text = f"{fault}; it has {len(one.data)} bytes"
+        subject = one.subject.decode(errors="backslashreplace")
+        return [
+            Delivery(name, subject, b"", place.sequence, place.times, place.left, 0, reply, stored_at, text)
+        ]  # fmt: skip
+    if not shares:
+        return [Delivery(name, subject, one.data, place.sequence, place.times, place.left, 0, reply, stored_at)]
+    share = Share(reply, len(shares))
+    behind = range(len(shares) - 1, -1, -1)
     return [
-        Delivery(name, subject, data, sequence, times, left + more, more, share, stored_at)
-        for (name, data), more in zip(parts, behind, strict=True)
+        Delivery(name, subject, data, place.sequence, place.times, place.left + more, more, share, stored_at)
+        for (name, data), more in zip(shares, behind, strict=True)
     ]
 
 
-def _numbers(reply: str) -> tuple[list[str], int]:
+class _Place(NamedTuple):
+    """What an acknowledgement's subject tells of its message: where it stands, which delivery of it this is, which of
+    its consumer's, when it was stored (ns), and how many wait behind it."""
+
+    stream: str
+    times: int
+    sequence: int
+    turn: int
+    time: int
+    left: int
+
+
+def _place(reply: bytes) -> _Place | None:
     """Of `$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>`, or the longer form
-    with domain and account behind `$JS.ACK` (ADR-15 of NATS): its words, and where the numbers begin."""
-    words = reply.split(".")
-    return words, 4 if len(words) < 11 else 6
+    with domain and account behind `$JS.ACK` (ADR-15 of NATS); None of anything else."""
+    words = reply.split(b".")
+    at = 4 if len(words) < 11 else 6
+    try:
+        times, sequence, turn, time, left = map(int, words[at : at + 5])
+        return _Place(words[at - 2].decode(), times, sequence, turn, time, left)
+    except ValueError:
+        return None
 
 
-def turn(reply: str) -> int:
-    """Which delivery of its consumer this is: 1 for the first."""
-    words, at = _numbers(reply)
-    return int(words[at + 2])
+def turn(reply: bytes) -> int:
+    """Which delivery of its consumer this is: 1 for the first, 0 for what is none."""
+    place = _place(reply)
+    return place.turn if place else 0
 
 
 def _parts(one: Arrived) -> list[tuple[str, bytes]]:
     """Ids and data; none if they do not belong together."""
+    ids = parts(one.headers)
+    if not ids or len(ids) > _MOST_EVER:
+        return []
     try:
-        return list(zip(one.parts, map(bytes, _split(one.data)), strict=True))
+        return list(zip(ids, map(bytes, _split(one.data)), strict=True))
     except (ValueError, msgspec.DecodeError):
         return []

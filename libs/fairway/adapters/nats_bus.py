@@ -4,42 +4,37 @@ Why not the library's own `fetch` and awaited publishes: at seven hops a job the
 (docs/decisions/0002). A publish counts only when the stream has acknowledged it.
 """
 
-import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
-import nats
 import nats.errors
+import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamConfig
-from nats.js.errors import APIError, NotFoundError
+from nats.js.errors import APIError
 
-from fairway.adapters.nats_bundle import bundled
+from fairway.adapters.nats_headers import Guarded
 from fairway.adapters.nats_history import Asked, told
+from fairway.adapters.nats_publish import Publisher
 from fairway.adapters.nats_source import NatsSource
-from fairway.adapters.nats_wire import Arrived, wire
+from fairway.adapters.nats_wire import wire
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS, Stream
 
-# One try of a publish. The usual four are within the duplicate windows of the streams; a report that is stored twice
-# is known by its sequence.
-_PUBLISH_WAIT_S = 5.0
+log = structlog.get_logger()
 # What is put off counts as not answered, and when so many are, a consumer gives nothing more to anybody. It costs the
 # server some hundred bytes for each; what is in hand is bounded by how much is asked for.
 _MOST_UNANSWERED = 1_000_000
+_FETCH_WAIT_S = 5.0
+# The bytes of a stream are more than the server has left to promise.
+_NO_ROOM = 10047
 
 
 def addresses(url: str) -> list[str]:
     """Of the servers of a cluster, any of which may be down when a client comes."""
     return [one.strip() for one in url.split(",") if one.strip()]
-
-
-class _Ack(msgspec.Struct):
-    seq: int = 0
-    error: dict[str, Any] | None = None
 
 
 class NatsBus:
@@ -49,13 +44,8 @@ class NatsBus:
         self._nc = client
         self._wire = wire(client, bulk)
         self._js = client.jetstream()
-        self._inbox = client.new_inbox()
-        self._next = 0
-        self._waiting: dict[str, _Window] = {}
-        self._there = asyncio.Event()
-        self._there.set()
+        self._publisher = Publisher(client, self._wire)
         self._sources: list[NatsSource] = []
-        self._decode = msgspec.json.Decoder(_Ack).decode
 
     @classmethod
     async def connect(cls, url: str, name: str, bulk: bool = True, inbox: str = "_INBOX") -> "NatsBus":
@@ -66,19 +56,22 @@ class NatsBus:
 
         async def disconnected() -> None:
             if bus is not None:
-                bus.cut()
+                bus._publisher.cut()
 
         async def reconnected() -> None:
             if bus is not None:
                 bus.pull_again()
 
-        client = await nats.connect(
-            addresses(url), name=name, max_reconnect_attempts=-1, reconnect_time_wait=0.2, connect_timeout=2,
-            allow_reconnect=True, disconnected_cb=disconnected, reconnected_cb=reconnected, error_cb=_quiet,
-            pending_size=16 * 2**20, ping_interval=10, max_outstanding_pings=2, inbox_prefix=inbox.encode(),
-        )  # fmt: skip
+        options: dict[str, Any] = {
+            "name": name, "max_reconnect_attempts": -1, "reconnect_time_wait": 0.2, "connect_timeout": 2,
+            "allow_reconnect": True, "disconnected_cb": disconnected, "reconnected_cb": reconnected,
+            "error_cb": _quiet, "pending_size": 16 * 2**20, "ping_interval": 10, "max_outstanding_pings": 2,
+            "inbox_prefix": inbox.encode(),
+        }  # fmt: skip
+        client = Guarded()
+        await client.connect(addresses(url), **options)
         bus = cls(client, bulk)
-        await bus._wire.listen(f"{bus._inbox}.*", bus._acked)
+        await bus._publisher.open()
         return bus
 
     @property
@@ -93,66 +86,35 @@ class NatsBus:
     async def provision(self, streams: Sequence[Stream] = STREAMS, replicas: int = 1) -> None:
         """Creates or updates the streams; safe to run from every process at once."""
         for stream in streams:
-            config = StreamConfig(
-                name=stream.name, subjects=list(stream.subjects), max_age=stream.max_age or None, allow_direct=True,
-                max_msgs_per_subject=stream.per_subject or -1, duplicate_window=stream.duplicate_window,
-                num_replicas=replicas, max_bytes=stream.max_bytes or None,
-            )  # fmt: skip
             try:
-                await self._js.add_stream(config)
+                await self._provision(stream, replicas)
             except APIError as error:
-                if error.err_code != 10058:  # the stream exists with another configuration
+                if error.err_code != _NO_ROOM or not stream.least:
                     raise
-                await self._js.update_stream(config)
+                log.warning("a stream has less room than it should", stream=stream.name, bytes=stream.least)
+                await self._provision(msgspec.structs.replace(stream, max_bytes=stream.least), replicas)
 
-    def cut(self) -> None:
-        """The connection is gone, and with it every answer to what was published: those tries are over."""
-        self._there.clear()
-        for window in set(self._waiting.values()):
-            window.over()
+    async def _provision(self, stream: Stream, replicas: int) -> None:
+        config = StreamConfig(
+            name=stream.name, subjects=list(stream.subjects), max_age=stream.max_age or None, allow_direct=True,
+            max_msgs_per_subject=stream.per_subject or -1, duplicate_window=stream.duplicate_window,
+            num_replicas=replicas, max_bytes=stream.max_bytes or None,
+        )  # fmt: skip
+        try:
+            await self._js.add_stream(config)
+        except APIError as error:
+            if error.err_code != 10058:  # the stream exists with another configuration
+                raise
+            await self._js.update_stream(config)
 
     def pull_again(self) -> None:
         """Pull requests do not survive a reconnect, nor does what was on its way; the subscriptions do."""
-        self._there.set()
+        self._publisher.back()
         for source in self._sources:
             source.renew()
 
-    def _acked(self, arrived: list[Arrived]) -> None:
-        for one in arrived:
-            window = self._waiting.pop(name := one.subject.decode(), None)
-            if window is not None:
-                window.acked(name, one.data.startswith(b"{") and self._decode(one.data).error is None)
-
     async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
-        left = bundled(messages)
-        for _ in range(tries):
-            if not left:
-                return
-            left = await self._try_publish(left)
-        if left:
-            raise Unreachable(f"{len(left)} messages, first on {left[0].subject}, were not stored; trying again later")
-
-    async def _try_publish(self, messages: list[Outgoing]) -> list[Outgoing]:
-        """What is not known to be stored. Without a connection it waits for one and sends nothing: what nats-py kept
-        until then would go out whatever has become true meanwhile."""
-        if not self._nc.is_connected:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_PUBLISH_WAIT_S):
-                    await self._there.wait()
-            return messages
-        window = _Window(len(messages))
-        names: dict[str, Outgoing] = {}
-        for message in messages:
-            self._next += 1
-            names[f"{self._inbox}.{self._next}"] = message
-        self._waiting.update(dict.fromkeys(names, window))
-        with contextlib.suppress(TimeoutError, nats.errors.Error):  # it shows in what is not acknowledged
-            await self._wire.send(names.items())
-            async with asyncio.timeout(_PUBLISH_WAIT_S):
-                await window.done
-        for name in names:
-            self._waiting.pop(name, None)
-        return [message for name, message in names.items() if name not in window.good]
+        await self._publisher.publish(messages, tries)
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
         config = ConsumerConfig(
@@ -172,12 +134,16 @@ class NatsBus:
             raise Unreachable(f"the bus gives no consumer on {stream}: {error}") from error
 
     async def fetch(self, stream: str, sequence: int) -> bytes | None:
+        """Its headers are anybody's: nothing in them is looked at but the server's own word that it is not there."""
         try:
-            return (await self._js.get_msg(stream, seq=sequence, direct=True)).data
-        except NotFoundError:
-            return None
+            asked = b'{"seq":%d}' % sequence
+            found = await self._nc.request(f"$JS.API.DIRECT.GET.{stream}", asked, timeout=_FETCH_WAIT_S)
         except (nats.errors.Error, TimeoutError) as error:
             raise Unreachable(f"message {sequence} of {stream} could not be read: {error}") from error
+        status = (found.headers or {}).get("Status", "") if not found.data else ""
+        if status not in ("", "404"):
+            raise Unreachable(f"message {sequence} of {stream} could not be read: the server says {status}")
+        return None if status else found.data
 
     def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
@@ -216,27 +182,6 @@ class NatsBus:
         for source in list(self._sources):
             await source.close()
         await self._nc.close()
-
-
-class _Window:
-    """Counts the acknowledgements of one batch of publishes."""
-
-    def __init__(self, count: int) -> None:
-        self._left = count
-        self.good: set[str] = set()
-        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def acked(self, name: str, good: bool) -> None:
-        self._left -= 1
-        if good:
-            self.good.add(name)
-        if self._left == 0:
-            self.over()
-
-    def over(self) -> None:
-        """Nothing more will be acknowledged."""
-        if not self.done.done():
-            self.done.set_result(None)
 
 
 async def _quiet(_: Exception) -> None:

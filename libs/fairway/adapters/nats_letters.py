@@ -5,11 +5,14 @@ from collections.abc import AsyncIterator
 import msgspec
 import nats.errors
 from msgspec import Struct
+from nats.js.api import PubAck
 
 from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats_publish import Stored, stored_at
 from fairway.runtime import letters
 from fairway.runtime.past import working_sets
 from fairway.runtime.ports import Outgoing, Unreachable
+from fairway.runtime.sayable import renamed, same
 from fairway.wire import subjects
 from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Code, Reason, Refused
@@ -51,8 +54,12 @@ class NatsLetters:
 
     async def retry(self, kept: Kept) -> None:
         """Says the message again, and takes the letter away once it stands in the record where it counts. Refused when
-        it does not: the letter stays. Done twice it is done once."""
+        it does not: the letter stays. Done twice it is done once. A letter proves nothing: anybody may have written it,
+        so the message has to stand where it says that it stood."""
         message = letters.again(kept.letter, await working_sets(self._bus))
+        stood = await self._stored(kept.letter.sequence)
+        if stood is None or stood.subject != kept.letter.subject or kept.letter.data not in stood.data:
+            raise letters.not_there(kept.letter)
         stands = await self._publish(message)
         if stands == kept.letter.sequence:
             raise letters.same_place(kept.letter)
@@ -71,8 +78,23 @@ class NatsLetters:
             if await self._bus.fetch(subjects.DLQ, number) is not None:
                 raise Unreachable(f"letter {number} was not deleted: {error}") from error
 
+    async def _stored(self, sequence: int) -> Stored | None:
+        try:
+            return await stored_at(self._bus.client, subjects.JOBS, sequence)
+        except (nats.errors.Error, TimeoutError, msgspec.DecodeError) as error:
+            raise Unreachable(f"message {sequence} of the record could not be read: {error}") from error
+
     async def _publish(self, message: Outgoing) -> int:
-        """The place where the stream has it: a new one, or the one where it has it already."""
+        """The place where the stream has it: a new one, or the one where it has it already. Where that is another
+        message, which took its id, it is said under another."""
+        while True:
+            ack = await self._acked(message)
+            stored = await self._stored(ack.seq) if ack.duplicate else None
+            if not ack.duplicate or (stored is not None and same(message, stored.subject, stored.data)):
+                return ack.seq
+            message = renamed(message)
+
+    async def _acked(self, message: Outgoing) -> PubAck:
         headers = {
             "Nats-Msg-Id": message.id, "ce-id": message.id, "ce-specversion": "1.0", "ce-type": message.kind,
             "ce-source": message.source,
@@ -81,7 +103,7 @@ class NatsLetters:
             stored = await self._js.publish(message.subject, message.data, timeout=_WAIT_S, headers=headers)
         except (nats.errors.Error, TimeoutError) as error:
             raise Unreachable(f"the message was not stored: {error}") from error
-        return stored.seq
+        return stored
 
 
 def _kept(number: int, data: bytes) -> Kept:

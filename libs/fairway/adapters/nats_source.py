@@ -95,10 +95,11 @@ class NatsSource:
         self._sign_of_life = asyncio.get_running_loop().time()
         for one in arrived:
             if one.reply.startswith(b"$JS.ACK"):
+                if not (came := delivered(one)):
+                    continue  # no stream's: whoever knows this inbox can write to it
                 if not self._next_is(one):
                     return
                 self._asked = max(0, self._asked - 1)
-                came = delivered(one)
                 self._each += (len(came) - self._each) / 32
                 self._buffer += came
             elif (status := one.status) and status != "100":  # that request is over, whatever of it was left
@@ -111,7 +112,7 @@ class NatsSource:
         if self._lasting:
             self._unanswered[one.reply.decode()] = None
             return True
-        if not self._gap and (came := turn(one.reply.decode())) != self._turn + 1:
+        if not self._gap and (came := turn(one.reply)) != self._turn + 1:
             self._missed(f"message {came} of the consumer came after {self._turn}")
         self._turn += 1
         return not self._gap

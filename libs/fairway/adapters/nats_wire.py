@@ -22,16 +22,14 @@ from fairway.runtime.ports import Outgoing
 
 log = structlog.get_logger()
 _INTERNALS = ("_ps", "_pending", "_pending_data_size", "_send_command", "_flush_pending", "_process_msg")
-_PLAIN = re.compile(r"[!-~]+")
-_ID = b"Nats-Msg-Id: "
-_PARTS = b"Fairway-Bundle: "
 _STATUS = re.compile(rb"NATS/1\.0 +(\d{3})")
 
 
 class Bundle(Outgoing, frozen=True):
-    """Messages that travel as one (nats_bundle.py); `parts` are their ids, in order."""
+    """Messages that travel as one (nats_bundle.py); `parts` are their ids, in order, and `messages` they themselves."""
 
     parts: tuple[str, ...] = ()
+    messages: tuple[Outgoing, ...] = ()
 
 
 class Arrived(NamedTuple):
@@ -41,20 +39,6 @@ class Arrived(NamedTuple):
     reply: bytes
     headers: bytes
     data: bytes
-
-    @property
-    def id(self) -> str:
-        """Nats-Msg-Id, or empty."""
-        return self._header(_ID)
-
-    @property
-    def parts(self) -> list[str]:
-        """The ids of the messages that it holds, if it is a bundle."""
-        return self._header(_PARTS).split()
-
-    def _header(self, name: bytes) -> str:
-        at = self.headers.find(name)
-        return self.headers[at + len(name) : self.headers.find(b"\r", at)].decode() if at > 0 else ""
 
     @property
     def status(self) -> str:
@@ -100,7 +84,7 @@ class PlainWire:
     async def send(self, messages: Iterable[tuple[str, Outgoing]]) -> None:
         for reply, one in messages:
             headers = {
-                "Nats-Msg-Id": one.id, "ce-id": one.id, "ce-specversion": "1.0", "ce-type": one.kind,
+                "Nats-Msg-Id": one.id, "ce-id": one.id, "ce-specversion": "1.0", "ce-type": one.kind or "fairway",
                 "ce-source": one.source or "/fairway",
             }  # fmt: skip
             if isinstance(one, Bundle):
@@ -138,15 +122,13 @@ class BulkWire:
         await self._write([part for reply, one in messages for part in self._published(reply, one)])
 
     def _published(self, reply: str, one: Outgoing) -> tuple[bytes, bytes, bytes]:
-        """CloudEvents 1.0 in binary mode, and Msg-Id for the stream's own deduplication."""
-        if len(one.data) > self._nc.max_payload:
-            raise nats.errors.MaxPayloadError
-        name = _plain(one.id)
-        parts = f"Fairway-Bundle: {' '.join(map(_plain, one.parts))}\r\n" if isinstance(one, Bundle) else ""
+        """CloudEvents 1.0 in binary mode, and Msg-Id for the stream's own deduplication. Who publishes has seen to it
+        that all of it can be written so (runtime.sayable)."""
+        parts = f"Fairway-Bundle: {' '.join(one.parts)}\r\n" if isinstance(one, Bundle) else ""
         rest = _event(one.kind, one.source)
-        head = f"NATS/1.0\r\nNats-Msg-Id: {name}\r\nce-id: {name}\r\nce-specversion: 1.0\r\n{parts}{rest}"
+        head = f"NATS/1.0\r\nNats-Msg-Id: {one.id}\r\nce-id: {one.id}\r\nce-specversion: 1.0\r\n{parts}{rest}"
         sizes = f"{len(head)} {len(head) + len(one.data)}"
-        return f"HPUB {_subject(one.subject)} {reply} {sizes}\r\n{head}".encode(), one.data, b"\r\n"
+        return f"HPUB {one.subject} {reply} {sizes}\r\n{head}".encode("ascii"), one.data, b"\r\n"
 
     async def reply(self, subjects: Sequence[str], body: bytes) -> None:
         tail = b" %d\r\n%b\r\n" % (len(body), body)
@@ -169,22 +151,9 @@ async def _leave(client: Client, subscription: Subscription) -> None:
         await leave()  # type: ignore[no-untyped-call]  # untyped in nats-py
 
 
-def _plain(name: str) -> str:
-    if not _PLAIN.fullmatch(name):
-        raise ValueError(f"{name!r} cannot be a message's id: printable ASCII without spaces is what a header takes")
-    return name
-
-
-@lru_cache(4096)
-def _subject(subject: str) -> str:
-    if not _PLAIN.fullmatch(subject):
-        raise nats.errors.BadSubjectError
-    return subject
-
-
 @lru_cache(1024)
 def _event(kind: str, source: str) -> str:
-    return f"ce-type: {_plain(kind or 'fairway')}\r\nce-source: {_plain(source or '/fairway')}\r\n\r\n"
+    return f"ce-type: {kind or 'fairway'}\r\nce-source: {source or '/fairway'}\r\n\r\n"
 
 
 class Stock(Protocol):

@@ -162,13 +162,14 @@ def born(message: wire.Admitted | wire.Rejected) -> Job:
 
 
 def fold(job: Job | None, message: JobMessage) -> Job:
-    """The job after `message`. IllegalMove when the table does not allow it."""
+    """The job after `message`. IllegalMove when the table does not allow it, or when it is of another tenant: nobody
+    moves what is not his."""
     if job is None:
         if isinstance(message, wire.Admitted | wire.Rejected):
             return born(message)
         raise IllegalMove(None, message)
     move = MOVES.get(type(message))
-    if move is None or job.state not in move[0]:
+    if move is None or job.state not in move[0] or job.tenant != message.tenant:
         raise IllegalMove(job, message)
     state = move[1] or job.state
     if getattr(message, "final", False):

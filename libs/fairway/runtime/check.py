@@ -107,6 +107,7 @@ class Checker:
             return
         if spoken.subject != subjects.job(message.verb, message.tenant):
             self._breach(spoken, "tenant", f"a message of tenant {message.tenant} was said on {spoken.subject}")
+            return  # nobody acts on it
         if isinstance(message, wire.Submitted):
             self._submitted[spoken.id] = (spoken.sequence, _same(message, spoken.id))
         elif isinstance(message, wire.Cancel):
@@ -140,6 +141,7 @@ class Checker:
             self._born(spoken)
         elif life.tenant != message.tenant:
             self._breach(spoken, "tenant", f"its tenant is {life.tenant}, but this was said for {message.tenant}")
+            return
         for ready in life.in_order(spoken):
             self._follow(life, ready)
 

@@ -13,18 +13,18 @@ class Cancels:
 
     def __init__(self, grace_ms: int) -> None:
         self._grace_ms = grace_ms
-        self._asked: dict[str, int] = {}
+        self._asked: dict[tuple[str, str], int] = {}
         self._recalled: set[str] = set()
 
     def asked(self, message: wire.Cancel) -> None:
-        """One that does not say when it was asked for cannot be late."""
+        """One that does not say when it was asked for cannot be late; and nobody cancels another tenant's job."""
         if message.at:
-            self._asked.setdefault(message.job, message.at)
+            self._asked.setdefault((message.tenant, message.job), message.at)
 
     def follow(self, spoken: Spoken) -> list[Violation]:
         """What this event breaks. Events of one job come in their order."""
         message = spoken.message
-        asked = self._asked.get(message.job)
+        asked = self._asked.get((message.tenant, message.job))
         if asked is None:
             return []
         if isinstance(message, wire.Recall) and message.why.code is Code.CANCELLED:

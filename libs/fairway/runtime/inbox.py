@@ -11,6 +11,8 @@ from fairway.domain.decision import Heard
 from fairway.domain.tell import message_id
 from fairway.runtime.ports import Delivery, Source, Unreachable
 from fairway.runtime.service import Ear, Service
+from fairway.runtime.whose import wrong_place
+from fairway.wire.reasons import Refused
 
 # While the store or the bus is away local messages wait here, and no more than so many are put in.
 MOST_LOCAL = 10_000
@@ -31,13 +33,15 @@ class Item(Struct):
         return self.source is not None
 
     def heard(self) -> Heard:
-        """Decodes the message; raises what the decoder raises, and ValueError when it was said in a wrong place."""
+        """Decodes the message; raises what the decoder raises, and Refused when it was said in a wrong place."""
         if self.known is not None:
             return self.known
         one = self.delivery
+        if one.fault:
+            raise ValueError(one.fault)
         message = self.ear.decoder.decode(one.data) if self.ear else self.local
         if self.ear and self.ear.subject and (place := self.ear.subject(message)) != one.subject:
-            raise ValueError(f"said on {one.subject}, and belongs on {place}: somebody speaks for another")
+            raise Refused(wrong_place(one.subject, place))
         return Heard(one.id, message, one.sequence, one.delivered, size=len(one.data), stored_at=one.stored_at)
 
     def later(self, delay_ms: int) -> None:

@@ -31,8 +31,12 @@ def again(letter: DeadLetter, sets: WorkingSets) -> Outgoing:
     """The message as it was, under its own id, so that all who hear it know it again; an event with the number of the
     working set in use, of which it is part. Refused when nothing would come of it."""
     if not letter.stream:
-        text = "what it holds was never a message: it was refused, or could not be read, before it was one"
+        text = "what it holds was never a message: it was refused, or could not be published, before it was one"
         raise Refused(Reason(Code.NO_MESSAGE, text, remedy="drop the letter; who sent it was told what to do"))
+    if letter.size > len(letter.data):
+        text = f"only {len(letter.data)} of its {letter.size} bytes are kept"
+        where = f"it stands in {letter.stream} as message {letter.sequence}"
+        raise Refused(Reason(Code.NO_MESSAGE, text, remedy=f"{where}; who sent it can send it again"))
     if letter.stream != subjects.JOBS:
         text = f"what was said on {letter.subject} was true then, and newer words have followed"
         raise Refused(Reason(Code.OVERTAKEN, text, remedy="drop the letter; agents say anew what is so"))
@@ -48,6 +52,12 @@ def check(data: bytes, sequence: int, sets: WorkingSets) -> None:
     if head is not None and sets.late(JobMessage(tenant="", rev=head.rev, epoch=head.epoch), sequence):
         text = f"it was said for working set {head.epoch}, which was lost before it was stored: nobody acts on it"
         raise Refused(Reason(Code.OVERTAKEN, text, remedy="drop the letter; it was decided again in the next one"))
+
+
+def not_there(letter: DeadLetter) -> Refused:
+    """For when the record has no such message where the letter says that it stood."""
+    text = f"message {letter.sequence} of {letter.stream} is not the one that the letter holds"
+    return Refused(Reason(Code.NO_MESSAGE, text, remedy="drop the letter: nobody knows who wrote it"))
 
 
 def same_place(letter: DeadLetter) -> Refused:

@@ -10,19 +10,19 @@ from collections.abc import Sequence
 import structlog
 from msgspec import Struct
 
-from fairway.domain.decision import Heard
 from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.acting import Acting, Plan
+from fairway.runtime.dead_letters import dead_letter
 from fairway.runtime.inbox import Batch, Inbox, Item
 from fairway.runtime.opening import Opening
-from fairway.runtime.outbox import Outbox, dead_letter
-from fairway.runtime.past import Past
+from fairway.runtime.outbox import Outbox
+from fairway.runtime.past import Past, late
 from fairway.runtime.ports import Bus, Clock, Fenced, Outgoing, Store, StoreWiped, Unreachable
 from fairway.runtime.service import Service, View
 from fairway.runtime.telemetry import Meter
 from fairway.runtime.vital import vital
-from fairway.wire.envelope import JobMessage
-from fairway.wire.reasons import Code, Reason
+from fairway.runtime.whose import strangers
+from fairway.wire.reasons import Code, Reason, Refused
 
 log = structlog.get_logger()
 # A message that a handler fails on this often goes to the dead letters; the delay between tries doubles.
@@ -50,7 +50,7 @@ class Loop:
         self.service, self.world, self.meter = service, world, meter
         self.view: View = service.view()
         self.inbox = Inbox(service, world)
-        self.outbox = Outbox(service.name, world)
+        self.outbox = Outbox(service.name, world, lambda code: meter.dead_letter(service.name, code))
         self.opening = Opening(service, world)
         self.acting = Acting(service.act, self.inbox.put_back, self._failed) if service.act else None
         self._works = False
@@ -59,10 +59,16 @@ class Loop:
         self._group: asyncio.TaskGroup
 
     @property
+    def waiting(self) -> str:
+        """Why it is not ready: the bus, the store or the lease is missing, or what it decided cannot be said. Who has
+        nothing to do knows of the store by sweeping its outbox."""
+        if self._works and self.outbox.reached:
+            return self.outbox.saying.waiting
+        return "waits for the store, the bus or its lease"
+
+    @property
     def ready(self) -> bool:
-        """False while the bus, the store or the lease is missing. Who has nothing to do knows of the store by sweeping
-        its outbox."""
-        return self._works and self.outbox.reached
+        return not self.waiting
 
     async def run(self) -> None:
         await self._open()
@@ -134,6 +140,8 @@ class Loop:
         for item in batch.items:
             try:
                 plans.append(Plan(item, item.heard()))
+            except Refused as refused:
+                await self._bury(item, refused.reasons[0])
             except Exception as error:  # whatever it is: one message must not stop the others
                 why = Reason(Code.UNDECODABLE, f"the message does not decode: {error}", remedy="fix its sender")
                 await self._bury(item, why)
@@ -145,23 +153,33 @@ class Loop:
         plans = self._timely(plans)
         try:
             await self._look(plans)
+            for plan, why in strangers(self.view, plans):
+                plans.remove(plan)
+                await self._bury(plan.item, why)
+            plans = await self._decide(plans)
+            for plan in plans:
+                if plan.decision.calls:
+                    assert self.acting is not None, f"{self.service.name} makes calls but has no way to act"
+                    self.acting.take(plan, self._group)
+            plans = [plan for plan in plans if not plan.decision.calls]
+            return await self._finish(plans, started)
         except _LOST:
             raise
-        except Exception as error:
-            if len(plans) > 1:  # which of them it was shows when each is looked at by itself
-                return [left for plan in plans for left in await self._round([plan])]
-            await self._failed(plans[0], error)
-            return []
-        plans = await self._decide(plans)
-        for plan in plans:
-            if plan.decision.calls:
-                assert self.acting is not None, f"{self.service.name} makes calls but has no way to act"
-                self.acting.take(plan, self._group)
-        return await self._finish([plan for plan in plans if not plan.decision.calls], started)
+        except Exception as error:  # one of them cannot be looked up, or what it writes cannot be stored
+            for step in (step for plan in plans for step in plan.decision.steps):
+                self.view.refused(step)
+            return await self._one_by_one(plans, error)
+
+    async def _one_by_one(self, plans: list[Plan], error: Exception) -> list[Plan]:
+        """Which of them it was shows when each is looked at by itself."""
+        if len(plans) > 1:
+            return [left for plan in plans for left in await self._round([plan])]
+        await self._failed(plans[0], error)
+        return []
 
     def _timely(self, plans: list[Plan]) -> list[Plan]:
         """Without the events of a working set that was lost before they were stored."""
-        gone = [one for one in plans if _late(one.heard, self._sets)]
+        gone = [one for one in plans if late(one.heard, self._sets)]
         if not gone:
             return plans
         log.warning("late words passed over", service=self.service.name, count=len(gone))
@@ -226,10 +244,5 @@ class Loop:
 
     async def _bury(self, item: Item, why: Reason) -> None:
         self.meter.dead_letter(self.service.name, why.code)
-        await self.outbox.insist([dead_letter(self.service.name, item, why, self.world.clock.now())])
+        await self.outbox.saying.insist([dead_letter(self.service.name, item, why, self.world.clock.now())])
         self.inbox.ack([item])
-
-
-def _late(heard: Heard, sets: WorkingSets) -> bool:
-    message = heard.message
-    return isinstance(message, JobMessage) and sets.late(message, heard.sequence)

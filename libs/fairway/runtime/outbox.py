@@ -1,22 +1,17 @@
 """What was decided but perhaps not yet said: kept in the commit that decided it, cleared once it is published."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
-import structlog
 from msgspec import structs
 
 from fairway.domain.decision import Step
-from fairway.domain.tell import message_id
-from fairway.runtime.inbox import Item
+from fairway.runtime.insisting import Insisting
 from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted
-from fairway.wire import subjects
 from fairway.wire.envelope import JobMessage
-from fairway.wire.fleet import DeadLetter
-from fairway.wire.reasons import Reason
+from fairway.wire.reasons import Code
 
-log = structlog.get_logger()
 # How often an instance looks for what another one left unsaid (s).
 _SWEEP_S = 1.0
 _encode = msgspec.json.Encoder().encode
@@ -26,10 +21,11 @@ _unpacked = msgspec.msgpack.Decoder(list[Outgoing]).decode
 
 class Outbox:
     """One per service, shared by its instances: whoever finds an entry that stays publishes it. `reached` is whether
-    the last sweep could look for any."""
+    the last sweep could look for any; `saying` is how it publishes."""
 
-    def __init__(self, service: str, world: Any) -> None:
+    def __init__(self, service: str, world: Any, count: Callable[[Code], None] = lambda code: None) -> None:
         self._service, self._world = service, world
+        self.saying = Insisting(service, world, count)
         self._table = f"outbox/{service}"
         self._lease = ""
         self._done: tuple[str, ...] = ()
@@ -67,21 +63,9 @@ class Outbox:
         have by now among it, and have to be decided again. So the store is asked once more when all is said: what
         came too late counts for nobody (domain.working_sets), and must not be taken for said."""
         if messages:
-            await self.insist(messages, self._entries)
+            await self.saying.insist(messages, self._entries)
             await self._world.store.read(Wanted())
         self._done = (commit.key,) if messages else ()
-
-    async def insist(self, messages: Sequence[Outgoing], still: Callable[[], Awaitable[object]] | None = None) -> None:
-        """Publishes until it is done, or until `still`, which is asked before each further try, raises."""
-        while True:
-            try:
-                await self._world.bus.publish(messages, tries=1)
-                return
-            except Unreachable as error:
-                log.warning("waiting", service=self._service, cause=str(error))
-            await self._world.clock.sleep(0.5)
-            if still is not None:
-                await still()
 
     async def recover(self) -> None:
         """Says what a crashed instance left unsaid. Saying it twice is saying it once: the ids are the same."""
@@ -111,7 +95,7 @@ class Outbox:
         for data in entries.values():
             # An entry by itself, as it was said the first time: together with others the bus might bundle it otherwise.
             messages = [one for payload in netstrings(data) for one in _unpacked(payload)]
-            await self.insist(messages, self._entries)
+            await self.saying.insist(messages, self._entries)
         await self._world.store.commit(Commit(steps=(), outbox=self._table, done=tuple(entries)))
 
 
@@ -123,16 +107,3 @@ def netstrings(data: bytes) -> list[bytes]:
         at = colon + 1 + int(data[at:colon])
         found.append(data[colon + 1 : at])
     return found
-
-
-def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:
-    """The message that keeps one that could not be handled; its id is that of the buried one and its place, for one
-    that is said again after it was mended may fail again."""
-    one = item.delivery
-    stream = item.source.stream if item.source else ""
-    letter = DeadLetter(
-        at=now, service=service, subject=one.subject, id=one.id, stream=stream, sequence=one.sequence, why=why,
-        data=one.data,
-    )  # fmt: skip
-    name = message_id("dlq", service, one.id, one.sequence)
-    return Outgoing(name, subjects.dead_letter(service), _encode(letter), "fairway.dlq", f"/fairway/{service}")

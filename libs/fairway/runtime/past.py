@@ -1,14 +1,18 @@
 """What of the record counts: which working sets were in use."""
 
 import msgspec
+import structlog
 
+from fairway.domain.decision import Heard
 from fairway.domain.working_sets import WorkingSets
-from fairway.runtime.ports import Bus, Store
+from fairway.runtime.ports import Bus, Delivery, Store
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.envelope import JobMessage
 
 REBUILDS = subjects.job(wire.Rebuild.verb, "")
-decode_rebuild = msgspec.json.Decoder(wire.Rebuild).decode
+log = structlog.get_logger()
+_decode = msgspec.json.Decoder(wire.Rebuild).decode
 
 
 async def working_sets(bus: Bus, known: WorkingSets | None = None) -> WorkingSets:
@@ -16,8 +20,25 @@ async def working_sets(bus: Bus, known: WorkingSets | None = None) -> WorkingSet
     away."""
     sets = known or WorkingSets()
     async for one in bus.history(subjects.JOBS, (REBUILDS,), start=sets.heard + 1):
-        sets.hear(decode_rebuild(one.data), one.sequence)
+        if (message := rebuild_of(one)) is not None:
+            sets.hear(message, one.sequence)
     return sets
+
+
+def rebuild_of(one: Delivery) -> wire.Rebuild | None:
+    """None for whatever else was said there: every service reads this place at every start, and none hears it, so that
+    it would be nobody's dead letter."""
+    try:
+        return _decode(one.data)
+    except msgspec.DecodeError:
+        log.error("passed over: it says nothing of a rebuild", subject=one.subject, sequence=one.sequence)
+        return None
+
+
+def late(heard: Heard, sets: WorkingSets) -> bool:
+    """Whether a message is an event that came too late for its working set."""
+    message = heard.message
+    return isinstance(message, JobMessage) and sets.late(message, heard.sequence)
 
 
 class Past:

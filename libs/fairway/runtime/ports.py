@@ -35,7 +35,7 @@ class Outgoing(Struct, frozen=True):
 class Delivery(Struct):
     """A message as it came. `handle` is the transport's, for the acknowledgement; `left` how many wait behind it,
     `behind` how many of these were stored together with it, with the same sequence. `stored_at` is when that was, in
-    milliseconds since 1970 by the bus's clock (0: not known)."""
+    milliseconds since 1970 by the bus's clock (0: not known). One with a `fault` cannot be read, and has no data."""
 
     id: str
     subject: str
@@ -46,6 +46,7 @@ class Delivery(Struct):
     behind: int = 0
     handle: Any = None
     stored_at: int = 0
+    fault: str = ""
 
 
 class Source(Protocol):
@@ -66,7 +67,8 @@ class Source(Protocol):
 class Bus(Protocol):
     async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
         """Returns when every message is stored. Unreachable after so many tries of some seconds each, and at once when
-        the connection breaks in the last of them; safe to repeat. Nothing of it is sent later than that."""
+        the connection breaks in the last of them; safe to repeat. Nothing of it is sent later than that. Unsayable
+        (runtime.sayable) names those that can never be stored, when all others are."""
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source: ...
     async def fetch(self, stream: str, sequence: int) -> bytes | None:

@@ -18,7 +18,9 @@ from fairway.domain.ledger import Hold
 from fairway.domain.shares import Share
 from fairway.domain.tell import message_id, name_key, row_of
 from fairway.domain.working_sets import WorkingSets
+from fairway.runtime.past import rebuild_of
 from fairway.runtime.ports import Bus, Outgoing, Store, Unreachable
+from fairway.runtime.whose import in_place
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import Slot
@@ -41,7 +43,6 @@ class _Placed(wire.JobMessage, frozen=True, kw_only=True, tag="placed"):
 
 
 _OTHERS = tuple(kind for kind in get_args(wire.Message) if kind is not wire.Placed)
-_decode_rebuild = msgspec.json.Decoder(wire.Rebuild).decode
 _decode = msgspec.json.Decoder(Union[(_Placed, *_OTHERS)]).decode  # of a tuple
 # Of what changes a job: manifests as they were submitted are most of the record's bytes, and change none.
 _KINDS: tuple[type[wire.JobMessage], ...] = (wire.Admitted, *MOVES)
@@ -74,16 +75,18 @@ class Folding:
     def __init__(self, sets: WorkingSets | None = None) -> None:
         self._sets = sets or WorkingSets()
         self._jobs: dict[str, Job] = {}
-        self._early: dict[str, dict[int, wire.JobMessage]] = {}
+        self._early: dict[str, dict[tuple[int, str], wire.JobMessage]] = {}
         self._records: dict[str, dict[int, bytes]] = {}
 
-    def read(self, data: bytes, sequence: int = 0) -> None:
-        """One message as it is stored at this place. The records of present placements are kept as they are."""
+    def read(self, data: bytes, sequence: int = 0, subject: str = "") -> None:
+        """One message as it is stored at this place, on this subject if it is known. The records of present placements
+        are kept as they are."""
         message = _decode(data)
-        if self._sets.late(message, sequence):
+        if self._sets.late(message, sequence) or (subject and not in_place(subject, message)):
             return
         if isinstance(message, _Placed):
-            self._records.setdefault(message.job, {})[message.rev] = data
+            if not self._others(message):
+                self._records.setdefault(message.job, {})[message.rev] = data
             message = message.placed()
         self.hear(message)
         job = self._jobs.get(message.job)
@@ -105,16 +108,21 @@ class Folding:
         data = self._records[name][placed.rev]
         return data.replace(b'"epoch":%d,' % placed.epoch, b"", 1) if placed.epoch else data
 
+    def _others(self, message: wire.JobMessage) -> bool:
+        """Whether it speaks of another tenant's job."""
+        job = self._jobs.get(message.job)
+        return job is not None and job.tenant != message.tenant
+
     def hear(self, message: wire.JobMessage) -> None:
         rev = self._rev(message.job)
-        if message.rev <= rev:
-            return  # a command, or said before
+        if message.rev <= rev or self._others(message):
+            return  # a command, or said before, or somebody else's word
         if message.rev == rev + 1 and message.job not in self._early:
             self._fold(message)
             return
         early = self._early.setdefault(message.job, {})
-        early.setdefault(message.rev, message)
-        while (ready := early.pop(self._rev(message.job) + 1, None)) is not None:
+        early.setdefault((message.rev, message.tenant), message)
+        while (ready := early.pop((self._rev(message.job) + 1, message.tenant), None)) is not None:
             self._fold(ready)
         if not early:
             del self._early[message.job]
@@ -137,8 +145,8 @@ class Folding:
     def jobs(self) -> dict[str, Job]:
         """The jobs at the end of the record. What waits for an event that is not there is taken as it is."""
         for early in self._early.values():
-            for rev in sorted(early):
-                self._fold(early[rev])
+            for place in sorted(early):
+                self._fold(early[place])
         self._early.clear()
         return self._jobs
 
@@ -156,7 +164,7 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
         if delivery.subject.split(".", 3)[2] not in _FOLDED:
             continue
         try:
-            folding.read(delivery.data, delivery.sequence)
+            folding.read(delivery.data, delivery.sequence, delivery.subject)
         except msgspec.DecodeError:
             continue  # its consumer has put it among the dead letters
     jobs = folding.jobs()
@@ -200,7 +208,8 @@ async def _begun(bus: Bus, owner: str, number: int) -> tuple[int, WorkingSets]:
     start, sets, born = _said(wire.Rebuild(owner=owner), number), WorkingSets(), 0
     await bus.publish([start])
     async for delivery in bus.history(subjects.JOBS, (start.subject,)):
-        sets.hear(_decode_rebuild(delivery.data), delivery.sequence)
+        if (message := rebuild_of(delivery)) is not None:
+            sets.hear(message, delivery.sequence)
         born = delivery.sequence if delivery.id == start.id else born
     if not born:
         raise Unreachable("the record does not show yet that a rebuild has begun")

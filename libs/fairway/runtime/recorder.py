@@ -13,6 +13,7 @@ import structlog
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.runtime.ports import Bus, Found, Outgoing, Unreachable
+from fairway.runtime.sayable import Unsayable
 from fairway.runtime.view_backlog import Backlog, Everything, Fed, One
 from fairway.runtime.views import FleetView
 from fairway.wire import views
@@ -116,4 +117,7 @@ class Recorder:
                     log.warning("views wait", cause=str(error))
                 self._stuck = True
                 return
+            except Unsayable as error:
+                log.error("a view cannot be recorded", cause=str(error))
+                self._due = True  # with what was in it, what follows cannot be understood
             self._sending, self._stuck = None, False

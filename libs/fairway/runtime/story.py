@@ -12,6 +12,7 @@ from fairway.domain.job import Job
 from fairway.runtime.narrate import narrate
 from fairway.runtime.past import working_sets
 from fairway.runtime.ports import Bus, Delivery, Found, Wanted
+from fairway.runtime.whose import in_place
 from fairway.runtime.why import Why, why
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -132,6 +133,8 @@ async def _recorded(bus: Bus, job: Job) -> list[Recorded]:
             message = _read(one)
             if message is None or (message.job != job.id and one.sequence != first):
                 continue
+            if message.tenant != job.tenant or not in_place(one.subject, message):
+                continue  # somebody spoke for another
             if sets.late(message, one.sequence):
                 continue  # nobody acted on it
             found.append((one.sequence, message))

@@ -26,6 +26,9 @@ class Meter:
             "fairway_dead_letters_waiting", "Dead letters that wait for an operator.", by, registry=registry
         )
         self._seconds = Histogram("fairway_batch_duration_seconds", "Time to handle one batch.", by, registry=registry)
+        self._refused = Counter(
+            "fairway_http_refusals_total", "Bodies that the HTTP door cannot read.", ("reason",), registry=registry
+        )
         self.sweep_wakes = Counter(
             "fairway_sweep_wakes_total", "Jobs that only the sweep woke; stays 0.", by, registry=registry
         )
@@ -37,7 +40,7 @@ class Meter:
         self.ready.labels(service).set_function(ready)
         for counter in (self._handled, self._conflicts, self._said):
             counter.labels(service)
-        for reason in (Code.UNDECODABLE, Code.HANDLER_FAILED):
+        for reason in (Code.UNDECODABLE, Code.HANDLER_FAILED, Code.WRONG_SUBJECT, Code.UNSAYABLE):
             self._buried.labels(service, reason)
 
     def start(self) -> float:
@@ -51,6 +54,9 @@ class Meter:
 
     def dead_letter(self, service: str, reason: Code) -> None:
         self._buried.labels(service, reason).inc()
+
+    def refused(self, reason: Code) -> None:
+        self._refused.labels(reason).inc()
 
     def letters(self, counts: Mapping[str, int]) -> None:
         """How many dead letters of each service the stream has now."""

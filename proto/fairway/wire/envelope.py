@@ -1,8 +1,13 @@
 """The head of every message about a job, who asked for it, and the one message of that stream that is about none."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+# Numbers in the head come from anybody. A store's scripts count exactly up to 2^53, and no job has as many events or
+# attempts as these: what says more does not decode, wherever it is read.
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Moment = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Actor(Struct, frozen=True, omit_defaults=True):
@@ -23,11 +28,11 @@ class JobMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 
     job: str = ""
     tenant: str
-    attempt: int = 0
-    rev: int = 0
-    at: int = 0
+    attempt: Count = 0
+    rev: Count = 0
+    at: Moment = 0
     cause: str = ""
-    epoch: int = 0
+    epoch: Moment = 0
 
     verb: ClassVar[str] = ""
 
@@ -39,4 +44,4 @@ class Rebuild(JobMessage, frozen=True, kw_only=True, tag="rebuild"):
     verb = "rebuild"
     tenant: str = ""
     owner: str
-    begun: int = 0
+    begun: Moment = 0

@@ -101,8 +101,8 @@ class ConfigRefused(FleetMessage, frozen=True, kw_only=True, tag="config_refused
 
 
 class DeadLetter(FleetMessage, frozen=True, kw_only=True, tag="dead_letter"):
-    """A message that could not be handled: its id, where it came from, why, and its bytes (base64 in JSON). What was
-    refused at the HTTP door has no stream and no bytes."""
+    """A message that could not be handled: its id, where it came from, why, and its bytes (base64 in JSON). One that
+    could not be published has no stream. Where only its beginning is kept, `size` and `sha256` are of all of it."""
 
     verb = "dlq"
     service: str
@@ -113,6 +113,8 @@ class DeadLetter(FleetMessage, frozen=True, kw_only=True, tag="dead_letter"):
     why: Reason
     data: bytes = b""
     who: Actor | None = None
+    size: int = 0
+    sha256: str = ""
 
 
 Message = Report | Freed | Stranded | Configured | ConfigRefused | DeadLetter

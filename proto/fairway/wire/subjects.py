@@ -2,6 +2,7 @@
 
 import re
 from base64 import b32encode
+from functools import lru_cache
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -15,6 +16,8 @@ VIEWS = "VIEWS"
 IN = "IN"
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+# Every message that is heard is asked for its subject. Of longer names, which anybody can make up, none is remembered.
+_KEPT = 128
 
 
 def token(name: str) -> str:
@@ -22,10 +25,17 @@ def token(name: str) -> str:
     no name can hold a dot, a wildcard, a space or a line end."""
     if _PLAIN.fullmatch(name):
         return name
-    return "~" + b32encode(blake2b(name.encode(), digest_size=15).digest()).decode().lower()
+    # Half of a surrogate pair is no character, but a Python string can hold it.
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=15).digest()
+    return "~" + b32encode(digest).decode().lower()
 
 
 def job(verb: str, tenant: str) -> str:
+    return _job(verb, tenant) if len(tenant) < _KEPT else f"fairway.job.{verb}.{token(tenant)}"
+
+
+@lru_cache(4096)
+def _job(verb: str, tenant: str) -> str:
     return f"fairway.job.{verb}.{token(tenant)}"
 
 
@@ -39,7 +49,9 @@ def cluster(verb: str, name: str) -> str:
 
 
 def config(kind: str, namespace: str, name: str) -> str:
-    return f"fairway.config.{token(kind)}.{token(namespace or '-')}.{token(name)}"
+    # Of no namespace is `-`; a name that begins so, which no namespace has, gets one more.
+    place = f"-{namespace}" if namespace[:1] in ("", "-") else namespace
+    return f"fairway.config.{token(kind)}.{token(place)}.{token(name)}"
 
 
 def dead_letter(service: str) -> str:
@@ -58,7 +70,8 @@ def resync(name: str) -> str:
 
 class Stream(Struct, frozen=True):
     """`per_subject` keeps that many last messages of each subject (0: all); `max_age` is in seconds (0: for ever);
-    beyond `max_bytes` (0: any number) the oldest go."""
+    beyond `max_bytes` (0: any number) the oldest go. A server sets those aside: one that has not so much gives `least`
+    (0: then there is no such stream)."""
 
     name: str
     subjects: tuple[str, ...]
@@ -66,6 +79,7 @@ class Stream(Struct, frozen=True):
     max_age: int = 0
     duplicate_window: int = 120
     max_bytes: int = 0
+    least: int = 0
 
 
 # JOBS has no age limit: it is the record from which everything else is rebuilt.
@@ -77,8 +91,8 @@ RECORD = (
     Stream(JOBS, ("fairway.job.>",)),
     Stream(CLUSTERS, ("fairway.cluster.>",), max_age=600, duplicate_window=30),
     Stream(CONFIG, ("fairway.config.>",), per_subject=1),
-    Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400, max_bytes=1 << 30),
-    Stream(IN, ("fairway.in.>",), max_age=86_400, max_bytes=1 << 28),
+    Stream(IN, ("fairway.in.>",), max_age=86_400, max_bytes=1 << 28, least=1 << 22),
+    Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400, max_bytes=1 << 30, least=1 << 24),
 )
 VIEWS_STREAM = Stream(VIEWS, ("fairway.view.>",), max_age=7 * 86_400, max_bytes=1 << 30)
 STREAMS = (*RECORD, VIEWS_STREAM)

@@ -14,6 +14,7 @@ from fairway.runtime.catalog import Catalog
 from fairway.runtime.ports import Found, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
+from fairway.runtime.whose import place_of
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
@@ -78,5 +79,5 @@ class AdmissionView(JobsView):
 
 
 def service(catalog: Catalog) -> Service:
-    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.submitted.>",), msgspec.json.Decoder(wire.Submitted))
+    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.submitted.>",), msgspec.json.Decoder(wire.Submitted), place_of)
     return Service(SERVICE, (ear,), decide, lambda: AdmissionView(catalog))

@@ -51,10 +51,11 @@ def understand(message: wire.Submitted, cause: str, sequence: int, settings: Set
     manifest, refusal = _decoded(message.manifest)
     meta = manifest.get("metadata")
     meta = meta if isinstance(meta, dict) else {}
-    namespace, name = str(meta.get("namespace") or "default"), str(meta.get("name") or "")
+    name = str(meta.get("name") or "")
     client = message.client or cause
+    # The tenant's, whatever namespace it names: else what is refused for that would take the id of another's job to be.
     head = Understood(
-        job_id(namespace, client, name), message.tenant, f"{namespace}/{client}", digest,
+        job_id(message.tenant, client, name), message.tenant, f"{message.tenant}/{client}", digest,
         kind=str(manifest.get("kind") or ""), name=name, api_version=str(manifest.get("apiVersion") or ""),
     )  # fmt: skip
     if refusal is not None:

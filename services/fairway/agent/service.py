@@ -11,6 +11,7 @@ from fairway.agent.decide import Seen, parts
 from fairway.agent.holds import ways
 from fairway.domain.tell import message_id
 from fairway.runtime.ports import Bus, Change, Clock, Cluster, ClusterRefused, Ids, Outgoing, Unreachable
+from fairway.runtime.sayable import Unsayable
 from fairway.wire import subjects
 from fairway.wire.capacity import RESERVATIONS, Taint
 from fairway.wire.fleet import Configured, Report, Stranded
@@ -194,7 +195,7 @@ class Agent:
         """Whether the bus has them all."""
         try:
             await self._bus.publish(messages)
-        except Unreachable as error:
+        except (Unreachable, Unsayable) as error:
             if not self._bus_away:
                 log.warning("bus is away: keeping the newest state", cluster=self._cluster.name, cause=str(error))
             self._bus_away = f"the bus does not answer: {error}"

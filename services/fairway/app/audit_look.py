@@ -97,7 +97,7 @@ class Look:
         async for one in self._bus.history(subjects.JOBS):
             try:
                 if job_of(one.data) in jobs:
-                    folding.read(one.data, one.sequence)
+                    folding.read(one.data, one.sequence, one.subject)
             except msgspec.DecodeError:
                 continue  # its consumer has put it among the dead letters
         return drift.flat(folding.working_set(folding.jobs()))

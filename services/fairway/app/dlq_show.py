@@ -10,7 +10,7 @@ from rich.text import Text
 
 from fairway.adapters.nats_letters import Kept
 from fairway.app.dlq_work import NOT_THERE, Done, Line
-from fairway.app.show import clean, console, render_table
+from fairway.app.show import clean, console, json_text, render_table
 from fairway.runtime.prose import moment, sentence
 
 
@@ -18,12 +18,14 @@ def show_all(lines: Sequence[Line], output: str) -> None:
     if output:
         _print({"items": lines})
         return
-    columns = ["NUMBER", "SERVICE", "WHEN", "REASON", "SUBJECT", "JOB", "MESSAGE"]
-    rows = [
-        (one.number, one.service, moment(one.at), one.why.code.value, one.subject, one.job or "-", one.why.text)
-        for one in lines
-    ]
+    columns = ["NUMBER", "SERVICE", "WHEN", "REASON", "SUBJECT", "JOB", "BYTES", "DIGEST", "MESSAGE"]
+    rows = [_row(one) for one in lines]
     console().print(render_table(columns, rows), end="")
+
+
+def _row(one: Line) -> tuple[object, ...]:
+    about = (one.number, one.service, moment(one.at), one.why.code.value, one.subject, one.job or "-")
+    return (*about, one.size, one.sha256[:12], one.why.text)
 
 
 def show_one(kept: Kept, output: str) -> None:
@@ -35,7 +37,10 @@ def show_one(kept: Kept, output: str) -> None:
     text = Text(f"Letter {line.number} of {clean(line.service)}, {moment(line.at)}\n", "bold")
     text.append(f"  {line.why.code.value}", "red")
     text.append(f"  {clean(sentence(line.why.text))}\n")
-    for name, value in (("do", line.why.remedy), ("said on", where), ("id", line.id), ("job", line.job)):
+    facts = {
+        "do": line.why.remedy, "said on": where, "id": line.id, "job": line.job, "holds": _held(line, data),
+    }  # fmt: skip
+    for name, value in facts.items():
         if value:
             text.append(f"  {name:<8}", "dim")
             text.append(f"{clean(value)}\n")
@@ -63,6 +68,11 @@ def _message(data: bytes) -> dict[str, Any]:
         return {"data": b64encode(data).decode()}
 
 
+def _held(line: Line, data: bytes) -> str:
+    cut = f", of which the first {len(data)} are kept" if line.size > len(data) else ""
+    return f"{line.size} bytes{cut}, sha256 {line.sha256}" if line.size else ""
+
+
 def _readable(data: bytes) -> str:
     """The message, every line indented and printable."""
     if not data:
@@ -81,4 +91,4 @@ def _line(text: str) -> str:
 
 
 def _print(value: Any) -> None:
-    typer.echo(msgspec.json.format(msgspec.json.encode(value)).decode())
+    typer.echo(json_text(value))

@@ -5,6 +5,7 @@ import getpass
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from hashlib import sha256
 
 import structlog
 from msgspec import Struct
@@ -31,7 +32,8 @@ class Asked(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """A letter as it is listed. `id`, `subject`, `stream`, `sequence` and `job` are those of the message in it."""
+    """A letter as it is listed. `id`, `subject`, `stream`, `sequence`, `job`, `size` and `sha256` are those of the
+    message in it, also where the letter keeps only the beginning of it."""
 
     number: int
     service: str
@@ -43,13 +45,14 @@ class Line(Struct, frozen=True):
     sequence: int
     job: str
     size: int
+    sha256: str
 
     @classmethod
     def of(cls, kept: Kept) -> "Line":
         one = kept.letter
         return cls(
             kept.number, one.service, one.at, one.why, one.subject, one.id, one.stream, one.sequence,
-            job_of(one.data), len(one.data),
+            job_of(one.data), one.size or len(one.data), one.sha256 or sha256(one.data).hexdigest(),
         )  # fmt: skip
 
 

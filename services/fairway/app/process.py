@@ -54,11 +54,7 @@ class Process(AsgiFastStream):
     def waiting(self) -> list[str]:
         if self.parts is None:
             return ["the bus does not answer yet"]
-        lacking = [
-            f"{name} waits for the store, the bus or its lease"
-            for name, loop in self.parts.loops.items()
-            if not loop.ready
-        ]
+        lacking = [f"{name}: {loop.waiting}" for name, loop in self.parts.loops.items() if loop.waiting]
         if not self.parts.bus.connected:
             lacking.append("the bus is away")
         if not self.parts.catalog.known.is_set():

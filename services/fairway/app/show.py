@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import IO
 
+import msgspec
 from rich.console import Console
 from rich.text import Text
 
@@ -30,6 +31,13 @@ def clean(text: object) -> str:
     """Printable, on one line, and not endless."""
     shown = _UNPRINTABLE.sub(lambda found: f"\\x{ord(found.group()):02x}", str(text))
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}... ({len(shown) - _LONGEST} more)"
+
+
+def json_text(value: object) -> str:
+    """Indented JSON in which nothing moves the cursor either: what JSON leaves as it is, is escaped."""
+    plain = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    lines = (_UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", line) for line in plain.split("\n"))
+    return "\n".join(lines)
 
 
 def render_table(columns: Sequence[str], rows: Sequence[Sequence[object]], styled: str = "STATE") -> Text:

@@ -167,7 +167,8 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     def read(message: wire.Submitted) -> Understood:
         return understand(message, "dry-run", 0, parts.catalog)
 
-    return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub, limiter)
+    insecure, refused = parts.settings.insecure, parts.meter.refused
+    return HttpSettings(parts.ids, read, parts.catalog, insecure, parts.hub, limiter, refused)
 
 
 async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = RECORD) -> None:

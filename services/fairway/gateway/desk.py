@@ -68,6 +68,8 @@ class Desk:
         line.deliveries.append(one)
         if isinstance(message, wire.Failed | wire.Lost):
             line.ends.append((one.id, message))
+        elif line.newest is not None and line.newest.tenant != message.tenant:
+            line.ends.append((one.id, message))  # one of them is none of this job's: both are looked at
         elif line.newest is None or message.rev >= line.newest.rev:
             line.newest, line.cause = message, one.id
         stretch = 0 if isinstance(message, wire.Rejected) else self._stretch()

@@ -31,7 +31,7 @@ from fairway.gateway.submit import Accepted, Door
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Cluster, Ids, StoreWiped, Unreachable
 from fairway.runtime.story import Story, Why
-from fairway.wire.reasons import Refused
+from fairway.wire.reasons import Code, Refused
 
 VERSION = "v1"
 _LOOPBACK = frozenset({"127.0.0.1", "::1"})
@@ -41,7 +41,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 class HttpSettings(Struct, frozen=True):
     """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set;
-    `hub`, where there is one, keeps the settings that come over HTTP. `limiter` is shared with the hub's intake."""
+    `hub`, where there is one, keeps the settings that come over HTTP. `limiter` is shared with the hub's intake;
+    `refused` counts what cannot be read."""
 
     ids: Ids
     understand: Understand
@@ -49,6 +50,7 @@ class HttpSettings(Struct, frozen=True):
     insecure: bool = False
     hub: Cluster | None = None
     limiter: Limiter | None = None
+    refused: Callable[[Code], None] = lambda code: None
 
 
 class Envelope(Struct, frozen=True):
@@ -83,7 +85,8 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
     def foresee(said: Submission) -> Preview:
         return preview(said.tenant, settings.understand(said.say.message), rules.tree)
 
-    door = Door(world, settings.ids, foresee, settings.limiter or Limiter(world, lambda: rules.limits))
+    limiter = settings.limiter or Limiter(world, lambda: rules.limits)
+    door = Door(world, settings.ids, foresee, limiter, settings.refused)
     table = _of_jobs(Jobs(world, door), door) + _of_fleet(Fleet(world, settings.configuration), Streams(world))
     table.append((_SETTING, SettingsDoor(door, settings.hub).post))
     spec = document([operation for operation, _ in table], VERSION)

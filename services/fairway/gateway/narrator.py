@@ -23,6 +23,7 @@ from fairway.runtime.narrate import reason
 from fairway.runtime.past import Past
 from fairway.runtime.ports import Cluster, Delivery, Source, Unreachable, Wanted
 from fairway.runtime.vital import vital
+from fairway.runtime.whose import in_place
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
@@ -158,7 +159,8 @@ class Narrator:
 
     async def _say(self, job: Job | None, line: Line) -> None:
         words = [*line.ends, *([(line.cause, line.newest)] if line.newest else [])]
-        words.sort(key=lambda word: word[1].rev)
+        # What was said of it in another tenant's name is among the dead letters.
+        words = sorted(((cause, one) for cause, one in words if job is None or one.tenant == job.tenant), key=_rev)
         for _, message in words:
             job = _caught_up(job, message)
         uid = job.hub_uid if job else ""
@@ -226,6 +228,10 @@ class Narrator:
             await self._world.clock.sleep(wait / 1000)
 
 
+def _rev(word: tuple[str, wire.JobMessage]) -> int:
+    return word[1].rev
+
+
 def _caught_up(job: Job | None, message: wire.JobMessage) -> Job | None:
     """The row, with a message that is ahead of it while the store is being rebuilt."""
     if job is not None and message.rev <= job.rev:
@@ -241,4 +247,4 @@ def _message(one: Delivery) -> wire.JobMessage | None:
         message: wire.JobMessage = _decode(one.data)
     except msgspec.DecodeError:
         return None
-    return message
+    return message if in_place(one.subject, message) else None

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Sequence
 
 import msgspec
-import structlog
 
 from fairway.domain.decision import Say
 from fairway.gateway.decide import outgoing_kind
+from fairway.runtime.insisting import Insisting
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Outgoing, Unreachable
+from fairway.runtime.ports import Outgoing
 
-log = structlog.get_logger()
 _encode = msgspec.json.Encoder().encode
 _PIECE = 256
 
@@ -19,21 +18,16 @@ _PIECE = 256
 class Post:
     def __init__(self, world: World) -> None:
         self._world = world
+        self._saying = Insisting("gateway", world)
 
     async def say(self, words: Sequence[Say]) -> None:
-        """Returns when all of it is stored, however long the bus is away."""
+        """Returns when all of it is stored, however long the bus is away; what can never be is a dead letter."""
         for start in range(0, len(words), _PIECE):
             piece = [
                 Outgoing(one.id, one.subject, _encode(one.message), outgoing_kind(one), "/fairway/gateway")
                 for one in words[start : start + _PIECE]
             ]
-            while True:
-                try:
-                    await self._world.bus.publish(piece)
-                    break
-                except (Unreachable, OSError, TimeoutError) as error:
-                    log.warning("waiting", service="gateway", cause=str(error))
-                    await self._world.clock.sleep(0.5)
+            await self._saying.insist(piece)
 
 
 class Outbox:

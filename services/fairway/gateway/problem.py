@@ -8,6 +8,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fairway.runtime.sayable import Unsaid
 from fairway.wire.reasons import Code, Reason, Refused
 
 _encode = msgspec.json.Encoder().encode
@@ -55,6 +56,13 @@ def refused(reasons: Sequence[Reason], job: str = "", title: str = "") -> Proble
 
 def away(cause: str, detail: str) -> Problem:
     return Problem(503, cause, detail, code="Unavailable", headers={"Retry-After": str(RETRY_AFTER_S)})
+
+
+def unsayable(one: Unsaid) -> Problem:
+    """What no bus would ever store: trying again is of no use."""
+    reasons = (ReasonBody(one.why.code.value, one.why.field, one.why.text, one.why.remedy),)
+    title = f"this cannot be said on the bus: {one.why.text}"
+    return Problem(413 if one.too_large else 422, title, one.why.remedy, code=one.why.code.value, reasons=reasons)
 
 
 def too_much(why: Reason, wait_ms: int) -> Problem:

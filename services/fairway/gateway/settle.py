@@ -7,7 +7,8 @@ import msgspec
 import structlog
 
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Unreachable
+from fairway.runtime.ports import Delivery, Unreachable
+from fairway.runtime.whose import in_place
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
@@ -57,13 +58,15 @@ class Settled:
                 self._listening.set()
                 continue
             if self._waiting and self._listening.is_set():
-                self._take(one.data)
+                self._take(one)
 
-    def _take(self, data: bytes) -> None:
+    def _take(self, one: Delivery) -> None:
         try:
-            message = _decode(data)
+            message = _decode(one.data)
         except msgspec.DecodeError:
             return  # its consumer has put it among the dead letters
+        if not in_place(one.subject, message):
+            return
         word = self._waiting.get(message.job) or self._waiting.get(message.cause)
         if word is not None and not word.done() and isinstance(message, wire.Queue | wire.Rejected):
             word.set_result(message)

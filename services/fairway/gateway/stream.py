@@ -10,8 +10,9 @@ from starlette.responses import Response, StreamingResponse
 from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.problem import RETRY_AFTER_S, Problem
 from fairway.runtime.loop import World
-from fairway.runtime.past import REBUILDS, decode_rebuild, working_sets
+from fairway.runtime.past import REBUILDS, rebuild_of, working_sets
 from fairway.runtime.ports import Delivery, Unreachable
+from fairway.runtime.whose import in_place
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.names import is_namespace
@@ -76,8 +77,9 @@ class Streams:
         try:
             async for one in record:
                 if one.subject == REBUILDS:
-                    sets.hear(decode_rebuild(one.data), one.sequence)
-                elif now and one.subject and not _late(sets, one):
+                    if (message := rebuild_of(one)) is not None:
+                        sets.hear(message, one.sequence)
+                elif now and one.subject and not _passed_over(sets, one):
                     yield one
                 now = now or not one.subject
         finally:
@@ -85,11 +87,13 @@ class Streams:
                 await record.aclose()
 
 
-def _late(sets: WorkingSets, one: Delivery) -> bool:
+def _passed_over(sets: WorkingSets, one: Delivery) -> bool:
+    """What came too late, or was said in another's place, happened for nobody."""
     try:
-        return sets.late(_decode(one.data), one.sequence)
+        message = _decode(one.data)
     except msgspec.DecodeError:
         return False
+    return sets.late(message, one.sequence) or not in_place(one.subject, message)
 
 
 def event(one: Delivery) -> bytes:

@@ -1,7 +1,6 @@
 """POST /v1/jobs: a body becomes one `submitted` message, and is accepted only when the stream has stored it."""
 
 import asyncio
-import contextlib
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +23,7 @@ from fairway.gateway.reader import Reader
 from fairway.gateway.settle import Settled
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Ids, Outgoing, Unreachable, Wanted
+from fairway.runtime.sayable import Unsayable
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason, Refused
@@ -50,10 +50,13 @@ class Accepted(Struct, frozen=True):
 
 
 class Door:
-    """`foresee` says what would become of a submission."""
+    """`foresee` says what would become of a submission; `count` is told of each body that cannot be read."""
 
-    def __init__(self, world: World, ids: Ids, foresee: Callable[[Submission], Preview], limiter: Limiter) -> None:
-        self._world, self._ids, self._foresee, self._limiter = world, ids, foresee, limiter
+    def __init__(
+        self, world: World, ids: Ids, foresee: Callable[[Submission], Preview], limiter: Limiter,
+        count: Callable[[Code], None],
+    ) -> None:  # fmt: skip
+        self._world, self._ids, self._foresee, self._limiter, self._count = world, ids, foresee, limiter, count
         self._rows = Reader(world.store)
         self._large = asyncio.Semaphore(2)
         self._recent: OrderedDict[str, Submission] = OrderedDict()
@@ -91,18 +94,9 @@ class Door:
         try:
             return await self._parsed(await read_body(request))
         except (Refused, problem.Problem) as error:
-            await self._keep_refused(request, error)
+            # Counted and not kept: whoever sends what cannot be read would fill the dead letters with it.
+            self._count(error.reasons[0].code if isinstance(error, Refused) else Code(error.body.code))
             raise
-
-    async def _keep_refused(self, request: Request, error: Exception) -> None:
-        """What cannot be read is nobody's job, so no job can tell of it: the record of it is a dead letter."""
-        reasons = getattr(error, "reasons", ()) or (Reason(Code.INVALID, str(error)),)
-        where = request.client.host if request.client else ""
-        letter = fleet.DeadLetter(at=self.now(), service="gateway", subject=f"http {where}", why=reasons[0])
-        name = message_id("http", self._ids.new())
-        data = msgspec.json.encode(letter)
-        with contextlib.suppress(Unreachable):
-            await self._world.bus.publish([Outgoing(name, subjects.dead_letter("gateway"), data, "fairway.dlq")])
 
     async def tree_in_force(self) -> tuple[str, str] | None:
         """Namespace and name of the ElasticQuotaTree that the fleet has."""
@@ -181,10 +175,13 @@ class Door:
         try:
             async with asyncio.timeout(_PUBLISH_S):
                 await bus.publish([message])
+        except Unsayable as error:
+            raise problem.unsayable(error.refused[0]) from error
         except (Unreachable, TimeoutError, OSError) as error:
             same = f"try again with Idempotency-Key: {client}" if client else "try again"
             detail = f"it is not known whether the message was stored; {same}, which is safe"
-            raise problem.away("the bus did not confirm the message", detail) from error
+            cause = f": {error}" if isinstance(error, Unreachable) else ""
+            raise problem.away(f"the bus did not confirm the message{cause}", detail) from error
 
     async def _settled(
         self, said: Submission, asked: Asked, word: asyncio.Future[wire.Queue | wire.Rejected] | None

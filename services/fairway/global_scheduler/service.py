@@ -11,6 +11,7 @@ from fairway.runtime.ports import Found, Store
 from fairway.runtime.recorder import Recorder
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import FleetView
+from fairway.runtime.whose import place_of
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
@@ -53,7 +54,7 @@ class RecordedView(SchedulerView):
 
 def service(recorder: Recorder | None = None) -> Service:
     decoder = msgspec.json.Decoder(wire.Message)
-    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.dequeued.>",), decoder)
+    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.dequeued.>",), decoder, place_of)
     if recorder is None:
         return Service(SERVICE, (ear,), decide, SchedulerView)
     return Service(SERVICE, (ear,), decide, lambda: RecordedView(recorder), beside=recorder.run)

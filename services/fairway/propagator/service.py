@@ -9,6 +9,7 @@ from fairway.domain.decision import Call, Outcome
 from fairway.propagator.decide import SERVICE, decide
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
+from fairway.runtime.whose import place_of
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
@@ -18,8 +19,8 @@ def services(
 ) -> tuple[Service, Service]:
     """`rooms` runs beside them: it hands over what is held in the members."""
     decoder = msgspec.json.Decoder(wire.Message)
-    dispatch = Ear(subjects.JOBS, SERVICE, ("fairway.job.reserved.>",), decoder)
-    recall = Ear(subjects.JOBS, f"{SERVICE}-recall", ("fairway.job.recall.>",), decoder)
+    dispatch = Ear(subjects.JOBS, SERVICE, ("fairway.job.reserved.>",), decoder, place_of)
+    recall = Ear(subjects.JOBS, f"{SERVICE}-recall", ("fairway.job.recall.>",), decoder, place_of)
     return (
         Service(SERVICE, (dispatch,), decide, JobsView, act=act, most=128, beside=rooms),
         Service(f"{SERVICE}-recall", (recall,), decide, JobsView, act=act, most=64),

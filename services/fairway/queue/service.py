@@ -25,6 +25,7 @@ from fairway.runtime.ports import Found, Store, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView, requests_of
+from fairway.runtime.whose import place_of, place_of_cluster
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.workloads.queues import KIND
@@ -159,8 +160,15 @@ def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
             SERVICE,
             tuple(f"fairway.job.{verb}.>" for verb in _HEARD),
             msgspec.json.Decoder(wire.Message),
+            place_of,
         ),
-        Ear(subjects.CLUSTERS, f"{SERVICE}-freed", ("fairway.cluster.freed.>",), msgspec.json.Decoder(fleet.Freed)),
+        Ear(
+            subjects.CLUSTERS,
+            f"{SERVICE}-freed",
+            ("fairway.cluster.freed.>",),
+            msgspec.json.Decoder(fleet.Freed),
+            place_of_cluster,
+        ),
     )
 
     def view() -> QueueView:

@@ -7,6 +7,7 @@ from fairway.quota.decide import SERVICE, decide
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
+from fairway.runtime.whose import place_of
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
@@ -22,5 +23,5 @@ class QuotaView(JobsView):
 
 
 def service(catalog: Catalog) -> Service:
-    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.admitted.>",), msgspec.json.Decoder(wire.Message))
+    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.admitted.>",), msgspec.json.Decoder(wire.Message), place_of)
     return Service(SERVICE, (ear,), decide, lambda: QuotaView(catalog))

@@ -15,6 +15,7 @@ from fairway.runtime.catalog import Catalog
 from fairway.runtime.ports import Bus, Found, Row, Store, Unreachable, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import FleetView
+from fairway.runtime.whose import place_of, place_of_cluster
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 
@@ -82,17 +83,12 @@ class ReserverView(FleetView):
         return node_writes(self, cluster, nodes, changed)
 
 
-def _reporter(report: fleet.Report) -> str:
-    """A member may report of itself alone."""
-    return subjects.cluster(fleet.Report.verb, report.cluster)
-
-
 def service(bus: Bus, catalog: Catalog) -> Service:
     jobs, reports = msgspec.json.Decoder(wire.Message), msgspec.json.Decoder(fleet.Report)
     ends = tuple(f"fairway.job.{verb}.>" for verb in ("placed", "succeeded", "failed", "lost", "cancelled", "removed"))
     ears = (
-        Ear(subjects.JOBS, SERVICE, ends, jobs),
-        Ear(subjects.CLUSTERS, f"{SERVICE}-reports", ("fairway.cluster.report.>",), reports, _reporter),
+        Ear(subjects.JOBS, SERVICE, ends, jobs, place_of),
+        Ear(subjects.CLUSTERS, f"{SERVICE}-reports", ("fairway.cluster.report.>",), reports, place_of_cluster),
     )
 
     async def act(call: Call) -> Outcome:

@@ -82,7 +82,7 @@ def _unlike(fleet: Fleet) -> Found:
     folding = Folding(sets)
     for one in record:
         if one.subject.split(".")[2] in _FOLDED:
-            folding.read(one.data, one.sequence)
+            folding.read(one.data, one.sequence, one.subject)
     made = {name: (job.rev, job.state, job.attempt, job.cluster) for name, job in folding.jobs().items()}
     there = {name: (job.rev, job.state, job.attempt, job.cluster) for name, job in rows(fleet).items()}
     for name in sorted(made.keys() | there.keys()):

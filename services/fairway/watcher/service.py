@@ -15,6 +15,7 @@ from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView
+from fairway.runtime.whose import place_of, place_of_cluster
 from fairway.watcher import final
 from fairway.watcher.decide import Observed
 from fairway.watcher.freeze import guarded
@@ -118,10 +119,11 @@ def service(
     """`introduced` are the clusters that are known by name. Nothing is given up for `settle_ms` after most of the fleet
     was silent."""
     roster = Roster(eyes.members, introduced)
-    said = Ear(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message))
+    said = Ear(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message), place_of)
     away = Ear(
-        subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), msgspec.json.Decoder(fleet.Message)
-    )
+        subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), msgspec.json.Decoder(fleet.Message),
+        place_of_cluster,
+    )  # fmt: skip
     return Service(
         SERVICE, (said, away), guarded, lambda: WatcherView(eyes.mirror, roster, meter, settle_ms),
         act=eyes.suspicion, ticks=((Late(), _LATE_EVERY_MS),), beside=eyes,
@@ -131,5 +133,5 @@ def service(
 def returning(mirror: Mirror) -> Service:
     """What the record calls an end reaches the hub's objects, and is acknowledged when it is there."""
     heard = tuple(f"fairway.job.{verb}.>" for verb in ("failed", "lost", "rejected", "cancelled"))
-    ear = Ear(subjects.JOBS, final.SERVICE, heard, msgspec.json.Decoder(wire.Message))
+    ear = Ear(subjects.JOBS, final.SERVICE, heard, msgspec.json.Decoder(wire.Message), place_of)
     return Service(final.SERVICE, (ear,), final.decide, JobsView, act=mirror, most=64)

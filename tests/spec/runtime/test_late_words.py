@@ -87,12 +87,12 @@ async def test_a_late_word_is_acknowledged_and_nobody_acts_on_it() -> None:
     async with bench() as one:
         former = one.born
         one.store.wipe()
-        await one.say("just in time", former)
+        await one.say("just-in-time", former)
         await one.clock.advance(10)
         assert one.born > former
         await one.say("late", former)
         await one.say("timely", one.born)
-        assert (one.notes(), one.bus.waiting) == (["just in time", "timely"], 0)
+        assert (one.notes(), one.bus.waiting) == (["just-in-time", "timely"], 0)
 
 
 async def test_what_was_stored_when_the_store_had_been_lost_is_not_taken_for_said() -> None:

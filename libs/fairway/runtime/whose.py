@@ -1,0 +1,64 @@
+"""Whose job a message speaks of: what was said in another's place, or of another's job, is not believed. Pure.
+
+Who may publish on a subject speaks for the tenant, or the cluster, that it names, and for nobody else; what a message
+says of itself proves nothing.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from fairway.domain.decision import Heard
+from fairway.domain.job import Job
+from fairway.runtime.service import View
+from fairway.wire import subjects
+from fairway.wire.envelope import JobMessage
+from fairway.wire.fleet import Freed, Report, Stranded
+from fairway.wire.reasons import Code, Reason
+
+_REMEDY = "see who may publish there"
+
+
+def place_of(message: JobMessage) -> str:
+    """The subject that a message on a job must have come on."""
+    return subjects.job(message.verb, message.tenant)
+
+
+def place_of_cluster(message: Report | Freed | Stranded) -> str:
+    """The subject that a message on a cluster must have come on."""
+    return subjects.cluster(message.verb, message.cluster)
+
+
+def in_place(subject: str, message: JobMessage) -> bool:
+    return subject == place_of(message)
+
+
+def wrong_place(subject: str, place: str) -> Reason:
+    text = f"said on {subject}, and belongs on {place}: somebody speaks for another"
+    return Reason(Code.WRONG_SUBJECT, text, remedy=_REMEDY)
+
+
+def foreign(jobs: dict[str, Job], heard: Heard) -> Reason | None:
+    """Why a message is not heard: the job that it speaks of, as it is known, is another tenant's."""
+    message = heard.message
+    if not isinstance(message, JobMessage):
+        return None
+    job = jobs.get(message.job)
+    if job is None or job.tenant == message.tenant:
+        return None
+    text = f"said for tenant {message.tenant}, of job {job.id}, which is not its own"
+    return Reason(Code.WRONG_SUBJECT, text, remedy=_REMEDY)
+
+
+class Hearing(Protocol):
+    """What is made of a message."""
+
+    heard: Heard
+
+
+Plan = TypeVar("Plan", bound=Hearing)
+
+
+def strangers(view: View, plans: Sequence[Plan]) -> list[tuple[Plan, Reason]]:
+    """Those of these messages that speak of another tenant's job; a view that knows no jobs can tell of none."""
+    jobs: dict[str, Job] = getattr(view, "jobs", {})
+    return [(plan, why) for plan in plans if (why := foreign(jobs, plan.heard)) is not None]
