@@ -88,7 +88,7 @@ def _made(source: str) -> set[str]:
     return {NAMES[word] for word in found if word in NAMES}
 
 
-SERVICES = [*channels.STAGES, "agent", "gateway"]
+SERVICES = [*channels.LOOPS, "agent", "gateway"]
 
 
 @pytest.mark.parametrize("service", SERVICES)

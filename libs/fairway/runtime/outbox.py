@@ -8,11 +8,12 @@ import structlog
 from msgspec import structs
 
 from fairway.domain.decision import Step
+from fairway.domain.submission import request_of
 from fairway.domain.tell import message_id
 from fairway.runtime.inbox import Item
-from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import Commit, Delivery, Outgoing, StoreWiped, Unreachable, Wanted
 from fairway.wire import subjects
-from fairway.wire.envelope import JobMessage
+from fairway.wire.envelope import Actor, JobMessage
 from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Reason
 
@@ -54,7 +55,7 @@ class Outbox:
     def _outgoing(self, say: Any) -> Outgoing:
         kind = "fairway." + ".".join(say.subject.split(".")[1:3])
         name, message, order = say.id, say.message, ""
-        if isinstance(message, JobMessage):
+        if isinstance(message, JobMessage) and message.rev:  # not what a door says: it builds upon nothing
             # Of the events of one job each builds upon the one before. Decided again in another working set it is
             # another event: the bus must not take it for the one that came too late.
             born, order = self._world.store.born, message.job
@@ -125,6 +126,24 @@ def netstrings(data: bytes) -> list[bytes]:
     return found
 
 
+class _Asked(msgspec.Struct):
+    """Of before 0.2 is a text in its place, and nobody's word for it."""
+
+    who: Actor | str | None = None
+
+
+def asker(one: Delivery) -> Actor | None:
+    """Who asked for what is buried, as a door has written it; on the tenants' own subjects the tenant."""
+    tenant, _ = subjects.spoken(one.subject)
+    if tenant:
+        return Actor(tenant, "bus", request_of(one.id))
+    try:
+        who = msgspec.json.decode(one.data, type=_Asked).who
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return who if isinstance(who, Actor) else None
+
+
 def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:
     """The message that keeps one that could not be handled; its id is that of the buried one and its place, for one
     that is said again after it was mended may fail again."""
@@ -132,7 +151,7 @@ def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:
     stream = item.source.stream if item.source else ""
     letter = DeadLetter(
         at=now, service=service, subject=one.subject, id=one.id, stream=stream, sequence=one.sequence, why=why,
-        data=one.data,
+        data=one.data, who=asker(one),
     )  # fmt: skip
     name = message_id("dlq", service, one.id, one.sequence)
     return Outgoing(name, subjects.dead_letter(service), _encode(letter), "fairway.dlq", f"/fairway/{service}")

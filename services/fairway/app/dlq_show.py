@@ -35,7 +35,8 @@ def show_one(kept: Kept, output: str) -> None:
     text = Text(f"Letter {line.number} of {clean(line.service)}, {moment(line.at)}\n", "bold")
     text.append(f"  {line.why.code.value}", "red")
     text.append(f"  {clean(sentence(line.why.text))}\n")
-    for name, value in (("do", line.why.remedy), ("said on", where), ("id", line.id), ("job", line.job)):
+    facts = {"do": line.why.remedy, "said on": where, "id": line.id, "job": line.job, "who": str(line.who or "")}
+    for name, value in facts.items():
         if value:
             text.append(f"  {name:<8}", "dim")
             text.append(f"{clean(value)}\n")
