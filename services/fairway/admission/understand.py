@@ -85,7 +85,8 @@ def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
     """The JSON object that a message carries; Refused for anything else, and for nesting no parser should follow. What
     came on the bus may be as its tenant wrote it, and is read as strictly as the other doors read."""
     try:
-        found = json_value(bytes(raw)) if source == BUS else msgspec.json.decode(raw)
+        strict = source == BUS and bytes(raw).lstrip()[:1] == b"{"
+        found = json_value(bytes(raw)) if strict else msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         text = f"the {field} does not decode: {error or 'it is nested too deeply'}"
         raise Refused(Reason(Code.INVALID, text, field, "send one Kubernetes object as JSON")) from None

@@ -1,5 +1,7 @@
 """What a tenant said on its own subject, as a door says it; or why it is not taken."""
 
+from typing import Any
+
 from msgspec import Raw
 
 from fairway.domain.decision import Decision, Heard, Say, Step
@@ -10,7 +12,7 @@ from fairway.wire import inbound, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.fleet import DeadLetter
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.door import LARGEST_TEXT, json_value
 
 SERVICE = "inbound"
@@ -38,13 +40,13 @@ def decide(view: Jobs, heard: Heard, now: int) -> Decision:
 def _submit(heard: Heard, token: str, now: int) -> Decision:
     request: inbound.SubmitRequest = heard.message
     parts = (request.manifest, *request.policies)
-    read = [json_value(bytes(part)) for part in parts]
-    if all(isinstance(one, dict) for one in read):
+    read = [one for part in parts if (one := _object(part)) is not None]
+    if len(read) == len(parts):
         parts = tuple(map(raw, read))
     elif not all(map(_text, parts)):
         return _refused(heard, now, Reason(Code.INVALID, "the message is not UTF-8 text", "manifest", "send JSON"))
     # What cannot be read goes as it came: admission refuses it with every reason, and the tenant can read of it.
-    namespace, name = names_of(read[0]) if isinstance(read[0], dict) else ("", "")
+    namespace, name = names_of(read[0]) if len(read) == len(parts) else ("", "")
     tenant = _tenant(token, namespace)
     if not tenant:
         text = f"the tenant of {heard.subject} is not that of the manifest, {namespace[:_SHOWN]!r}"
@@ -83,6 +85,16 @@ def _own_id(heard: Heard) -> str:
     """The id that the sender chose, or the place of the message: told from that of a stream that was made anew."""
     placed = heard.id == f"{subjects.IN}-{heard.sequence}"
     return f"{heard.id}-{heard.stored_at}" if placed else heard.id
+
+
+def _object(part: Raw) -> dict[str, Any] | None:
+    """What a part says, if it is an object that every reader reads alike."""
+    data = bytes(part)
+    try:
+        found = json_value(data) if data.lstrip()[:1] == b"{" else None
+    except Refused:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _text(part: Raw) -> bool:

@@ -114,7 +114,8 @@ def test_both_groups_of_policies_are_watched() -> None:
 
 def test_a_refusal_does_not_take_the_place_of_the_last_good_one() -> None:
     bad = not_taken(settings(QUEUE), (Reason(Code.INVALID, "x"),), 5)
-    assert bad.subject not in (configured(settings(QUEUE), HTTP, 5).subject, withdrawn(settings(QUEUE).key, "", 5).subject)
+    good = configured(settings(QUEUE), HTTP, 5)
+    assert bad.subject not in (good.subject, withdrawn(settings(QUEUE).key, "", 5).subject)
 
 
 def test_an_object_that_changes_back_is_said_again() -> None:
@@ -129,7 +130,8 @@ def test_an_object_that_changes_back_is_said_again() -> None:
 
 def test_an_object_is_submitted_once_for_its_uid_whatever_its_policies() -> None:
     def said(*policies: Any) -> str:
-        return submission(Asked(cleaned(job().manifest), policies, "hub:u-1"), of_hub("team-a", "u-1"), 5, wire.HubRef("u-1")).say.id
+        asked = Asked(cleaned(job().manifest), policies, "hub:u-1")
+        return submission(asked, of_hub("team-a", "u-1"), 5, wire.HubRef("u-1")).say.id
 
     assert said(policy("a").manifest) == said(policy("b").manifest)
 
