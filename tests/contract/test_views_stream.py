@@ -25,10 +25,10 @@ async def streams(folder: Path, most: str, settings: Settings) -> dict[str, tupl
 
 
 async def test_age_and_bytes_are_settings(tmp_path: Path) -> None:
-    made = await streams(tmp_path, "1GB", Settings(views_days=2, views_mib=64))
+    made = await streams(tmp_path, "2GB", Settings(views_days=2, views_mib=64))
     assert made["VIEWS"] == (2 * 86_400, 64 << 20)
 
 
 async def test_without_room_for_views_there_is_everything_else(tmp_path: Path) -> None:
-    made = await streams(tmp_path, "64MB", Settings(views_mib=1024))
-    assert set(made) == {"JOBS", "CLUSTERS", "CONFIG", "DLQ"}
+    made = await streams(tmp_path, "1500MB", Settings(views_mib=1024))
+    assert set(made) == {"JOBS", "CLUSTERS", "CONFIG", "DLQ", "IN"}
