@@ -236,3 +236,11 @@ async def test_a_dry_run_knows_the_quota_that_could_never_hold_the_job(house: Ho
     assert [one["code"] for one in got.json()["reasons"]] == ["ExceedsMaxQuota"]
 
 
+
+
+async def test_whoever_submits_is_named_with_the_door_whatever_the_body_says_of_itself(house: House) -> None:
+    lies = {"manifest": {**job(), "who": {"user": "root", "via": "hub"}}}
+    assert (await house.http.post("/v1/jobs", json=lies)).status_code == 202
+    (said,) = await house.submitted()
+    assert said.who is not None and said.source == said.who.via == "http"
+    assert said.who.user == "unauthenticated" and said.who.request

@@ -16,6 +16,7 @@ from fairway.gateway.http import check_address
 from fairway.wire import asks
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import ClusterInfo, Node
+from fairway.wire.envelope import Actor
 
 
 @pytest_asyncio.fixture
@@ -87,12 +88,26 @@ async def test_the_story_is_that_of_the_record(house: House) -> None:
     assert [line["what"] for line in got["lines"]] == ["submitted", "admitted"]
 
 
+async def test_a_job_is_shown_with_who_submitted_it_and_through_which_door(house: House) -> None:
+    known, ada = row("a"), Actor("ada", "http", "r-1")
+    assert known.spec is not None
+    spec = msgspec.structs.replace(known.spec, who=ada)
+    await house.has(msgspec.structs.replace(known, spec=spec), row("of-before"))
+    rows = (await house.http.get("/v1/jobs")).json()["items"]
+    assert [one["who"] for one in rows] == ["ada (over HTTP)", ""]
+    shown = (await house.http.get("/v1/jobs/a")).json()["spec"]["who"]
+    assert shown == {"user": "ada", "via": "http", "request": "r-1"}
+
+
 async def test_cancelling_says_the_command_and_the_end_stays_the_end(house: House) -> None:
     await house.has(row("a", "running"), row("b", "succeeded"))
     first, second = await house.http.delete("/v1/jobs/a"), await house.http.delete("/v1/jobs/b")
     assert (first.status_code, second.status_code, second.json()["state"]) == (202, 200, "succeeded")
     # Of the ended one, what is left in a cluster is to be removed.
-    assert [(one.job, type(one)) for one in await house.said()] == [("a", wire.Cancel), ("b", wire.Cancel)]
+    said = await house.said()
+    assert [(one.job, type(one)) for one in said] == [("a", wire.Cancel), ("b", wire.Cancel)]
+    assert {(one.who.user, one.who.via) for one in said} == {("unauthenticated", "http")}
+    assert len({one.who.request for one in said}) == 2, "each request has an id of its own"
 
 
 async def test_queues_quota_and_clusters_are_counted_from_the_rows(house: House) -> None:

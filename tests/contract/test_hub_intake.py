@@ -14,6 +14,7 @@ from fairway.runtime.catalog import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 
 NOON = "2026-11-21T12:00:00Z"
@@ -84,10 +85,11 @@ async def test_a_waiting_job_that_is_deleted_was_never_there(house: House) -> No
 async def test_deleting_the_object_cancels_its_job(house: House) -> None:
     await house.policy()
     uid = await house.job()
-    await house.said(wire.Submitted)
+    (submitted,) = await house.said(wire.Submitted)
     await house.delete(JOB, "train")
     (said,) = await house.said(wire.Cancel)
     assert (said.job, said.tenant) == (admitted(uid).job, "team-a")
+    assert submitted.who == said.who == Actor("hub:team-a", "hub", uid), "a watch does not tell the user"
 
 
 async def test_a_restart_submits_nothing_twice_and_cancels_what_was_deleted_meanwhile(house: House) -> None:

@@ -25,7 +25,7 @@ async def streams(folder: Path, most: str, settings: Settings) -> dict[str, tupl
 
 
 async def test_age_and_bytes_are_settings(tmp_path: Path) -> None:
-    made = await streams(tmp_path, "1GB", Settings(views_days=2, views_mib=64))
+    made = await streams(tmp_path, "2GB", Settings(views_days=2, views_mib=64))
     assert made["VIEWS"] == (2 * 86_400, 64 << 20)
 
 

@@ -20,8 +20,11 @@ PROTO = CHECKOUT / "proto"
 PAGES = dict(pages())
 ASYNCAPI: dict[str, Any] = yaml.safe_load(PAGES["asyncapi.yaml"])
 NAMES = {cls.__name__: name for name, cls in messages().items()}
-# What these say on behalf of the service that calls them (domain/retry.py).
-HELPERS = {"attempt_over": {"Recall", "Queue"}, "next_attempt": {"Recall", "Queue"}, "go_back": {"Queue"}}
+# What these say on behalf of the service that calls them (domain/retry.py, domain/submission.py).
+HELPERS = {
+    "attempt_over": {"Recall", "Queue"}, "next_attempt": {"Recall", "Queue"}, "go_back": {"Queue"},
+    "submission": {"Submitted"}, "cancellation": {"Cancel"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -88,7 +91,7 @@ def _made(source: str) -> set[str]:
     return {NAMES[word] for word in found if word in NAMES}
 
 
-SERVICES = [*channels.STAGES, "agent", "gateway"]
+SERVICES = [*channels.LOOPS, "agent", "gateway"]
 
 
 @pytest.mark.parametrize("service", SERVICES)

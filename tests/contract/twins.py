@@ -25,7 +25,7 @@ async def opened_bus(kind: str, nats_url: str) -> AsyncIterator[Bus]:
         yield MemoryBus(SystemClock())
         return
     real = await NatsBus.connect(nats_url, "contract", bulk=kind == "nats")
-    for stream in ("JOBS", "CONFIG"):  # what an earlier test left
+    for stream in ("JOBS", "CONFIG", "IN", "DLQ"):  # what an earlier test left
         with contextlib.suppress(NotFoundError):
             await real.client.jetstream().delete_stream(stream)
     await real.provision()

@@ -21,9 +21,12 @@ from fairway.app.replay_trace import GPU, TraceJob, manifest, policy, quota_tree
 from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.envelope import Actor
 
 CLUSTERS = equal_clusters(3, nodes=2, gpus=8)
 TABLE = "{fairway}:t:"
+# It plays a door.
+DOOR = Actor("test", "test")
 
 
 async def fairway(fleet: Fleet, *words: str, given: str = "") -> tuple[int, str, str]:
@@ -75,7 +78,7 @@ async def test_the_store_is_what_the_record_says_while_jobs_come_and_after_it_wa
 
 async def submitted(bus: NatsBus, name: str, seconds: float) -> None:
     raw = msgspec.Raw(msgspec.json.encode(manifest(TraceJob(name, "team-0", 0, seconds, 1, {GPU: "8"}), 3_600_000)))
-    message = wire.Submitted(tenant="team-0", manifest=raw, client=name, source="test")
+    message = wire.Submitted(tenant="team-0", manifest=raw, client=name, source="test", who=DOOR)
     subject = subjects.job(message.verb, "team-0")
     await bus.publish([Outgoing(name, subject, msgspec.json.encode(message), "fairway.job.submitted")])
 

@@ -17,6 +17,7 @@ from fairway.domain.names import job_id
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.envelope import Actor
 
 # GPUs of a job, and how many in a thousand of the Philly trace ask for so many.
 _MIX = {1: 934, 2: 21, 4: 23, 8: 20, 16: 2}
@@ -25,6 +26,8 @@ TENANTS = tuple(f"vc-{number}" for number in range(4))
 # others may pass it by, and it would wait for a moment in which its tenant has nothing else.
 _MOST = 20
 _ROWS = 2_000
+# The load plays a door.
+_DOOR = Actor("load", "test")
 # Half of the jobs are over within a second, so that some are cancelled on their way, some where they run, and some when
 # they are over.
 _REGRET_S = 2.0
@@ -107,7 +110,9 @@ class Load:
     async def submit(self, row: TraceJob) -> str:
         """The job, when NATS has it."""
         raw = msgspec.Raw(_encode(manifest(row, round(row.seconds * 1000))))
-        message = wire.Submitted(tenant=row.tenant, at=self._clock.now(), manifest=raw, client=row.name, source="test")
+        message = wire.Submitted(
+            tenant=row.tenant, at=self._clock.now(), manifest=raw, client=row.name, source=_DOOR.via, who=_DOOR
+        )
         name = f"load.{row.name}"
         await self._insist(name, message)
         self.sent.append(name)
@@ -115,7 +120,7 @@ class Load:
 
     async def cancel(self, job: str, tenant: str, after_s: float = 0.0) -> None:
         await asyncio.sleep(after_s)
-        await self._insist(f"cancel.{job}", wire.Cancel(job=job, tenant=tenant, at=self._clock.now(), who="test"))
+        await self._insist(f"cancel.{job}", wire.Cancel(job=job, tenant=tenant, at=self._clock.now(), who=_DOOR))
 
     async def _insist(self, name: str, message: wire.Submitted | wire.Cancel) -> None:
         """However long the bus is away: the id makes a repeated publish one."""

@@ -16,6 +16,7 @@ from fairway.admission import service as admission
 from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.global_scheduler import service as global_scheduler
+from fairway.inbound import service as inbound
 from fairway.propagator import service as propagator
 from fairway.propagator.hands import Hands
 from fairway.queue import service as queue
@@ -35,6 +36,7 @@ from fairway.watcher.suspicion import Suspicion
 from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.inbound import CancelRequest, SubmitRequest
 
 Json = dict[str, Any]
 T0 = 1_700_000_000_000
@@ -126,6 +128,7 @@ class Fleet:
         dispatch, recall = propagator.services(hands)
         eyes = watcher.Eyes(clusters, Suspicion(self.bus, clusters))
         return {
+            "inbound": inbound.service,
             "admission": lambda: admission.service(self.catalog),
             "quota": lambda: quota.service(self.catalog),
             "queue": lambda: queue.service(self.catalog, self.meter, self.queues),
@@ -160,6 +163,11 @@ class Fleet:
         subject = subjects.job(message.verb, message.tenant)
         await insist(self.bus, Outgoing(name, subject, msgspec.json.encode(message)))
 
+    async def ask(self, name: str, tenant: str, message: SubmitRequest | CancelRequest) -> None:
+        """As a tenant on the bus."""
+        subject = subjects.inbound(message.verb, tenant)
+        await insist(self.bus, Outgoing(name, subject, msgspec.json.encode(message)))
+
     async def submit(self, name: str, pods: int = 1, gpus: int = 1, **more: Any) -> str:
         """The id of the job that it makes."""
         body = manifest(name, pods, gpus, **more)
@@ -167,13 +175,14 @@ class Fleet:
         self._submissions += 1
         raw = msgspec.Raw(msgspec.json.encode(body))
         client = f"c{self._submissions}"
-        await self.say(client, wire.Submitted(tenant=tenant, manifest=raw, client=client, at=self.clock.now()))
+        await self.ask(client, tenant, SubmitRequest(manifest=raw, client=client, at=self.clock.now()))
         job = job_id(tenant, client, name)
         self._tenants[job] = tenant
         return job
 
-    async def cancel(self, job: str, who: str = "ann", name: str = "") -> None:
-        await self.say(name or f"cancel-{job}", wire.Cancel(job=job, tenant=self._tenants.get(job, "team-a"), who=who))
+    async def cancel(self, job: str, who: str = "", name: str = "") -> None:
+        who = who or self._tenants.get(job, "team-a")
+        await self.ask(name or f"cancel-{job}", who, CancelRequest(job=job))
 
     async def quiet(self, seconds: float = 0) -> None:
         """Lets time pass, and everything run until nothing more happens by itself."""
@@ -185,7 +194,8 @@ class Fleet:
                 return
 
     def _activity(self) -> tuple[int, int]:
-        return len(self.bus.stored("JOBS")) + len(self.bus.stored("CLUSTERS")), self.bus.waiting
+        streams = ("IN", "JOBS", "CLUSTERS")
+        return sum(len(self.bus.stored(name)) for name in streams), self.bus.waiting
 
     def record(self) -> list[wire.JobMessage]:
         return [_message(one.data) for one in self.bus.stored("JOBS")]

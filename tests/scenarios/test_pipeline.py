@@ -63,7 +63,7 @@ async def test_a_cancel_before_its_job_is_known_counts() -> None:
         job = await fleet.submit("a")
         assert fleet.jobs() == {}
         assert await ended(fleet, 40) == {"a": "cancelled"}
-        assert "ann" in str(fleet.jobs()[job].why)
+        assert "team-a (on the bus)" in str(fleet.jobs()[job].why)
 
 
 async def test_the_record_says_why_whoever_stands_behind_a_blocking_head_waits() -> None:

@@ -45,6 +45,7 @@ class Weather:
     def __init__(self, fleet: Fleet, seed: int, kinds: tuple[str, ...]) -> None:
         self.fleet, self.rng, self.kinds = fleet, random.Random(seed), kinds
         self.ids: list[str] = []
+        self.tenants: dict[str, str] = {}
 
     async def job(self) -> None:
         rng, fleet = self.rng, self.fleet
@@ -52,7 +53,9 @@ class Weather:
         fleet.plays[name] = list(rng.choice(PLAYS))
         more = {"annotations": {"kube-queue/queue-name": "strict"}} if rng.random() < 0.3 else {}
         pods, gpus = rng.choice([(1, 1), (1, 4), (2, 4), (1, 8), (2, 8), (3, 2)])
-        self.ids.append(await fleet.submit(name, pods, gpus, namespace=rng.choice(["team-a", "team-b"]), **more))
+        tenant = rng.choice(["team-a", "team-b"])
+        self.ids.append(await fleet.submit(name, pods, gpus, namespace=tenant, **more))
+        self.tenants[self.ids[-1]] = tenant
 
     async def wait(self) -> None:
         """Until nothing more happens by itself, some time longer, or only a few steps: then what follows comes in
@@ -70,7 +73,7 @@ class Weather:
 
     async def cancel(self) -> None:
         job = self.rng.choice(self.ids)
-        await self.fleet.cancel(job, name=f"cancel-{job}-{self.fleet.clock.now()}")
+        await self.fleet.cancel(job, self.tenants[job], name=f"cancel-{job}-{self.fleet.clock.now()}")
 
     async def crash(self) -> None:
         await self.fleet.crash(self.rng.choice(sorted(self.fleet.loops)))

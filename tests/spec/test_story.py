@@ -10,6 +10,7 @@ from fairway.runtime.ports import Outgoing
 from fairway.runtime.story import compose, story_of
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 
 
@@ -74,6 +75,15 @@ def test_what_was_said_twice_is_told_once_and_what_was_said_late_is_told_in_its_
 def test_a_revision_that_the_record_does_not_show_is_named() -> None:
     life = queued()
     assert compose(life.now, [life.said[0], life.said[2]]).missing == (1,)
+
+
+def test_the_story_says_who_asked_and_through_which_door() -> None:
+    ada = Actor("ada", "http", "r-1")
+    life = submitted(who=ada).then(wire.Admitted, attempt=1, spec=spec(who=ada)).then(wire.Queue, queue="gold")
+    life.then(wire.Cancel, who=Actor("hub:team-a", "hub", "u-1"))
+    told = {one.what: one.sentence for one in compose(life.now, life.said).lines}
+    assert told["submitted"].startswith("Submitted by ada (over HTTP) as hub:u-1")
+    assert told["cancel"] == "Cancellation asked for by hub:team-a (on the hub)."
 
 
 def test_a_cancellation_stands_where_it_was_asked_for() -> None:

@@ -18,7 +18,7 @@ from fairway.app.process import Process
 from fairway.app.settings import Settings, from_environment
 
 SERVICES = [
-    *("admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),
+    *("inbound", "admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),
     *("agent", "gateway"),
 ]
 SETTINGS = {

@@ -99,7 +99,7 @@ class Decision(Struct, frozen=True):
 class Heard(Struct, frozen=True):
     """A message with what the transport knows of it. `id` identifies it over redeliveries; `sequence` is its place
     in the stream (0: it did not come from one), `stored_at` when it got there, in milliseconds since 1970 (0: not
-    known); `delivered` counts deliveries from 1."""
+    known), `subject` where it was said; `delivered` counts deliveries from 1."""
 
     id: str
     message: Any
@@ -108,6 +108,7 @@ class Heard(Struct, frozen=True):
     outcomes: tuple[Outcome, ...] = ()
     size: int = 0
     stored_at: int = 0
+    subject: str = ""
 
 
 NOTHING = Decision()

@@ -2,8 +2,8 @@
 rule of which words came too late (`domain.working_sets`).
 
 It reads the events with its own small idea of a job (check_job.py), lays reservations over nodes (check_room.py) and
-charges over the quota tree (check_quota.py), looks what became of cancellations (check_cancel.py), and says of every
-breach the job, the place in the record and a sentence.
+charges over the quota tree (check_quota.py), looks what became of cancellations (check_cancel.py) and who asked
+(check_who.py), and says of every breach the job, the place in the record and a sentence.
 """
 
 from collections.abc import Mapping
@@ -18,6 +18,7 @@ from fairway.runtime.check_cancel import Cancels
 from fairway.runtime.check_job import Life, Spoken, Violation
 from fairway.runtime.check_quota import Charges
 from fairway.runtime.check_room import KNOWN_MS, Rooms
+from fairway.runtime.check_who import Asked
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.fleet import Report
@@ -36,7 +37,7 @@ USUAL = Grace()
 
 class Findings(Struct, frozen=True):
     """`ends` counts jobs by how they ended, `early` the messages that were stored before an older one of their job;
-    `unfinished` are the accepted jobs without an end."""
+    `unfinished` are the accepted jobs without an end; `asked` is how often each door did (see check_who)."""
 
     messages: int
     submitted: int
@@ -46,6 +47,7 @@ class Findings(Struct, frozen=True):
     early: int
     unfinished: tuple[str, ...]
     violations: tuple[Violation, ...]
+    asked: dict[str, int] = {}
 
     @property
     def ok(self) -> bool:
@@ -71,6 +73,7 @@ class Checker:
         self._lives: dict[str, Life] = {}
         self._submitted: dict[str, tuple[int, str]] = {}
         self._answered: dict[str, str] = {}
+        self._asked = Asked()
         self._violations: list[Violation] = []
         self._messages = self._told = 0
         self._sets, self._rebuilding = WorkingSets(), False
@@ -108,6 +111,7 @@ class Checker:
         if spoken.subject != subjects.job(message.verb, message.tenant):
             self._breach(spoken, "tenant", f"a message of tenant {message.tenant} was said on {spoken.subject}")
             return  # nobody acts on it
+        self._violations += self._asked.hear(spoken)
         if isinstance(message, wire.Submitted):
             self._submitted[spoken.id] = (spoken.sequence, _same(message, spoken.id))
         elif isinstance(message, wire.Cancel):
@@ -183,7 +187,7 @@ class Checker:
             accepted=sum(life.accepted for life in lives), ends=ends,
             attempts=sum(life.reservations for life in lives), early=sum(life.early for life in lives),
             unfinished=tuple(sorted(life.job for life in lives if life.accepted and not life.end)),
-            violations=(*self._violations, *late),
+            violations=(*self._violations, *late), asked=dict(sorted(self._asked.doors.items())),
         )  # fmt: skip
 
     def _lost(self) -> list[Violation]:

@@ -8,11 +8,13 @@ from hashlib import sha256
 import msgspec
 from msgspec import structs
 
+from fairway.domain.submission import request_of
 from fairway.domain.tell import message_id
 from fairway.runtime.inbox import Item
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Delivery, Outgoing
 from fairway.runtime.sayable import Unsaid
 from fairway.wire import subjects
+from fairway.wire.envelope import Actor
 from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Reason
 
@@ -30,9 +32,27 @@ def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:
     stream = item.source.stream if item.source else ""
     letter = DeadLetter(
         at=now, service=service, subject=_short(one.subject), id=_short(one.id), stream=stream, sequence=one.sequence,
-        why=_brief(why), data=one.data,
+        why=_brief(why), data=one.data, who=asker(one),
     )  # fmt: skip
     return _said(service, letter, message_id("dlq", service, one.id, one.sequence))
+
+
+class _Asked(msgspec.Struct):
+    """Of before 0.2 is a text in its place, and nobody's word for it."""
+
+    who: Actor | str | None = None
+
+
+def asker(one: Delivery) -> Actor | None:
+    """Who asked for what is buried, as a door has written it; on the tenants' own subjects the tenant."""
+    tenant, _ = subjects.spoken(one.subject)
+    if tenant:
+        return Actor(tenant, "bus", request_of(one.id))
+    try:
+        who = msgspec.json.decode(one.data, type=_Asked).who
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return who if isinstance(who, Actor) else None
 
 
 def unsayable(service: str, one: Unsaid, now: int) -> Outgoing | None:

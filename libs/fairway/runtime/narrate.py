@@ -37,11 +37,12 @@ def verdicts(job: Job, told: tuple[wire.Verdict, ...]) -> tuple[str, ...]:
 
 
 def _submitted(job: Job, message: wire.Submitted) -> Told:
-    by = {"hub": "through the hub", "http": "over HTTP", "cli": "with the command", "bus": "on the bus"}
+    ways = {"hub": "through the hub", "http": "over HTTP", "cli": "with the command", "bus": "on the bus"}
+    by = f"by {message.who}" if message.who else ways.get(message.source, f"by {message.source}")
     client = f" as {message.client}" if message.client else ""
     more = f", with {prose.many(len(message.policies), 'object')} beside it" if message.policies else ""
     size = f"a manifest of {len(bytes(message.manifest))} bytes"
-    return f"Submitted {by.get(message.source, f'by {message.source}')}{client}: {size}{more}.", ()
+    return f"Submitted {by}{client}: {size}{more}.", ()
 
 
 def _admitted(job: Job, message: wire.Admitted) -> Told:

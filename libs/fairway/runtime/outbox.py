@@ -50,7 +50,7 @@ class Outbox:
     def _outgoing(self, say: Any) -> Outgoing:
         kind = "fairway." + ".".join(say.subject.split(".")[1:3])
         name, message, order = say.id, say.message, ""
-        if isinstance(message, JobMessage):
+        if isinstance(message, JobMessage) and message.rev:  # not what a door says: it builds upon nothing
             # Of the events of one job each builds upon the one before. Decided again in another working set it is
             # another event: the bus must not take it for the one that came too late.
             born, order = self._world.store.born, message.job

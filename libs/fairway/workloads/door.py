@@ -32,7 +32,7 @@ def parse_documents(text: str | bytes) -> list[dict[str, Any]]:
             )
         )
     data = data.removeprefix(b"\xef\xbb\xbf")
-    documents = [_json(data)] if data.lstrip()[:1] in (b"{", b"[") else None
+    documents = [json_value(data)] if data.lstrip()[:1] in (b"{", b"[") else None
     if documents is None or documents == [None]:
         documents = load_yaml(_decoded(data), DEEPEST)
     return [one for document in documents if document is not None for one in _opened(document)]
@@ -45,11 +45,11 @@ def _decoded(data: bytes) -> str:
         raise refused(data[: error.start].count(b"\n"), "is not UTF-8 text", "save the file as UTF-8") from None
 
 
-def _json(data: bytes) -> Any:
+def json_value(data: bytes) -> Any:
     """The value of a JSON text, or None when it is not JSON (a YAML flow mapping looks alike)."""
     try:
         value = msgspec.json.decode(data)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     if msgspec.json.encode(value) != data:
         try:

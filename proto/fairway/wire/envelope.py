@@ -11,15 +11,20 @@ Moment = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Actor(Struct, frozen=True, omit_defaults=True):
-    """Who asked, as the door that let it in knows: `user` as it was authenticated, `via` which door (`http`, `hub` or
-    `bus`), `request` the id of the request there. Written by doors only; what a client says of itself is not in it."""
+    """Who asked, as the door that let it in knows; what a client says of itself is not in it. `via` is the door: `http`
+    (`user` as it was authenticated), `hub` (`hub:<namespace>`: a watch does not tell the user), `bus` (the tenant of
+    the subject), `agent` (`cluster:<name>`), or a program that plays a door in a fleet of its own (`bench`, `replay`).
+    `request` is the id of the request there: on the hub the uid of the object, on the bus the id of the message."""
 
     user: str
     via: str
     request: str = ""
 
     def __str__(self) -> str:
-        return f"{self.user} (over {self.via})"
+        return f"{self.user} ({_WAYS.get(self.via, f'by {self.via}')})"
+
+
+_WAYS = {"http": "over HTTP", "hub": "on the hub", "bus": "on the bus", "agent": "by its agent"}
 
 
 class JobMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):

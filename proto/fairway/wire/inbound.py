@@ -16,7 +16,7 @@ class InboundMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
 
 class SubmitRequest(InboundMessage, frozen=True, kw_only=True, tag="submit_request"):
     """Take this job, under the policies of its namespace that come along. The same `client` id with the same manifest
-    is the same job."""
+    is the same job; without one the id of the message stands for it. At most 1 MiB in all."""
 
     verb = "submit"
     manifest: Raw

@@ -20,7 +20,7 @@ __all__ = [
 
 
 class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
-    """A manifest arrived, with the policies that came along. `who` and `source` are the door's."""
+    """A manifest arrived, with policies; said by doors: `who` asked, through which (`source`). `who` is new in 0.2."""
 
     verb = "submitted"
     manifest: Raw

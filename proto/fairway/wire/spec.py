@@ -4,6 +4,7 @@ scheduler found of each cluster."""
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from fairway.wire.capacity import AUTO
+from fairway.wire.envelope import Actor
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
@@ -33,7 +34,7 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     `follows`: the policy is the hub's, not one that came along with the job, so that its changes count.
     `pod_security` is the level of the Pod Security Standards that its pods were admitted at (empty: by a version that
-    did not ask), `tokens` whether its pods may have a token of their service account mounted.
+    did not ask), `tokens` whether its pods may have a token of their service account mounted; `who` submitted it.
     """
 
     workload: Workload
@@ -53,6 +54,7 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     reserve: str = AUTO
     pod_security: str = ""
     tokens: bool = False
+    who: Actor | None = None
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):

@@ -44,6 +44,12 @@ def inbound(verb: str, tenant: str) -> str:
     return f"fairway.in.{token(tenant)}.{verb}"
 
 
+def spoken(subject: str) -> tuple[str, str]:
+    """The tenant's token and the verb of such a subject; both empty for another one."""
+    words = subject.split(".")
+    return (words[2], words[3]) if len(words) == 4 and words[:2] == ["fairway", "in"] else ("", "")
+
+
 def cluster(verb: str, name: str) -> str:
     return f"fairway.cluster.{verb}.{token(name)}"
 
@@ -77,21 +83,23 @@ class Stream(Struct, frozen=True):
     subjects: tuple[str, ...]
     per_subject: int = 0
     max_age: int = 0
-    duplicate_window: int = 120
+    duplicate_window: float = 120
     max_bytes: int = 0
     least: int = 0
 
 
 # JOBS has no age limit: it is the record from which everything else is rebuilt.
 # CLUSTERS forgets after ten minutes: an agent's next report says all that matters.
-# IN is the tenants' own: message ids that they choose meet nobody else's there. What was let in is in the record, so it
-# forgets after a day, and the oldest first: who floods it pushes out the own words of tenants, never the record.
+# IN is the tenants' own: message ids that they choose meet no service's there. One tenant's meet another's, and a
+# server cannot be told to know none again: so for as short a time as it can, and a repeat is known by what is in it.
+# What was let in is in the record, so IN forgets after a day, and the oldest first: who floods it pushes out words of
+# tenants, never the record.
 # VIEWS is for who replays a decision a week later; its limits are settings (docs/operations.md).
 RECORD = (
     Stream(JOBS, ("fairway.job.>",)),
     Stream(CLUSTERS, ("fairway.cluster.>",), max_age=600, duplicate_window=30),
     Stream(CONFIG, ("fairway.config.>",), per_subject=1),
-    Stream(IN, ("fairway.in.>",), max_age=86_400, max_bytes=1 << 28, least=1 << 22),
+    Stream(IN, ("fairway.in.>",), max_age=86_400, duplicate_window=0.1, max_bytes=1 << 28, least=1 << 22),
     Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400, max_bytes=1 << 30, least=1 << 24),
 )
 VIEWS_STREAM = Stream(VIEWS, ("fairway.view.>",), max_age=7 * 86_400, max_bytes=1 << 30)

@@ -8,12 +8,12 @@ from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Write
 from fairway.domain.job import Job, State
 from fairway.domain.limits import NONE, Limits, too_fast, too_many
+from fairway.domain.submission import BUS
 from fairway.domain.tell import Jobs, Teller, another_id, name_key
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
 SERVICE = "admission"
-BUS = "bus"
 # An object that was deleted and created again has to wait until nothing of the old one is left; looked at this often
 # (ms), and for about a minute.
 _NAME_WAIT_MS = 250

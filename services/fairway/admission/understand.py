@@ -9,12 +9,13 @@ from msgspec import Raw, Struct
 
 from fairway.domain.names import job_id
 from fairway.domain.queues import QueueSpec
+from fairway.domain.submission import BUS, client_problem
 from fairway.domain.terms import terms
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
-from fairway.workloads.door import LARGEST_TEXT
+from fairway.workloads.door import LARGEST_TEXT, json_value
 from fairway.workloads.policies import read_policy, select
 from fairway.workloads.policy_book import PolicyBook
 from fairway.workloads.queues import QUEUE_ANNOTATIONS, queue_of
@@ -48,17 +49,19 @@ class Understood(Struct, frozen=True):
 def understand(message: wire.Submitted, cause: str, sequence: int, settings: Settings) -> Understood:
     """`cause` stands in for a client id that was not given; `sequence` is where the manifest is kept."""
     digest = sha256(bytes(message.manifest) + b"".join(map(bytes, message.policies))).hexdigest()
-    manifest, refusal = _decoded(message.manifest)
+    manifest, refusal = _decoded(message)
     meta = manifest.get("metadata")
     meta = meta if isinstance(meta, dict) else {}
     name = str(meta.get("name") or "")
-    client = message.client or cause
-    # The tenant's, whatever namespace it names: else what is refused for that would take the id of another's job to be.
+    wrong = client_problem(message.client, "client") if message.source == BUS else None
+    client = cause if wrong or not message.client else message.client
+    # The tenant's, for whom the door vouches, whatever namespace the manifest names: else what is refused for that
+    # would take the id of another's job to be.
     head = Understood(
         job_id(message.tenant, client, name), message.tenant, f"{message.tenant}/{client}", digest,
         kind=str(manifest.get("kind") or ""), name=name, api_version=str(manifest.get("apiVersion") or ""),
     )  # fmt: skip
-    if refusal is not None:
+    if refusal := refusal or wrong:
         return msgspec.structs.replace(head, reasons=(refusal,))
     try:
         ref = wire.ManifestRef(sequence, digest, len(bytes(message.manifest)))
@@ -68,22 +71,24 @@ def understand(message: wire.Submitted, cause: str, sequence: int, settings: Set
     return msgspec.structs.replace(head, spec=msgspec.structs.replace(spec, client=head.client))
 
 
-def _decoded(raw: Raw) -> tuple[dict[str, Any], Reason | None]:
-    size = len(bytes(raw))
+def _decoded(message: wire.Submitted) -> tuple[dict[str, Any], Reason | None]:
+    size = len(bytes(message.manifest))
     if size > LARGEST_TEXT:
         text = f"the manifest has {size} bytes; {LARGEST_TEXT} is the most"
         return {}, Reason(Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image")
     try:
-        return _object(raw, "manifest"), None
+        return _object(message.manifest, "manifest", message.source), None
     except Refused as error:
         return {}, error.reasons[0]
 
 
-def _object(raw: Raw, field: str) -> dict[str, Any]:
-    """The JSON object that a message carries; Refused for anything else, and for nesting no parser should follow."""
+def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
+    """The JSON object that a message carries; Refused for anything else, and for nesting no parser should follow. What
+    came on the bus may be as its tenant wrote it, and is read as strictly as the other doors read."""
     try:
-        found = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError) as error:
+        strict = source == BUS and bytes(raw).lstrip()[:1] == b"{"
+        found = json_value(bytes(raw)) if strict else msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         text = f"the {field} does not decode: {error or 'it is nested too deeply'}"
         raise Refused(Reason(Code.INVALID, text, field, "send one Kubernetes object as JSON")) from None
     if not isinstance(found, dict):
@@ -102,7 +107,7 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
     return wire.JobSpec(
         workload=workload, priority=_priority(workload, settings), **terms(policy),
         queue=_queue(manifest, settings.queues), labels=meta.get("labels") or {}, manifest=ref,
-        hub=message.hub, follows=message.hub is not None or _of_the_hub(policy, settings),
+        hub=message.hub, who=message.who, follows=message.hub is not None or _of_the_hub(policy, settings),
     )  # fmt: skip
 
 
@@ -110,7 +115,7 @@ def _policy(message: wire.Submitted, manifest: dict[str, Any], settings: Setting
     """The policies that came along take the place of the hub's of the same name; one of all must select the job."""
     policies = settings.policies.near(manifest)
     for raw in message.policies:
-        policy = read_policy(_object(raw, "policies"))
+        policy = read_policy(_object(raw, "policies", message.source))
         policies[policy.kind, policy.namespace, policy.name] = policy
     found = select(policies.values(), manifest)
     if isinstance(found, Refused):

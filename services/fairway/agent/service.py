@@ -14,6 +14,7 @@ from fairway.runtime.ports import Bus, Change, Clock, Cluster, ClusterRefused, I
 from fairway.runtime.sayable import Unsayable
 from fairway.wire import subjects
 from fairway.wire.capacity import RESERVATIONS, Taint
+from fairway.wire.envelope import Actor
 from fairway.wire.fleet import Configured, Report, Stranded
 
 log = structlog.get_logger()
@@ -208,7 +209,8 @@ class Agent:
         name, settings = self._cluster.name, self._settings
         joined = {"mode": settings.mode} if settings.mode else {}
         manifest = msgspec.Raw(_encode({"labels": settings.labels, "taints": settings.taints, **joined}))
-        message = Configured(at=self._clock.now(), kind="Cluster", name=name, manifest=manifest)
+        who = Actor(f"cluster:{name}", "agent", self._epoch)
+        message = Configured(at=self._clock.now(), kind="Cluster", name=name, manifest=manifest, who=who)
         return self._outgoing("configured", subjects.config("Cluster", "", name), message)
 
     def _messages(self) -> list[Outgoing]:

@@ -11,6 +11,8 @@ from fairway.app.show import clean
 from fairway.runtime.drift import Drift
 from fairway.runtime.prose import many
 
+# What is asked for without the word of a door.
+_DOORS = {"": "by nobody that a door names", "http": "over HTTP", "hub": "on the hub", "bus": "on the bus"}
 # In sentences; all of it is in the JSON.
 _MOST = 50
 
@@ -33,6 +35,8 @@ def lines(audit: Audit) -> Iterator[str]:
     yield from map(difference, audit.drift[:_MOST])
     if audit.unsettled:
         yield f"         {many(len(audit.unsettled), 'key')} changed too fast to be compared; run it again"
+    if audit.asked:
+        yield f"asked    {', '.join(f'{count} {_DOORS.get(door, door)}' for door, count in audit.asked.items())}"
     yield f"rules    {many(len(audit.breaches), 'breach').replace('breachs', 'breaches')}"
     for one in audit.breaches[:_MOST]:
         yield f"         {one.rule}: job {one.job or '-'}, message {one.sequence}: {one.text}"

@@ -31,7 +31,8 @@ _LOCK_MS = 3_600_000
 
 class Audit(Struct, frozen=True):
     """`last` is the place in the record up to which it was replayed; `states` the hashes of both replays; `keys` how
-    many were compared. `drift` differs for good, `unsettled` changed too fast; `breaches` are the auditor's."""
+    many were compared. `drift` differs for good, `unsettled` changed too fast; `breaches` are the auditor's, and
+    `asked` its count of submissions and cancellations by the door that they came through (empty: no door is named)."""
 
     last: int
     messages: int
@@ -41,6 +42,7 @@ class Audit(Struct, frozen=True):
     drift: list[Drift]
     unsettled: list[Drift]
     breaches: list[Violation]
+    asked: dict[str, int] = {}
 
     @property
     def ok(self) -> bool:
@@ -75,8 +77,8 @@ async def _verified(bus: NatsBus, look: Look) -> Audit:
     settled, moving = await look.settled(second.rows, there)
     keys = len(second.rows.keys() | there.keys())
     differ = [*settled, *await look.quota()]
-    breaches = await _breaches(bus, last)
-    return Audit(last, second.messages, second.jobs, (first, second.state), keys, differ, moving, breaches)
+    breaches, asked = await _breaches(bus, last)
+    return Audit(last, second.messages, second.jobs, (first, second.state), keys, differ, moving, breaches, asked)
 
 
 async def _replayed(bus: NatsBus, last: int) -> _Replay:
@@ -90,9 +92,9 @@ async def _replayed(bus: NatsBus, last: int) -> _Replay:
     return _Replay(count, past.read, state_hash(kept, quota), kept)
 
 
-async def _breaches(bus: NatsBus, last: int) -> list[Violation]:
-    """What is broken by the record alone. What only its end shows, and the next messages may mend, counts when it is
-    still so after a while."""
+async def _breaches(bus: NatsBus, last: int) -> tuple[list[Violation], dict[str, int]]:
+    """What is broken by the record alone, and who asked. What only its end shows, and the next messages may mend,
+    counts when it is still so after a while."""
     checker, start = Checker(None), 1
     await _hear(checker, bus, start, last)
     found = list(checker.findings().violations)
@@ -103,7 +105,7 @@ async def _breaches(bus: NatsBus, last: int) -> list[Violation]:
         start, last = last + 1, await newest(bus)
         await _hear(checker, bus, start, last)
         found = [one for one in checker.findings().violations if one in {*found}]
-    return found
+    return found, checker.findings().asked
 
 
 async def _hear(checker: Checker, bus: NatsBus, start: int, last: int) -> None:

@@ -3,6 +3,7 @@
 Streams and durable consumers stand in `x-` extensions, as the services are wired.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ import yaml
 
 from fairway.adapters.system import SystemIds
 from fairway.app.enrolment import Enrolment
-from fairway.app.pipeline import STAGES
+from fairway.app.pipeline import LOOPS
 from fairway.app.settings import Settings
 from fairway.app.wiring import Parts, services
 from fairway.gateway import narrator
@@ -23,7 +24,7 @@ from fairway.wire import asks, subjects
 Json = dict[str, Any]
 # Who says what. A test compares this with the messages that each service's code makes.
 SAYS: Mapping[str, tuple[str, ...]] = {
-    "submitted": ("gateway",),
+    "submitted": ("gateway", "inbound"),
     "admitted": ("admission",),
     "rejected": ("admission", "quota"),
     "queue": ("quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),
@@ -39,15 +40,15 @@ SAYS: Mapping[str, tuple[str, ...]] = {
     "lost": ("queue", "propagator", "watcher"),
     "recall": ("queue", "reserver", "propagator", "watcher"),
     "removed": ("propagator",),
-    "cancel": ("gateway",),
+    "cancel": ("gateway", "inbound"),
     "cancelled": ("queue",),
-    "rebuild": STAGES,
+    "rebuild": LOOPS,
     "report": ("agent",),
     "freed": ("reserver",),
     "stranded": ("agent",),
     "configured": ("gateway", "agent"),
     "config_refused": ("gateway",),
-    "dead_letter": ("gateway", *STAGES),
+    "dead_letter": ("gateway", *LOOPS),
     "submit_request": ("tenant",),
     "cancel_request": ("tenant",),
     "queue_ask": ("gateway",),
@@ -55,7 +56,7 @@ SAYS: Mapping[str, tuple[str, ...]] = {
 }
 # Heard with consumers that live as long as one process: nothing is kept for who is away.
 FOLLOWED: Mapping[str, tuple[str, ...]] = {
-    "configured": ("gateway", *STAGES),
+    "configured": ("gateway", *LOOPS),
     "config_refused": ("gateway",),
     "queue_ask": ("queue",),
     "queue_place": ("gateway",),
@@ -98,15 +99,19 @@ def ears() -> list[tuple[str, Ear]]:
     here = {"settings": Settings(), "enrolment": Enrolment(Settings()), "ids": SystemIds()}
     some = {**here, "catalog": Catalog(), "meter": Meter()}
     parts = Parts(**{**nothing, **some, "queues": [], "stores": []})
-    found = [(service.name, ear) for service in services(STAGES, parts) for ear in service.ears]
+    found = [(service.name, ear) for service in services(LOOPS, parts) for ear in service.ears]
     return [*found, ("gateway", Ear(subjects.JOBS, narrator.DURABLE, narrator.SUBJECTS, None))]
 
 
 def hears(place: str, name: str, known: Iterable[tuple[str, Ear]]) -> list[tuple[str, str]]:
     """Who hears a message at this address, with the durable consumer (empty: a passing one)."""
-    prefix = place.split("{")[0]
-    lasting = [(who, ear.durable) for who, ear in known if any(s.rstrip(">") == prefix for s in ear.subjects)]
+    lasting = [(who, ear.durable) for who, ear in known if any(_covers(s, place) for s in ear.subjects)]
     return [*lasting, *((who, "") for who in FOLLOWED.get(name, ()))]
+
+
+def _covers(mask: str, place: str) -> bool:
+    """Whether a consumer's subject is this channel: `>` at its end stands for all that is in braces."""
+    return mask == re.sub(r"\{\w+\}", "*", place) or mask == f"{place.split('{')[0]}>"
 
 
 def page(messages: Mapping[str, type[msgspec.Struct]]) -> str:

@@ -14,6 +14,7 @@ from fairway.adapters.nats_letters import Kept, NatsLetters
 from fairway.app import servers
 from fairway.app.failure import say
 from fairway.runtime.letters import job_of
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.subjects import JOBS, STREAMS
 
@@ -21,7 +22,7 @@ log = structlog.get_logger()
 RETRIED, DROPPED, LEFT, NOT_THERE = "retried", "dropped", "left", "not there"
 # While the bus still knows a message, it is tried again every second, for as long as it may know it and a little.
 _TRY_S = 1.0
-_TRIES = next(stream.duplicate_window for stream in STREAMS if stream.name == JOBS) + 30
+_TRIES = int(next(stream.duplicate_window for stream in STREAMS if stream.name == JOBS)) + 30
 
 
 class Asked(Struct, frozen=True):
@@ -33,7 +34,7 @@ class Asked(Struct, frozen=True):
 
 class Line(Struct, frozen=True):
     """A letter as it is listed. `id`, `subject`, `stream`, `sequence`, `job`, `size` and `sha256` are those of the
-    message in it, also where the letter keeps only the beginning of it."""
+    message in it, also where the letter keeps only the beginning of it; `who` asked for it, if a door has said so."""
 
     number: int
     service: str
@@ -46,13 +47,14 @@ class Line(Struct, frozen=True):
     job: str
     size: int
     sha256: str
+    who: Actor | None = None
 
     @classmethod
     def of(cls, kept: Kept) -> "Line":
         one = kept.letter
         return cls(
             kept.number, one.service, one.at, one.why, one.subject, one.id, one.stream, one.sequence,
-            job_of(one.data), one.size or len(one.data), one.sha256 or sha256(one.data).hexdigest(),
+            job_of(one.data), one.size or len(one.data), one.sha256 or sha256(one.data).hexdigest(), one.who,
         )  # fmt: skip
 
 

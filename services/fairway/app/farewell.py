@@ -10,6 +10,7 @@ from fairway.app.enrolment import Enrolment
 from fairway.domain.tell import message_id
 from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
 from fairway.wire import fleet, subjects
+from fairway.wire.envelope import Actor
 
 log = structlog.get_logger()
 _encode = msgspec.json.Encoder().encode
@@ -64,7 +65,8 @@ class Farewells:
         if name in self._enrolment.members:
             return  # it has joined again
         now = self._clock.now()
-        withdrawn = fleet.Configured(at=now, kind="Cluster", name=name, manifest=Raw(b"null"))
+        who = Actor("hub", "hub")  # where its Secret was, that is gone
+        withdrawn = fleet.Configured(at=now, kind="Cluster", name=name, manifest=Raw(b"null"), who=who)
         left = fleet.Report(at=now, cluster=name, epoch="", sequence=0, left=True)
         messages = [
             _outgoing(name, now, subjects.config("Cluster", "", name), withdrawn),

@@ -15,9 +15,12 @@ from fairway.kubesim.nodes import NodeGroup
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import subjects
+from fairway.wire.envelope import Actor
 
 # A silent stream is opened anew after this long: its reader does not survive its server.
 _SILENCE_S = 3.0
+# A replay plays the door of a fleet of its own.
+REPLAY = Actor("replay", "replay")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -59,7 +62,7 @@ def _amounts(group: NodeGroup) -> Resources:
 def configured(one: dict[str, Any]) -> Outgoing:
     meta = one["metadata"]
     message = said.Configured(
-        kind=one["kind"], namespace=meta["namespace"], name=meta["name"], manifest=Raw(_encode(one))
+        kind=one["kind"], namespace=meta["namespace"], name=meta["name"], manifest=Raw(_encode(one)), who=REPLAY
     )
     name = f"replay.{one['kind']}.{meta['namespace']}.{meta['name']}"
     return Outgoing(name, subjects.config(one["kind"], meta["namespace"], meta["name"]), _encode(message))

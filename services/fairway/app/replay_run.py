@@ -12,7 +12,7 @@ from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.system import SystemClock
 from fairway.app.fleet import Fleet, running
 from fairway.app.fleet import Plan as FleetPlan
-from fairway.app.replay_fleet import allocatable, configured, record
+from fairway.app.replay_fleet import REPLAY, allocatable, configured, record
 from fairway.app.replay_report import Report, Tally, figures
 from fairway.app.replay_trace import GPU, TraceJob, manifest, policy, quota_tree
 from fairway.kubesim.__main__ import ClusterConfig
@@ -164,7 +164,9 @@ class Run:
         job, name = self._jobs[index], f"{self._plan.name}.{index}"
         self._tally.submit(name, job, self._due(index))
         raw = Raw(_encode(manifest(job, max(1, round(job.seconds * 1000 / self._speedup)))))
-        message = wire.Submitted(tenant=job.tenant, at=self._due(index), manifest=raw, client=job.name, source="replay")
+        message = wire.Submitted(
+            tenant=job.tenant, at=self._due(index), manifest=raw, client=job.name, source=REPLAY.via, who=REPLAY
+        )
         subject = subjects.job(message.verb, job.tenant)
         return Outgoing(name, subject, _encode(message), "fairway.job.submitted", "/replay")
 

@@ -35,6 +35,7 @@ from fairway.gateway.http import HttpSettings, create_app
 from fairway.gateway.limiter import Limiter
 from fairway.gateway.service import run_gateway
 from fairway.global_scheduler import service as global_scheduler
+from fairway.inbound import service as inbound
 from fairway.propagator import service as propagator
 from fairway.propagator.hands import Hands
 from fairway.propagator.reserve import PAUSE, Rooms
@@ -141,7 +142,6 @@ class Parts(Struct):
 
 async def build(names: Sequence[str], settings: Settings) -> Parts:
     """Connects to the bus (waiting for it as long as it takes) and makes the loops of the named services."""
-    ids = SystemIds()
     bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
     await provisioned(bus, settings.replicas)
     if "global-scheduler" in names and settings.views_mib:
@@ -154,7 +154,7 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     hub = await _hub(settings) if with_hub else None
     if with_members:
         await enrolment.read_folder()
-    parts = Parts(settings, bus, SystemClock(), ids, Catalog(), Meter(), enrolment, hub, {}, [], [])
+    parts = Parts(settings, bus, SystemClock(), SystemIds(), Catalog(), Meter(), enrolment, hub, {}, [], [])
     for service in services(names, parts):
         loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
         parts.meter.follow(service.name, partial(getattr, loop, "ready"))
@@ -209,8 +209,9 @@ async def _hub(settings: Settings) -> KubernetesCluster:
 
 
 def services(names: Sequence[str], parts: Parts) -> list[Service]:
-    """The service values of the named stages; doors are not loops and are left out."""
+    """The service values of those that are named; gateway and agent are not loops and are left out."""
     makers: dict[str, Callable[[], Sequence[Service]]] = {
+        "inbound": lambda: [inbound.service()],
         "admission": lambda: [admission.service(parts.catalog)],
         "quota": lambda: [quota.service(parts.catalog)],
         "queue": lambda: [queue.service(parts.catalog, parts.meter, parts.queues)],

@@ -13,7 +13,8 @@ from fairway.wire.capacity import ClusterInfo, Node
 
 
 class JobRow(Struct, frozen=True):
-    """A job in a list. Times are in milliseconds since 1970; `text` is the last reason that was recorded."""
+    """A job in a list. Times are in milliseconds since 1970; `text` is the last reason that was recorded; `who`
+    submitted it, and through which door."""
 
     id: str
     namespace: str
@@ -32,6 +33,7 @@ class JobRow(Struct, frozen=True):
     cluster: str = ""
     hub: bool = False
     enqueued_at: int = 0
+    who: str = ""
 
 
 class QueueRow(Struct, frozen=True):
@@ -89,6 +91,7 @@ def job_row(job: Job) -> JobRow:
         reason=job.why.code.value if job.why else "", text=job.why.text if job.why else "", queue=job.queue,
         priority=job.spec.priority if job.spec else 0, attempts=job.spec.attempts if job.spec else 0,
         pods=work.pods if work else 0, cluster=job.cluster, hub=bool(job.hub_uid), enqueued_at=job.enqueued_at,
+        who=str(job.spec.who or "") if job.spec else "",
     )  # fmt: skip
 
 

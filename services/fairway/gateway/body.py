@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fairway.gateway.decide import HUB_CLIENT, Asked
+from fairway.gateway.decide import Asked, client_problem
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.policies import is_policy
 
@@ -41,9 +41,5 @@ def from_envelope(body: dict[str, Any], client: str) -> Asked:
 
 def check_client(client: str) -> None:
     """Raises Refused when a client id is too long, not printable, or one of the hub's."""
-    if len(client) > 128 or not client.isprintable():
-        text = f"has {len(client)} characters, or some that cannot be printed"
-        raise Refused(Reason(Code.INVALID, text, "Idempotency-Key", "use at most 128 printable characters"))
-    if client.startswith(HUB_CLIENT):
-        text = f"starts with {HUB_CLIENT}, which is for objects of the hub"
-        raise Refused(Reason(Code.INVALID, text, "Idempotency-Key", "choose another prefix"))
+    if why := client_problem(client, "Idempotency-Key"):
+        raise Refused(why)

@@ -9,7 +9,9 @@ from msgspec import Raw, Struct
 
 from fairway.domain.decision import Say
 from fairway.domain.tell import message_id
+from fairway.gateway.decide import of_hub
 from fairway.wire import fleet, subjects
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.fields import Field, Problems
 from fairway.workloads.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, is_policy, read_policy
@@ -123,11 +125,13 @@ def problems_of(one: HubObject, tree: tuple[str, str] | None) -> tuple[Reason, .
     return ()
 
 
-def configured(one: HubObject, now: int) -> Say:
+def configured(one: HubObject, who: Actor, now: int) -> Say:
     """The object is in force as it is now."""
     manifest = Raw(_encode(cleaned(one.manifest, keep_version=True)))
     version = (one.manifest.get("metadata") or {}).get("resourceVersion", "")
-    message = fleet.Configured(at=now, kind=one.plain, namespace=one.namespace, name=one.name, manifest=manifest)
+    message = fleet.Configured(
+        at=now, kind=one.plain, namespace=one.namespace, name=one.name, manifest=manifest, who=who
+    )
     name = message_id("configured", *one.key, version, digest(one.manifest))
     return Say(name, subjects.config(*one.key), message)
 
@@ -135,7 +139,7 @@ def configured(one: HubObject, now: int) -> Say:
 def withdrawn(key: tuple[str, str, str], was: str, now: int) -> Say:
     """The object is no more; `was` tells this deletion from others of the same name."""
     kind, namespace, name = key
-    message = fleet.Configured(at=now, kind=kind, namespace=namespace, name=name)
+    message = fleet.Configured(at=now, kind=kind, namespace=namespace, name=name, who=of_hub(namespace))
     return Say(message_id("withdrawn", *key, was), subjects.config(*key), message)
 
 

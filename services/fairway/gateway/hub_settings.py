@@ -6,6 +6,7 @@ import structlog
 from fairway.domain.decision import Say
 from fairway.gateway import hub_objects
 from fairway.gateway.conditions import IN_FORCE, Conditions, Standing, ready_of
+from fairway.gateway.decide import of_hub
 from fairway.gateway.hub_events import Announcer, note_of
 from fairway.gateway.hub_objects import QUEUE, SETTINGS, HubObject, Key, digest, hub_object, only_named
 from fairway.gateway.post import Outbox, Post
@@ -131,7 +132,8 @@ class HubSettings:
         mark = digest(one.manifest)
         known = self._in_force.get(one.key)
         if known is None or (known.kind, known.digest) != (one.kind, mark):
-            await self._say(one.key, hub_objects.configured(one, self._world.clock.now()))
+            who = of_hub(one.namespace, one.uid)
+            await self._say(one.key, hub_objects.configured(one, who, self._world.clock.now()))
             self._in_force[one.key] = InForce(one.kind, mark)
             self._holders[hub_objects.place_of(one.key)] = one.key
             if not is_policy(one.manifest):

@@ -12,7 +12,7 @@ from fairway.domain.job import Job, State
 from fairway.gateway import hub_objects
 from fairway.gateway.answers import Slim
 from fairway.gateway.conditions import Conditions
-from fairway.gateway.decide import cancellation
+from fairway.gateway.decide import deletion
 from fairway.gateway.desk import Desk
 from fairway.gateway.hub_events import Announcer
 from fairway.gateway.hub_objects import SETTINGS, HubObject, hub_object
@@ -31,7 +31,6 @@ from fairway.workloads.registry import KINDS
 log = structlog.get_logger()
 _MOST = 256
 _RETRY_MS = 250
-_WHO = "the hub: its object was deleted"
 
 # Ends in which nothing of the job can be in a cluster.
 NOWHERE = frozenset({State.CANCELLED, State.REJECTED})
@@ -210,7 +209,7 @@ class Intake:
         over = {key for (_, key), row in found.rows.items() if decoded(row.data, Slim).state in NOWHERE}
         now = self._world.clock.now()
         live = {name: one for name, one in names.items() if name not in over}
-        await self._post.say([cancellation(name, one.namespace, _WHO, now) for name, one in live.items()])
+        await self._post.say([deletion(name, one.namespace, one.uid, now) for name, one in live.items()])
         for one in names.values():
             self._gone.pop(one.uid, None)
 
@@ -234,7 +233,7 @@ class Intake:
             return
         if orphaned:
             log.info("its object is gone from the hub", job=job.id)
-            await self._post.say([cancellation(job.id, job.tenant, _WHO, self._world.clock.now())])
+            await self._post.say([deletion(job.id, job.tenant, job.hub_uid, self._world.clock.now())])
 
     async def _orphaned(self, job: Job) -> bool:
         """Whether the object of a hub's job is gone for certain: the hub itself is asked."""

@@ -73,8 +73,8 @@ class Jobs:
             return answer(await story_of(self._world.bus, self._rows, job.id))
 
     async def cancel(self, request: Request) -> Response:
-        job = await self._job(request)
-        await self._door.publish(cancellation(job.id, job.tenant, "http", self._world.clock.now()))
+        job, who = await self._job(request), self._door.caller(request)
+        await self._door.publish(cancellation(job.id, job.tenant, who, self._world.clock.now()))
         if job.ended:
             text = f"it has ended already: {job.state.value}; what is left of it in a cluster is being removed"
             return answer(Cancelling(job.id, job.state.value, text))

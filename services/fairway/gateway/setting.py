@@ -33,7 +33,7 @@ class SettingsDoor:
             raise refused(reasons)
         if self._hub is not None:
             await self._keep(self._hub, one)
-        await self._door.publish(configured(one, self._door.now()))
+        await self._door.publish(configured(one, self._door.caller(request), self._door.now()))
         return answer(Taken(one.plain, one.namespace, one.name))
 
     async def _keep(self, hub: Cluster, one: HubObject) -> None:

@@ -15,6 +15,7 @@ from fairway.domain.decision import Say
 from fairway.domain.tell import message_id
 from fairway.gateway import problem
 from fairway.gateway.body import check_client, from_envelope, one_job
+from fairway.gateway.caller import caller
 from fairway.gateway.decide import Asked, Submission, names_of, outgoing_kind, submission
 from fairway.gateway.hub_objects import TREE
 from fairway.gateway.limiter import Limiter
@@ -26,6 +27,7 @@ from fairway.runtime.ports import Ids, Outgoing, Unreachable, Wanted
 from fairway.runtime.sayable import Unsayable
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.door import LARGEST_TEXT, parse_documents, with_name
 
@@ -64,13 +66,12 @@ class Door:
 
     async def post(self, request: Request) -> Response:
         asked = await self._asked(request)
+        said = submission(asked, self.caller(request), self._world.clock.now())
         if request.query_params.get("dryRun") in ("true", "All"):
-            said = submission(asked, "http", self._world.clock.now())
             return problem.answer(self._foresee(said))
         wait = request.query_params.get("wait", "")
         if wait not in ("", "admitted"):
             raise problem.Problem(400, f"wait={wait[:40]!r} is not known", "use wait=admitted, or leave it out")
-        said = submission(asked, "http", self._world.clock.now())
         known = await self._known(said)
         if known is not None:
             again = Accepted(known, said.tenant, asked.client, repeated=True)
@@ -81,6 +82,9 @@ class Door:
         self._remember(said)
         accepted = await self._settled(said, asked, word)
         return problem.answer(accepted, 202, {"Location": f"/v1/jobs/{accepted.job}"})
+
+    def caller(self, request: Request) -> Actor:
+        return caller(request, self._ids)
 
     def now(self) -> int:
         return self._world.clock.now()

@@ -10,7 +10,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.names import job_id
 from fairway.domain.tell import another_id
 from fairway.gateway.answers import Slim
-from fairway.gateway.decide import HUB_CLIENT, Asked, Submission, submission
+from fairway.gateway.decide import HUB_CLIENT, Asked, Submission, of_hub, submission
 from fairway.gateway.desk import Desk
 from fairway.gateway.hub_objects import HubObject, cleaned, ended
 from fairway.gateway.reader import Reader, decoded
@@ -116,7 +116,7 @@ class Submitter:
             return None
         asked = Asked(cleaned(one.manifest), policies, f"{HUB_CLIENT}{one.uid}")
         ref = wire.HubRef(one.uid, KINDS[one.kind].plural)
-        return submission(asked, "hub", self._clock.now(), ref, again)
+        return submission(asked, of_hub(one.namespace, one.uid), self._clock.now(), ref, again)
 
     def unclaimed(self, one: HubObject) -> None:
         """Has it told once more if it waits for a policy or another setting."""

@@ -11,6 +11,7 @@ from fairway.adapters.memory_bus import MemoryBus
 from fairway.admission import service as admission
 from fairway.agent.service import Settings, run_agent
 from fairway.global_scheduler import service as global_scheduler
+from fairway.inbound import service as inbound
 from fairway.propagator import service as propagator
 from fairway.propagator.hands import Hands
 from fairway.queue import service as queue
@@ -39,7 +40,7 @@ PROCESSES = {
     f"{name}-{side}": names
     for side in ("a", "b")
     for name, names in {
-        "door": ("admission", "quota"),
+        "door": ("inbound", "admission", "quota"),
         "queue": ("queue",),
         "place": ("global-scheduler", "reserver"),
         "hands": ("propagator", "watcher"),
@@ -151,6 +152,7 @@ class Fleet:
 
         def made(name: str) -> list[Service]:
             services: dict[str, Callable[[], Any]] = {
+                "inbound": lambda: [inbound.service()],
                 "admission": lambda: [admission.service(catalog)],
                 "quota": lambda: [quota.service(catalog)],
                 "queue": lambda: [queue.service(catalog, self.meter, [])],

@@ -18,7 +18,7 @@ from fairway.simulation.outcome import Plan
 from fairway.simulation.pods import GPU
 from fairway.simulation.weather import Weather
 from fairway.simulation.witness import Witness
-from fairway.wire import jobs as wire
+from fairway.wire import inbound as wire
 from fairway.wire import subjects
 
 Json = dict[str, Any]
@@ -76,8 +76,8 @@ class People:
         job = self._witness.submitted[client] = job_id(tenant, client, f"job-{number}")
         self._tenants[job] = tenant
         raw = msgspec.Raw(_encode(manifest))
-        message = wire.Submitted(tenant=tenant, manifest=raw, client=client, at=self._fleet.clock.now())
-        said = Outgoing(client, subjects.job(message.verb, tenant), _encode(message))
+        message = wire.SubmitRequest(manifest=raw, client=client, at=self._fleet.clock.now())
+        said = Outgoing(client, subjects.inbound(message.verb, tenant), _encode(message))
         await self._fleet.publish(said)
         if rng.random() < 0.1:  # somebody was not sure, or did not wait
             await asyncio.sleep(rng.choice((0.0, 1.0, 200.0)))
@@ -104,9 +104,9 @@ class People:
         if not self._witness.submitted:
             return
         job, tenant = self._rng.choice(sorted(self._tenants.items()))
-        message = wire.Cancel(job=job, tenant=tenant, who="ann", at=self._fleet.clock.now())
+        message = wire.CancelRequest(job=job, at=self._fleet.clock.now())
         name = f"cancel-{job}-{self._rng.randrange(10**9)}"
-        await self._fleet.publish(Outgoing(name, subjects.job(message.verb, tenant), _encode(message)))
+        await self._fleet.publish(Outgoing(name, subjects.inbound(message.verb, tenant), _encode(message)))
 
     def fate(self, job: str, attempt: int) -> Fate:
         """The last attempts of a job go well, so that every job has an end."""

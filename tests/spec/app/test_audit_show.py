@@ -1,5 +1,7 @@
 """What an audit says in sentences: how much was looked at, and every difference with both sides."""
 
+import msgspec
+
 from fairway.app.audit_show import lines
 from fairway.app.audit_work import Audit
 from fairway.runtime.check_job import Violation
@@ -16,6 +18,11 @@ def test_an_audit_that_found_nothing_is_four_lines() -> None:
         "store    12 keys, 0 differences",
         "rules    0 breaches",
     ]
+
+
+def test_it_says_through_which_door_it_was_asked() -> None:
+    audit = msgspec.structs.replace(GOOD, asked={"": 2, "bus": 1, "http": 12})
+    assert list(lines(audit))[3] == "asked    2 by nobody that a door names, 1 on the bus, 12 over HTTP"
 
 
 def test_each_difference_says_both_sides() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hub import CLASS, CPP, JOB, PP, QUEUE, TREE, job, policy, thing, tree
 
-from fairway.gateway.decide import Asked, cancellation, submission
+from fairway.gateway.decide import Asked, cancellation, of_hub, submission
 from fairway.gateway.hub_objects import (
     SETTINGS,
     HubObject,
@@ -23,7 +23,10 @@ from fairway.gateway.hub_objects import (
     withdrawn,
 )  # fmt: skip
 from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
+
+HTTP = Actor("ada", "http", "r-1")
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -98,7 +101,7 @@ GOOD = {
 @pytest.mark.parametrize("one", GOOD.values(), ids=list(GOOD))
 def test_it_is_taken(one: HubObject) -> None:
     assert problems_of(one, ("kube-system", "elasticquotatree")) == ()
-    said = configured(one, 5)
+    said = configured(one, HTTP, 5)
     assert (said.message.kind, said.message.name) == (one.plain, one.name)
     assert said.subject.startswith(f"fairway.config.{one.plain}.")
 
@@ -111,14 +114,15 @@ def test_both_groups_of_policies_are_watched() -> None:
 
 def test_a_refusal_does_not_take_the_place_of_the_last_good_one() -> None:
     bad = not_taken(settings(QUEUE), (Reason(Code.INVALID, "x"),), 5)
-    assert bad.subject not in (configured(settings(QUEUE), 5).subject, withdrawn(settings(QUEUE).key, "", 5).subject)
+    good = configured(settings(QUEUE), HTTP, 5)
+    assert bad.subject not in (good.subject, withdrawn(settings(QUEUE).key, "", 5).subject)
 
 
 def test_an_object_that_changes_back_is_said_again() -> None:
     first, again = tree("8"), tree("8")
     again.manifest["metadata"]["resourceVersion"] = "9"
     assert digest(first.manifest) == digest(again.manifest)
-    assert configured(first, 5).id != configured(again, 5).id
+    assert configured(first, HTTP, 5).id != configured(again, HTTP, 5).id
 
 
 # Jobs
@@ -126,22 +130,23 @@ def test_an_object_that_changes_back_is_said_again() -> None:
 
 def test_an_object_is_submitted_once_for_its_uid_whatever_its_policies() -> None:
     def said(*policies: Any) -> str:
-        return submission(Asked(cleaned(job().manifest), policies, "hub:u-1"), "hub", 5, wire.HubRef("u-1")).say.id
+        asked = Asked(cleaned(job().manifest), policies, "hub:u-1")
+        return submission(asked, of_hub("team-a", "u-1"), 5, wire.HubRef("u-1")).say.id
 
     assert said(policy("a").manifest) == said(policy("b").manifest)
 
 
 def test_over_http_another_body_is_another_message() -> None:
     def said(name: str) -> str:
-        return submission(Asked({"metadata": {"name": "n", "labels": {"l": name}}}, (), "k"), "http", 5).say.id
+        return submission(Asked({"metadata": {"name": "n", "labels": {"l": name}}}, (), "k"), HTTP, 5).say.id
 
     assert said("a") != said("b")
     assert said("a") == said("a")
 
 
 def test_a_cancellation_that_came_too_early_can_be_repeated_later() -> None:
-    assert cancellation("j", "t", "me", 5_000).id == cancellation("j", "t", "me", 5_999).id
-    assert cancellation("j", "t", "me", 5_000).id != cancellation("j", "t", "me", 6_000).id
+    assert cancellation("j", "t", HTTP, 5_000).id == cancellation("j", "t", HTTP, 5_999).id
+    assert cancellation("j", "t", HTTP, 5_000).id != cancellation("j", "t", HTTP, 6_000).id
 
 
 def owned(kind: str, controller: bool = True) -> HubObject:

@@ -17,6 +17,7 @@ from fairway.domain.names import job_id
 from fairway.runtime.catalog import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code
 
 NOW = T0 + 60 * S
@@ -220,3 +221,18 @@ def test_a_refused_job_is_a_job_that_ended_at_once() -> None:
     (said,) = events(decision)
     assert puts(decision, "jobs") == {said.job: born(said)}
     assert admitted().now.ended is False
+
+
+@pytest.mark.parametrize("who", [Actor("ada", "http", "r-1"), None], ids=["a door said who", "by a version of before"])
+def test_who_submitted_it_stays_with_the_job_and_one_of_before_is_taken_too(who: Actor | None) -> None:
+    heard = submitted(who=who)
+    (said,) = events(decide(view(heard), heard, NOW))
+    assert said.spec.who == who
+
+
+def test_a_manifest_in_anothers_namespace_takes_no_id_there() -> None:
+    """Else a refusal would stand under the job that the other tenant's same client id is going to make."""
+    heard = submitted(tenant="team-b")
+    (said,) = events(decide(view(heard), heard, NOW))
+    assert (said.verb, said.tenant, said.client) == ("rejected", "team-b", "team-b/c1")
+    assert said.job != ID

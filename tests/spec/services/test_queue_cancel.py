@@ -13,6 +13,7 @@ from fairway.domain.shares import Share, owed_key
 from fairway.queue.decide import decide
 from fairway.queue.view import Begin
 from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 
 NOW = T0 + 900 * S
@@ -69,6 +70,21 @@ CASES = {
     "asked twice is asked once": Case(cancelling(dispatched()), []),
     "asked twice on its way is asked once": Case(cancelling(flying("a")), []),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("who", "says"),
+    [
+        pytest.param(Actor("ann", "http", "r-1"), "cancelled by ann (over HTTP)", id="over HTTP"),
+        pytest.param(Actor("hub:team-a", "hub", "u-1"), "cancelled by hub:team-a (on the hub)", id="on the hub"),
+        pytest.param(Actor("team-a", "bus"), "cancelled by team-a (on the bus)", id="on the bus"),
+        pytest.param("ann", "cancelled by ann", id="by a version before 0.2"),
+        pytest.param("", "cancelled by its owner", id="by nobody that is named"),
+    ],
+)
+def test_the_reason_names_who_asked_and_through_which_door(who: Actor | str, says: str) -> None:
+    (said,) = events(decide(of(dispatched()), told(wire.Cancel(job="a", tenant="team-a", who=who)), NOW))
+    assert said.why.text == says
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))

@@ -16,6 +16,7 @@ from fairway.app.bench import waiting_load as load
 from fairway.app.bench.beside import beside
 from fairway.app.bench.facts import machine, rss_mib
 from fairway.app.bench.journeys import Journeys, percentile
+from fairway.app.bench.load import BENCH
 from fairway.app.bench.outcome import Goal, Outcome
 from fairway.app.bench.scene import STUBBED, Scene, Spent, Tell, groups, scene
 from fairway.app.bench.waiting import SUBJECTS, Start, Waiting
@@ -160,7 +161,7 @@ class Backlog:
     async def _free_quota(self, at: int) -> tuple[float, str]:
         """Cancels what a tenant has in a cluster; its quota is free when that is said to have ended."""
         tenant, (gone, _) = load.full_tenant(at), self._in_place[at]
-        said = msgspec.json.encode(wire.Cancel(job=gone, tenant=tenant, who="bench"))
+        said = msgspec.json.encode(wire.Cancel(job=gone, tenant=tenant, who=BENCH))
         await self._on.bus.publish([Outgoing(f"cancel-{gone}", subjects.job("cancel", tenant), said, "fairway.job")])
         job = self._waiting.first(at)
         async with asyncio.timeout(60):

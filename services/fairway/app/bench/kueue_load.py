@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from fairway.app.bench.load import BENCH
 from fairway.domain.names import job_id
 from fairway.kubesim.runspec import RUN_FOR
 from fairway.runtime.ports import Outgoing
@@ -80,7 +81,8 @@ def warmup(size: Size) -> list[Arrival]:
 
 def _arrival(tenant: str, kind: Class, what: str, at: float) -> Arrival:
     name = f"{tenant}-{what}"
-    data = _encode(wire.Submitted(tenant=tenant, manifest=msgspec.Raw(_encode(_job(tenant, name, kind))), client=name))
+    raw = msgspec.Raw(_encode(_job(tenant, name, kind)))
+    data = _encode(wire.Submitted(tenant=tenant, manifest=raw, client=name, source=BENCH.via, who=BENCH))
     message = Outgoing(name, subjects.job("submitted", tenant), data, "fairway.job.submitted", "/bench")
     return Arrival(at, job_id(tenant, name, name), kind, message)
 
@@ -124,7 +126,7 @@ def _tree(size: Size) -> Json:
 
 
 def _configured(kind: str, name: str, manifest: Json) -> Outgoing:
-    said = fleet.Configured(kind=kind, namespace="", name=name, manifest=msgspec.Raw(_encode(manifest)))
+    said = fleet.Configured(kind=kind, namespace="", name=name, manifest=msgspec.Raw(_encode(manifest)), who=BENCH)
     return Outgoing(f"bench-{kind}-{name}", subjects.config(kind, "", name), _encode(said))
 
 

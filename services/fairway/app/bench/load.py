@@ -18,8 +18,11 @@ from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node
+from fairway.wire.envelope import Actor
 from fairway.workloads.quota import read_quota_tree
 
+# A benchmark plays the door of a fleet of its own.
+BENCH = Actor("bench", "bench")
 _encode = msgspec.json.Encoder().encode
 _GROUPS = 5
 _NAME = "fairway-bench-job"
@@ -94,7 +97,8 @@ def submissions(size: Size) -> Iterator[tuple[str, Outgoing]]:
 def _template(kind: str, gpus: int, tenant: str) -> bytes:
     manifest = {"PyTorchJob": _pytorch, "Job": _batch, "SparkApplication": _spark, "VolcanoJob": _volcano}[kind](gpus)
     manifest["metadata"] = {"name": _NAME, "namespace": tenant, "labels": {"team": tenant, "app": "bench"}}
-    return _encode(wire.Submitted(tenant=tenant, manifest=msgspec.Raw(_encode(manifest)), client=_NAME))
+    raw = msgspec.Raw(_encode(manifest))
+    return _encode(wire.Submitted(tenant=tenant, manifest=raw, client=_NAME, source=BENCH.via, who=BENCH))
 
 
 def _pytorch(gpus: int) -> dict[str, Any]:
@@ -173,7 +177,8 @@ def quota_tree(children: list[dict[str, Any]]) -> Outgoing:
 
 
 def configured(kind: str, namespace: str, name: str, manifest: dict[str, Any]) -> Outgoing:
-    said = fleet.Configured(kind=kind, namespace=namespace, name=name, manifest=msgspec.Raw(_encode(manifest)))
+    raw = msgspec.Raw(_encode(manifest))
+    said = fleet.Configured(kind=kind, namespace=namespace, name=name, manifest=raw, who=BENCH)
     return Outgoing(f"bench-{kind}-{namespace}-{name}", subjects.config(kind, namespace, name), _encode(said))
 
 

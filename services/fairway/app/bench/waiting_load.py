@@ -119,4 +119,5 @@ def _template(tenant: str, size: int) -> bytes:
         "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {"pytorchReplicaSpecs": replicas},
         "metadata": {"name": _NAME, "namespace": tenant, "labels": {"app": "bench"}},
     }  # fmt: skip
-    return _encode(wire.Submitted(tenant=tenant, manifest=msgspec.Raw(_encode(manifest)), client=_NAME))
+    raw = msgspec.Raw(_encode(manifest))
+    return _encode(wire.Submitted(tenant=tenant, manifest=raw, client=_NAME, source=load.BENCH.via, who=load.BENCH))

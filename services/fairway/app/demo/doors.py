@@ -11,13 +11,15 @@ import msgspec
 from fairway.adapters import tether
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.system import SystemClock
+from fairway.adapters.system import SystemClock, SystemIds
 from fairway.app.client import Api, Refusal
 from fairway.app.demo.scenario import Piece
 from fairway.app.failure import DENIED, ERROR, Failure
 from fairway.app.fleet import Fleet
-from fairway.gateway.decide import Asked, submission
+from fairway.domain.submission import raw
 from fairway.runtime.ports import ClusterRefused, Outgoing
+from fairway.wire import subjects
+from fairway.wire.inbound import SubmitRequest
 from fairway.workloads.quota import KIND as TREE
 
 _LOOKS, _LOOK_S = 500, 0.02
@@ -66,9 +68,14 @@ class Doors:
                 raise
 
     async def _by_bus(self, piece: Piece) -> None:
-        asked = Asked(piece.manifest, piece.policies, f"demo-{self._sent}")
-        say = submission(asked, "bus", SystemClock().now()).say
-        await self._bus.publish([Outgoing(say.id, say.subject, msgspec.json.encode(say.message))])
+        """As the tenant of its namespace, where that may speak. No other tenant can guess the id of the message."""
+        request = SubmitRequest(
+            at=SystemClock().now(), manifest=raw(piece.manifest), policies=tuple(map(raw, piece.policies)),
+            client=f"demo-{self._sent}",
+        )  # fmt: skip
+        subject = subjects.inbound(request.verb, piece.manifest["metadata"]["namespace"])
+        data = msgspec.json.encode(request)
+        await self._bus.publish([Outgoing(SystemIds().new(), subject, data, "fairway.in", "/demo")])
 
     async def _by_command(self, piece: Piece) -> None:
         file = self._fleet.dir / f"sent-{self._sent}.json"

@@ -1,0 +1,124 @@
+"""What a tenant said on its own subject, as a door says it; or why it is not taken."""
+
+from typing import Any
+
+from msgspec import Raw
+
+from fairway.domain.decision import Decision, Heard, Say, Step
+from fairway.domain.names import job_id
+from fairway.domain.submission import BUS, as_said, cancellation, names_of, raw, request_of
+from fairway.domain.tell import Jobs, message_id
+from fairway.wire import inbound, subjects
+from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
+from fairway.wire.fleet import DeadLetter
+from fairway.wire.reasons import Code, Reason, Refused
+from fairway.workloads.door import LARGEST_TEXT, json_value
+
+SERVICE = "inbound"
+# A cancellation may overtake the admission of its job: it is looked at again after this long (ms), later and later,
+# and given up after some ten minutes. Anybody can name jobs that there are not, so the looks are few.
+_WAIT_MS, _TRIES = 500, 50
+_SHOWN = 80
+
+
+def decide(view: Jobs, heard: Heard, now: int) -> Decision:
+    """The same message leads to the same words, under the same ids, however often it is heard."""
+    tenant, verb = subjects.spoken(heard.subject)
+    if verb != heard.message.verb:
+        text = f"a message of type {heard.message.verb} was said on {heard.subject}"
+        return _refused(heard, now, Reason(Code.WRONG_SUBJECT, text, remedy="say each on the subject of its name"))
+    if heard.size > LARGEST_TEXT:
+        text = f"the message has {heard.size} bytes; {LARGEST_TEXT} (1 MiB) is the most"
+        remedy = "move data out of the manifest, into a ConfigMap or an image"
+        return _refused(heard, now, Reason(Code.TOO_LARGE, text, remedy=remedy))
+    if isinstance(heard.message, inbound.CancelRequest):
+        return _cancel(view, heard, tenant, now)
+    return _submit(heard, tenant, now)
+
+
+def _submit(heard: Heard, token: str, now: int) -> Decision:
+    request: inbound.SubmitRequest = heard.message
+    parts = (request.manifest, *request.policies)
+    read = [one for part in parts if (one := _object(part)) is not None]
+    if len(read) == len(parts):
+        parts = tuple(map(raw, read))
+    elif not all(map(_text, parts)):
+        return _refused(heard, now, Reason(Code.INVALID, "the message is not UTF-8 text", "manifest", "send JSON"))
+    # What cannot be read goes as it came: admission refuses it with every reason, and the tenant can read of it.
+    namespace, name = names_of(read[0]) if len(read) == len(parts) else ("", "")
+    tenant = _tenant(token, namespace)
+    if not tenant:
+        text = f"the tenant of {heard.subject} is not that of the manifest, {namespace[:_SHOWN]!r}"
+        remedy = "say it on the subject of its namespace: fairway.in.<namespace>.submit"
+        return _refused(heard, now, Reason(Code.WRONG_SUBJECT, text, "metadata.namespace", remedy))
+    client = request.client or f"bus:{message_id(_own_id(heard))}"
+    message = wire.Submitted(
+        job=job_id(tenant, client, name), tenant=tenant, at=_at(heard, now), manifest=parts[0], policies=parts[1:],
+        client=client, source=BUS, who=Actor(tenant, BUS, request_of(heard.id)),
+    )  # fmt: skip
+    return _said(as_said(message).say)
+
+
+def _cancel(view: Jobs, heard: Heard, token: str, now: int) -> Decision:
+    """Of another tenant's job no more is said than of one that nobody knows."""
+    name = heard.message.job
+    job = view.jobs.get(name)
+    if job is None and name and heard.delivered < _TRIES:
+        return Decision(again_in=_WAIT_MS * heard.delivered)
+    if job is None or subjects.token(job.tenant) != token:
+        text = f"no job {name[:_SHOWN]!r} of the tenant that speaks on {heard.subject} is known"
+        remedy = "name a job by its id, as its events have it"
+        return _refused(heard, now, Reason(Code.FORBIDDEN, text, "job", remedy))
+    who = Actor(job.tenant, BUS, request_of(heard.id))
+    return _said(cancellation(name, job.tenant, who, _at(heard, now)))
+
+
+def _tenant(token: str, namespace: str) -> str:
+    """Whose subject it is. A token that is no name is the hash of one, which only whoever says it right can know."""
+    if subjects.token(token) == token:
+        return token
+    return namespace if subjects.token(namespace) == token else ""
+
+
+def _own_id(heard: Heard) -> str:
+    """The id that the sender chose, or the place of the message: told from that of a stream that was made anew."""
+    placed = heard.id == f"{subjects.IN}-{heard.sequence}"
+    return f"{heard.id}-{heard.stored_at}" if placed else heard.id
+
+
+def _object(part: Raw) -> dict[str, Any] | None:
+    """What a part says, if it is an object that every reader reads alike."""
+    data = bytes(part)
+    try:
+        found = json_value(data) if data.lstrip()[:1] == b"{" else None
+    except Refused:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _text(part: Raw) -> bool:
+    try:
+        return bool(bytes(part).decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _at(heard: Heard, now: int) -> int:
+    """When it was said, by the clock of the bus: the same whenever it is heard."""
+    return heard.stored_at or now
+
+
+def _refused(heard: Heard, now: int, why: Reason) -> Decision:
+    """One dead letter, without the bytes: those stay in the stream for as long as anything does there."""
+    token, _ = subjects.spoken(heard.subject)
+    letter = DeadLetter(
+        at=_at(heard, now), service=SERVICE, subject=heard.subject, id=request_of(heard.id), stream=subjects.IN,
+        sequence=heard.sequence, why=why, who=Actor(token, BUS, request_of(heard.id)),
+    )  # fmt: skip
+    name = message_id("refused", heard.id, heard.sequence, heard.subject)
+    return _said(Say(name, subjects.dead_letter(SERVICE), letter))
+
+
+def _said(say: Say) -> Decision:
+    return Decision((Step(events=(say,)),))

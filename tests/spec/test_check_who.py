@@ -1,0 +1,49 @@
+"""The auditor asks who asked: a door is named, and its user spoke for no other tenant."""
+
+import msgspec
+import pytest
+
+from fairway.runtime.check import Checker, Findings
+from fairway.runtime.check_job import Spoken
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.wire.envelope import Actor
+
+ON_BUS, OVER_HTTP = Actor("team-a", "bus", "m-1"), Actor("ada", "http", "r-1")
+
+
+def audited(*messages: wire.JobMessage) -> Findings:
+    checker = Checker({})
+    for place, one in enumerate(messages, 1):
+        checker.hear(Spoken(place, f"m{place}", subjects.job(one.verb, one.tenant), one))
+    return checker.findings()
+
+
+def submitted(source: str, who: Actor | None) -> wire.Submitted:
+    return wire.Submitted(tenant="team-a", manifest=msgspec.Raw(b"{}"), client="c", source=source, who=who)
+
+
+def cancel(who: Actor | str) -> wire.Cancel:
+    return wire.Cancel(job="llm-1", tenant="team-a", who=who)
+
+
+@pytest.mark.parametrize(
+    ("message", "breaks"),
+    [
+        pytest.param(submitted("bus", ON_BUS), False, id="a tenant submits for itself"),
+        pytest.param(submitted("bus", Actor("team-b", "bus")), True, id="for another"),
+        pytest.param(submitted("http", ON_BUS), True, id="through another door than it says"),
+        pytest.param(submitted("http", OVER_HTTP), False, id="over HTTP a user is no tenant"),
+        pytest.param(submitted("bus", None), False, id="by an older version"),
+        pytest.param(cancel(ON_BUS), False, id="a tenant cancels its own"),
+        pytest.param(cancel(Actor("team-b", "bus")), True, id="another's"),
+        pytest.param(cancel("ann"), False, id="cancelled by an older version"),
+    ],
+)
+def test_who_asked(message: wire.JobMessage, breaks: bool) -> None:
+    assert ("who" in [one.rule for one in audited(message).violations]) is breaks
+
+
+def test_it_is_counted_by_door() -> None:
+    found = audited(submitted("bus", ON_BUS), submitted("http", OVER_HTTP), cancel(ON_BUS), cancel("ann"))
+    assert found.asked == {"": 1, "bus": 2, "http": 1}
