@@ -19,7 +19,10 @@ BUS = "bus"
 _NAME_WAIT_MS = 250
 _NAME_TRIES = 240
 # Settings that were applied a moment before the job may still be on their way here: such a refusal is looked at twice.
-_SETTLING = (Code.NO_POLICY, Code.UNKNOWN_PRIORITY_CLASS, Code.UNKNOWN_QUEUE, Code.UNKNOWN_CLUSTER)
+_SETTLING = (
+    Code.NO_POLICY, Code.UNKNOWN_PRIORITY_CLASS, Code.UNKNOWN_QUEUE, Code.UNKNOWN_CLUSTER, Code.UNKNOWN_QUOTA,
+    Code.NOT_YOUR_QUOTA, Code.FORBIDDEN,
+)  # fmt: skip
 _SETTLE_MS = 250
 
 

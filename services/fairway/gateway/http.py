@@ -81,7 +81,7 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
     rules = settings.configuration
 
     def foresee(said: Submission) -> Preview:
-        return preview(said.tenant, settings.understand(said.say.message), rules.tree)
+        return preview(rules.tenancy(said.tenant), settings.understand(said.say.message), rules.tree)
 
     door = Door(world, settings.ids, foresee, settings.limiter or Limiter(world, lambda: rules.limits))
     table = _of_jobs(Jobs(world, door), door) + _of_fleet(Fleet(world, settings.configuration), Streams(world))

@@ -79,6 +79,9 @@ class QueueView(JobsView):
     def policies(self) -> Policies:
         return self._catalog.by_title
 
+    def clusters_of(self, namespace: str) -> frozenset[str]:
+        return self._catalog.tenancy(namespace).clusters
+
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         wanted.whole = (decision.QUOTA, decision.FREED)
