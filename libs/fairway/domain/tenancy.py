@@ -20,6 +20,20 @@ SYSTEM_CLASSES = "system-"
 _RESERVED_PREFIX, _RESERVED = "kube-", frozenset({"fairway-system"})
 
 
+class SystemNamespaces(Struct, frozen=True):
+    """Of the hub: quota trees and queues are taken from those of `admin`; no job may be in a `reserved` one, nor in
+    those that are the system's everywhere."""
+
+    admin: frozenset[str] = frozenset({"kube-system", "kube-queue"})
+    reserved: frozenset[str] = frozenset()
+
+    def takes_no_job(self, namespace: str) -> bool:
+        return reserved(namespace, self.reserved)
+
+
+SYSTEM_NAMESPACES = SystemNamespaces()
+
+
 class Profile(Struct, frozen=True, omit_defaults=True):
     """A TenantProfile (fairway.io/v1alpha1, cluster-scoped): what the jobs of these `namespaces` may name besides what
     everybody may. `tokens`: their pods may have a token of their service account mounted."""

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fairway.domain.job import Job
+from fairway.domain.tenancy import SYSTEM_NAMESPACES
 from fairway.gateway.decide import Submission
 from fairway.gateway.fleet import ClusterList, Configuration, Fleet, QueueList, QuotaList
 from fairway.gateway.jobs import Cancelling, JobPage, Jobs
@@ -41,7 +42,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 class HttpSettings(Struct, frozen=True):
     """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set;
-    `hub`, where there is one, keeps the settings that come over HTTP. `limiter` is shared with the hub's intake."""
+    `hub`, where there is one, keeps the settings that come over HTTP. `limiter` is shared with the hub's intake; quota
+    trees and queues are taken from namespaces of `admin`."""
 
     ids: Ids
     understand: Understand
@@ -49,6 +51,7 @@ class HttpSettings(Struct, frozen=True):
     insecure: bool = False
     hub: Cluster | None = None
     limiter: Limiter | None = None
+    admin: frozenset[str] = SYSTEM_NAMESPACES.admin
 
 
 class Envelope(Struct, frozen=True):
@@ -85,7 +88,7 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
 
     door = Door(world, settings.ids, foresee, settings.limiter or Limiter(world, lambda: rules.limits))
     table = _of_jobs(Jobs(world, door), door) + _of_fleet(Fleet(world, settings.configuration), Streams(world))
-    table.append((_SETTING, SettingsDoor(door, settings.hub).post))
+    table.append((_SETTING, SettingsDoor(door, settings.hub, settings.admin).post))
     spec = document([operation for operation, _ in table], VERSION)
 
     async def openapi(request: Request) -> Response:
@@ -125,8 +128,8 @@ _POSTING = (
 _LAST = Parameter("Last-Event-ID", "go on after this event; absent: from now on", "header")
 _ONE = "/v1/jobs/{id}"
 _SETTING = Operation(
-    "POST", "/v1/settings", "Set a policy, ElasticQuotaTree, Queue or PriorityClass.", {200: (Taken,)}, (),
-    (409, 413, 415, 422, 503), Setting,
+    "POST", "/v1/settings", "Set a policy, ElasticQuotaTree, Queue, PriorityClass or TenantProfile.",
+    {200: (Taken,)}, (), (409, 413, 415, 422, 503), Setting,
 )  # fmt: skip
 Table = list[tuple[Operation, Handler]]
 

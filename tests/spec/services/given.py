@@ -58,6 +58,7 @@ class Given:
     frozen_rev: int = 0
     unsure: bool = False
     tenancies: dict[str, Tenancy] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
 
     def tenancy(self, namespace: str) -> Tenancy:
         return self.tenancies.get(namespace) or Tenancy(namespace)
