@@ -40,6 +40,7 @@ SETTINGS = (
     _CLASS,
     *(setting(group, scope, _NOBODY) for group in _POLICIES for scope in _SCOPES),
     setting("scheduling.x-k8s.io/v1alpha1", "Queue", {"queuePolicy": "Block"}, "kube-system"),
+    setting("fairway.io/v1alpha1", "TenantProfile", {"namespaces": ["nobody"]}),
     setting("scheduling.sigs.k8s.io/v1beta1", "ElasticQuotaTree",
             {"root": {"name": "root", "min": _AMOUNT, "max": _AMOUNT, "children": [_LEAF]}}, "kube-system"),
 )  # fmt: skip

@@ -145,8 +145,8 @@ MORE: dict[str, Json] = {
     "a queue of a long name": queue({}, name="q" * 64),
     "the smallest profile": profile(),
     "a full profile": profile(
-        serviceAccounts=["trainer"], priorityClasses=["low"], queues=["gold"], quotaLeaves=["root/a"], clusters=["north"],
-        schedulers=["koord-scheduler"], runtimeClasses=["gvisor"], podSecurity="restricted",
+        serviceAccounts=["trainer"], priorityClasses=["low"], queues=["gold"], quotaLeaves=["root/a"],
+        clusters=["north"], schedulers=["koord-scheduler"], runtimeClasses=["gvisor"], podSecurity="restricted",
         tolerations=[{"operator": "Exists"}], automountServiceAccountToken=True,
     ),
     "a profile of nobody": profile(namespaces=[]),

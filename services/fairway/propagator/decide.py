@@ -1,15 +1,16 @@
 """Hold its room there, apply it there, or delete it there: first the call, then what its outcome means."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
-from fairway.domain.retry import attempt_over, next_attempt
+from fairway.domain.retry import attempt_over, next_attempt, no_attempt
 from fairway.domain.tell import Jobs, Teller, current
 from fairway.domain.tenancy import reserved, reserved_reason
 from fairway.propagator.calls import APPLY, DELETE, HOLD, RELEASE, Made, copy_of
+from fairway.propagator.view import View
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -22,13 +23,6 @@ _LOOK_MS, _PATIENCE_MS = 100, 2_000
 _PASSING = ("", "StaleObject")
 _WEBHOOK = "start that webhook again, or remove its configuration there"
 _HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
-
-
-class View(Jobs, Protocol):
-    """`reserved` are namespaces in which no job may be, besides those that are the system's everywhere."""
-
-    @property
-    def reserved(self) -> frozenset[str]: ...
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
@@ -50,7 +44,8 @@ def _dispatch(view: View, heard: Heard, now: int) -> Decision:
         return Decision((next_attempt(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
     copy = copy_of(job)
     if reserved(copy.namespace, view.reserved) and not heard.outcomes:
-        return _shut_out(Teller(view, SERVICE, heard, now), job, reserved_reason(copy.namespace))
+        # Admitted by a version that did not ask, or by nobody.
+        return Decision((no_attempt(Teller(view, SERVICE, heard, now), reserved_reason(copy.namespace)).step(),))
     if not heard.outcomes:
         return Decision(calls=(Call(HOLD if copy.room else APPLY, job.cluster, job.id, job.attempt, copy),))
     outcome = heard.outcomes[-1]
@@ -72,13 +67,6 @@ def _dispatch(view: View, heard: Heard, now: int) -> Decision:
     code = Code.NAME_CONFLICT if outcome.code == "NameConflict" else Code.APPLY_REFUSED
     text = f"{job.cluster} refused the object: {outcome.text}"
     return Decision((attempt_over(teller, wire.Lost, Reason(code, text, remedy=_remedy(code))).step(),))
-
-
-def _shut_out(teller: Teller, job: Job, why: Reason) -> Decision:
-    """It was admitted by a version that did not ask, or by nobody: it ends before a cluster sees it. What an earlier
-    try may have left there goes."""
-    teller.say(wire.Lost, cluster=job.cluster, why=why, final=True)
-    return Decision((teller.say(wire.Recall, cluster=job.cluster, why=why).step(),))
 
 
 def _held(teller: Teller, job: Job, outcome: Outcome) -> Decision:

@@ -37,8 +37,6 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
             turn = Turn(view, heard, now, "room")
             turn.serve_room(message)
             return Decision(tuple(turn.steps))
-        case Changed(kind="Namespace"):
-            return NOTHING  # it says what pods may be, and that is asked at the door
         case Changed() if message.policy:
             return _followed(Turn(view, heard, now, "settings"), message.policy)
     return _everyone(view, heard, now)

@@ -173,7 +173,11 @@ def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
     meter.sweep_wakes.labels(SERVICE)  # 0 is what an operator wants to see
 
     async def beside(inbox: Inbox) -> None:
-        catalog.heard.append(inbox.put)
+        def news(changed: Changed) -> None:
+            if changed.kind != "Namespace":  # that says which pods may be there, and is asked at the door
+                inbox.put(changed)
+
+        catalog.heard.append(news)
         await asyncio.Event().wait()
 
     return Service(

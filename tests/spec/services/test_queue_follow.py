@@ -1,5 +1,6 @@
 """queue: a waiting job follows what its policy says now, and what was let go stays as it was."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -8,12 +9,15 @@ from given import Given, events, gone, heard, of, told, tree, verbs
 from line import BLOCK, flying, quota, room, waiting
 from lives import T0, Life, S
 
-from fairway.domain.decision import NOTHING, Decision
+from fairway.domain.decision import Decision
 from fairway.domain.tenancy import Tenancy
 from fairway.domain.terms import Changed
 from fairway.queue.decide import decide
+from fairway.queue.service import service
 from fairway.queue.turn import FOLLOWERS
 from fairway.queue.view import Begin
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.telemetry import Meter
 from fairway.wire.policy import Affinity, Placement, Policy, Selector
 
 NOW = T0 + 900 * S
@@ -153,5 +157,20 @@ def test_what_is_within_them_already_is_no_news() -> None:
     assert verbs(decided(life, when=PROFILE, **FULL, **bound("south"))) == []
 
 
-def test_a_namespaces_labels_concern_no_waiting_job() -> None:
-    assert decided(stuck("a"), when=Changed(kind="Namespace")) == NOTHING
+class Noted(list[Any]):
+    """What a service tells itself."""
+
+    put = list.append
+
+
+async def test_a_namespaces_labels_concern_no_waiting_job() -> None:
+    catalog, noted = Catalog(), Noted()
+    beside = service(catalog, Meter(), []).beside
+    assert beside is not None
+    task = asyncio.ensure_future(beside(noted))
+    await asyncio.sleep(0)
+    for tell in catalog.heard:
+        tell(Changed(kind="Namespace"))
+        tell(PROFILE)
+    task.cancel()
+    assert noted == [PROFILE]
