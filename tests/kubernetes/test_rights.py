@@ -23,7 +23,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def setting(api: str, kind: str, spec: Json, namespace: str = "spare") -> Json:
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": "set", "namespace": namespace}, "spec": spec}
+    # One name in both groups would be one policy.
+    name = f"set.{api.partition('/')[0]}"
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
 
 
 _NOBODY = {
