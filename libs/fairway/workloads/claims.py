@@ -41,7 +41,8 @@ def claims(manifest: dict[str, Any]) -> Claims:
         elif type(here) is dict:
             for key, value in here.items():
                 if type(value) is str:
-                    _note(found, key, value)
+                    if key in _KEYS or key.startswith(_SPARK):
+                        _note(found, key, value)
                 elif type(value) in (dict, list):
                     left.append(value)
     _of_itself(found, manifest)
