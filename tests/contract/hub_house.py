@@ -31,9 +31,16 @@ Json = dict[str, Any]
 JOB, PP = "Job.batch/v1", "PropagationPolicy.policy.karmada.io/v1alpha1"
 TREE = "ElasticQuotaTree.scheduling.sigs.k8s.io/v1beta1"
 OURS = {"by": "test"}
+# Where objects of a kind are that are not a tenant's.
+_ELSEWHERE = {"ElasticQuotaTree": "kube-system", "Queue": "kube-queue", "TenantProfile": "", "Namespace": ""}
 # How the gateway asks whether a kind is served: nothing is written by it.
 PROBE = ("default", "fairway.is-it-served", [])
 QUICK = Pace(first=0.01, most=0.05, absent=0.05)
+
+
+def place(kind: str) -> str:
+    """The namespace of an object of this kind."""
+    return _ELSEWHERE.get(kind.partition(".")[0], "team-a")
 
 
 class Hasty(SystemClock):
@@ -80,22 +87,24 @@ class House:
         self._task.cancel()
         await asyncio.wait([self._task])
 
-    async def apply(self, kind: str, name: str, **spec: Any) -> str:
-        await self.hub.create(kind, {"metadata": {"name": name, "namespace": "team-a", "labels": OURS}, "spec": spec})
-        found = await self.hub.get(kind, "team-a", name)
+    async def apply(self, kind: str, name: str, into: str = "", labels: Json = OURS, **spec: Any) -> str:
+        namespace = into or place(kind)
+        meta = {"name": name, "labels": labels, **({"namespace": namespace} if namespace else {})}
+        await self.hub.create(kind, {"metadata": meta, "spec": spec})
+        found = await self.hub.get(kind, namespace, name)
         assert found is not None
         return str(found["metadata"]["uid"])
 
-    async def delete(self, kind: str, name: str) -> None:
+    async def delete(self, kind: str, name: str, into: str = "") -> None:
         """As kubectl does: in the background."""
         api, (short, _, version) = self._inside.api, kind.partition(".")
         resource = api.registry.of_kind(version, short)
         assert resource is not None, kind
-        api.delete(resource, api.get(resource, "team-a", name), Deletion())
+        api.delete(resource, api.get(resource, into or place(kind), name), Deletion())
 
-    async def job(self, name: str = "train") -> str:
+    async def job(self, name: str = "train", into: str = "") -> str:
         pod = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}}
-        return await self.apply(JOB, name, template=pod)
+        return await self.apply(JOB, name, into, template=pod)
 
     async def wide(self, name: str) -> str:
         """A policy of all TFJobs: of these there are none."""

@@ -157,7 +157,7 @@ async def test_a_bad_tree_is_refused_on_the_object_and_the_last_good_one_stays(h
     await house.apply(TREE, "t", root=root)
     await house.said(fleet.Configured)
     child = {"name": "a", "max": {"cpu": "9"}}
-    await house.hub.patch(TREE, "team-a", "t", {"spec": {"root": {**root, "children": [child]}}})
+    await house.hub.patch(TREE, "kube-system", "t", {"spec": {"root": {**root, "children": [child]}}})
     (refused,) = await house.said(fleet.ConfigRefused)
     event = await house.events(lambda one: one["involvedObject"]["kind"] == "ElasticQuotaTree")
     assert "root/a" in refused.reasons[0].text
@@ -165,7 +165,7 @@ async def test_a_bad_tree_is_refused_on_the_object_and_the_last_good_one_stays(h
     assert "root/a" in event["message"]
     assert "last good one stays" in event["message"]
     assert len(await house.said(fleet.Configured)) == 1
-    await house.hub.patch(TREE, "team-a", "t", {"spec": {"root": {**root, "children": []}}})
+    await house.hub.patch(TREE, "kube-system", "t", {"spec": {"root": {**root, "children": []}}})
     assert (await house.said(fleet.ConfigRefused, 2))[-1].reasons == ()
 
 
@@ -200,11 +200,12 @@ async def test_a_setting_that_came_over_http_is_kept_on_the_hub_and_outlives_a_r
     reading = lambda said: understand(said, "dry-run", 0, catalog)  # noqa: E731 - it has no other name here
     settings = HttpSettings(CountingIds(), reading, catalog, hub=house.hub)
     app = create_app(house.world, settings)
-    queue = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "metadata": {"name": "gold"}, "spec": {}}
+    queue = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "spec": {}}
+    queue["metadata"] = {"name": "gold", "namespace": "kube-queue"}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as http:
         for policy in ("Priority", "Block"):
             assert (await http.post("/v1/settings", json={**queue, "spec": {"queuePolicy": policy}})).status_code == 200
-    kept = await house.hub.get("Queue.scheduling.x-k8s.io/v1alpha1", "default", "gold")
+    kept = await house.hub.get("Queue.scheduling.x-k8s.io/v1alpha1", "kube-queue", "gold")
     assert kept is not None
     assert kept["spec"] == {"queuePolicy": "Block"}
     await house.stop()

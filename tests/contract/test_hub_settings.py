@@ -90,10 +90,10 @@ async def test_a_refused_setting_says_what_is_wrong_and_when_it_was_put_right(ho
     assert "root/a" in found["status"]["conditions"][0]["message"]
     event = await house.events(lambda one: one["reason"] == "Refused")
     assert "root/a" in event["message"]
-    await house.hub.patch(TREE, "team-a", "t", {"spec": {"root": {**ROOT, "children": []}}})
+    await house.hub.patch(TREE, "kube-system", "t", {"spec": {"root": {**ROOT, "children": []}}})
     right = await seen(house, TREE, "t", is_ready)
     assert right["status"]["conditions"][0]["observedGeneration"] == 2
-    await house.hub.patch(TREE, "team-a", "t", {"spec": {"root": BAD}})
+    await house.hub.patch(TREE, "kube-system", "t", {"spec": {"root": BAD}})
     wrong = await seen(house, TREE, "t", is_not("Invalid"))
     assert "the last good one stays in force" in wrong["status"]["conditions"][0]["message"]
 
@@ -103,7 +103,7 @@ async def test_a_second_tree_is_taken_when_the_first_goes(house: House) -> None:
     await seen(house, TREE, "first", is_ready)
     await house.apply(TREE, "second", root={**ROOT, "min": {"cpu": "8"}, "max": {"cpu": "8"}})
     found = await seen(house, TREE, "second", is_not("AnotherInForce"))
-    assert "team-a/first" in found["status"]["conditions"][0]["message"]
+    assert "kube-system/first" in found["status"]["conditions"][0]["message"]
     await house.delete(TREE, "first")
     await seen(house, TREE, "second", is_ready)
     last = (await house.said(fleet.Configured, 3))[-1]
@@ -135,7 +135,7 @@ async def test_one_name_in_both_groups_is_one_policy_and_the_other_waits(house: 
 async def test_a_queue_is_known_by_its_name_whatever_its_namespace(house: House) -> None:
     await house.apply(QUEUE, "gold", queuePolicy="Block")
     await seen(house, QUEUE, "gold", is_ready)
-    await house.hub.create(QUEUE, {"metadata": {"name": "gold", "namespace": "team-b"}, "spec": {}})
+    await house.apply(QUEUE, "gold", "kube-system")
     await seen(house, QUEUE, "gold", is_not("AnotherInForce"))
     await house.policy("p")
     assert [one.name for one in await house.until("p")] == ["gold", "p"]

@@ -18,6 +18,7 @@ TOGETHER = {
     "test_ruling_hub": "troubles",
     "test_handover": "handover",
     "test_settings": "settings",
+    "test_settings_tenants": "tenants",
     "test_contract": "servers",
     "test_simulator": "servers",
     "test_status": "servers",

@@ -141,6 +141,9 @@ def clear(hub: Api) -> None:
         paths.append(in_namespace(f"{group}/propagationpolicies", TENANT))
     paths.append(in_namespace("scheduling.sigs.k8s.io/v1beta1/elasticquotatrees", "kube-system"))
     paths.append(in_namespace("scheduling.x-k8s.io/v1alpha1/queues", "kube-queue"))
+    paths.append(in_namespace("scheduling.sigs.k8s.io/v1beta1/elasticquotatrees", TENANT))
+    paths.append(in_namespace("scheduling.x-k8s.io/v1alpha1/queues", TENANT))
+    paths.append("fairway.io/v1alpha1/tenantprofiles")
     for path in paths:
         hub.delete(path, propagationPolicy="Background")
     for name in ("high", "odd"):

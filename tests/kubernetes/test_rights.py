@@ -23,7 +23,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def setting(api: str, kind: str, spec: Json, namespace: str = "spare") -> Json:
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": "set", "namespace": namespace}, "spec": spec}
+    # One name in both groups would be one policy.
+    name = f"set.{api.partition('/')[0]}"
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
 
 
 _NOBODY = {
@@ -40,6 +42,7 @@ SETTINGS = (
     _CLASS,
     *(setting(group, scope, _NOBODY) for group in _POLICIES for scope in _SCOPES),
     setting("scheduling.x-k8s.io/v1alpha1", "Queue", {"queuePolicy": "Block"}, "kube-system"),
+    setting("fairway.io/v1alpha1", "TenantProfile", {"namespaces": ["nobody"]}),
     setting("scheduling.sigs.k8s.io/v1beta1", "ElasticQuotaTree",
             {"root": {"name": "root", "min": _AMOUNT, "max": _AMOUNT, "children": [_LEAF]}}, "kube-system"),
 )  # fmt: skip

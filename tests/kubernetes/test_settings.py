@@ -56,7 +56,9 @@ def queue(how: str) -> Json:
     return {
         "apiVersion": "scheduling.x-k8s.io/v1alpha1",
         "kind": "Queue",
-        "metadata": {"name": "gold", "namespace": "kube-queue"},
+        "metadata": {
+            "name": "gold", "namespace": "kube-queue", "annotations": {"fairway.io/allow-namespaces": TENANT},
+        },
         "spec": {"queuePolicy": how},
     }
 

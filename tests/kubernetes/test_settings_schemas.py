@@ -17,6 +17,7 @@ from fairway.wire.reasons import Refused
 from fairway.workloads.policies import read_policy
 from fairway.workloads.queues import read_queue
 from fairway.workloads.quota import MOST_CHILDREN, MOST_NAMED, read_quota_tree
+from fairway.workloads.tenant_profile import MOST_NAMES, read_tenant_profile
 
 CHECKOUT = Path(__file__).parents[2]
 sys.path.append(str(CHECKOUT / "tests" / "spec" / "workloads"))
@@ -43,7 +44,7 @@ ONLY_FAIRWAY = {
     "a typing error", "another namespace", "root/b/a has the name of root/a", "root has the name of",
     "root/b already in root/a",
     "an unknown policy on a queue's label", "a child above its parent four levels down", "a misspelt resource",
-    "a part of a device", "a tree too deep",
+    "a part of a device", "a tree too deep", "a profile with a misspelt bound",
 }  # fmt: skip
 
 
@@ -63,6 +64,11 @@ def nested(levels: int, **deepest: Any) -> Json:
     for level in range(levels - 1, 0, -1):
         inner = node(f"n{level}", max={"cpu": 4}, children=[inner])
     return tree(inner, max={"cpu": 4})
+
+
+def profile(**spec: Any) -> Json:
+    head = {"apiVersion": "fairway.io/v1alpha1", "kind": "TenantProfile", "metadata": {"name": "a"}}
+    return {**head, "spec": {"namespaces": ["team-a"], **spec}}
 
 
 def selecting(**labels: Any) -> Json:
@@ -137,6 +143,23 @@ MORE: dict[str, Json] = {
         {"queuePolicy": "Fair"}, labels={"kube-queue/queue-policy": "Block"}
     ),
     "a queue of a long name": queue({}, name="q" * 64),
+    "the smallest profile": profile(),
+    "a full profile": profile(
+        serviceAccounts=["trainer"], priorityClasses=["low"], queues=["gold"], quotaLeaves=["root/a"],
+        clusters=["north"], schedulers=["koord-scheduler"], runtimeClasses=["gvisor"], podSecurity="restricted",
+        tolerations=[{"operator": "Exists"}], automountServiceAccountToken=True,
+    ),
+    "a profile of nobody": profile(namespaces=[]),
+    "a profile without namespaces": {**profile(), "spec": {"queues": ["gold"]}},
+    "a profile of a namespace that is none": profile(namespaces=["No!"]),
+    "a profile with a misspelt bound": profile(cluster=["north"]),
+    "a profile of an unknown level": profile(podSecurity="open"),
+    "a profile with an empty name": profile(clusters=[""]),
+    "a profile of a long name": {**profile(), "metadata": {"name": "p" * 64}},
+    "a profile with a toleration of nothing": profile(tolerations=[{"value": "x"}]),
+    "a profile with a word for true": profile(automountServiceAccountToken="yes"),
+    "a profile of too many names": profile(queues=[f"q{n}" for n in range(MOST_NAMES + 1)]),
+    "a queue open to a namespace": queue({}, annotations={"fairway.io/allow-namespaces": "team-a"}),
     "a queue without a spec": {key: value for key, value in queue({}).items() if key != "spec"},
 }  # fmt: skip
 CASES: dict[str, Json] = {
@@ -154,7 +177,7 @@ CASES: dict[str, Json] = {
 
 
 def reader(manifest: Json) -> Callable[[Json], object]:
-    readers = {"ElasticQuotaTree": read_quota_tree, "Queue": read_queue}
+    readers = {"ElasticQuotaTree": read_quota_tree, "Queue": read_queue, "TenantProfile": read_tenant_profile}
     return readers.get(manifest["kind"], read_policy)
 
 

@@ -26,7 +26,7 @@ TREE = {
 BLOCK = {
     "apiVersion": "scheduling.x-k8s.io/v1alpha1",
     "kind": "Queue",
-    "metadata": {"name": "strict"},
+    "metadata": {"name": "strict", "annotations": {"fairway.io/allow-namespaces": "team-a,team-b"}},
     "spec": {"queuePolicy": "Block"},
 }
 PLAYS = (

@@ -19,7 +19,8 @@ GPU = "nvidia.com/gpu"
 
 def spec(name: str = "llm", pods: int = 4, gpus: int = 8, **more: Any) -> wire.JobSpec:
     sets = (PodSet("Worker", pods, {GPU: gpus}),)
-    work = Workload("kubeflow.org/v1", "PyTorchJob", "team-a", name, sets, more.pop("gang", pods))
+    namespace = more.pop("namespace", "team-a")
+    work = Workload("kubeflow.org/v1", "PyTorchJob", namespace, name, sets, more.pop("gang", pods))
     manifest = more.pop("manifest", wire.ManifestRef(1, "0" * 64, 20))
     fields = {"policy": "PropagationPolicy team-a/llm", "placement": Placement(), "manifest": manifest}
     return wire.JobSpec(workload=work, **{**fields, **more})

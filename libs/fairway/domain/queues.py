@@ -21,7 +21,8 @@ class QueueSpec(Struct, frozen=True, omit_defaults=True):
 
     `by_time`: enqueue time alone orders the jobs (the FIFO of the first kube-queue). `leaf` is the path of
     the quota leaf the queue stands for, empty when it takes jobs of several. `priority_class` names the
-    class that gives the queue its priority when `priority` was not set.
+    class that gives the queue its priority when `priority` was not set. `namespace` is where it stands; `allows` are
+    the namespaces whose jobs may name it, wherever it stands.
     """
 
     name: str
@@ -30,3 +31,5 @@ class QueueSpec(Struct, frozen=True, omit_defaults=True):
     leaf: str = ""
     by_time: bool = False
     priority_class: str = ""
+    namespace: str = ""
+    allows: tuple[str, ...] = ()

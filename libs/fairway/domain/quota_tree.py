@@ -11,6 +11,9 @@ from fairway.wire.reasons import Code, Reason
 MAX_JOBS = "kube-queue/max-jobs"
 # On a job, either names its leaf and wins over the namespace (Koordinator; ACK).
 QUOTA_LABELS = ("quota.scheduling.koordinator.sh/name", "quota.scheduling.alibabacloud.com/name")
+# Attribute of a node, annotation of a Queue: namespaces whose jobs may name the leaves below (the Queue), besides those
+# that a leaf has anyway; separated by commas. Of several nodes the one nearest to the leaf counts.
+ALLOW_NAMESPACES = "fairway.io/allow-namespaces"
 
 
 class QuotaNode(Struct, frozen=True, omit_defaults=True):
@@ -44,17 +47,26 @@ def leaves(tree: QuotaNode) -> Iterator[QuotaPath]:
         stack.extend((*path, child) for child in reversed(path[-1].children))
 
 
+def leaf_named(tree: QuotaNode, name: str) -> QuotaPath | None:
+    """The nodes root..leaf of the leaf of this name or path."""
+    return next((path for path in leaves(tree) if name in (path[-1].name, path[-1].path)), None)
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The names in a text that separates them by commas."""
+    return tuple(name for part in text.split(",") if (name := part.strip()))
+
+
 def leaf_of(tree: QuotaNode, namespace: str, labels: Mapping[str, str]) -> QuotaPath | None:
-    """The nodes root..leaf that a job is charged to, or None when it belongs to no leaf.
+    """The nodes root..leaf that a job says or its namespace is charged to, or None when it belongs to no leaf; whether
+    it may say so, `allowed.charged_leaf` knows.
 
     A label that names no leaf is None too: to fall back to the namespace would charge somebody else.
     """
     named = next((labels[label] for label in QUOTA_LABELS if labels.get(label)), "")
-    for path in leaves(tree):
-        leaf = path[-1]
-        if named in (leaf.name, leaf.path) if named else namespace in leaf.namespaces:
-            return path
-    return None
+    if named:
+        return leaf_named(tree, named)
+    return next((path for path in leaves(tree) if namespace in path[-1].namespaces), None)
 
 
 def ever_fits(path: QuotaPath, request: Mapping[str, int]) -> Reason | None:

@@ -22,6 +22,15 @@ def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why:
     return next_attempt(teller, kind, why)
 
 
+def no_attempt(teller: Teller, why: Reason) -> Teller:
+    """The job ends though it has attempts left: no cluster may ever have it. What an earlier try of this attempt may
+    have left in one goes."""
+    job = teller.job
+    assert job is not None, "only an admitted job has attempts"
+    teller.say(wire.Lost, cluster=job.cluster, why=why, final=True)
+    return teller.say(wire.Recall, cluster=job.cluster, why=why)
+
+
 def spent(job: Job) -> int:
     """How many attempts the job has had, the present one included. Those that never came to be applied do not count."""
     return job.attempt - sum(one.why is not None and one.why.code in NEVER_BEGUN for one in job.attempts)

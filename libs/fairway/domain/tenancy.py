@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import Toleration
 
 PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"
@@ -13,8 +14,24 @@ LEVELS = (RESTRICTED, BASELINE, PRIVILEGED)
 POD_SECURITY_LABELS = ("fairway.io/pod-security", "pod-security.kubernetes.io/enforce")
 # On a namespace of a member that Fairway made: whose jobs are in it.
 TENANT_LABEL = "fairway.io/tenant"
+# PriorityClasses of what a cluster itself runs on begin so; Kubernetes lets nobody else make any.
+SYSTEM_CLASSES = "system-"
 # Where no tenant's job may be, neither on the hub nor in a member.
 _RESERVED_PREFIX, _RESERVED = "kube-", frozenset({"fairway-system"})
+
+
+class SystemNamespaces(Struct, frozen=True):
+    """Of the hub: quota trees and queues are taken from those of `admin`; no job may be in a `reserved` one, nor in
+    those that are the system's everywhere."""
+
+    admin: frozenset[str] = frozenset({"kube-system", "kube-queue"})
+    reserved: frozenset[str] = frozenset()
+
+    def takes_no_job(self, namespace: str) -> bool:
+        return reserved(namespace, self.reserved)
+
+
+SYSTEM_NAMESPACES = SystemNamespaces()
 
 
 class Profile(Struct, frozen=True, omit_defaults=True):
@@ -83,3 +100,8 @@ def level_of(labels: Mapping[str, str], profiles: Iterable[Profile]) -> str:
 def reserved(namespace: str, more: Iterable[str] = ()) -> bool:
     """Whether it is the system's: `kube-*`, Fairway's own, and those that the fleet's settings name."""
     return namespace.startswith(_RESERVED_PREFIX) or namespace in _RESERVED or namespace in more
+
+
+def reserved_reason(namespace: str) -> Reason:
+    text = f"namespace {namespace} is the system's, on the hub and in every cluster: no job may be there"
+    return Reason(Code.RESERVED_NAMESPACE, text, "metadata.namespace", "submit it in a namespace of your own")

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from fairway.wire.fleet import FleetMessage
-from fairway.wire.policy import Policy
+from fairway.wire.policy import Affinity, Placement, Policy
 from fairway.wire.spec import JobSpec
 
 
@@ -25,12 +25,33 @@ def terms(policy: Policy) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def amended(spec: JobSpec, policy: Policy) -> JobSpec | None:
-    """The specification under its policy as that is now; None when nothing of it changed, or when the job came with a
-    later version than is known here."""
+def bounded(placement: Placement, clusters: frozenset[str]) -> Placement | None:
+    """The same within the clusters that a namespace may use (none named: all); None when nothing is left of it."""
+    if not clusters:
+        return placement
+    kept = tuple(one for affinity in placement.affinities if (one := _within(affinity, clusters)))
+    return msgspec.structs.replace(placement, affinities=kept) if kept else None
+
+
+def _within(affinity: Affinity, clusters: frozenset[str]) -> Affinity | None:
+    names = affinity.cluster_names or tuple(sorted(clusters))
+    left = tuple(name for name in names if name in clusters)
+    return msgspec.structs.replace(affinity, cluster_names=left) if left else None
+
+
+def nowhere(placement: Placement) -> Placement:
+    """For a job that waits and may run in none of the clusters of its policy any more: it waits on, and says so."""
+    shut = tuple(msgspec.structs.replace(one, exclude=one.cluster_names) for one in placement.affinities)
+    return msgspec.structs.replace(placement, affinities=shut)
+
+
+def amended(spec: JobSpec, policy: Policy, clusters: frozenset[str] = frozenset()) -> JobSpec | None:
+    """The specification under its policy as that is now, within the `clusters` of its namespace; None when nothing of
+    it changed, or when the job came with a later version than is known here."""
     if not spec.follows or _older(policy.version, spec.policy_version):
         return None
-    now = terms(policy)
+    placement = bounded(policy.placement, clusters) or nowhere(policy.placement)
+    now = terms(policy) | {"placement": placement}
     was = {name: getattr(spec, name) for name in now}
     if now | {"policy_version": ""} == was | {"policy_version": ""}:
         return None

@@ -90,6 +90,7 @@ POLICIES = (
         "scheduling.sigs.k8s.io", "v1beta1", "ElasticQuotaTree", "elasticquotatrees", True, ("eqtree",), columns=_READY
     ),
     Resource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues", columns=_READY),
+    Resource("fairway.io", "v1alpha1", "TenantProfile", "tenantprofiles", False, columns=_READY),
     # Without a status subresource, as deploy/crds has it: one write says everything.
     Resource(
         "work.karmada.io",

@@ -5,7 +5,7 @@ gateway refuses the others at the door, so that the last good one stays in force
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -27,15 +27,19 @@ from fairway.workloads.quota import read_quota_tree
 from fairway.workloads.tenant_profile import read_tenant_profile
 
 log = structlog.get_logger()
+# Namespaces whose tenancy is kept at hand; anybody may write a name into a message.
+_TENANCIES = 10_000
 _decode = msgspec.json.Decoder(fleet.Message).decode
 
 
 class Catalog:
     """`known` is set once the past has been read. `heard` are called with each later change. `left` are the clusters
     that were members and are none any more; `limits` of tenants stand in the tree. `namespaces` has the labels of those
-    of the hub that say something of the safety of pods."""
+    of the hub that say something of the safety of pods; those that are `reserved` are a setting of the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
+        self.reserved = frozenset(reserved)
+        self._tenancies: dict[str, Tenancy] = {}
         self.policies = PolicyBook()
         self.by_title: dict[str, Policy] = {}
         self.classes: dict[str, int] = {}
@@ -113,10 +117,9 @@ class Catalog:
                 if manifest is not None:
                     self.queues[said.name] = read_queue(manifest)
             case "TenantProfile":
-                self.profiles.pop(said.name, None)
-                if manifest is not None:
-                    self.profiles[said.name] = read_tenant_profile(manifest)
+                self._profile(said.name, manifest)
             case "Namespace":
+                self._tenancies.clear()
                 self.namespaces.pop(said.name, None)
                 if manifest is not None:
                     self.namespaces[said.name] = (manifest.get("metadata") or {}).get("labels") or {}
@@ -129,7 +132,21 @@ class Catalog:
 
     def tenancy(self, namespace: str) -> Tenancy:
         """What the jobs of a namespace of the hub may ask for."""
-        return tenancy(namespace, self.namespaces.get(namespace, {}), self.profiles.values())
+        known = self._tenancies.get(namespace)
+        if known is None:
+            if len(self._tenancies) >= _TENANCIES:
+                self._tenancies.clear()
+            known = tenancy(namespace, self.namespaces.get(namespace, {}), self.profiles.values())
+            self._tenancies[namespace] = known
+        return known
+
+    def _profile(self, name: str, manifest: dict[str, Any] | None) -> None:
+        """One that does not read leaves the last good one in force: without it, what it bounds would be free."""
+        if manifest is not None:
+            self.profiles[name] = read_tenant_profile(manifest)
+        else:
+            self.profiles.pop(name, None)
+        self._tenancies.clear()
 
     def _priority_class(self, name: str, manifest: dict[str, Any] | None) -> None:
         self.classes.pop(name, None)

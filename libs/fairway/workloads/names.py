@@ -2,6 +2,7 @@
 
 import re
 
+from fairway.domain.quota_tree import listed
 from fairway.workloads.fields import Field, shown
 
 # RFC 1123 as apimachinery/pkg/util/validation applies it. All are used with fullmatch: `$` would let a
@@ -62,6 +63,15 @@ def read_namespace(field: Field, default: str = "default") -> str:
         )
         return default
     return namespace
+
+
+def read_listed(field: Field) -> tuple[str, ...]:
+    """Names of namespaces in one text, separated by commas."""
+    names = listed(field.text())
+    for name in names:
+        if not is_namespace(name):
+            field.wrong(f"{shown(name)} is not a namespace name", "write names of namespaces, separated by commas")
+    return names
 
 
 def check_labels(field: Field) -> None:

@@ -8,8 +8,9 @@ The policy is the label `kube-queue/queue-policy` (ack-kube-queue) or spec.queue
 from typing import Any
 
 from fairway.domain.queues import QueuePolicy, QueueSpec
+from fairway.domain.quota_tree import ALLOW_NAMESPACES
 from fairway.workloads.fields import Field, Problems, shown
-from fairway.workloads.names import read_name
+from fairway.workloads.names import check_annotations, read_listed, read_name
 
 API_VERSION, KIND = "scheduling.x-k8s.io/v1alpha1", "Queue"
 POLICY_LABEL = "kube-queue/queue-policy"
@@ -32,6 +33,7 @@ def read_queue(manifest: dict[str, Any]) -> QueueSpec:
     if root["apiVersion"].value != API_VERSION or root["kind"].value != KIND:
         root["kind"].wrong("is not a Queue", f"use kind: {KIND} of apiVersion: {API_VERSION}")
     metadata, spec = root["metadata"], root["spec"]
+    check_annotations(metadata["annotations"], frozenset({ALLOW_NAMESPACES}))
     policy, by_time = _policy(metadata["labels"][POLICY_LABEL], spec["queuePolicy"])
     queue = QueueSpec(
         name=read_name(metadata["name"]),
@@ -40,6 +42,8 @@ def read_queue(manifest: dict[str, Any]) -> QueueSpec:
         leaf=metadata["annotations"][LEAF_ANNOTATION].text(),
         by_time=by_time,
         priority_class="" if spec["priority"].given else spec["priorityClassName"].text(),
+        namespace=metadata["namespace"].text(),
+        allows=read_listed(metadata["annotations"][ALLOW_NAMESPACES]),
     )
     problems.stop()
     return queue

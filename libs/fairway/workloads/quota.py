@@ -8,10 +8,10 @@ root.min and root.max must agree in the resources that both name.
 from typing import Any
 
 from fairway.domain.limits import MAX_PENDING, MAX_RATE
-from fairway.domain.quota_tree import MAX_JOBS, QuotaNode
+from fairway.domain.quota_tree import ALLOW_NAMESPACES, MAX_JOBS, QuotaNode
 from fairway.domain.resources import LARGEST, Resources, show
 from fairway.workloads.fields import Field, Problems, shown
-from fairway.workloads.names import is_label_value, is_namespace
+from fairway.workloads.names import is_label_value, is_namespace, read_listed
 from fairway.workloads.pods import read_amounts
 
 API_VERSION, KIND = "scheduling.sigs.k8s.io/v1beta1", "ElasticQuotaTree"
@@ -122,6 +122,7 @@ def _attributes(field: Field) -> dict[str, str]:
         if not (given.isdecimal() and len(given) <= 10 and 0 < int(given) <= _MOST_SUBMITTED):
             text = f"is {shown(given)}, not a number from 1 to {_MOST_SUBMITTED}"
             field[name].wrong(text, "write it in digits and quotes, or leave it out: then there is no limit")
+    read_listed(field[ALLOW_NAMESPACES])
     return found
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from fairway.admission.named import SETTLING
 from fairway.admission.understand import Understood
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Write
@@ -18,8 +19,6 @@ SERVICE = "admission"
 # (ms), and for about a minute.
 _NAME_WAIT_MS = 250
 _NAME_TRIES = 240
-# Settings that were applied a moment before the job may still be on their way here: such a refusal is looked at twice.
-_SETTLING = (Code.NO_POLICY, Code.UNKNOWN_PRIORITY_CLASS, Code.UNKNOWN_QUEUE, Code.UNKNOWN_CLUSTER)
 _SETTLE_MS = 250
 
 
@@ -50,7 +49,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     if known is not None:
         text = f"client id {seen.client} was used before with another manifest, for job {known[0]}"
         return _rejected(view, heard, now, seen, Reason(Code.DUPLICATE, text, "client", "use a new client id"))
-    if seen.spec is None and heard.delivered == 1 and any(one.code in _SETTLING for one in seen.reasons):
+    if seen.spec is None and heard.delivered == 1 and any(one.code in SETTLING for one in seen.reasons):
         return Decision(again_in=_SETTLE_MS)
     if seen.spec is None:
         return _rejected(view, heard, now, seen, *seen.reasons)

@@ -1,35 +1,22 @@
 """From a submitted message to a job's specification, or to all the reasons why not. Pure."""
 
-from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
+from fairway.admission.named import Settings, placement_of, policy_of, priority_of, queue_named
 from fairway.domain.names import job_id
-from fairway.domain.queues import QueueSpec
 from fairway.domain.submission import BUS, client_problem
+from fairway.domain.tenancy import reserved, reserved_reason
 from fairway.domain.terms import terms
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.wire.workload import Workload
+from fairway.workloads.claims import claims
 from fairway.workloads.door import LARGEST_TEXT, json_value
-from fairway.workloads.policies import read_policy, select
-from fairway.workloads.policy_book import PolicyBook
-from fairway.workloads.queues import QUEUE_ANNOTATIONS, queue_of
 from fairway.workloads.registry import read
-
-
-class Settings(Protocol):
-    """What the hub says, as far as admission needs it."""
-
-    policies: PolicyBook
-    classes: dict[str, int]
-    default_class: str
-    queues: dict[str, QueueSpec]
-    clusters: dict[str, dict[str, str]]
 
 
 class Understood(Struct, frozen=True):
@@ -101,60 +88,20 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
     if message.tenant != workload.namespace:
         text = f"submitted for {message.tenant}, but the object is in namespace {workload.namespace}"
         raise Refused(Reason(Code.INVALID, text, "metadata.namespace", "submit it for the namespace it is in"))
-    policy = _policy(message, manifest, settings)
-    _known_clusters(policy, settings.clusters)
-    meta = manifest["metadata"]
+    if reserved(workload.namespace, settings.reserved):
+        raise Refused(reserved_reason(workload.namespace))
+    mine = settings.tenancy(workload.namespace)
+    along = (_object(raw, "policies", message.source) for raw in message.policies)
+    policy = policy_of(along, manifest, settings, message.hub is not None)
+    decided = terms(policy) | {"placement": placement_of(policy, settings, mine)}
+    meta, claimed = manifest["metadata"], claims(manifest)
     return wire.JobSpec(
-        workload=workload, priority=_priority(workload, settings), **terms(policy),
-        queue=_queue(manifest, settings.queues), labels=meta.get("labels") or {}, manifest=ref,
+        workload=workload, priority=priority_of(workload, claimed, settings, mine), **decided,
+        queue=queue_named(manifest, claimed, settings, mine), labels=meta.get("labels") or {}, manifest=ref,
         hub=message.hub, who=message.who, follows=message.hub is not None or _of_the_hub(policy, settings),
     )  # fmt: skip
-
-
-def _policy(message: wire.Submitted, manifest: dict[str, Any], settings: Settings) -> Policy:
-    """The policies that came along take the place of the hub's of the same name; one of all must select the job."""
-    policies = settings.policies.near(manifest)
-    for raw in message.policies:
-        policy = read_policy(_object(raw, "policies", message.source))
-        policies[policy.kind, policy.namespace, policy.name] = policy
-    found = select(policies.values(), manifest)
-    if isinstance(found, Refused):
-        raise found
-    return found
 
 
 def _of_the_hub(policy: Policy, settings: Settings) -> bool:
     """Not one that came along with the job."""
     return settings.policies.get((policy.kind, policy.namespace, policy.name)) is policy
-
-
-def _known_clusters(policy: Policy, clusters: Iterable[str]) -> None:
-    known = sorted(clusters)
-    names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
-    unknown = sorted(names.difference(known))
-    if unknown:
-        text = f"{policy.title} names {', '.join(unknown)}; the fleet has {', '.join(known) or 'no clusters yet'}"
-        raise Refused(
-            Reason(Code.UNKNOWN_CLUSTER, text, "spec.placement.clusterAffinity.clusterNames", "name clusters it has")
-        )
-
-
-def _priority(workload: Workload, settings: Settings) -> int:
-    """The value of the class that the pod template names; of the hub's default class when it names none, else 0."""
-    name = workload.priority_class or settings.default_class
-    if not name:
-        return 0
-    if name not in settings.classes:
-        known = ", ".join(sorted(settings.classes)) or "none"
-        text = f"there is no PriorityClass {name}; the hub has {known}"
-        raise Refused(Reason(Code.UNKNOWN_PRIORITY_CLASS, text, "priorityClassName", "create it on the hub"))
-    return settings.classes[name]
-
-
-def _queue(manifest: dict[str, Any], queues: Mapping[str, QueueSpec]) -> str:
-    name = queue_of(manifest)
-    if name and name not in queues:
-        text = f"there is no Queue {name}; the hub has {', '.join(sorted(queues)) or 'none'}"
-        field = f"metadata.annotations[{QUEUE_ANNOTATIONS[0]}]"
-        raise Refused(Reason(Code.UNKNOWN_QUEUE, text, field, "create the Queue, or leave the annotation out"))
-    return name

@@ -45,7 +45,8 @@ def write(root: Path) -> list[str]:
 def register(app: typer.Typer) -> None:
     @app.command()
     def crds() -> None:
-        """Print what the hub needs to know of policies, quota trees, queues and bindings, for kubectl apply -f -."""
+        """Print what the hub needs to know of policies, quota trees, queues, tenant profiles and bindings, for kubectl
+        apply -f -."""
         typer.echo("---\n".join(pages().values()), nl=False)
 
 

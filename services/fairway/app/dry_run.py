@@ -8,8 +8,10 @@ import msgspec
 
 from fairway.app.entries import Entry, PodSetEntry, entry
 from fairway.app.manifests import JOB, POLICY, SETTING, Document
-from fairway.domain.quota_tree import QuotaNode, ever_fits, leaf_of
+from fairway.domain.allowed import charged_leaf
+from fairway.domain.quota_tree import QuotaNode, ever_fits
 from fairway.domain.resources import Resources, add
+from fairway.domain.tenancy import Profile, Tenancy, reserved, reserved_reason, tenancy
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
@@ -20,6 +22,8 @@ from fairway.workloads.queues import read_queue
 from fairway.workloads.quota import KIND as TREE
 from fairway.workloads.quota import read_quota_tree
 from fairway.workloads.registry import read
+from fairway.workloads.tenant_profile import KIND as PROFILE
+from fairway.workloads.tenant_profile import read_tenant_profile
 
 # Stands for the random end of a generateName, which the API server or the gateway will choose.
 _SUFFIX = "xxxxx"
@@ -32,7 +36,18 @@ def check(documents: Sequence[Document]) -> list[Entry]:
     policies = [policy for one in documents if one.role == POLICY and (policy := _tried(read_policy, one))]
     drawn = [one for one in documents if one.kind == TREE and one.role == SETTING]
     trees = [tree for one in drawn if (tree := _tried(read_quota_tree, one))]
-    return [_check(one, policies, trees[-1] if trees else None) for one in documents]
+    given = [one for one in documents if one.kind == PROFILE and one.role == SETTING]
+    profiles = [profile for one in given if (profile := _tried(read_tenant_profile, one))]
+    rules = _Rules(policies, trees[-1] if trees else None, profiles)
+    return [_check(one, rules) for one in documents]
+
+
+class _Rules(msgspec.Struct, frozen=True):
+    """What the same files say of policies, quota and tenants."""
+
+    policies: Sequence[Policy]
+    tree: QuotaNode | None
+    profiles: Sequence[Profile]
 
 
 def _tried(reader: Callable[[dict[str, Any]], Any], document: Document) -> Any:
@@ -42,12 +57,12 @@ def _tried(reader: Callable[[dict[str, Any]], Any], document: Document) -> Any:
         return None  # it gets an entry of its own, with the reasons
 
 
-def _check(document: Document, policies: Sequence[Policy], tree: QuotaNode | None) -> Entry:
+def _check(document: Document, rules: _Rules) -> Entry:
     if document.reasons:
         return entry(document, document.reasons)
     try:
         if document.role == JOB:
-            return _job(document, policies, tree)
+            return _job(document, rules)
         _setting(document)
     except Refused as error:
         return entry(document, error.reasons)
@@ -62,6 +77,8 @@ def _setting(document: Document) -> None:
         read_quota_tree(document.manifest)
     elif document.kind == QUEUE:
         read_queue(document.manifest)
+    elif document.kind == PROFILE:
+        read_tenant_profile(document.manifest)
     else:
         read_priority_class(document.manifest)
 
@@ -75,18 +92,19 @@ def read_priority_class(manifest: dict[str, Any]) -> int:
     return value
 
 
-def _job(document: Document, policies: Sequence[Policy], tree: QuotaNode | None) -> Entry:
+def _job(document: Document, rules: _Rules) -> Entry:
     manifest = with_name(document.manifest, _SUFFIX)
     size = len(msgspec.json.encode(manifest))
     if size > LARGEST_TEXT:
         text = f"the manifest has {size} bytes as JSON, more than {LARGEST_TEXT} (1 MiB)"
         raise Refused(Reason(Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image"))
     work = read(manifest)
-    reasons: list[Reason] = []
-    policy = select(policies, manifest) if policies else None
+    reasons: list[Reason] = [reserved_reason(work.namespace)] if reserved(work.namespace) else []
+    policy = select(rules.policies, manifest) if rules.policies else None
     if isinstance(policy, Refused):
         reasons += policy.reasons
-    reasons += _quota(document, work, tree) if tree else ()
+    mine = tenancy(work.namespace, {}, rules.profiles)
+    reasons += _quota(document, work, mine, rules.tree) if rules.tree else ()
     sets = tuple(PodSetEntry(one.name, one.count, one.requests) for one in work.pod_sets)
     return entry(
         document, reasons, pod_sets=sets, gang_minimum=work.gang_minimum, priority_class=work.priority_class,
@@ -94,11 +112,10 @@ def _job(document: Document, policies: Sequence[Policy], tree: QuotaNode | None)
     )  # fmt: skip
 
 
-def _quota(document: Document, work: Workload, tree: QuotaNode) -> list[Reason]:
-    path = leaf_of(tree, work.namespace, document.manifest["metadata"].get("labels") or {})
-    if path is None:
-        text = f"namespace {work.namespace} belongs to no leaf of the ElasticQuotaTree"
-        return [Reason(Code.UNKNOWN_QUOTA, text, "metadata.namespace", "add it to a leaf's `namespaces`")]
+def _quota(document: Document, work: Workload, mine: Tenancy, tree: QuotaNode) -> list[Reason]:
+    path = charged_leaf(tree, mine, document.manifest["metadata"].get("labels") or {})
+    if isinstance(path, Reason):
+        return [path]
     total: Resources = {}
     for pods in work.pod_sets:
         total = add(total, pods.requests, pods.count)

@@ -8,14 +8,15 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads import queues, quota
+from fairway.workloads import queues, quota, tenant_profile
 from fairway.workloads.door import parse_documents
 from fairway.workloads.policies import CLUSTER_WIDE, is_policy
 
 POLICY, SETTING, JOB = "policy", "setting", "job"
 PRIORITY_CLASS = ("scheduling.k8s.io/v1", "PriorityClass")
 # What the hub is set up with; all the rest that is no policy has to be a job.
-SETTINGS = frozenset({(quota.API_VERSION, quota.KIND), (queues.API_VERSION, queues.KIND), PRIORITY_CLASS})
+PROFILE = (tenant_profile.API_VERSION, tenant_profile.KIND)
+SETTINGS = frozenset({(quota.API_VERSION, quota.KIND), (queues.API_VERSION, queues.KIND), PRIORITY_CLASS, PROFILE})
 _SUFFIXES = (".yaml", ".yml", ".json")
 _STDIN = "standard input"
 
@@ -39,7 +40,7 @@ class Document(Struct, frozen=True):
     @property
     def namespace(self) -> str:
         """Empty for what stands above namespaces."""
-        if self.kind in (CLUSTER_WIDE, PRIORITY_CLASS[1]):
+        if self.kind in (CLUSTER_WIDE, PRIORITY_CLASS[1], PROFILE[1]):
             return ""
         return str(self._metadata.get("namespace") or "default")[:80]
 

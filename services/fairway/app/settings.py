@@ -7,13 +7,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from fairway.domain.quota_tree import listed
+from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces
+from fairway.workloads.names import is_namespace
+
 
 class Settings(Struct, frozen=True):
     """`clusters_dir` holds one kubeconfig a member cluster, `<name>.kubeconfig`, and optionally `<name>.json` with its
     labels and taints; `http_port` 0 means any free one; `public_url` is where others reach the door. `allow_loopback`:
     joined clusters may be on this machine; `service_account` is where a pod's token and CA lie. In seconds:
     `watch_silence`, for which the silence of a watch is trusted, and `node_grace`, for which pods may stay on a node
-    that is away. What the scheduler saw is kept for `views_days`, up to `views_mib`; 0: not at all."""
+    that is away. What the scheduler saw is kept for `views_days`, up to `views_mib`; 0: not at all.
+    `namespaces` of the hub are those who run the fleet's, and the system's."""
 
     nats_url: str = "nats://127.0.0.1:4222"
     redis_url: str = "redis://127.0.0.1:6379/0"
@@ -33,6 +38,7 @@ class Settings(Struct, frozen=True):
     node_grace: float = 60.0
     views_days: int = 7
     views_mib: int = 1024
+    namespaces: SystemNamespaces = SYSTEM_NAMESPACES
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -56,11 +62,20 @@ def _seconds(name: str, given: str) -> float:
     raise ValueError(f"FAIRWAY_{name} is {given!r}; set it to a number from 1 to 3600 (seconds), or leave it out")
 
 
+def _namespaces(name: str, given: str) -> frozenset[str]:
+    for one in (names := listed(given)):
+        if not is_namespace(one):
+            text = "set it to names of namespaces, separated by commas, or leave it out"
+            raise ValueError(f"FAIRWAY_{name} names {one[:80]!r}, which is no name of a namespace; {text}")
+    return frozenset(names)
+
+
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
     FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE,
     FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR, FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE,
-    FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB. Raises ValueError, which names the variable."""
+    FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB, FAIRWAY_ADMIN_NAMESPACES,
+    FAIRWAY_RESERVED_NAMESPACES. Raises ValueError, which names the variable."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
@@ -84,4 +99,8 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         node_grace=_seconds("NODE_GRACE", text("NODE_GRACE", str(plain.node_grace))),
         views_days=_whole("VIEWS_DAYS", text("VIEWS_DAYS", str(plain.views_days)), 1, 365),
         views_mib=_whole("VIEWS_MIB", text("VIEWS_MIB", str(plain.views_mib)), 0, 1 << 20),
+        namespaces=SystemNamespaces(
+            _namespaces("ADMIN_NAMESPACES", text("ADMIN_NAMESPACES", ",".join(plain.namespaces.admin))),
+            _namespaces("RESERVED_NAMESPACES", text("RESERVED_NAMESPACES", "")),
+        ),
     )

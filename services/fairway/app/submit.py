@@ -28,8 +28,8 @@ def submit(
     output: Output = "",
     url: Url = "",
 ) -> None:
-    """Submit jobs. Policies in the same files travel with the jobs that they select; an ElasticQuotaTree, Queues and
-    PriorityClasses are set on the fleet first.
+    """Submit jobs. Policies in the same files travel with the jobs that they select; an ElasticQuotaTree, Queues,
+    PriorityClasses and TenantProfiles are set on the fleet first.
 
     Ends with 0 when all was accepted (with --wait: succeeded), 4 when something was refused, 5 when the time was up,
     6 when the fleet cannot be reached, 10 when a job failed, 11 when one was cancelled.

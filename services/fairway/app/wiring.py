@@ -104,7 +104,7 @@ class Parts(Struct):
         if "gateway" in process.names:
             limiter = Limiter(self.world(), lambda: self.catalog.limits)
             process.door = create_app(self.world(), http_settings(self, limiter))
-            tasks.append(run_gateway(self.world(), self.hub, process.url, limiter))
+            tasks.append(run_gateway(self.world(), self.hub, process.url, limiter, self.settings.namespaces))
         if "agent" in process.names:
             tasks.append(self.clusters.follow(self._agent, facts=True))
         return tasks + self._enrolling(process.names)
@@ -154,7 +154,8 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     hub = await _hub(settings) if with_hub else None
     if with_members:
         await enrolment.read_folder()
-    parts = Parts(settings, bus, SystemClock(), SystemIds(), Catalog(), Meter(), enrolment, hub, {}, [], [])
+    catalog = Catalog(settings.namespaces.reserved)
+    parts = Parts(settings, bus, SystemClock(), SystemIds(), catalog, Meter(), enrolment, hub, {}, [], [])
     for service in services(names, parts):
         loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
         parts.meter.follow(service.name, partial(getattr, loop, "ready"))
@@ -167,8 +168,9 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     def read(message: wire.Submitted) -> Understood:
         return understand(message, "dry-run", 0, parts.catalog)
 
-    insecure, refused = parts.settings.insecure, parts.meter.refused
-    return HttpSettings(parts.ids, read, parts.catalog, insecure, parts.hub, limiter, refused)
+    given, count = parts.settings, parts.meter.refused
+    admin = given.namespaces.admin
+    return HttpSettings(parts.ids, read, parts.catalog, given.insecure, parts.hub, limiter, count, admin)
 
 
 async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = RECORD) -> None:
@@ -229,9 +231,9 @@ def _recorder(parts: Parts) -> Recorder | None:
 
 def _propagator(parts: Parts) -> Sequence[Service]:
     if parts.settings.stub_clusters:
-        return propagator.services(stub_act)
+        return propagator.services(stub_act, reserved=parts.catalog.reserved)
     rooms = Rooms(parts.clusters, parts.world().store, parts.clock, parts.settings.placeholder_image or PAUSE)
-    return propagator.services(Hands(parts.world(), parts.clusters, rooms), rooms.run)
+    return propagator.services(Hands(parts.world(), parts.clusters, rooms), rooms.run, parts.catalog.reserved)
 
 
 def _watcher(parts: Parts) -> Sequence[Service]:

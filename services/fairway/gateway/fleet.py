@@ -11,6 +11,7 @@ from fairway.domain import decision
 from fairway.domain.limits import Limits
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.tenancy import Tenancy
 from fairway.gateway.answers import ClusterRow, QueueRow, QuotaRow, cluster_row, queue_rows, quota_rows, used_by_node
 from fairway.gateway.problem import answer
 from fairway.gateway.reader import Reader
@@ -32,6 +33,8 @@ class Configuration(Protocol):
     queues: dict[str, QueueSpec]
     clusters: dict[str, dict[str, str]]
     classes: dict[str, int]
+
+    def tenancy(self, namespace: str) -> Tenancy: ...
 
 
 class QueueList(Struct, frozen=True):

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fairway.domain.job import Job
+from fairway.domain.tenancy import SYSTEM_NAMESPACES
 from fairway.gateway.decide import Submission
 from fairway.gateway.fleet import ClusterList, Configuration, Fleet, QueueList, QuotaList
 from fairway.gateway.jobs import Cancelling, JobPage, Jobs
@@ -42,7 +43,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 class HttpSettings(Struct, frozen=True):
     """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set;
     `hub`, where there is one, keeps the settings that come over HTTP. `limiter` is shared with the hub's intake;
-    `refused` counts what cannot be read."""
+    `refused` counts what cannot be read; quota trees and queues are taken from namespaces of `admin`."""
 
     ids: Ids
     understand: Understand
@@ -51,6 +52,7 @@ class HttpSettings(Struct, frozen=True):
     hub: Cluster | None = None
     limiter: Limiter | None = None
     refused: Callable[[Code], None] = lambda code: None
+    admin: frozenset[str] = SYSTEM_NAMESPACES.admin
 
 
 class Envelope(Struct, frozen=True):
@@ -83,12 +85,12 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
     rules = settings.configuration
 
     def foresee(said: Submission) -> Preview:
-        return preview(said.tenant, settings.understand(said.say.message), rules.tree)
+        return preview(rules.tenancy(said.tenant), settings.understand(said.say.message), rules.tree)
 
     limiter = settings.limiter or Limiter(world, lambda: rules.limits)
     door = Door(world, settings.ids, foresee, limiter, settings.refused)
     table = _of_jobs(Jobs(world, door), door) + _of_fleet(Fleet(world, settings.configuration), Streams(world))
-    table.append((_SETTING, SettingsDoor(door, settings.hub).post))
+    table.append((_SETTING, SettingsDoor(door, settings.hub, settings.admin).post))
     spec = document([operation for operation, _ in table], VERSION)
 
     async def openapi(request: Request) -> Response:
@@ -128,8 +130,8 @@ _POSTING = (
 _LAST = Parameter("Last-Event-ID", "go on after this event; absent: from now on", "header")
 _ONE = "/v1/jobs/{id}"
 _SETTING = Operation(
-    "POST", "/v1/settings", "Set a policy, ElasticQuotaTree, Queue or PriorityClass.", {200: (Taken,)}, (),
-    (409, 413, 415, 422, 503), Setting,
+    "POST", "/v1/settings", "Set a policy, ElasticQuotaTree, Queue, PriorityClass or TenantProfile.",
+    {200: (Taken,)}, (), (409, 413, 415, 422, 503), Setting,
 )  # fmt: skip
 Table = list[tuple[Operation, Handler]]
 

@@ -9,10 +9,12 @@ from msgspec import Raw, Struct
 
 from fairway.domain.decision import Say
 from fairway.domain.tell import message_id
+from fairway.domain.tenancy import POD_SECURITY_LABELS, SYSTEM_NAMESPACES
 from fairway.gateway.decide import of_hub
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
+from fairway.workloads import tenant_profile
 from fairway.workloads.fields import Field, Problems
 from fairway.workloads.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, is_policy, read_policy
 from fairway.workloads.queues import read_queue
@@ -22,6 +24,8 @@ from fairway.workloads.registry import KINDS, read, status
 Json = dict[str, Any]
 Key = tuple[str, str, str]
 TREE, QUEUE, CLASS = "ElasticQuotaTree", "Queue", "PriorityClass"
+# Watched for what its labels say of the safety of pods, and nobody's setting.
+NAMESPACE = "Namespace.v1"
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -44,7 +48,11 @@ SETTINGS: Mapping[str, Callable[[Json], object]] = {
     f"{CLASS}.scheduling.k8s.io/v1": read_priority_class,
     f"{TREE}.scheduling.sigs.k8s.io/v1beta1": read_quota_tree,
     "Queue.scheduling.x-k8s.io/v1alpha1": read_queue,
+    f"{tenant_profile.KIND}.{tenant_profile.API_VERSION}": tenant_profile.read_tenant_profile,
 }
+WATCHED = (*SETTINGS, NAMESPACE)
+# Kinds of settings without a namespace.
+WIDE = frozenset({CLUSTER_WIDE, CLASS, tenant_profile.KIND})
 
 
 class HubObject(Struct, frozen=True):
@@ -90,6 +98,16 @@ def hub_object(kind: str, manifest: Json) -> HubObject:
     return HubObject(kind, meta.get("namespace", ""), meta.get("name", ""), meta.get("uid", ""), manifest)
 
 
+def labelled(one: HubObject) -> HubObject | None:
+    """A namespace as the fleet needs to know it; None when it says nothing of the safety of pods."""
+    meta = one.manifest.get("metadata") or {}
+    labels = {key: value for key, value in (meta.get("labels") or {}).items() if key in POD_SECURITY_LABELS}
+    if not labels:
+        return None
+    known = {"name": one.name, "labels": labels, "resourceVersion": meta.get("resourceVersion", "")}
+    return HubObject(NAMESPACE, "", one.name, "", {"apiVersion": "v1", "kind": "Namespace", "metadata": known})
+
+
 # Written by API servers and by kubectl; none of it is the user's wish.
 _NOISE = ("managedFields", "uid", "creationTimestamp", "generation", "selfLink", "ownerReferences", "finalizers")
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -113,16 +131,37 @@ def digest(manifest: Json) -> str:
     return sha256(_encode(cleaned(manifest))).hexdigest()
 
 
-def problems_of(one: HubObject, tree: tuple[str, str] | None) -> tuple[Reason, ...]:
-    """Why a settings object cannot be taken. `tree` names the ElasticQuotaTree that is in force, if any."""
-    if one.plain == TREE and tree is not None and tree != (one.namespace, one.name):
-        text = f"{TREE} {tree[0]}/{tree[1]} is in force, and there is one for the whole fleet"
-        return (Reason(Code.INVALID, text, "metadata.name", "change that one, or delete it and apply this one again"),)
+def problems_of(one: HubObject, admin: frozenset[str] = SYSTEM_NAMESPACES.admin) -> tuple[Reason, ...]:
+    """Why a settings object cannot be taken, whatever else is in force. `admin` are the namespaces of those who run the
+    fleet."""
+    if misplaced(one.key, admin):
+        text = f"{one.plain} {one.namespace}/{one.name} would rule over all tenants, from where a tenant may be"
+        remedy = f"apply it in {' or '.join(sorted(admin))}, and delete it here (FAIRWAY_ADMIN_NAMESPACES says where)"
+        return (Reason(Code.FORBIDDEN, text, "metadata.namespace", remedy),)
+    if one.kind not in SETTINGS:
+        return ()
     try:
         SETTINGS[one.kind](one.manifest)
     except Refused as error:
         return error.reasons
     return ()
+
+
+def misplaced(key: Key, admin: frozenset[str]) -> bool:
+    """A quota tree or a queue is where a tenant might have put it. One that is in force all the same, since before
+    this was asked, gives way to one in its place."""
+    return key[0] in (TREE, QUEUE) and key[1] not in admin
+
+
+def rival_of(one: HubObject, holder: Key, kind: str, admin: frozenset[str]) -> Reason | None:
+    """Why an object cannot be taken while this `holder`, whose kind with its group is `kind`, is in force where there
+    can be only one; None when it is the same, or gives way."""
+    if (holder == one.key and kind == one.kind) or misplaced(holder, admin):
+        return None
+    group = kind.partition(".")[2]
+    text = f"{holder[0]} {holder[1]}/{holder[2]} of {group} is in force, and there is one for {one.only}"
+    remedy = "change that one, or delete it: then this one is taken"
+    return Reason(Code.ANOTHER_IN_FORCE, text, "metadata.name", remedy)
 
 
 def configured(one: HubObject, who: Actor, now: int) -> Say:
@@ -136,10 +175,11 @@ def configured(one: HubObject, who: Actor, now: int) -> Say:
     return Say(name, subjects.config(*one.key), message)
 
 
-def withdrawn(key: tuple[str, str, str], was: str, now: int) -> Say:
-    """The object is no more; `was` tells this deletion from others of the same name."""
+def withdrawn(key: tuple[str, str, str], was: str, now: int, who: Actor | None = None) -> Say:
+    """The object is no more; `was` tells this deletion from others of the same name. Without `who` it went from the
+    hub."""
     kind, namespace, name = key
-    message = fleet.Configured(at=now, kind=kind, namespace=namespace, name=name, who=of_hub(namespace))
+    message = fleet.Configured(at=now, kind=kind, namespace=namespace, name=name, who=who or of_hub(namespace))
     return Say(message_id("withdrawn", *key, was), subjects.config(*key), message)
 
 
@@ -182,6 +222,14 @@ def only_named(one: HubObject) -> bool:
     """A good policy that selects nothing but objects that it names."""
     selectors = (one.manifest.get("spec") or {}).get("resourceSelectors") or ()
     return is_policy(one.manifest) and all(isinstance(each, dict) and each.get("name") for each in selectors)
+
+
+def open_to_nobody(one: HubObject) -> bool:
+    """A good queue that names neither namespaces nor a leaf."""
+    if one.plain != QUEUE:
+        return False
+    queue = read_queue(one.manifest)
+    return not queue.allows and not queue.leaf
 
 
 def leaving(one: HubObject) -> bool:

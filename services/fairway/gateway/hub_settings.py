@@ -1,14 +1,17 @@
-"""The hub's policies, priority classes, quota tree and queues on their way to the CONFIG stream: good ones only."""
+"""The hub's policies, priority classes, quota tree, queues and tenant profiles, and what its namespaces' labels say, on
+their way to the CONFIG stream: good ones only."""
 
 import msgspec
 import structlog
 
 from fairway.domain.decision import Say
+from fairway.domain.quota_tree import ALLOW_NAMESPACES
+from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces, reserved_reason
 from fairway.gateway import hub_objects
 from fairway.gateway.conditions import IN_FORCE, Conditions, Standing, ready_of
 from fairway.gateway.decide import of_hub
 from fairway.gateway.hub_events import Announcer, note_of
-from fairway.gateway.hub_objects import QUEUE, SETTINGS, HubObject, Key, digest, hub_object, only_named
+from fairway.gateway.hub_objects import QUEUE, WATCHED, HubObject, Key, digest, hub_object, only_named
 from fairway.gateway.post import Outbox, Post
 from fairway.gateway.settling import named_settings
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
@@ -21,6 +24,12 @@ from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, is_policy, read
 
 log = structlog.get_logger()
 _GOOD = Standing(True, IN_FORCE, "in force in the whole fleet")
+_LINE_OF_NOBODY = Standing(
+    True,
+    IN_FORCE,
+    f"in force in the whole fleet; its annotation {ALLOW_NAMESPACES} lists no namespace, so that jobs may name it only "
+    "if a TenantProfile lists it or the quota leaf that it stands for is theirs",
+)
 _decode = msgspec.json.Decoder(fleet.Message).decode
 
 
@@ -35,9 +44,12 @@ class InForce(msgspec.Struct, frozen=True):
 class HubSettings:
     """`_holders` has who is in force where there can be only one; `_aside` whom it keeps out, until it goes."""
 
-    def __init__(self, world: World, room: WaitingRoom, announcer: Announcer, conditions: Conditions) -> None:
+    def __init__(
+        self, world: World, room: WaitingRoom, announcer: Announcer, conditions: Conditions,
+        namespaces: SystemNamespaces = SYSTEM_NAMESPACES,
+    ) -> None:  # fmt: skip
         self._world, self._room, self._announcer = world, room, announcer
-        self._conditions = conditions
+        self._conditions, self._namespaces = conditions, namespaces
         self._outbox = Outbox(Post(world))
         self._in_force: dict[Key, InForce] = {}
         self._holders: dict[Key, Key] = {}
@@ -53,13 +65,20 @@ class HubSettings:
         return (kind, "", name) in self._holders
 
     def lacking(self, one: HubObject) -> tuple[tuple[str, str], Reason] | None:
-        """The first setting that a job's object names and that is not there, and the reason to wait for it."""
+        """The first setting that a job's object names and that is not there, and the reason to wait for it; or the
+        namespace that it is in, where no job may be."""
+        if self.foreign(one):
+            return (("Namespace", one.namespace), reserved_reason(one.namespace))
         for kind, name in named_settings(one):
             if not self.in_force(kind, name):
                 code = Code.UNKNOWN_QUEUE if kind == QUEUE else Code.UNKNOWN_PRIORITY_CLASS
                 remedy = f"create the {kind}, or name another one or none"
                 return (kind, name), Reason(code, f"the hub has no {kind} {name}", remedy=remedy)
         return None
+
+    def foreign(self, one: HubObject) -> bool:
+        """It is where no tenant's job may be: what no policy selects there is nothing of Fairway's."""
+        return self._namespaces.takes_no_job(one.namespace)
 
     async def run(self) -> None:
         await self._outbox.run()
@@ -78,7 +97,7 @@ class HubSettings:
                 if manifest is None:
                     continue
                 kind = f"{message.kind}.{manifest.get('apiVersion', '')}"
-                if kind in SETTINGS:
+                if kind in WATCHED:
                     key = (message.kind, message.namespace, message.name)
                     self._in_force[key] = InForce(kind, digest(manifest), one.sequence)
                     self._holders[hub_objects.place_of(key)] = key
@@ -90,6 +109,10 @@ class HubSettings:
         if change.synced:
             return await self._drop_unseen(change.kind)
         one = hub_object(change.kind, change.manifest)
+        if change.kind == hub_objects.NAMESPACE:
+            named, one = one, hub_objects.labelled(one) or one
+            if one is named:
+                return await self._leave(one)
         if change.gone:
             return await self._leave(one)
         self._seen.add((one.kind, one.key))
@@ -99,7 +122,7 @@ class HubSettings:
         if self._known(one):
             self._say_good(one)
             return []
-        reasons = hub_objects.problems_of(one, None)
+        reasons = hub_objects.problems_of(one, self._namespaces.admin)
         place = hub_objects.place_of(one.key)
         self._aside.get(place, {}).pop((one.kind, one.key), None)
         if not reasons and (rival := self._rival(one)) is not None:
@@ -115,21 +138,28 @@ class HubSettings:
         known = self._in_force.get(one.key)
         if known is None or known.kind != one.kind or (one.kind, one.key) in self._refused:
             return False
+        if hub_objects.misplaced(one.key, self._namespaces.admin):
+            return False
         said = one.key not in self._complaints and (one.key in self._room.manifests or not is_policy(one.manifest))
         return said and known.digest == digest(one.manifest)
 
     def _rival(self, one: HubObject) -> Reason | None:
         """Why another object stands where there can be only one."""
         holder = self._holders.get(hub_objects.place_of(one.key))
-        if holder is None or (holder == one.key and self._in_force[holder].kind == one.kind):
+        if holder is None:
             return None
-        group = self._in_force[holder].kind.partition(".")[2]
-        text = f"{holder[0]} {holder[1]}/{holder[2]} of {group} is in force, and there is one for {one.only}"
-        remedy = "change that one, or delete it: then this one is taken"
-        return Reason(Code.ANOTHER_IN_FORCE, text, "metadata.name", remedy)
+        return hub_objects.rival_of(one, holder, self._in_force[holder].kind, self._namespaces.admin)
+
+    async def _displace(self, one: HubObject) -> None:
+        """Whoever is in force in its place gives way."""
+        holder = self._holders.get(hub_objects.place_of(one.key))
+        if holder is not None and holder != one.key:
+            known, now = self._in_force.pop(holder), self._world.clock.now()
+            await self._say(holder, hub_objects.withdrawn(holder, f"{known.digest}/{known.sequence}/{now}", now))
 
     async def _accept(self, one: HubObject) -> list[HubObject]:
         mark = digest(one.manifest)
+        await self._displace(one)
         known = self._in_force.get(one.key)
         if known is None or (known.kind, known.digest) != (one.kind, mark):
             who = of_hub(one.namespace, one.uid)
@@ -149,7 +179,7 @@ class HubSettings:
     def _say_good(self, one: HubObject) -> None:
         """A write for each of ten thousand jobs with policies of their own would say what their bindings say anyway."""
         if not only_named(one) or ready_of(one) or self._conditions.spoke(one.uid):
-            self._conditions.say(one, _GOOD)
+            self._conditions.say(one, _LINE_OF_NOBODY if hub_objects.open_to_nobody(one) else _GOOD)
 
     async def _say(self, key: Key, word: Say) -> None:
         """A policy goes along with the jobs that it selects, and nobody has to wait until the stream has it, too."""

@@ -9,13 +9,14 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.job import Job, State
+from fairway.domain.tenancy import SystemNamespaces
 from fairway.gateway import hub_objects
 from fairway.gateway.answers import Slim
 from fairway.gateway.conditions import Conditions
 from fairway.gateway.decide import deletion
 from fairway.gateway.desk import Desk
 from fairway.gateway.hub_events import Announcer
-from fairway.gateway.hub_objects import SETTINGS, HubObject, hub_object
+from fairway.gateway.hub_objects import WATCHED, HubObject, hub_object
 from fairway.gateway.hub_settings import HubSettings
 from fairway.gateway.limiter import Limiter, in_turn
 from fairway.gateway.post import Post
@@ -39,15 +40,15 @@ NOWHERE = frozenset({State.CANCELLED, State.REJECTED})
 class Intake:
     """`present` are the uids of the hub's jobs, `shown` their statuses; `told` is set when every kind was listed."""
 
-    def __init__(self, world: World, hub: Cluster, desk: Desk, limiter: Limiter) -> None:
+    def __init__(self, world: World, hub: Cluster, desk: Desk, limiter: Limiter, system: SystemNamespaces) -> None:
         self._world, self._hub, self._desk, self._limiter = world, hub, desk, limiter
         self._rows, self._post = Reader(world.store), Post(world)
         self._room, self.announcer = WaitingRoom(), Announcer(hub, world.clock)
         self._conditions = Conditions(hub, world.clock)
-        self._settings = HubSettings(world, self._room, self.announcer, self._conditions)
-        self._submitter = Submitter(world, hub, self._room, desk, self._settings.lacking)
+        self._settings = HubSettings(world, self._room, self.announcer, self._conditions, system)
+        self._submitter = Submitter(world, hub, self._room, desk, self._settings)
         self._settling = Settling(self._room.named, self._settings.in_force)
-        self._left = {"settings": set(SETTINGS), "jobs": set(KINDS)}
+        self._left = {"settings": set(WATCHED), "jobs": set(KINDS)}
         self._settled, self.told, self._news = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._ready: dict[str, HubObject] = {}
         self._gone: dict[str, HubObject] = {}
@@ -60,7 +61,7 @@ class Intake:
             group.create_task(vital("intake: settings.run", self._settings.run()))
             group.create_task(vital("intake: announcer.run", self.announcer.run()))
             group.create_task(vital("intake: conditions.run", self._conditions.run()))
-            for kind in sorted(SETTINGS):
+            for kind in sorted(WATCHED):
                 group.create_task(vital("intake: watch_settings", self._watch_settings(kind)))
             await self._settled.wait()
             for kind in sorted(KINDS):
@@ -242,8 +243,7 @@ class Intake:
         if job.spec.hub.uid in self.present:
             return False
         work = job.spec.workload
-        kind = f"{work.kind}.{work.api_version}"
-        there = await self._hub.get(kind, work.namespace, work.name)
+        there = await self._hub.get(work.key, work.namespace, work.name)
         if there is not None:
             return bool(there["metadata"].get("uid") != job.spec.hub.uid)
-        return kind in await self._hub.served()
+        return work.key in await self._hub.served()

@@ -6,11 +6,13 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from fairway.domain.quota_tree import QuotaNode, ever_fits, leaf_of
+from fairway.domain.allowed import charged_leaf
+from fairway.domain.quota_tree import QuotaNode, ever_fits
 from fairway.domain.resources import Resources, add
+from fairway.domain.tenancy import Tenancy
 from fairway.gateway.problem import ReasonBody
 from fairway.wire import jobs as wire
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import Reason
 from fairway.wire.workload import Workload
 
 
@@ -54,11 +56,11 @@ class Understood(Protocol):
 Understand = Callable[[wire.Submitted], Understood]
 
 
-def preview(namespace: str, seen: Understood, tree: QuotaNode | None) -> Preview:
+def preview(mine: Tenancy, seen: Understood, tree: QuotaNode | None) -> Preview:
     work = seen.spec.workload if seen.spec else None
-    reasons = seen.reasons or (_quota(seen.spec, tree) if seen.spec and tree else ())
+    reasons = seen.reasons or (_quota(seen.spec, mine, tree) if seen.spec and tree else ())
     bodies = tuple(ReasonBody(one.code.value, one.field, one.text, one.remedy) for one in reasons)
-    head = Preview(not reasons, seen.kind, seen.name, namespace, reasons=bodies)
+    head = Preview(not reasons, seen.kind, seen.name, mine.namespace, reasons=bodies)
     if work is None or seen.spec is None:
         return head
     sets = tuple(PodSetAnswer(one.name, one.count, one.requests) for one in work.pod_sets)
@@ -68,11 +70,10 @@ def preview(namespace: str, seen: Understood, tree: QuotaNode | None) -> Preview
     )  # fmt: skip
 
 
-def _quota(spec: wire.JobSpec, tree: QuotaNode) -> tuple[Reason, ...]:
-    path = leaf_of(tree, spec.workload.namespace, spec.labels)
-    if path is None:
-        text = f"namespace {spec.workload.namespace} belongs to no leaf of the ElasticQuotaTree"
-        return (Reason(Code.UNKNOWN_QUOTA, text, "metadata.namespace", "add it to a leaf's namespaces"),)
+def _quota(spec: wire.JobSpec, mine: Tenancy, tree: QuotaNode) -> tuple[Reason, ...]:
+    path = charged_leaf(tree, mine, spec.labels)
+    if isinstance(path, Reason):
+        return (path,)
     reason = ever_fits(path, _total(spec.workload))
     return (reason,) if reason else ()
 

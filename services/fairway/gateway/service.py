@@ -2,6 +2,7 @@
 
 import asyncio
 
+from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.gateway.desk import Desk
 from fairway.gateway.intake import Intake
 from fairway.gateway.limiter import Limiter
@@ -12,14 +13,17 @@ from fairway.runtime.ports import Cluster
 from fairway.runtime.vital import vital
 
 
-async def run_gateway(world: World, hub: Cluster | None, url: str = "", limiter: Limiter | None = None) -> None:
+async def run_gateway(
+    world: World, hub: Cluster | None, url: str = "", limiter: Limiter | None = None,
+    namespaces: SystemNamespaces = SYSTEM_NAMESPACES,
+) -> None:  # fmt: skip
     """Without a hub there is nothing to do but to be there. `url` is where others reach the gateway. Without a
     `limiter` nobody is limited."""
     if hub is None:
         await asyncio.Event().wait()
         return
     desk = Desk()
-    intake = Intake(world, hub, desk, limiter or Limiter(world, dict))
+    intake = Intake(world, hub, desk, limiter or Limiter(world, dict), namespaces)
     async with asyncio.TaskGroup() as group:
         group.create_task(vital("gateway: put_up", put_up(hub, world.clock, url)))
         group.create_task(vital("gateway: intake.run", intake.run()))

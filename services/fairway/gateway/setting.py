@@ -1,13 +1,27 @@
-"""POST /v1/settings: a policy, quota tree, queue or priority class set over HTTP; on the hub too, when there is one."""
+"""POST /v1/settings: a policy, quota tree, queue, priority class or tenant profile set over HTTP; on the hub too, when
+there is one. The same is taken and refused as from the hub itself."""
 
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairway.gateway.hub_objects import SETTINGS, TREE, HubObject, cleaned, configured, hub_object, problems_of
+from fairway.gateway.hub_objects import (
+    SETTINGS,
+    WIDE,
+    HubObject,
+    Key,
+    cleaned,
+    configured,
+    hub_object,
+    place_of,
+    problems_of,
+    rival_of,
+    withdrawn,
+)
 from fairway.gateway.problem import Problem, answer, refused
 from fairway.gateway.submit import Door
 from fairway.runtime.ports import Cluster, ClusterRefused
+from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
 
 
@@ -20,8 +34,8 @@ class Taken(Struct, frozen=True):
 class SettingsDoor:
     """`hub` keeps what it is given: without it, a restart of the intake would find it gone from there."""
 
-    def __init__(self, door: Door, hub: Cluster | None) -> None:
-        self._door, self._hub = door, hub
+    def __init__(self, door: Door, hub: Cluster | None, admin: frozenset[str]) -> None:
+        self._door, self._hub, self._admin = door, hub, admin
 
     async def post(self, request: Request) -> Response:
         documents = await self._door.documents(request)
@@ -29,12 +43,30 @@ class SettingsDoor:
             text = f"the body holds {len(documents)} objects, not one"
             raise refused([Reason(Code.INVALID, text, remedy="send one object in each request")])
         one = _object(documents[0])
-        if reasons := problems_of(one, await self._door.tree_in_force() if one.plain == TREE else None):
+        if reasons := problems_of(one, self._admin):
             raise refused(reasons)
+        gives_way = await self._holders(one)
         if self._hub is not None:
             await self._keep(self._hub, one)
-        await self._door.publish(configured(one, self._door.caller(request), self._door.now()))
+        who = self._door.caller(request)
+        for holder in gives_way:
+            await self._door.publish(withdrawn(holder, f"http/{self._door.now()}", self._door.now(), who))
+        await self._door.publish(configured(one, who, self._door.now()))
         return answer(Taken(one.plain, one.namespace, one.name))
+
+    async def _holders(self, one: HubObject) -> list[Key]:
+        """Others that stand in its place and give way. Raises Problem when one does not."""
+        found = []
+        wide = place_of(one.key) != one.key
+        subject = f"fairway.config.{one.plain}.>" if wide else subjects.config(*one.key)
+        for holder, kind in await self._door.in_force(subject):
+            if place_of(holder) != place_of(one.key):
+                continue
+            if rival := rival_of(one, holder, kind, self._admin):
+                raise refused([rival])
+            if holder != one.key:
+                found.append(holder)
+        return found
 
     async def _keep(self, hub: Cluster, one: HubObject) -> None:
         manifest = cleaned(one.manifest)
@@ -57,7 +89,6 @@ def _object(manifest: dict[str, object]) -> HubObject:
     namespace = meta.get("namespace", "")
     if not isinstance(namespace, str):
         raise refused([Reason(Code.INVALID, "is not a string", "metadata.namespace", "put it in quotes")])
-    namespaced = not kind.startswith(("ClusterPropagationPolicy.", "PriorityClass."))
-    placed = {"namespace": namespace or "default"} if namespaced else {}
+    placed = {} if kind.partition(".")[0] in WIDE else {"namespace": namespace or "default"}
     rest = {key: value for key, value in meta.items() if key != "namespace"}
     return hub_object(kind, {**manifest, "metadata": {**rest, **placed}})

@@ -17,7 +17,7 @@ from fairway.gateway import problem
 from fairway.gateway.body import check_client, from_envelope, one_job
 from fairway.gateway.caller import caller
 from fairway.gateway.decide import Asked, Submission, names_of, outgoing_kind, submission
-from fairway.gateway.hub_objects import TREE
+from fairway.gateway.hub_objects import Key
 from fairway.gateway.limiter import Limiter
 from fairway.gateway.preview import Preview
 from fairway.gateway.reader import Reader
@@ -102,16 +102,19 @@ class Door:
             self._count(error.reasons[0].code if isinstance(error, Refused) else Code(error.body.code))
             raise
 
-    async def tree_in_force(self) -> tuple[str, str] | None:
-        """Namespace and name of the ElasticQuotaTree that the fleet has."""
-        async for one in self._world.bus.history(subjects.CONFIG, [f"fairway.config.{TREE}.>"], last=True):
+    async def in_force(self, subject: str) -> list[tuple[Key, str]]:
+        """Those settings that the fleet has on a subject, each with its kind and group."""
+        found: list[tuple[Key, str]] = []
+        async for one in self._world.bus.history(subjects.CONFIG, [subject], last=True):
             try:
                 message = msgspec.json.decode(one.data, type=fleet.Message)
             except msgspec.DecodeError:
                 continue  # whoever follows the settings has said so
             if isinstance(message, fleet.Configured) and message.manifest and bytes(message.manifest) != b"null":
-                return message.namespace, message.name
-        return None
+                manifest = msgspec.json.decode(message.manifest)
+                group = manifest.get("apiVersion", "") if isinstance(manifest, dict) else ""
+                found.append(((message.kind, message.namespace, message.name), f"{message.kind}.{group}"))
+        return found
 
     async def _asked(self, request: Request) -> Asked:
         client = request.headers.get("idempotency-key", "")

@@ -1,6 +1,6 @@
 """From objects of the hub to their submissions: each once, and anew when one was refused and then changed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import structlog
 
@@ -13,25 +13,26 @@ from fairway.gateway.answers import Slim
 from fairway.gateway.decide import HUB_CLIENT, Asked, Submission, of_hub, submission
 from fairway.gateway.desk import Desk
 from fairway.gateway.hub_objects import HubObject, cleaned, ended
+from fairway.gateway.hub_settings import HubSettings
 from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.waiting_room import WaitingRoom
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Cluster, ClusterRefused, Wanted
 from fairway.wire import jobs as wire
-from fairway.wire.reasons import Reason
+from fairway.wire.reasons import Code, Reason
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()
-Lacking = Callable[[HubObject], tuple[tuple[str, str], Reason] | None]
 
 
 class Submitter:
     """Objects that no policy selects, those that name a setting which is not there, and those that were refused, stay
-    in the waiting room. `lacking` says which setting, and why."""
+    in the waiting room. `settings` say which setting, and why; what is where no job may be is told so if a policy
+    selects it, and else is left alone."""
 
-    def __init__(self, world: World, hub: Cluster, room: WaitingRoom, desk: Desk, lacking: Lacking) -> None:
+    def __init__(self, world: World, hub: Cluster, room: WaitingRoom, desk: Desk, settings: HubSettings) -> None:
         self._clock, self._hub, self._room, self._desk = world.clock, hub, room, desk
-        self._lacking = lacking
+        self._settings = settings
         self._rows = Reader(world.store)
         # Jobs that do not have the id that the uid gives, because that one was refused.
         self._others: dict[str, str] = {}
@@ -111,7 +112,7 @@ class Submitter:
         if isinstance(policies, Reason):
             self._wait(one, None, policies)
             return None
-        if lacks := self._lacking(one):
+        if lacks := self._settings.lacking(one):
             self._wait(one, *lacks)
             return None
         asked = Asked(cleaned(one.manifest), policies, f"{HUB_CLIENT}{one.uid}")
@@ -122,14 +123,18 @@ class Submitter:
         """Has it told once more if it waits for a policy or another setting."""
         why = self._room.policy_for(one)
         if not isinstance(why, Reason):
-            lacks = self._lacking(one)
+            lacks = self._settings.lacking(one)
             why = lacks[1] if lacks else why
         if isinstance(why, Reason):
-            self._desk.lacks(one, why, self._clock.now())
+            self._tell(one, why)
 
     def _wait(self, one: HubObject, lacks: tuple[str, str] | None, why: Reason) -> None:
         self._room.wait(one, lacks)
-        self._desk.lacks(one, why, self._clock.now())
+        self._tell(one, why)
+
+    def _tell(self, one: HubObject, why: Reason) -> None:
+        if why.code is not Code.NO_POLICY or not self._settings.foreign(one):
+            self._desk.lacks(one, why, self._clock.now())
 
 
 def _client(one: HubObject) -> str:

@@ -6,9 +6,11 @@ import msgspec
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
-from fairway.domain.retry import attempt_over, next_attempt
+from fairway.domain.retry import attempt_over, next_attempt, no_attempt
 from fairway.domain.tell import Jobs, Teller, current
+from fairway.domain.tenancy import reserved, reserved_reason
 from fairway.propagator.calls import APPLY, DELETE, HOLD, RELEASE, Made, copy_of
+from fairway.propagator.view import View
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -23,14 +25,14 @@ _WEBHOOK = "start that webhook again, or remove its configuration there"
 _HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
 
 
-def decide(view: Jobs, heard: Heard, now: int) -> Decision:
+def decide(view: View, heard: Heard, now: int) -> Decision:
     message: Any = heard.message
     if isinstance(message, wire.Recall):
         return _recall(view, heard, now)
     return _dispatch(view, heard, now)
 
 
-def _dispatch(view: Jobs, heard: Heard, now: int) -> Decision:
+def _dispatch(view: View, heard: Heard, now: int) -> Decision:
     job = current(view, heard, State.RESERVED)
     if job is None or job.cancelling or job.recalled == job.attempt:
         return _undo(view, heard)
@@ -41,6 +43,9 @@ def _dispatch(view: Jobs, heard: Heard, now: int) -> Decision:
         why = Reason(Code.RESERVATION_EXPIRED, f"its reservation in {job.cluster} was lost with the working set")
         return Decision((next_attempt(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
     copy = copy_of(job)
+    if reserved(copy.namespace, view.reserved) and not heard.outcomes:
+        # Admitted by a version that did not ask, or by nobody.
+        return Decision((no_attempt(Teller(view, SERVICE, heard, now), reserved_reason(copy.namespace)).step(),))
     if not heard.outcomes:
         return Decision(calls=(Call(HOLD if copy.room else APPLY, job.cluster, job.id, job.attempt, copy),))
     outcome = heard.outcomes[-1]

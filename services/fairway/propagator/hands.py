@@ -77,6 +77,9 @@ class Hands:
         if data is None:
             raise ClusterRefused("ManifestGone", f"message {copy.manifest.sequence} of the record is no longer there")
         manifest = msgspec.json.decode(_submitted(data).manifest)
+        if (manifest["metadata"].get("namespace") or "default") != copy.namespace:
+            text = f"the manifest at {copy.manifest.sequence} of the record is not of namespace {copy.namespace}"
+            raise ClusterRefused("WrongManifest", text)
         member = member_copy(manifest, call.job, call.attempt, hold=copy.room.way if copy.room else "")
         if copy.hub_uid:
             member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid

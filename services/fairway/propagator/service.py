@@ -14,14 +14,26 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
 
+class PropagatorView(JobsView):
+    def __init__(self, reserved: frozenset[str]) -> None:
+        super().__init__()
+        self.reserved = reserved
+
+
 def services(
-    act: Callable[[Call], Awaitable[Outcome]], rooms: Callable[[Any], Coroutine[Any, Any, None]] | None = None
+    act: Callable[[Call], Awaitable[Outcome]],
+    rooms: Callable[[Any], Coroutine[Any, Any, None]] | None = None,
+    reserved: frozenset[str] = frozenset(),
 ) -> tuple[Service, Service]:
-    """`rooms` runs beside them: it hands over what is held in the members."""
+    """`rooms` runs beside them: it hands over what is held in the members. In `reserved` namespaces nothing is made."""
+
+    def view() -> PropagatorView:
+        return PropagatorView(reserved)
+
     decoder = msgspec.json.Decoder(wire.Message)
     dispatch = Ear(subjects.JOBS, SERVICE, ("fairway.job.reserved.>",), decoder, place_of)
     recall = Ear(subjects.JOBS, f"{SERVICE}-recall", ("fairway.job.recall.>",), decoder, place_of)
     return (
-        Service(SERVICE, (dispatch,), decide, JobsView, act=act, most=128, beside=rooms),
-        Service(f"{SERVICE}-recall", (recall,), decide, JobsView, act=act, most=64),
+        Service(SERVICE, (dispatch,), decide, view, act=act, most=128, beside=rooms),
+        Service(f"{SERVICE}-recall", (recall,), decide, view, act=act, most=64),
     )

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 
+import msgspec
+
 from fairway.domain.job import Job
-from fairway.domain.terms import amended
+from fairway.domain.terms import amended, bounded, nowhere
 from fairway.wire.policy import Policy
 from fairway.wire.spec import JobSpec
 from fairway.workloads.policies import select
@@ -12,16 +14,23 @@ from fairway.workloads.policies import select
 Policies = Mapping[str, Policy]
 
 
-def under(policies: Policies, job: Job) -> JobSpec | None:
-    """The job's specification under its policy as that is now; None when there is no news. A policy that is gone, or
-    does not select the job any more, leaves it what it had."""
+def under(policies: Policies, job: Job, clusters: frozenset[str]) -> JobSpec | None:
+    """The job's specification under its policy as that is now, within the `clusters` that its namespace may use (none
+    named: all); None when there is no news. A policy that is gone, or does not select the job any more, leaves it what
+    it had."""
     if job.spec is None:
         return None
     policy = policies.get(job.spec.policy)
-    if policy is None:
-        return None
-    spec = amended(job.spec, policy)
-    return spec if spec is not None and _selects(policy, job.spec) else None
+    spec = amended(job.spec, policy, clusters) if policy is not None else None
+    if spec is not None and policy is not None and _selects(policy, job.spec):
+        return spec
+    return _narrowed(job.spec, clusters)
+
+
+def _narrowed(spec: JobSpec, clusters: frozenset[str]) -> JobSpec | None:
+    """Its namespace may use fewer clusters than when it was admitted."""
+    placement = bounded(spec.placement, clusters) or nowhere(spec.placement)
+    return msgspec.structs.replace(spec, placement=placement) if placement != spec.placement else None
 
 
 def _selects(policy: Policy, spec: JobSpec) -> bool:

@@ -80,6 +80,9 @@ class QueueView(JobsView):
     def policies(self) -> Policies:
         return self._catalog.by_title
 
+    def clusters_of(self, namespace: str) -> frozenset[str]:
+        return self._catalog.tenancy(namespace).clusters
+
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         wanted.whole = (decision.QUOTA, decision.FREED)
@@ -178,7 +181,11 @@ def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
     meter.sweep_wakes.labels(SERVICE)  # 0 is what an operator wants to see
 
     async def beside(inbox: Inbox) -> None:
-        catalog.heard.append(inbox.put)
+        def news(changed: Changed) -> None:
+            if changed.kind != "Namespace":  # that says which pods may be there, and is asked at the door
+                inbox.put(changed)
+
+        catalog.heard.append(news)
         await asyncio.Event().wait()
 
     return Service(

@@ -15,6 +15,7 @@ from fairway.queue.view import SERVICE, SWEEP, View
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Freed
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.spec import JobSpec
 
 # One piece of freed room wakes at most so many jobs, the first of as many shapes.
 WAKE_BUDGET = 256
@@ -87,10 +88,13 @@ class Turn:
             text = f"queue {job.queue} lets one job go at a time, in order, and it is not the turn of this one"
             self.steps.append(self._amended(job).say(wire.Blocked, why=Reason(Code.BEHIND_HEAD, text)).step())
 
+    def _under(self, job: Job) -> JobSpec | None:
+        return under(self._view.policies, job, self._view.clusters_of(job.tenant))
+
     def _amended(self, job: Job) -> Teller:
         """Who speaks of this job next: first of what its policy says now, if that is news."""
         teller = self._teller(job)
-        spec = under(self._view.policies, job)
+        spec = self._under(job)
         return teller.say(wire.Amended, spec=spec) if spec is not None else teller
 
     def follow(self, policy: str) -> bool:
@@ -98,7 +102,7 @@ class Turn:
         that lets them. False when there are more of them than one step should have."""
         book = self._view.book
         named = book.entries if not policy else book.under.get(policy, ())
-        changed = [book.entries[name] for name in named if under(self._view.policies, book.entries[name].job)]
+        changed = [book.entries[name] for name in named if self._under(book.entries[name].job)]
         for entry in sorted(changed, key=lambda entry: entry.place)[:FOLLOWERS]:
             if self._may_try(entry):
                 self.attempt(entry)
@@ -215,7 +219,7 @@ class Turn:
     def retry(self, entry: Entry) -> bool:
         """Tries a job; one that lacks room, if it may find some now: it was freed, a cluster is no longer avoided, or
         its policy says something else than it did."""
-        again = 0 < retry_at(entry.job) <= self._now or under(self._view.policies, entry.job)
+        again = 0 < retry_at(entry.job) <= self._now or self._under(entry.job)
         if entry.lacks != ROOM or again:
             return self.attempt(entry)
         where = None if self._vain(entry) else self._room_for(entry)

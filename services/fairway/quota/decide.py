@@ -2,13 +2,15 @@
 
 from typing import Protocol
 
+from fairway.domain.allowed import charged_leaf
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import Job, State
 from fairway.domain.quota import request
-from fairway.domain.quota_tree import QuotaNode, ever_fits, leaf_of
+from fairway.domain.quota_tree import QuotaNode, ever_fits
 from fairway.domain.tell import Jobs, Teller, current
+from fairway.domain.tenancy import Tenancy
 from fairway.wire import jobs as wire
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import Reason
 
 SERVICE = "quota"
 # Without a tree there is one queue for all, and nothing is limited.
@@ -20,6 +22,7 @@ class View(Jobs, Protocol):
 
     @property
     def tree(self) -> QuotaNode | None: ...
+    def tenancy(self, namespace: str) -> Tenancy: ...
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
@@ -27,7 +30,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     if job is None or job.spec is None:
         return NOTHING
     teller = Teller(view, SERVICE, heard, now)
-    path, refusal = _path(view.tree, job)
+    path, refusal = _path(view, job)
     if refusal is not None:
         teller.say(wire.Rejected, reasons=(refusal,), kind=job.spec.workload.kind, name=job.spec.workload.name)
         return Decision((teller.step(),))
@@ -36,13 +39,10 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     return Decision((teller.say(wire.Queue, queue=queue, leaf=leaf, enqueued_at=job.submitted_at).step(),))
 
 
-def _path(tree: QuotaNode | None, job: Job) -> tuple[tuple[QuotaNode, ...], Reason | None]:
-    if tree is None or job.spec is None:
+def _path(view: View, job: Job) -> tuple[tuple[QuotaNode, ...], Reason | None]:
+    if view.tree is None or job.spec is None:
         return (), None
-    work = job.spec.workload
-    path = leaf_of(tree, work.namespace, job.spec.labels)
-    if path is None:
-        text = f"namespace {work.namespace} belongs to no leaf of the ElasticQuotaTree"
-        remedy = "add it to a leaf's `namespaces`, or set the label quota.scheduling.koordinator.sh/name"
-        return (), Reason(Code.UNKNOWN_QUOTA, text, "metadata.namespace", remedy)
-    return tuple(path), ever_fits(path, request(job))
+    path = charged_leaf(view.tree, view.tenancy(job.spec.workload.namespace), job.spec.labels)
+    if isinstance(path, Reason):
+        return (), path
+    return path, ever_fits(path, request(job))

@@ -3,6 +3,7 @@
 import msgspec
 
 from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.tenancy import Tenancy
 from fairway.quota.decide import SERVICE, decide
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.service import Ear, Service
@@ -20,6 +21,9 @@ class QuotaView(JobsView):
     @property
     def tree(self) -> QuotaNode | None:
         return self._catalog.tree
+
+    def tenancy(self, namespace: str) -> Tenancy:
+        return self._catalog.tenancy(namespace)
 
 
 def service(catalog: Catalog) -> Service:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from fairway.domain.quota_tree import ALLOW_NAMESPACES
 from fairway.runtime.members import Facts
 from fairway.runtime.ports import Outgoing
 from fairway.simulation import pods
@@ -51,7 +52,10 @@ def _policy(attempts: int) -> Json:
 
 
 _STRICT = {
-    "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "metadata": {"name": "strict"},
+    "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue",
+    "metadata": {
+        "name": "strict", "namespace": "kube-queue", "annotations": {ALLOW_NAMESPACES: "team-a, team-b, team-c"},
+    },
     "spec": {"queuePolicy": "Block"},
 }  # fmt: skip
 
@@ -66,7 +70,7 @@ class Administrators:
     async def settle_in(self) -> None:
         """The quota tree, the policy, a blocking queue and the members' names, before anybody submits."""
         await self._say("ClusterPropagationPolicy", "", "all", _policy(self._attempts))
-        await self._say("Queue", "", "strict", _STRICT)
+        await self._say("Queue", "kube-queue", "strict", _STRICT)
         await self._say("ElasticQuotaTree", "kube-system", "tree", tree(self._gpus))
         for name in self._fleet.members:
             await self._say("Cluster", "", name, {"labels": {}})

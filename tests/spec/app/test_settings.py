@@ -29,3 +29,17 @@ def test_what_is_no_such_number_is_refused_by_its_name(name: str, given: str) ->
     with pytest.raises(ValueError, match=rf"^{name} is '{given}'; set it to a .*number from \d+ to \d+") as refused:
         from_environment({name: given})
     assert "leave it out" in str(refused.value)
+
+
+def test_namespaces_are_read() -> None:
+    given = {"FAIRWAY_ADMIN_NAMESPACES": "ops", "FAIRWAY_RESERVED_NAMESPACES": "vault, istio-system,"}
+    read = from_environment(given).namespaces
+    assert (read.admin, read.reserved) == ({"ops"}, {"vault", "istio-system"})
+    assert [read.takes_no_job(name) for name in ("vault", "kube-public", "team-a")] == [True, True, False]
+
+
+@pytest.mark.parametrize("name", ["FAIRWAY_ADMIN_NAMESPACES", "FAIRWAY_RESERVED_NAMESPACES"])
+@pytest.mark.parametrize("given", ["Ops", "a,b c", "*", "kube-*", "a;b"])
+def test_what_names_no_namespace_is_refused_by_its_name(name: str, given: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} names '.+', which is no name of a namespace; set it to"):
+        from_environment({name: given})

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hub import CLASS, CPP, JOB, PP, QUEUE, TREE, job, policy, thing, tree
+from hub import CLASS, CPP, JOB, PP, PROFILE, QUEUE, TREE, job, policy, thing, tree
 
 from fairway.gateway.decide import Asked, cancellation, of_hub, submission
 from fairway.gateway.hub_objects import (
@@ -62,7 +62,6 @@ def test_news_is_what_the_owner_changed(change: dict[str, Any], news: bool) -> N
 class Bad:
     given: HubObject
     field: str
-    in_force: tuple[str, str] | None = None
 
 
 def settings(kind: str, **more: Any) -> HubObject:
@@ -73,10 +72,17 @@ BAD_TREE = {"root": {"name": "root", "max": {"cpu": "4"}, "children": [{"name": 
 BAD = {
     "a policy that selects nothing": Bad(settings(PP, spec={}), "spec.resourceSelectors"),
     "a tree whose child may have more than its parent": Bad(
-        settings(TREE, spec=BAD_TREE), "spec.root"
+        settings(TREE, namespace="kube-system", spec=BAD_TREE), "spec.root"
     ),
-    "a second tree": Bad(tree(name="other"), "metadata.name", ("kube-system", "elasticquotatree")),
-    "a queue of an unknown policy": Bad(settings(QUEUE, spec={"queuePolicy": "Fair"}), "spec.queuePolicy"),
+    "a tree of a tenant's": Bad(settings(TREE, spec=tree().manifest["spec"]), "metadata.namespace"),
+    "a queue of a tenant's": Bad(settings(QUEUE, spec={}), "metadata.namespace"),
+    "a queue of an unknown policy": Bad(
+        settings(QUEUE, namespace="kube-queue", spec={"queuePolicy": "Fair"}), "spec.queuePolicy"
+    ),
+    "a profile of nobody": Bad(settings(PROFILE, namespace="", spec={"queues": ["q"]}), "spec.namespaces"),
+    "a profile with a misspelt bound": Bad(
+        settings(PROFILE, namespace="", spec={"namespaces": ["a"], "cluster": ["c1"]}), "spec.cluster"
+    ),
     "a priority class without a value": Bad(settings(CLASS, namespace=""), "value"),
     "a priority class whose value is text": Bad(settings(CLASS, namespace="", value="high"), "value"),
 }
@@ -84,7 +90,7 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD.values(), ids=list(BAD))
 def test_it_is_refused_with_its_field_and_a_remedy(case: Bad) -> None:
-    reasons = problems_of(case.given, case.in_force)
+    reasons = problems_of(case.given)
     assert case.field in {reason.field for reason in reasons}
     assert all(reason.text and reason.remedy for reason in reasons)
 
@@ -93,14 +99,15 @@ GOOD = {
     "a policy": policy("p"),
     "a cluster-wide policy": policy("p", namespace="", kind=f"{CPP}.policy.karmada.io/v1alpha1"),
     "the tree that is in force, changed": tree("16"),
-    "a queue": settings(QUEUE, spec={"queuePolicy": "Block"}),
+    "a queue": settings(QUEUE, namespace="kube-queue", spec={"queuePolicy": "Block"}),
+    "a profile": settings(PROFILE, namespace="", spec={"namespaces": ["team-a"], "podSecurity": "restricted"}),
     "a priority class of the system": settings(CLASS, namespace="", value=2_000_000_000, globalDefault=False),
 }
 
 
 @pytest.mark.parametrize("one", GOOD.values(), ids=list(GOOD))
 def test_it_is_taken(one: HubObject) -> None:
-    assert problems_of(one, ("kube-system", "elasticquotatree")) == ()
+    assert problems_of(one) == ()
     said = configured(one, HTTP, 5)
     assert (said.message.kind, said.message.name) == (one.plain, one.name)
     assert said.subject.startswith(f"fairway.config.{one.plain}.")

@@ -15,6 +15,7 @@ from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.adapters.memory_store import MemoryStore
 from fairway.domain.decision import Add, Step
 from fairway.domain.limits import Limits
+from fairway.domain.tenancy import SYSTEM_NAMESPACES
 from fairway.gateway.desk import Desk
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.gateway.intake import Intake
@@ -62,7 +63,7 @@ async def taking_in(
     await store.finish_rebuild("e1")
     world = World(bus=bus, store=store, clock=clock, owner="gateway")
     limiter = Limiter(world, lambda: limits or {})
-    intake = Intake(world, hub, Desk() if desk is None else desk, limiter)
+    intake = Intake(world, hub, Desk() if desk is None else desk, limiter, SYSTEM_NAMESPACES)
     running = asyncio.create_task(intake.run())
     try:
         async with asyncio.timeout(PATIENCE_S):

@@ -6,6 +6,7 @@ from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.adapters.memory_store import MemoryStore
+from fairway.domain.tenancy import SYSTEM_NAMESPACES
 from fairway.gateway.desk import Desk
 from fairway.gateway.intake import Intake
 from fairway.gateway.limiter import Limiter
@@ -18,7 +19,7 @@ SHOWN = thing(JOB, "train", spec={}, status={"active": 1})
 def intake() -> Intake:
     clock = ManualClock()
     world = World(bus=MemoryBus(clock), store=MemoryStore(), clock=clock, owner="gateway")
-    return Intake(world, MemoryCluster("hub", clock, []), Desk(), Limiter(world, dict))
+    return Intake(world, MemoryCluster("hub", clock, []), Desk(), Limiter(world, dict), SYSTEM_NAMESPACES)
 
 
 def test_a_status_that_changed_is_told_once() -> None:

@@ -13,6 +13,7 @@ from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.shares import Share
 from fairway.domain.silence import Freeze
+from fairway.domain.tenancy import Tenancy
 from fairway.placement.cluster import ClusterView
 from fairway.queue.book import Book
 from fairway.reserver.capacity import node_writes
@@ -56,6 +57,14 @@ class Given:
     frozen: Freeze | None = None
     frozen_rev: int = 0
     unsure: bool = False
+    tenancies: dict[str, Tenancy] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
+
+    def tenancy(self, namespace: str) -> Tenancy:
+        return self.tenancies.get(namespace) or Tenancy(namespace)
+
+    def clusters_of(self, namespace: str) -> frozenset[str]:
+        return self.tenancy(namespace).clusters
 
     def node_writes(self, cluster: str, changed: dict[str, Hold | None]) -> list[Put]:
         nodes = self.clusters[cluster].nodes if cluster in self.clusters else {}

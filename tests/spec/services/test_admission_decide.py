@@ -32,13 +32,13 @@ def manifest(**meta: Any) -> dict[str, Any]:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": head, "spec": spec}
 
 
-def policy(name: str = "all", **placement: Any) -> dict[str, Any]:
+def policy(name: str = "all", wide: bool = False, **placement: Any) -> dict[str, Any]:
     selectors = [{"apiVersion": "batch/v1", "kind": "Job"}]
     spec = {"resourceSelectors": selectors, "placement": placement}
-    meta = {"name": name}
+    meta = {"name": name} if wide else {"name": name, "namespace": "team-a"}
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
-        "kind": "ClusterPropagationPolicy",
+        "kind": "ClusterPropagationPolicy" if wide else "PropagationPolicy",
         "metadata": meta,
         "spec": spec,
     }

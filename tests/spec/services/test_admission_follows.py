@@ -7,7 +7,12 @@ from test_admission_decide import catalog, policy, submitted, view
 from fairway.wire import jobs as wire
 from fairway.wire.spec import JobSpec
 
-OF_THE_HUB = ("ClusterPropagationPolicy", "all", policy())
+OF_THE_HUB = ("PropagationPolicy", "all", policy())
+
+
+# It names the job, and goes before the hub's.
+named = policy("own")
+named["spec"]["resourceSelectors"][0]["name"] = "train"
 
 
 def spec(policies: tuple[dict[str, object], ...], hub: wire.HubRef | None = None) -> JobSpec:
@@ -22,10 +27,9 @@ def spec(policies: tuple[dict[str, object], ...], hub: wire.HubRef | None = None
     ("policies", "hub", "want"),
     [
         pytest.param((), None, True, id="the hub's own"),
-        pytest.param(
-            (policy(),), wire.HubRef("u-1", "jobs"), True, id="a copy of the hub's, with its object"
-        ),
-        pytest.param((policy(),), None, False, id="one that came along, of the same name and words"),
+        pytest.param((policy(),), wire.HubRef("u-1", "jobs"), True, id="a copy of the hub's, with its object"),
+        pytest.param((policy(),), None, True, id="the same words came along under its name: it is the hub's"),
+        pytest.param((named,), None, False, id="one that came along and that the hub does not have"),
     ],
 )
 def test_a_job_follows_the_hubs_policy_and_not_its_own(

@@ -146,3 +146,22 @@ def test_what_was_recalled_and_removed_is_not_dispatched_by_a_message_that_comes
     again = heard(life)
     life.then(wire.Recall, cluster="c1", why=WHY).then(wire.Removed, cluster="c1")
     assert decide(of(life), again, NOW) == NOTHING
+
+
+@pytest.mark.parametrize("namespace", ["kube-system", "fairway-system", "ops"])
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_nothing_is_asked_of_a_cluster_for_a_job_in_a_namespace_of_the_system(namespace: str, attempts: int) -> None:
+    """It was admitted before the rule was made, or by nobody."""
+    life = reserved(namespace=namespace, attempts=attempts)
+    decision = decide(of(life, reserved=frozenset({"ops"})), heard(life), NOW)
+    lost, recall = events(decision)
+    assert (decision.calls, lost.verb, lost.final, recall.verb) == ((), "lost", True, "recall")
+    assert (lost.why.code, namespace in lost.why.text) == (Code.RESERVED_NAMESPACE, True)
+
+
+def test_what_is_there_from_before_is_removed() -> None:
+    life = reserved(namespace="kube-system").then(wire.Lost, cluster="c1", why=WHY, final=True)
+    life.then(wire.Recall, cluster="c1", why=WHY)
+    (asked,) = decide(of(life), heard(life), NOW).calls
+    assert (asked.verb, asked.body.namespace) == ("delete", "kube-system")
+

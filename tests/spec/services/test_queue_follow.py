@@ -1,5 +1,6 @@
 """queue: a waiting job follows what its policy says now, and what was let go stays as it was."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -9,10 +10,14 @@ from line import BLOCK, flying, quota, room, waiting
 from lives import T0, Life, S
 
 from fairway.domain.decision import Decision
+from fairway.domain.tenancy import Tenancy
 from fairway.domain.terms import Changed
 from fairway.queue.decide import decide
+from fairway.queue.service import service
 from fairway.queue.turn import FOLLOWERS
 from fairway.queue.view import Begin
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.telemetry import Meter
 from fairway.wire.policy import Affinity, Placement, Policy, Selector
 
 NOW = T0 + 900 * S
@@ -119,3 +124,53 @@ def test_many_followers_are_taken_in_pieces() -> None:
     assert len(gone(decision)) == FOLLOWERS
     assert decision.again_in is not None
     assert decided(*lives[:FOLLOWERS]).again_in is None
+
+
+# The clusters that a namespace may use.
+PROFILE = Changed(kind="TenantProfile")
+
+
+def bound(*clusters: str) -> dict[str, Any]:
+    return {"tenancies": {"team-a": Tenancy("team-a", clusters=frozenset(clusters))}}
+
+
+@pytest.mark.parametrize(
+    ("life", "when", "clusters", "want"),
+    [
+        pytest.param(job("a", why=quota()), CHANGED, ("west",), (), id="a policy that leaves them is followed nowhere"),
+        pytest.param(job("a", why=quota()), CHANGED, ("south", "west"), ("south",), id="one within them is followed"),
+        pytest.param(
+            job("a", why=quota(), follows=False), PROFILE, ("west",), ("west",), id="a policy of its own is bounded too"
+        ),
+    ],
+)
+def test_a_waiting_job_stays_within_the_clusters_of_its_namespace(
+    life: Life, when: Any, clusters: tuple[str, ...], want: tuple[str, ...]
+) -> None:
+    (said,) = [one for one in events(decided(life, when=when, **FULL, **bound(*clusters))) if one.verb == "amended"]
+    (affinity,) = said.spec.placement.affinities
+    assert tuple(sorted({*affinity.cluster_names} - {*affinity.exclude})) == want and affinity.cluster_names
+
+
+def test_what_is_within_them_already_is_no_news() -> None:
+    life = job("a", why=quota(), placement=SOUTH, policy_version="8")
+    assert verbs(decided(life, when=PROFILE, **FULL, **bound("south"))) == []
+
+
+class Noted(list[Any]):
+    """What a service tells itself."""
+
+    put = list.append
+
+
+async def test_a_namespaces_labels_concern_no_waiting_job() -> None:
+    catalog, noted = Catalog(), Noted()
+    beside = service(catalog, Meter(), []).beside
+    assert beside is not None
+    task = asyncio.ensure_future(beside(noted))
+    await asyncio.sleep(0)
+    for tell in catalog.heard:
+        tell(Changed(kind="Namespace"))
+        tell(PROFILE)
+    task.cancel()
+    assert noted == [PROFILE]

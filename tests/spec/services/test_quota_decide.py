@@ -1,11 +1,15 @@
 """quota: whose share pays, and could it ever be enough."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from given import Given, events, heard, of, puts, tree, verbs
 from lives import T0, Life, S, admitted, queued
 
 from fairway.domain.decision import NOTHING
+from fairway.domain.quota_tree import ALLOW_NAMESPACES, QuotaNode
+from fairway.domain.tenancy import Tenancy
 from fairway.quota.decide import decide
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
@@ -64,6 +68,54 @@ def test_what_can_never_run_is_refused_at_once_and_frees_its_name(most, more, co
     assert (said.verb, said.reasons[0].code, bool(said.reasons[0].remedy)) == ("rejected", code, True)
     assert puts(decision, "names") == {"team-a/PyTorchJob/llm": None}
     assert puts(decision, "live") == {"llm-1": None}
+
+
+LABELS = ("quota.scheduling.koordinator.sh/name", "quota.scheduling.alibabacloud.com/name")
+
+
+def two(**more: Any) -> QuotaNode:
+    """Leaves `a` of team-a and `b` of team-b."""
+    theirs = QuotaNode("b", "root/b", namespaces=("team-b",), **more)
+    return msgspec.structs.replace(tree(), children=(*tree().children, theirs))
+
+
+@pytest.mark.parametrize(
+    ("view", "labels", "want"),
+    [
+        pytest.param({}, {LABELS[0]: "b"}, "NotYourQuota", id="another's leaf by name"),
+        pytest.param({}, {LABELS[0]: "root/b"}, "NotYourQuota", id="another's leaf by path"),
+        pytest.param({}, {LABELS[1]: "b"}, "NotYourQuota", id="another's leaf by the other label"),
+        pytest.param({}, {LABELS[0]: "a", LABELS[1]: "b"}, "NotYourQuota", id="another's leaf behind its own"),
+        pytest.param({"tree": two(attributes={ALLOW_NAMESPACES: "team-c"})}, {LABELS[0]: "b"}, "NotYourQuota",
+                     id="a leaf that is open to others"),
+        pytest.param({"tree": two(attributes={ALLOW_NAMESPACES: "team-c, team-a"})}, {LABELS[0]: "b"}, "root/b",
+                     id="a leaf that is open to it"),
+        pytest.param({"tenancies": {"team-a": Tenancy("team-a", quota_leaves=frozenset({"b"}))}}, {LABELS[0]: "b"},
+                     "root/b", id="a leaf that its profile lists"),
+        pytest.param({"tenancies": {"team-c": Tenancy("team-c", quota_leaves=frozenset({"b"}))}}, {LABELS[0]: "b"},
+                     "NotYourQuota", id="a leaf that the profile of others lists"),
+    ],
+)  # fmt: skip
+def test_a_label_counts_only_if_the_leaf_or_a_profile_says_so(view: Any, labels: Any, want: str) -> None:
+    life = admitted(labels=labels)
+    (said,) = events(decide(of(life, **{"tree": two(), **view}), heard(life), NOW))
+    if said.verb == "queue":
+        assert said.leaf[-1] == want
+        return
+    (reason,) = said.reasons
+    assert (reason.code, bool(reason.remedy)) == (want, True)
+    assert reason.field in {f"metadata.labels['{label}']" for label in LABELS} and "team-b" not in reason.text
+
+
+def test_the_word_of_the_nearest_node_counts() -> None:
+    shut = two(attributes={ALLOW_NAMESPACES: "team-c"})
+    above = msgspec.structs.replace(shut, attributes={ALLOW_NAMESPACES: "team-a"})
+    life = admitted(labels={LABELS[0]: "b"})
+    (said,) = events(decide(of(life, tree=above), heard(life), NOW))
+    assert said.verb == "rejected"
+    below = msgspec.structs.replace(two(), attributes={ALLOW_NAMESPACES: "team-a"})
+    (said,) = events(decide(of(life, tree=below), heard(life), NOW))
+    assert said.leaf == ("root", "root/b")
 
 
 @pytest.mark.parametrize(

@@ -117,22 +117,34 @@ def queue(spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
 
 
 QUEUES = [
-    (queue({}), QueueSpec("batch")),
-    (queue({"queuePolicy": "Block", "priority": 5}), QueueSpec("batch", QueuePolicy.BLOCK, 5)),
-    (queue({"queuePolicy": "Round"}), QueueSpec("batch", QueuePolicy.PRIORITY)),
-    (queue({"queuePolicy": "FIFO"}), QueueSpec("batch", QueuePolicy.BLOCK, by_time=True)),
+    (queue({}), QueueSpec("batch", namespace="kube-queue")),
+    (queue({"queuePolicy": "Block", "priority": 5}), QueueSpec("batch", QueuePolicy.BLOCK, 5, namespace="kube-queue")),
+    (queue({"queuePolicy": "Round"}), QueueSpec("batch", QueuePolicy.PRIORITY, namespace="kube-queue")),
+    (queue({"queuePolicy": "FIFO"}), QueueSpec("batch", QueuePolicy.BLOCK, by_time=True, namespace="kube-queue")),
     (
         queue({"queuePolicy": "Priority"}, labels={"kube-queue/queue-policy": "Block"}),
-        QueueSpec("batch", QueuePolicy.BLOCK),
+        QueueSpec("batch", QueuePolicy.BLOCK, namespace="kube-queue"),
+    ),
+    (
+        queue({}, annotations={"fairway.io/allow-namespaces": "team-a, team-b,"}),
+        QueueSpec("batch", namespace="kube-queue", allows=("team-a", "team-b")),
     ),
     (
         queue({"priorityClassName": "high"}, annotations={"kube-queue/quota-fullname": "root/data"}),
-        QueueSpec("batch", leaf="root/data", priority_class="high"),
+        QueueSpec("batch", leaf="root/data", priority_class="high", namespace="kube-queue"),
     ),
 ]
 BAD_QUEUES = [
     (queue({"queuePolicy": "Intelligent"}), "spec.queuePolicy"),
     (queue({"priority": "5"}), "spec.priority"),
     (queue({}, name="A"), "metadata.name"),
+    (
+        queue({}, annotations={"fairway.io/allow-namespaces": "team-a,*"}),
+        "metadata.annotations['fairway.io/allow-namespaces']",
+    ),
+    (
+        queue({}, annotations={"fairway.io/allow-namespace": "team-a"}),
+        "metadata.annotations['fairway.io/allow-namespace']",
+    ),
     ({**queue({}), "kind": "Line"}, "kind"),
 ]

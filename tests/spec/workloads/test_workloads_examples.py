@@ -17,7 +17,7 @@ from fairway.workloads.quota import read_quota_tree
 from fairway.workloads.render import member_copy
 
 EXAMPLES = Path(__file__).parents[3] / "deploy" / "examples"
-SETTINGS = ("tenants", "queues", "priorityclasses")
+SETTINGS = ("tenants", "queues", "priorityclasses", "tenantprofiles")
 FILES = [file for file in sorted(EXAMPLES.glob("*.yaml")) if file.stem not in SETTINGS]
 DECLARED = [load_generic(file.read_bytes()) for file in sorted((EXAMPLES / "kinds").glob("*.yaml"))]
 KINDS = {**registry.KINDS, **{kind.key: kind for kind in DECLARED}}

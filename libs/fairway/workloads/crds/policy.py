@@ -72,7 +72,7 @@ _AFFINITY = obj(
     ),
 )
 
-_TOLERATION = obj(
+TOLERATION = obj(
     {
         "key": text(),
         "operator": text(enum=["", "Equal", "Exists"]),
@@ -130,7 +130,7 @@ _PLACEMENT = obj(
     {
         "clusterAffinity": _AFFINITY,
         "clusterAffinities": many(_AFFINITY, MOST_TIERS, "Tried in order: the next when the one before has no room."),
-        "clusterTolerations": many(_TOLERATION, MOST_EXPRESSIONS),
+        "clusterTolerations": many(TOLERATION, MOST_EXPRESSIONS),
         "spreadConstraints": many(_SPREAD, MOST_EXPRESSIONS),
         "replicaScheduling": _REPLICAS,
     },

@@ -1,0 +1,69 @@
+"""TenantProfile: what the jobs of some namespaces may name beyond what everybody may."""
+
+from fairway.domain.tenancy import LEVELS
+from fairway.workloads.crds.parts import (
+    AGE,
+    LABEL,
+    READY,
+    STATUS,
+    WHY,
+    Json,
+    Kind,
+    column,
+    crd,
+    flag,
+    many,
+    obj,
+    rule,
+    text,
+)  # fmt: skip
+from fairway.workloads.crds.policy import TOLERATION
+from fairway.workloads.tenant_profile import (
+    API_VERSION,
+    KIND,
+    LEVEL,
+    LONGEST_NAME,
+    MOST_NAMES,
+    MOST_NAMESPACES,
+    NAMES,
+    NAMESPACES,
+    TOKENS,
+    TOLERATIONS,
+)  # fmt: skip
+
+_ABOUT = {
+    "serviceAccounts": "Service accounts that pods may run as, besides default.",
+    "priorityClasses": "When there are any: no others may be named. system-* only if it is listed.",
+    "queues": "Queues that jobs may name, besides those that list the namespace.",
+    "quotaLeaves": "Leaves of the quota tree, by name or path, that jobs may be charged to, besides their own.",
+    "clusters": "When there are any: jobs run in no others, whatever their policy says.",
+    "schedulers": "Schedulers that pods may name, besides default-scheduler.",
+    "runtimeClasses": "Runtime classes that pods may name.",
+}
+
+
+def _names(about: str) -> Json:
+    return many(text(minLength=1, maxLength=LONGEST_NAME), MOST_NAMES, about)
+
+
+def _spec() -> Json:
+    properties: Json = {
+        NAMESPACES: {
+            **many(text(pattern=LABEL), MOST_NAMESPACES, "Of the hub: whose jobs this is about."),
+            "minItems": 1, "x-kubernetes-list-type": "set",
+        },
+        **{name: _names(_ABOUT[name]) for name in NAMES},
+        TOLERATIONS: many(TOLERATION, MOST_NAMES, "Tolerations that pods may have."),
+        LEVEL: text("Of the Pod Security Standards, where the namespace's labels name none.", enum=["", *LEVELS]),
+        TOKENS: flag("True: pods may have a token of their service account mounted."),
+    }  # fmt: skip
+    return obj(properties, required=(NAMESPACES,))
+
+
+def definition() -> Json:
+    group, _, version = API_VERSION.partition("/")
+    columns = (READY, column("Namespaces", f".spec.{NAMESPACES}"), AGE, WHY)
+    kind = Kind(group=group, version=version, kind=KIND, plural="tenantprofiles", namespaced=False, columns=columns)
+    short = rule("size(self.metadata.name) <= 63", "metadata.name", "has more than 63 characters", "shorten it to 63")
+    about = "What the jobs of some namespaces may name; without one they may name what everybody may."
+    return crd(kind, about, {"spec": _spec(), "status": STATUS}, short, required=("spec",))

@@ -1,0 +1,155 @@
+"""The settings of the fleet that a job names: are they there, and may its namespace name them? Pure."""
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from fairway.domain.allowed import leaf_refused, queue_refused
+from fairway.domain.queues import QueueSpec
+from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.tenancy import SYSTEM_CLASSES, Tenancy
+from fairway.domain.terms import bounded
+from fairway.wire.policy import Placement, Policy
+from fairway.wire.reasons import Code, Reason, Refused
+from fairway.wire.workload import Workload
+from fairway.workloads.claims import Claims
+from fairway.workloads.policies import NAMESPACED, read_policy, select
+from fairway.workloads.policy_book import PolicyBook
+from fairway.workloads.queues import QUEUE_ANNOTATIONS, queue_of
+
+# Settings that were applied a moment before the job may still be on their way here: such a refusal is looked at twice.
+SETTLING = frozenset({
+    Code.NO_POLICY, Code.UNKNOWN_PRIORITY_CLASS, Code.UNKNOWN_QUEUE, Code.UNKNOWN_CLUSTER, Code.UNKNOWN_QUOTA,
+    Code.NOT_YOUR_QUOTA, Code.FORBIDDEN,
+})  # fmt: skip
+_APPLY = "apply it to the hub, where its rights are asked for, and leave it out here"
+# The queue that every installation of Volcano has.
+_EVERYBODYS = "default"
+
+
+class Settings(Protocol):
+    """What the hub says, as far as admission needs it. `reserved` are namespaces in which no job may be."""
+
+    policies: PolicyBook
+    classes: dict[str, int]
+    default_class: str
+    queues: dict[str, QueueSpec]
+    clusters: dict[str, dict[str, str]]
+    tree: QuotaNode | None
+    reserved: frozenset[str]
+
+    def tenancy(self, namespace: str) -> Tenancy: ...
+
+
+def policy_of(along: Iterable[dict[str, Any]], manifest: dict[str, Any], settings: Settings, from_hub: bool) -> Policy:
+    """The one that selects the job, of the hub's and of those that came along. What the hub sent along is the hub's, as
+    it was then; who submits may bring policies of the job's own namespace that the hub does not have."""
+    policies = settings.policies.near(manifest)
+    for index, one in enumerate(along):
+        policy = read_policy(one)
+        key = (policy.kind, policy.namespace, policy.name)
+        known = settings.policies.get(key)
+        if not from_hub and (refusal := _not_along(policy, known, manifest, f"policies[{index}]")):
+            raise Refused(refusal)
+        policies[key] = policy if from_hub or known is None else known
+    found = select(policies.values(), manifest)
+    if isinstance(found, Refused):
+        raise found
+    return found
+
+
+def _not_along(policy: Policy, known: Policy | None, manifest: dict[str, Any], field: str) -> Reason | None:
+    """Why a policy may not come along with a job; None: it may."""
+    namespace = manifest["metadata"].get("namespace") or "default"
+    if known is not None and _wish(known) == _wish(policy):
+        return None
+    if policy.kind != NAMESPACED:
+        return Reason(Code.FORBIDDEN, f"{policy.title} is for the whole fleet", field, _APPLY)
+    if policy.namespace != namespace:
+        text = f"{policy.title} is not of namespace {namespace}, where the job is"
+        return Reason(Code.FORBIDDEN, text, field, "move it to the job's namespace, or leave it out")
+    if known is not None:
+        text = f"{policy.title} is on the hub, and says something else there"
+        return Reason(Code.FORBIDDEN, text, field, "leave it out, change it on the hub, or give it another name")
+    return None
+
+
+def _wish(policy: Policy) -> tuple[Any, ...]:
+    """Everything of a policy but its group and version."""
+    return tuple(getattr(policy, name) for name in Policy.__struct_fields__ if name not in ("api_version", "version"))
+
+
+def placement_of(policy: Policy, settings: Settings, mine: Tenancy) -> Placement:
+    """Where the policy lets the job run, within the clusters that its namespace may use."""
+    known = sorted(settings.clusters)
+    names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
+    field = "spec.placement.clusterAffinity.clusterNames"
+    if unknown := sorted(names.difference(known)):
+        text = f"{policy.title} names {', '.join(unknown)}; the fleet has {', '.join(known) or 'no clusters yet'}"
+        raise Refused(Reason(Code.UNKNOWN_CLUSTER, text, field, "name clusters it has"))
+    placement = bounded(policy.placement, mine.clusters)
+    if placement is None:
+        text = f"{policy.title} names {', '.join(sorted(names))}; {_may_use(mine, 'clusters', mine.clusters)}"
+        raise Refused(Reason(Code.FORBIDDEN, text, field, _grant("clusters")))
+    return placement
+
+
+def priority_of(workload: Workload, claimed: Claims, settings: Settings, mine: Tenancy) -> int:
+    """The value of the class that the pod template names; of the hub's default class when it names none, else 0. Every
+    class that any of its templates names has to be one that the namespace may use."""
+    for key, name in claimed.classes:
+        _may_be_of(name, key, mine)
+    name = workload.priority_class or settings.default_class
+    if not name:
+        return 0
+    if workload.priority_class:
+        _may_be_of(name, "priorityClassName", mine)
+    if name not in settings.classes:
+        known = ", ".join(sorted(settings.classes)) or "none"
+        text = f"there is no PriorityClass {name}; the hub has {known}"
+        raise Refused(Reason(Code.UNKNOWN_PRIORITY_CLASS, text, "priorityClassName", "create it on the hub"))
+    return settings.classes[name]
+
+
+def _may_be_of(name: str, field: str, mine: Tenancy) -> None:
+    if name in mine.priority_classes:
+        return
+    if name.startswith(SYSTEM_CLASSES):
+        text = f"PriorityClass {name[:80]} is for what a cluster itself runs on"
+        raise Refused(Reason(Code.UNSAFE_POD, text, field, _grant("priorityClasses")))
+    if mine.priority_classes:
+        text = f"PriorityClass {name[:80]}: {_may_use(mine, 'classes', mine.priority_classes)}"
+        raise Refused(Reason(Code.FORBIDDEN, text, field, _grant("priorityClasses")))
+
+
+def queue_named(manifest: dict[str, Any], claimed: Claims, settings: Settings, mine: Tenancy) -> str:
+    """The queue that its annotation names; empty when it waits in its leaf's. The queues and leaves that its pods name
+    in a member count there as much as these do here, and are held to the same."""
+    name = queue_of(manifest)
+    field = f"metadata.annotations[{QUEUE_ANNOTATIONS[0]}]"
+    if name and name not in settings.queues:
+        text = f"there is no Queue {name}; the hub has {', '.join(sorted(settings.queues)) or 'none'}"
+        raise Refused(Reason(Code.UNKNOWN_QUEUE, text, field, "create the Queue, or leave the annotation out"))
+    if name and (refusal := queue_refused(settings.queues[name], mine, settings.tree, field)):
+        raise Refused(refusal)
+    _in_members(claimed, settings, mine)
+    return name
+
+
+def _in_members(claimed: Claims, settings: Settings, mine: Tenancy) -> None:
+    for key, name in claimed.leaves:
+        if name not in mine.quota_leaves and (refusal := leaf_refused(settings.tree, mine, name, key)):
+            raise Refused(refusal)
+    for key, name in claimed.queues:
+        if name in (_EVERYBODYS, mine.namespace) or name in mine.queues:
+            continue
+        queue = settings.queues.get(name, QueueSpec(name))
+        if refusal := queue_refused(queue, mine, settings.tree, key):
+            raise Refused(refusal)
+
+
+def _may_use(mine: Tenancy, what: str, names: Iterable[str]) -> str:
+    return f"the {what} that namespace {mine.namespace} may use are {', '.join(sorted(names))}"
+
+
+def _grant(field: str) -> str:
+    return f"name another one or none, or have it listed in spec.{field} of a TenantProfile of the namespace"

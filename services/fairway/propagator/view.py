@@ -1,0 +1,12 @@
+"""What the propagator decides on."""
+
+from typing import Protocol
+
+from fairway.domain.tell import Jobs
+
+
+class View(Jobs, Protocol):
+    """`reserved` are namespaces in which no job may be, besides those that are the system's everywhere."""
+
+    @property
+    def reserved(self) -> frozenset[str]: ...

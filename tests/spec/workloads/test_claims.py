@@ -1,0 +1,58 @@
+"""What a manifest names of others, wherever in it that stands."""
+
+from typing import Any
+
+import pytest
+
+from fairway.workloads.claims import Claims, claims
+
+LEAF, VOLCANO = "quota.scheduling.koordinator.sh/name", "scheduling.volcano.sh/queue-name"
+
+
+def job(spec: Any, **metadata: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Any", "metadata": metadata, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("given", "want"),
+    [
+        pytest.param(
+            job({"a": [{"template": {"spec": {"priorityClassName": "high"}}}]}),
+            Claims(classes=[("priorityClassName", "high")]), id="a class of a pod, in a list",
+        ),
+        pytest.param(
+            job({"runPolicy": {"schedulingPolicy": {"priorityClass": "high", "queue": "vip"}}}),
+            Claims(classes=[("priorityClass", "high")], queues=[("spec.runPolicy.schedulingPolicy.queue", "vip")]),
+            id="class and queue of Kubeflow",
+        ),
+        pytest.param(
+            job({"podPriorityClassName": "high"}), Claims(classes=[("podPriorityClassName", "high")]), id="of Argo",
+        ),
+        pytest.param(
+            job({"batchSchedulerOptions": {"queue": "vip"}}),
+            Claims(queues=[("spec.batchSchedulerOptions.queue", "vip")]), id="a queue of Spark",
+        ),
+        pytest.param(
+            job({"sparkConf": {f"spark.kubernetes.driver.label.{LEAF}": "theirs"}}),
+            Claims(leaves=[(f"spark.kubernetes.driver.label.{LEAF}", "theirs")]), id="a leaf in Spark's settings",
+        ),
+        pytest.param(
+            job({"template": {"metadata": {"labels": {LEAF: "theirs"}}}}), Claims(leaves=[(LEAF, "theirs")]),
+            id="a leaf of a template",
+        ),
+        pytest.param(
+            job({}, annotations={VOLCANO: "vip"}), Claims(queues=[(VOLCANO, "vip")]), id="a queue of the object itself",
+        ),
+        pytest.param(job({}, labels={LEAF: "mine"}), Claims(), id="its own leaf is no claim: it is charged there"),
+        pytest.param(job({"a": {"queue": "x"}, "b": None, "c": 1, "d": [[], ""]}), Claims(), id="nothing of others"),
+    ],
+)  # fmt: skip
+def test_it_is_found(given: dict[str, Any], want: Claims) -> None:
+    assert claims(given) == want
+
+
+def test_nothing_is_too_deep() -> None:
+    deep: Any = {"priorityClassName": "high"}
+    for _ in range(50_000):
+        deep = [deep]
+    assert claims(job(deep)).classes == [("priorityClassName", "high")]
