@@ -236,3 +236,9 @@ async def test_a_dry_run_knows_the_quota_that_could_never_hold_the_job(house: Ho
     assert [one["code"] for one in got.json()["reasons"]] == ["ExceedsMaxQuota"]
 
 
+async def test_what_the_bus_never_takes_is_refused_with_the_reason_and_not_told_to_come_back(house: House) -> None:
+    house.bus.max_payload = 600
+    got = await house.http.post("/v1/jobs", json={"manifest": job(), "policies": [POLICY]})
+    assert (got.status_code, got.json()["code"]) == (413, "Unsayable")
+    assert "this cannot be said on the bus" in got.json()["title"] and "Retry-After" not in got.headers
+    assert not house.bus.stored("JOBS")
