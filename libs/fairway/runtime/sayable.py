@@ -54,10 +54,8 @@ def unsaid(message: Outgoing, most: int) -> Unsaid | None:
         return _never(message, f"its subject has {len(message.subject)} characters; {_LONGEST_SUBJECT} is the most")
     if wrong := _no_place(message.subject):
         return _never(message, wrong)
-    for what, word in (("id", message.id), ("kind", message.kind or "-"), ("source", message.source or "-")):
-        if not _PLAIN.fullmatch(word) or len(word) > LONGEST_ID:
-            text = f"{_shown(word)} cannot be a message's {what}: a header takes printable ASCII without spaces"
-            return _never(message, f"{text}, at most {LONGEST_ID} characters of it")
+    if wrong := _no_word("id", message.id) or _no_kind(message.kind, message.source):
+        return _never(message, wrong)
     if size(message) > most:
         return too_large(message, f"it has {len(message.data)} bytes, and the bus takes {most} with the headers")
     return None
@@ -71,6 +69,18 @@ def too_large(message: Outgoing, text: str) -> Unsaid:
 def _never(message: Outgoing, text: str) -> Unsaid:
     remedy = "see which name or id in it is not one, and who gave it"
     return Unsaid(message, Reason(Code.UNSAYABLE, text, remedy=remedy))
+
+
+def _no_word(what: str, word: str) -> str:
+    if _PLAIN.fullmatch(word) and len(word) <= LONGEST_ID:
+        return ""
+    text = f"{_shown(word)} cannot be a message's {what}: a header takes printable ASCII without spaces"
+    return f"{text}, at most {LONGEST_ID} characters of it"
+
+
+@lru_cache(1024)
+def _no_kind(kind: str, source: str) -> str:
+    return _no_word("kind", kind or "-") or _no_word("source", source or "-")
 
 
 @lru_cache(4096)
