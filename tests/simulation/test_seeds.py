@@ -14,7 +14,7 @@ _FOUND = Path(__file__).with_name("seeds.txt")
 SHORT = {"calm": (0.1, 12), "rough": (0.05, 8), "hostile": (0.05, 8)}
 PIECE, PIECES = 10, 7
 # So many kinds of trouble at least has every piece.
-KINDS = {"calm": 3, "rough": 9, "hostile": 12}
+KINDS = {"calm": 2, "rough": 9, "hostile": 12}
 TROUBLES = {
     "cancel", "change_tree", "move", "kill", "pause", "silence", "wipe", "failover", "outage", "api_loss", "node_loss",
     "stranger", "hand",
