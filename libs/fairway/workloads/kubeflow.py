@@ -26,11 +26,16 @@ from fairway.workloads.kind import (
     said,
     whole_gang,
 )
+from fairway.workloads.pod_security.pod import Pod, of_template
+from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.tenant import priority as check_priority
+from fairway.workloads.pod_security.view import View
 from fairway.workloads.pods import read_pod_set, read_replicas
 
 _POLICY = ("spec", "runPolicy")
 # Init containers that training-operator adds to a role's pods and that may ask for more than the role itself: the one
-# that brings kubectl to the launcher (initContainer... in its pkg/controller.v1/mpi/mpijob.go).
+# that brings kubectl to the launcher (initContainer... in its pkg/controller.v1/mpi/mpijob.go). With it the launcher
+# enters the workers, as an account that the operator makes for this one job.
 _ADDED = {("MPIJob", "v1", "Launcher"): ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)}
 
 
@@ -95,6 +100,10 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         for role in manifest["spec"][specs]:
             yield ("spec", specs, role, "template", "metadata")
 
+    def pod_templates(manifest: Field) -> Iterator[Pod]:
+        for role, field in replicas(manifest, specs, roles).items():
+            yield of_template(role, field["template"], needs_token=(name, version, role) in _ADDED)
+
     return Kind(
         name=name,
         api_version=f"kubeflow.org/{version}",
@@ -104,12 +113,19 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         phase=phase,
         priority=priority,
         label_paths=label_paths,
+        pod_templates=pod_templates,
+        besides=_besides,
+        schedulers=("volcano",),  # training-operator's own choice for gangs
         ends=TRAINING,
         suspend_path=(*_POLICY, "suspend"),
         managed_by=(*_POLICY, "managedBy"),
         drop=((*_POLICY, "ttlSecondsAfterFinished"),),
         makes_services=True,
     )
+
+
+def _besides(manifest: Field, ruling: Ruling) -> None:
+    check_priority(View(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
 
 
 def _pods(role: str, field: Field, first: Sequence[Resources]) -> PodSet:

@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 from fairway.domain.names import job_id
 from fairway.domain.queues import QueueSpec
+from fairway.domain.tenancy import Tenancy
 from fairway.domain.terms import terms
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
@@ -29,6 +30,8 @@ class Settings(Protocol):
     default_class: str
     queues: dict[str, QueueSpec]
     clusters: dict[str, dict[str, str]]
+
+    def tenancy(self, namespace: str) -> Tenancy: ...
 
 
 class Understood(Struct, frozen=True):
@@ -91,17 +94,18 @@ def _object(raw: Raw, field: str) -> dict[str, Any]:
 
 
 def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestRef, settings: Settings) -> wire.JobSpec:
-    workload = read(manifest)
+    workload = read(manifest, may=settings.tenancy)
     if message.tenant != workload.namespace:
         text = f"submitted for {message.tenant}, but the object is in namespace {workload.namespace}"
         raise Refused(Reason(Code.INVALID, text, "metadata.namespace", "submit it for the namespace it is in"))
     policy = _policy(message, manifest, settings)
     _known_clusters(policy, settings.clusters)
-    meta = manifest["metadata"]
+    meta, may = manifest["metadata"], settings.tenancy(workload.namespace)
     return wire.JobSpec(
         workload=workload, priority=_priority(workload, settings), **terms(policy),
         queue=_queue(manifest, settings.queues), labels=meta.get("labels") or {}, manifest=ref,
         hub=message.hub, follows=message.hub is not None or _of_the_hub(policy, settings),
+        pod_security=may.level, tokens=may.tokens,
     )  # fmt: skip
 
 
