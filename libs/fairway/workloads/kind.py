@@ -46,7 +46,8 @@ class Kind:
     """How one kind is read. The functions take the whole object as a Field; problems are noted there.
 
     `pod_templates` gives every pod that the job, or its operator for it, makes of the manifest, whether it is counted
-    or not; `besides` looks at what changes pods in other ways. `schedulers` are those that the kind's operator is for.
+    or not; `besides` looks at what changes pods in other ways. `schedulers` are those that the kind's operator is for,
+    `account` the service account that the operator's chart makes for pods that cannot do without its token.
     `label_paths` gives, for a valid manifest, the place of every mapping whose `labels` reach pods.
     `phase` takes the object too; for most kinds its `status` alone is enough.
     `drop` are fields that would remove a finished object before anybody saw it (time to live).
@@ -66,6 +67,7 @@ class Kind:
     pod_templates: Callable[[Field], Iterable[Pod]]
     besides: Callable[[Field, Ruling], None] | None = None
     schedulers: tuple[str, ...] = ()
+    account: str = ""
     gang: Callable[[Field, tuple[PodSet, ...]], int] = whole_gang
     suspend_path: tuple[str, ...] = ()
     managed_by: tuple[str, ...] = ()

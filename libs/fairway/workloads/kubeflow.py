@@ -6,6 +6,7 @@ operator's own Running condition is already true with a lone Master while the wo
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from fairway.domain.resources import Resources
@@ -100,10 +101,6 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         for role in manifest["spec"][specs]:
             yield ("spec", specs, role, "template", "metadata")
 
-    def pod_templates(manifest: Field) -> Iterator[Pod]:
-        for role, field in replicas(manifest, specs, roles).items():
-            yield of_template(role, field["template"], needs_token=(name, version, role) in _ADDED)
-
     return Kind(
         name=name,
         api_version=f"kubeflow.org/{version}",
@@ -113,15 +110,20 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         phase=phase,
         priority=priority,
         label_paths=label_paths,
-        pod_templates=pod_templates,
+        pod_templates=partial(_pod_templates, (name, version), specs, roles),
         besides=_besides,
-        schedulers=("volcano",),  # training-operator's own choice for gangs
+        schedulers=("volcano",),
         ends=TRAINING,
         suspend_path=(*_POLICY, "suspend"),
         managed_by=(*_POLICY, "managedBy"),
         drop=((*_POLICY, "ttlSecondsAfterFinished"),),
         makes_services=True,
     )
+
+
+def _pod_templates(kind: tuple[str, str], specs: str, roles: tuple[str, ...], manifest: Field) -> Iterator[Pod]:
+    for role, field in replicas(manifest, specs, roles).items():
+        yield of_template(role, field["template"], needs_token=(*kind, role) in _ADDED)
 
 
 def _besides(manifest: Field, ruling: Ruling) -> None:

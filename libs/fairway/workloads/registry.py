@@ -1,6 +1,7 @@
 """Every kind Fairway knows, and the two questions: what does a manifest need, how does it stand."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -36,6 +37,16 @@ def declare(kind: Kind) -> None:
     if kind.key in _known:
         raise ValueError(f"{kind.key} is known already; take its declaration away")
     _known[kind.key] = kind
+
+
+def run_as(kind: str, account: str) -> None:
+    """For the rest of this process: the service account of the pods of all kinds of that name which cannot do without
+    a token. KeyError when none is such a kind."""
+    found = [known for known in _known.values() if known.name == kind and known.account]
+    if not found:
+        raise KeyError(kind)
+    for known in found:
+        _known[known.key] = replace(known, account=account)
 
 
 def read(
@@ -133,4 +144,4 @@ def _place(root: Field, path: tuple[str | int, ...]) -> Field:
     return field
 
 
-__all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "declare", "read", "read_unchecked", "status"]
+__all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "declare", "read", "read_unchecked", "run_as", "status"]

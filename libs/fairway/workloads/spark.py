@@ -28,7 +28,7 @@ from fairway.workloads.pods import (
     read_replicas,
 )
 from fairway.workloads.spark_memory import pod_memory
-from fairway.workloads.spark_pods import besides, pod_templates
+from fairway.workloads.spark_pods import ACCOUNT, besides, pod_templates
 
 _DYNAMIC = "spark.dynamicAllocation."
 _UP = ("RUNNING", "COMPLETED")
@@ -189,6 +189,7 @@ SPARK = Kind(
     pod_templates=pod_templates,
     besides=besides,
     schedulers=("volcano",),
+    account=ACCOUNT,
     ends=ENDS,
     steady=False,
     suspend_path=("spec", "suspend"),

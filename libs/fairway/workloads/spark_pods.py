@@ -64,7 +64,7 @@ def pod_templates(manifest: Field) -> Iterator[Pod]:
         }
         notes = View(field["annotations"], template["metadata"]["annotations"])
         metadata = View(template["metadata"], moved={"annotations": notes})
-        yield Pod(role, metadata, View(below, moved=moved), needs_token=True, account=ACCOUNT)
+        yield Pod(role, metadata, View(below, moved=moved), needs_token=True)
 
 
 def _main(role: str, field: Field, first: Field) -> dict[str, View]:
@@ -97,8 +97,7 @@ def besides(manifest: Field, ruling: Ruling) -> None:
 
 def _property(name: str, value: View, ruling: Ruling) -> None:
     if _ACCOUNTS.fullmatch(name):
-        pod = Pod("", value, value, needs_token=True, account=ACCOUNT)
-        tenant.account(value, ruling, pod)
+        tenant.account(value, ruling)
     elif _SCHEDULERS.fullmatch(name):
         tenant.scheduler(value, ruling, ("volcano",))
     elif volume := _VOLUMES.fullmatch(name):

@@ -59,7 +59,7 @@ def _shared(spec: Field) -> Pod:
         **{name: View(spec[name]) for name in ("volumes", "serviceAccountName", "automountServiceAccountToken")},
     }
     nothing = Field({}, spec.problems, spec.up, "spec")
-    return Pod("", View(spec["podMetadata"]), View(nothing, moved=moved), needs_token=True, account=ACCOUNT)
+    return Pod("", View(spec["podMetadata"]), View(nothing, moved=moved), needs_token=True)
 
 
 def _pod(template: View, spec: Field, shared: Pod) -> Pod:
@@ -76,7 +76,7 @@ def _pod(template: View, spec: Field, shared: Pod) -> Pod:
     }
     nothing = Field({}, spec.problems, template.places[0].up, template.places[0].key)
     name = str(template["name"].value or "")
-    return Pod(name, template["metadata"], View(nothing, moved=moved), True, ACCOUNT, shared)
+    return Pod(name, template["metadata"], View(nothing, moved=moved), True, shared)
 
 
 def _called(name: str, container: View) -> View:
@@ -122,7 +122,9 @@ def _resource(template: Field, spec: Field, ruling: Ruling) -> None:
     """It makes any object that its account may make, so the account has to be one that was given to the tenant."""
     account = template["serviceAccountName"].value or spec["serviceAccountName"].value
     if account not in ruling.tenancy.service_accounts:
-        text = f"changes objects of the cluster with the rights of the service account {shown(account or ACCOUNT)}"
+        text = (
+            f"changes objects of the cluster with the rights of the service account {shown(account or ruling.account)}"
+        )
         otherwise = "submit that object to Fairway as a job, or name an account that is listed"
         ruling.unlisted(View(template["resource"]), text, tenant.ACCOUNTS, otherwise)
 
@@ -154,8 +156,7 @@ def _collector(collector: Field, ruling: Ruling) -> None:
 
 
 def _account(field: Field, ruling: Ruling) -> None:
-    view = View(field)
-    tenant.account(view, ruling, Pod("", view, view, needs_token=True, account=ACCOUNT))
+    tenant.account(View(field), ruling)
 
 
 def _metadata(metadata: Field, ruling: Ruling) -> None:

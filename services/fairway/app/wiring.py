@@ -229,7 +229,7 @@ def _propagator(parts: Parts) -> Sequence[Service]:
     if parts.settings.stub_clusters:
         return propagator.services(stub_act)
     rooms = Rooms(parts.clusters, parts.world().store, parts.clock, parts.settings.placeholder_image or PAUSE)
-    return propagator.services(Hands(parts.world(), parts.clusters, rooms), rooms.run)
+    return propagator.services(Hands(parts.world(), parts.clusters, rooms, parts.catalog.tenancy), rooms.run)
 
 
 def _watcher(parts: Parts) -> Sequence[Service]:

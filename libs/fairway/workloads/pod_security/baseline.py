@@ -82,7 +82,7 @@ def _proc_mount(view: View, ruling: Ruling) -> None:
 
 def _capabilities(view: View, ruling: Ruling) -> None:
     for capability in view["add"].items():
-        if capability.value not in _CAPABILITIES:
+        if capability.text() not in _CAPABILITIES:
             ruling.baseline(capability, f"adds the capability {shown(capability.value)}")
 
 
@@ -106,7 +106,7 @@ def _windows(view: View, ruling: Ruling) -> None:
 
 def _sysctls(view: View, ruling: Ruling) -> None:
     for sysctl in view.items():
-        if sysctl["name"].value not in _SYSCTLS:
+        if sysctl["name"].text() not in _SYSCTLS:
             ruling.baseline(sysctl["name"], f"sets {shown(sysctl['name'].value)}, which is not among the safe sysctls")
 
 

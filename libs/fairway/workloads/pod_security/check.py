@@ -9,7 +9,7 @@ from fairway.workloads.pod_security.ruling import Ruling
 
 def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:
     """Notes every refusal in the manifest's problems. The manifest has been read: its shape is that of its kind."""
-    ruling = Ruling(tenancy)
+    ruling = Ruling(tenancy, kind.account)
     for pod in kind.pod_templates(manifest):
         tenant.check(pod, ruling, kind.schedulers)
         if not ruling.privileged:

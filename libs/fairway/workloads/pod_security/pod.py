@@ -12,14 +12,13 @@ _LISTS = ("initContainers", "containers", "ephemeralContainers")
 @dataclass(frozen=True, slots=True)
 class Pod:
     """`role` tells it from the other pods of its job. `needs_token`: what runs in it, or its operator, cannot do
-    without the token of its service account; `account` is the one that the operator's chart makes for that. `shared`
-    is what this pod has in common with others of its job, and what is looked at once."""
+    without the token of its service account. `shared` is what this pod has in common with others of its job, and what
+    is looked at once."""
 
     role: str
     metadata: View
     spec: View
     needs_token: bool = False
-    account: str = ""
     shared: "Pod | None" = None
 
     def plain(self) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from fairway.workloads.pod_security.view import View
 
 
 class Ruling:
-    """The refusals of one job; the first reason of a field is the one that is told."""
+    """The refusals of one job; the first reason of a field is the one that is told. `account` is the one that the
+    chart of the kind's operator makes."""
 
-    def __init__(self, tenancy: Tenancy) -> None:
-        self.tenancy = tenancy
+    def __init__(self, tenancy: Tenancy, account: str = "") -> None:
+        self.tenancy, self.account = tenancy, account
         self._said: set[str] = set()
 
     @property

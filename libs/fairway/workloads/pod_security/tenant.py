@@ -29,7 +29,7 @@ def check(pod: Pod, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
         scheduler(spec["schedulerName"], ruling, schedulers)
     for name in ("serviceAccountName", "serviceAccount"):
         if spec.mentions(name):
-            account(spec[name], ruling, pod)
+            account(spec[name], ruling, pod.needs_token)
     if spec.mentions("automountServiceAccountToken") and not pod.needs_token:
         _token(spec["automountServiceAccountToken"], ruling)
     if spec.mentions("volumes"):
@@ -39,28 +39,27 @@ def check(pod: Pod, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
             _environment(container, ruling)
 
 
-def account(view: View, ruling: Ruling, pod: Pod) -> None:
+def account(view: View, ruling: Ruling, needs_token: bool = True) -> None:
     """A service account that a pod, or the operator for it, acts as."""
     tenancy = ruling.tenancy
     for place in view.each():
-        name = place.value
-        if name in ("", pod.account) or name in tenancy.service_accounts:
+        name = place.text()
+        if name in ("", ruling.account) or name in tenancy.service_accounts:
             continue
         if name != DEFAULT:
-            own = f"use {pod.account or DEFAULT}"
+            own = f"use {(needs_token and ruling.account) or DEFAULT}"
             ruling.unlisted(place, f"acts as the service account {shown(name)}", ACCOUNTS, own)
-        elif pod.needs_token and not tenancy.tokens:
+        elif needs_token and not tenancy.tokens:
             text = "needs the token of its service account, and that of `default` is not given out"
-            ruling.unlisted(
-                place, text, TOKENS, f"leave it out or use {pod.account}" if pod.account else "leave it out"
-            )
+            own = f"leave it out or use {ruling.account}" if ruling.account else "leave it out"
+            ruling.unlisted(place, text, TOKENS, own)
 
 
 def priority(view: View, ruling: Ruling) -> None:
     """One of the system's classes, or one beyond those that the tenant is bound to."""
     listed = ruling.tenancy.priority_classes
     for place in view.each():
-        name = str(place.value)
+        name = place.text()
         if name in listed or not name:
             continue
         if listed or name.startswith(_SYSTEM) or "{{" in name:
@@ -79,7 +78,7 @@ def scheduler(view: View, ruling: Ruling, schedulers: Iterable[str] = ()) -> Non
     """Fairway counts on what its schedulers do with room that is held."""
     allowed = {*SCHEDULERS, *schedulers, *ruling.tenancy.schedulers}
     for place in view.each():
-        if place.value not in allowed:
+        if place.text() not in allowed:
             text = f"names the scheduler {shown(place.value)}"
             ruling.unlisted(place, text, "TenantProfile spec.schedulers", "leave it out")
 
@@ -91,7 +90,7 @@ def _node(view: View, ruling: Ruling) -> None:
 
 def _runtime(view: View, ruling: Ruling) -> None:
     for place in view.each():
-        if place.value and place.value not in ruling.tenancy.runtime_classes:
+        if place.text() and place.text() not in ruling.tenancy.runtime_classes:
             text = f"names the RuntimeClass {shown(place.value)}"
             ruling.unlisted(place, text, "TenantProfile spec.runtimeClasses", "leave it out")
 

@@ -41,6 +41,10 @@ class View:
     def given(self) -> bool:
         return any(place.given for place in self.places)
 
+    def text(self) -> str:
+        """A string; anything else is noted as wrong."""
+        return self.place.text()
+
     def mentions(self, key: str) -> bool:
         """Whether anything may be said under that name."""
         if key in self.moved:
