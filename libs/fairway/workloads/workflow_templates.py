@@ -120,11 +120,10 @@ def _template(template: Field, spec: Field, ruling: Ruling) -> None:
 
 def _resource(template: Field, spec: Field, ruling: Ruling) -> None:
     """It makes any object that its account may make, so the account has to be one that was given to the tenant."""
-    account = template["serviceAccountName"].value or spec["serviceAccountName"].value
+    named = template["serviceAccountName"].text() or spec["serviceAccountName"].text()
+    account = named or (tenant.DEFAULT if ruling.tenancy.tokens else ruling.account)
     if account not in ruling.tenancy.service_accounts:
-        text = (
-            f"changes objects of the cluster with the rights of the service account {shown(account or ruling.account)}"
-        )
+        text = f"changes objects of the cluster with the rights of the service account {shown(account)}"
         otherwise = "submit that object to Fairway as a job, or name an account that is listed"
         ruling.unlisted(View(template["resource"]), text, tenant.ACCOUNTS, otherwise)
 
