@@ -42,6 +42,8 @@ class Site(Struct, frozen=True):
 
     def spoiled(self, flaw: Flaw, slot: str = "") -> Json | None:
         """The job with the flaw; None where its kind cannot say such a thing."""
+        if slot == "initContainers" and not flaw.container.keys() <= {"securityContext", "ports"}:
+            return None  # Kubernetes has no probes and hooks there
         job = self.job()
         for key, value in flaw.pod.items():
             way = (*self.path, "spec", key) if self.fields is None else self.fields.get(key)
@@ -51,7 +53,9 @@ class Site(Struct, frozen=True):
             holder[way[-1]] = merge({"x": holder.get(way[-1]) or {}}, {"x": value})["x"]
         if flaw.annotations:
             way = (*self.path, "metadata") if self.fields is None else self.fields["metadata"]
-            reach(job, way)["annotations"] = dict(flaw.annotations)
+            name = f"spark-kubernetes-{self.role.split()[0]}" if self.kind == "SparkApplication" else "main"
+            notes = {key.replace("/main", f"/{name}"): text for key, text in flaw.annotations.items()}
+            reach(job, way)["annotations"] = notes
         if slot and flaw.container:
             found = self._container(job, slot)
             if self.kind == "SparkApplication" and slot == "main" and not flaw.container.keys() <= {"securityContext"}:

@@ -49,7 +49,9 @@ def pod_templates(manifest: Field) -> Iterator[Pod]:
         below = template["spec"]
         listed = below["containers"].items()
         first = listed[0] if listed else Field({}, spec.problems, field, "template")
-        main = View(first, moved=_main(role, field, first))
+        main = View(
+            first, moved={**_main(role, field, first), "image": View(field["image"], first["image"], spec["image"])}
+        )
         others = (*listed[1:], *field["sidecars"].items())
         moved = {
             "securityContext": View(field["podSecurityContext"], below["securityContext"]),

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from hostile_pods import SITES, batch_job, kubeflow, ray_job, reach, spark, volcano_job, workflow
-from pod_rules import but
 
 from fairway.workloads import registry
 from fairway.workloads.render import Terms, member_copy
+from hostile_pods import SITES, batch_job, kubeflow, ray_job, reach, spark, volcano_job, workflow
+from pod_rules import but
 
 MOUNT = "automountServiceAccountToken"
 TEMPLATED = [site for site in SITES if site.fields is None and site.kind not in ("SparkApplication",)]
@@ -62,11 +62,14 @@ def test_the_launcher_of_the_first_mpi_operator_enters_its_workers_as_an_account
     )
 
 
-def test_an_administrator_says_what_the_charts_accounts_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_known", before := dict(registry._known))
-    monkeypatch.setattr("fairway.workloads.render.KINDS", before)
-    registry.run_as("Workflow", "pipelines")
-    assert copied(workflow())["serviceAccountName"] == "pipelines"
+def test_an_administrator_says_what_the_charts_accounts_are_called() -> None:
+    before = registry.KINDS["Workflow.argoproj.io/v1alpha1"].account
+    try:
+        registry.run_as("Workflow", "pipelines")
+        assert copied(workflow())["serviceAccountName"] == "pipelines"
+        assert registry.read(but(workflow(), "spec.serviceAccountName", "pipelines")).pods == 1
+    finally:
+        registry.run_as("Workflow", before)
     with pytest.raises(KeyError):
         registry.run_as("Job", "pipelines")
     assert "serviceAccount" not in str(copied(volcano_job()))
