@@ -22,6 +22,7 @@ TOGETHER = {
     "test_contract": "servers",
     "test_simulator": "servers",
     "test_status": "servers",
+    "test_pod_security": "servers",
     "test_hub_account": "servers",
     "test_hub_with_controllers": "servers",
     "test_settings_schemas": "schemas",

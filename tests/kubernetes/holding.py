@@ -25,7 +25,7 @@ from fairway.propagator.reserve import Rooms
 from fairway.runtime.ports import Commit
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, ClusterInfo, Slot
 from fairway.wire.workload import PodSet
-from fairway.workloads.render import member_copy
+from fairway.workloads.render import Terms, member_copy
 
 Json = dict[str, Any]
 GPU = "nvidia.com/gpu"
@@ -123,7 +123,9 @@ class Ground:
         spec = {"parallelism": total, "completions": total, "template": {"spec": pods}}
         meta = {"name": self.name, "namespace": "default"}
         job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
-        await (cluster or self.cluster).apply("Job.batch/v1", member_copy(job, room.job, room.attempt, hold=room.way))
+        await (cluster or self.cluster).apply(
+            "Job.batch/v1", member_copy(job, room.job, room.attempt, terms=Terms(room.way))
+        )
 
     async def known(self, room: Room, state: State, attempt: int = 1) -> None:
         """The job's row, as the store has it."""

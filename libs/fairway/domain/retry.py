@@ -13,22 +13,21 @@ def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why:
     number and its first enqueue time; the queue lets it go only when nothing of the old attempt is left."""
     job = teller.job
     assert job is not None and job.spec is not None, "only an admitted job has attempts"
-    cluster, number, limit = job.cluster, spent(job), job.spec.attempts
+    number, limit = spent(job), job.spec.attempts
     if number >= limit:
         last = Reason(why.code, f"{why.text} (attempt {number} of {limit}; no attempts left)", why.field, why.remedy)
-        teller.say(kind, cluster=cluster, why=last, final=True)
-        # What failed by itself stays to be looked at; what was lost may still start, on room that is given away.
-        return teller.say(wire.Recall, cluster=cluster, why=last) if kind is wire.Lost else teller
+        return given_up(teller, kind, last)
     return next_attempt(teller, kind, why)
 
 
-def no_attempt(teller: Teller, why: Reason) -> Teller:
-    """The job ends though it has attempts left: no cluster may ever have it. What an earlier try of this attempt may
-    have left in one goes."""
+def given_up(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:
+    """Ends the job with its present attempt."""
     job = teller.job
-    assert job is not None, "only an admitted job has attempts"
-    teller.say(wire.Lost, cluster=job.cluster, why=why, final=True)
-    return teller.say(wire.Recall, cluster=job.cluster, why=why)
+    assert job is not None, "only a known job can end"
+    cluster = job.cluster
+    teller.say(kind, cluster=cluster, why=why, final=True)
+    # What failed by itself stays to be looked at; what was lost may still start, on room that is given away.
+    return teller.say(wire.Recall, cluster=cluster, why=why) if kind is wire.Lost else teller
 
 
 def spent(job: Job) -> int:

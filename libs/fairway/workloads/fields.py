@@ -57,6 +57,11 @@ class Field:
             return f"{head}['{self.key[:80]}']"
         return f"{head}.{self.key[:80]}" if head else self.key[:80]
 
+    @property
+    def way(self) -> tuple[str | int, ...]:
+        """The keys from the whole object down to here."""
+        return (*self.up.way, self.key) if self.up is not None else ()
+
     def __getitem__(self, key: str) -> "Field":
         value = self.value
         if type(value) is dict:

@@ -10,13 +10,15 @@
     gang: spec.minAvailable            # optional: the path of a number; else all pods
     priority: [spec.priorityClassName] # optional; else the templates in their order
     suspend: spec.suspend              # optional
+    podTemplates: [spec.logger]        # optional: pods that are not counted, and looked at like the others
     status:                            # looked at in this order: failed, succeeded, running
       failed:    [{condition: Failed}]
       succeeded: [{path: status.phase, values: [Done]}]
       running:   [{path: status.readyReplicas, atLeast: gang}]   # a number, `gang` or `pods`
 
 A check holds for a condition of status True, for a path whose value is one of `values`, or for a number.
-Any one check of a list is enough; none holding means pending.
+Any one check of a list is enough; none holding means pending. A manifest that holds containers where the declaration
+names no template is refused, except where a namespace's pods may do anything.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,6 +47,9 @@ from fairway.workloads.kind import (
     said,
 )
 from fairway.workloads.kubeflow import minimum
+from fairway.workloads.pod_security.pod import Pod, of_template
+from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.view import View
 from fairway.workloads.pods import MOST_PODS, read_pod_set, read_replicas
 
 
@@ -84,6 +89,7 @@ class Declaration(Struct, frozen=True, forbid_unknown_fields=True, rename="camel
     suspend: str = ""
     managed_by: str = ""
     drop: list[str] = []
+    pod_templates: list[str] = []
 
 
 def load_generic(text: str | bytes) -> Kind:
@@ -125,6 +131,8 @@ class _Reader:
             phase=self.phase,
             priority=self.priority,
             label_paths=self.label_paths,
+            pod_templates=self.pod_templates,
+            besides=self.besides,
             suspend_path=_split(declared.suspend),
             managed_by=_split(declared.managed_by),
             drop=tuple(_split(path) for path in declared.drop),
@@ -159,9 +167,26 @@ class _Reader:
         templates = [self._template(manifest, pods) for pods in self.declared.pod_sets]
         return first_text(*named, *(one.at("spec", "priorityClassName") for one in templates))
 
+    def pod_templates(self, manifest: Field) -> Iterator[Pod]:
+        for path in self._templates():
+            template = manifest.at(*_split(path))
+            if template.given:
+                yield of_template(path, template)
+
+    def besides(self, manifest: Field, ruling: Ruling) -> None:
+        """Containers beyond the templates that are named."""
+        known = {manifest.at(*_split(path), "spec").path for path in self._templates()}
+        for place in _with_containers(manifest["spec"]):
+            if place.path not in known:
+                text = f"describes a pod, and the declaration of {self.declared.kind} does not name it"
+                ruling.unseen(View(place), text)
+
+    def _templates(self) -> list[str]:
+        counted = [path for pods in self.declared.pod_sets for path in pods.template]
+        return list(dict.fromkeys((*counted, *self.declared.pod_templates)))
+
     def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
-        paths = {path: None for pods in self.declared.pod_sets for path in pods.template}
-        for path in paths:
+        for path in self._templates():
             here: Any = manifest
             for key in _split(path):
                 here = here.get(key) if isinstance(here, dict) else None
@@ -189,6 +214,19 @@ class _Reader:
                 if text := _holds(check, workload, manifest):
                     return Phase(state, text)
         return Phase(PENDING, "nothing in the status says that it runs")
+
+
+def _with_containers(field: Field) -> Iterator[Field]:
+    """The places below that have containers as a pod has them."""
+    if isinstance(field.value, dict):
+        if isinstance(field.value.get("containers"), list):
+            yield field
+            return
+        for _, one in field.pairs():
+            yield from _with_containers(one)
+    elif isinstance(field.value, list):
+        for one in field.items():
+            yield from _with_containers(one)
 
 
 def _holds(check: Check, workload: Workload, manifest: Field) -> str:

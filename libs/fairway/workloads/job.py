@@ -22,6 +22,7 @@ from fairway.workloads.kind import (
     first_text,
     said,
 )
+from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pods import read_pod_set, read_replicas
 
 # What the hub's API server writes into a Job; another API server refuses it as its own field.
@@ -68,6 +69,10 @@ def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
     yield ("spec", "template", "metadata")
 
 
+def pod_templates(manifest: Field) -> Iterator[Pod]:
+    yield of_template("pod", manifest["spec"]["template"])
+
+
 def forget_generated(copy: dict[str, Any]) -> None:
     """Without manualSelector the selector and its labels belong to the API server that stored the Job."""
     spec = copy["spec"]
@@ -87,6 +92,7 @@ JOB = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    pod_templates=pod_templates,
     ends=ENDS,
     suspend_path=("spec", "suspend"),
     managed_by=("spec", "managedBy"),

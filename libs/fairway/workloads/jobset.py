@@ -25,6 +25,7 @@ from fairway.workloads.kind import (
     said,
 )
 from fairway.workloads.names import is_namespace
+from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pods import MOST_PODS, read_pod_set, read_replicas
 
 
@@ -92,6 +93,11 @@ def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
         yield (*job, "spec", "template", "metadata")
 
 
+def pod_templates(manifest: Field) -> Iterator[Pod]:
+    for entry in manifest["spec"]["replicatedJobs"].items():
+        yield of_template(entry["name"].text(), entry.at("template", "spec", "template"))
+
+
 JOBSET = Kind(
     name="JobSet",
     api_version="jobset.x-k8s.io/v1alpha2",
@@ -100,6 +106,7 @@ JOBSET = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    pod_templates=pod_templates,
     ends=SET,
     suspend_path=("spec", "suspend"),
     managed_by=("spec", "managedBy"),

@@ -10,6 +10,8 @@ from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.ends import PLAIN, Ends
 from fairway.workloads.fields import Field
+from fairway.workloads.pod_security.pod import Pod
+from fairway.workloads.pod_security.ruling import Ruling
 
 Path = tuple[str | int, ...]
 
@@ -43,6 +45,9 @@ def whole_gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
 class Kind:
     """How one kind is read. The functions take the whole object as a Field; problems are noted there.
 
+    `pod_templates` gives every pod that the job, or its operator for it, makes of the manifest, whether it is counted
+    or not; `besides` looks at what changes pods in other ways. `schedulers` are those that the kind's operator is for,
+    `account` the service account that the operator's chart makes for pods that cannot do without its token.
     `label_paths` gives, for a valid manifest, the place of every mapping whose `labels` reach pods.
     `phase` takes the object too; for most kinds its `status` alone is enough.
     `drop` are fields that would remove a finished object before anybody saw it (time to live).
@@ -59,6 +64,10 @@ class Kind:
     phase: Callable[[Workload, Field], Phase]
     priority: Callable[[Field], str]
     label_paths: Callable[[Mapping[str, Any]], Iterable[Path]]
+    pod_templates: Callable[[Field], Iterable[Pod]]
+    besides: Callable[[Field, Ruling], None] | None = None
+    schedulers: tuple[str, ...] = ()
+    account: str = ""
     gang: Callable[[Field, tuple[PodSet, ...]], int] = whole_gang
     suspend_path: tuple[str, ...] = ()
     managed_by: tuple[str, ...] = ()

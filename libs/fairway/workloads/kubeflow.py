@@ -6,6 +6,7 @@ operator's own Running condition is already true with a lone Master while the wo
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from fairway.domain.resources import Resources
@@ -26,11 +27,16 @@ from fairway.workloads.kind import (
     said,
     whole_gang,
 )
+from fairway.workloads.pod_security.pod import Pod, of_template
+from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.tenant import priority as check_priority
+from fairway.workloads.pod_security.view import View
 from fairway.workloads.pods import read_pod_set, read_replicas
 
 _POLICY = ("spec", "runPolicy")
 # Init containers that training-operator adds to a role's pods and that may ask for more than the role itself: the one
-# that brings kubectl to the launcher (initContainer... in its pkg/controller.v1/mpi/mpijob.go).
+# that brings kubectl to the launcher (initContainer... in its pkg/controller.v1/mpi/mpijob.go). With it the launcher
+# enters the workers, as an account that the operator makes for this one job.
 _ADDED = {("MPIJob", "v1", "Launcher"): ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)}
 
 
@@ -104,12 +110,24 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         phase=phase,
         priority=priority,
         label_paths=label_paths,
+        pod_templates=partial(_pod_templates, (name, version), specs, roles),
+        besides=_besides,
+        schedulers=("volcano",),
         ends=TRAINING,
         suspend_path=(*_POLICY, "suspend"),
         managed_by=(*_POLICY, "managedBy"),
         drop=((*_POLICY, "ttlSecondsAfterFinished"),),
         makes_services=True,
     )
+
+
+def _pod_templates(kind: tuple[str, str], specs: str, roles: tuple[str, ...], manifest: Field) -> Iterator[Pod]:
+    for role, field in replicas(manifest, specs, roles).items():
+        yield of_template(role, field["template"], needs_token=(*kind, role) in _ADDED)
+
+
+def _besides(manifest: Field, ruling: Ruling) -> None:
+    check_priority(View(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
 
 
 def _pods(role: str, field: Field, first: Sequence[Resources]) -> PodSet:

@@ -24,6 +24,8 @@ from fairway.workloads.kind import (
     count,
     first_text,
 )
+from fairway.workloads.pod_security.pod import Pod, of_template
+from fairway.workloads.pod_security.view import View
 from fairway.workloads.pods import MOST_PODS, read_pod_set, read_replicas, read_requests
 
 # KubeRay: GetDefaultSubmitterTemplate, BuildAutoscalerContainer.
@@ -75,11 +77,15 @@ def _workers(group: Field) -> tuple[int, int]:
 
 
 def _submitter(spec: Field) -> PodSet:
+    return read_pod_set("submitter", 1, _submitter_template(spec))
+
+
+def _submitter_template(spec: Field) -> Field:
     template = spec["submitterPodTemplate"]
     if template.given:
-        return read_pod_set("submitter", 1, template)
-    default = {"spec": {"containers": [{"resources": _SUBMITTER}]}}
-    return read_pod_set("submitter", 1, Field(default, spec.problems, spec, "submitterPodTemplate"))
+        return template
+    default = {"spec": {"containers": [{"name": "ray-job-submitter", "resources": _SUBMITTER}]}}
+    return Field(default, spec.problems, spec, "submitterPodTemplate")
 
 
 def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
@@ -126,6 +132,26 @@ def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
         yield ("spec", "submitterPodTemplate", "metadata")
 
 
+def pod_templates(manifest: Field) -> Iterator[Pod]:
+    """The head's autoscaler may change its pods: KubeRay makes it an account of its own, where the head names none."""
+    spec = manifest["spec"]
+    cluster = spec["rayClusterSpec"]
+    template = cluster.at("headGroupSpec", "template")
+    scaled = cluster["enableInTreeAutoscaling"].flag()
+    containers = tuple(View(one) for one in template.at("spec", "containers").items())
+    if scaled:
+        options = cluster["autoscalerOptions"]
+        names = ("securityContext", "env", "envFrom")
+        autoscaler = {"name": View(Field("autoscaler", spec.problems)), **{name: View(options[name]) for name in names}}
+        containers = (*containers, View(options, moved=autoscaler))
+    head = View(template.at("spec", "containers"), entries=containers)
+    yield of_template("head", template, scaled, containers=head)
+    for group in cluster["workerGroupSpecs"].items():
+        yield of_template(group["groupName"].text(), group["template"])
+    if spec["submissionMode"].text("K8sJobMode") in ("K8sJobMode", ""):
+        yield of_template("submitter", _submitter_template(spec))
+
+
 def write_submitter(copy: dict[str, Any]) -> None:
     """Write KubeRay's default submitter out, so that its pod carries our labels and is counted as ours."""
     spec = copy["spec"]
@@ -145,6 +171,7 @@ RAYJOB = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    pod_templates=pod_templates,
     ends=RAY,
     suspend_path=("spec", "suspend"),
     managed_by=("spec", "managedBy"),

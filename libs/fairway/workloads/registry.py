@@ -1,10 +1,12 @@
 """Every kind Fairway knows, and the two questions: what does a manifest need, how does it stand."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from fairway.domain.resources import LARGEST
+from fairway.domain.tenancy import Tenancy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.fields import Field, Problems, shown
@@ -13,6 +15,7 @@ from fairway.workloads.jobset import JOBSET
 from fairway.workloads.kind import Kind, Phase
 from fairway.workloads.kubeflow import KUBEFLOW
 from fairway.workloads.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
+from fairway.workloads.pod_security.check import check
 from fairway.workloads.rayjob import RAYJOB
 from fairway.workloads.spark import SPARK
 from fairway.workloads.volcano import VOLCANO
@@ -36,10 +39,35 @@ def declare(kind: Kind) -> None:
     _known[kind.key] = kind
 
 
-def read(manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS) -> Workload:
-    """What a job asks for. Raises Refused with every reason found, each with its field and a remedy."""
-    problems = Problems()
-    root = Field(manifest, problems)
+def run_as(kind: str, account: str) -> None:
+    """For the rest of this process: the service account of the pods of all kinds of that name which cannot do without
+    a token. KeyError when none is such a kind."""
+    found = [known for known in _known.values() if known.name == kind and known.account]
+    if not found:
+        raise KeyError(kind)
+    for known in found:
+        _known[known.key] = replace(known, account=account)
+
+
+def read(
+    manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS, may: Callable[[str], Tenancy] = Tenancy
+) -> Workload:
+    """What a job asks for, when its pods ask for nothing that its namespace may not: `may` says what that is, and
+    without it only what everybody may. Raises Refused with every reason found, each with its field and a remedy."""
+    root = Field(manifest, Problems())
+    workload = _read(root, kinds)
+    check(kinds[workload.key], root, may(workload.namespace))
+    root.problems.stop()
+    return workload
+
+
+def read_unchecked(manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS) -> Workload:
+    """As `read`, without a word about its pods: for what is known of an object that will not be run for it."""
+    return _read(Field(manifest, Problems()), kinds)
+
+
+def _read(root: Field, kinds: Mapping[str, Kind]) -> Workload:
+    problems, manifest = root.problems, root.value
     kind = _kind_of(root, kinds)
     metadata = root["metadata"]
     _check_metadata(metadata)
@@ -116,4 +144,4 @@ def _place(root: Field, path: tuple[str | int, ...]) -> Field:
     return field
 
 
-__all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "declare", "read", "status"]
+__all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "declare", "read", "read_unchecked", "run_as", "status"]

@@ -4,10 +4,12 @@ traces."""
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from fairway.wire.capacity import RESERVATIONS
 from fairway.workloads.fields import Field, Problems
 from fairway.workloads.kind import Kind, Path, reach
+from fairway.workloads.pod_security.tokens import withhold
 from fairway.workloads.registry import KINDS
 
 JOB_LABEL = "fairway.io/job"
@@ -39,19 +41,30 @@ _HUB_ONLY = (
 _HUB_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "scheduling.x-k8s.io/suspend")
 
 
+class Terms(Struct, frozen=True):
+    """`hold` is how room is held for the pods in the member; they are made to take that room. `tokens`: they may have
+    the token of their service account."""
+
+    hold: str = ""
+    tokens: bool = False
+
+
+PLAIN = Terms()
+
+
 def job_labels(job: str, attempt: int) -> dict[str, str]:
     """The labels that tie an object and its pods to one attempt of one job."""
     return {JOB_LABEL: job, ATTEMPT_LABEL: str(attempt), MANAGED_LABEL: "true"}
 
 
 def member_copy(
-    manifest: dict[str, Any], job: str, attempt: int, kinds: dict[str, Kind] | None = None, hold: str = ""
+    manifest: dict[str, Any], job: str, attempt: int, kinds: dict[str, Kind] | None = None, terms: Terms = PLAIN
 ) -> dict[str, Any]:
     """The object to apply for attempt `attempt` of job `job`; the same input gives the same output.
 
     `manifest` must have passed `registry.read`, and is not changed. The copy keeps name and namespace,
     starts at once, is managed by the member's own operator, and stays after it finished until Fairway
-    removes it. `hold` is how room is held for its pods in the member; they are made to take that room.
+    removes it.
     """
     kind = (kinds or KINDS)[f"{manifest['kind']}.{manifest['apiVersion']}"]
     copy: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(manifest))
@@ -68,8 +81,10 @@ def member_copy(
         kind.prepare(copy)
     kind.set_labels(copy, job_labels(job, attempt))
     _name_pod_sets(kind, copy)
-    if hold:
-        _take_held_room(kind, copy, hold)
+    if terms.hold:
+        _take_held_room(kind, copy, terms.hold)
+    if not terms.tokens:
+        withhold(kind, copy)
     return copy
 
 

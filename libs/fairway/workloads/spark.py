@@ -28,6 +28,7 @@ from fairway.workloads.pods import (
     read_replicas,
 )
 from fairway.workloads.spark_memory import pod_memory
+from fairway.workloads.spark_pods import ACCOUNT, besides, pod_templates
 
 _DYNAMIC = "spark.dynamicAllocation."
 _UP = ("RUNNING", "COMPLETED")
@@ -185,6 +186,10 @@ SPARK = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    pod_templates=pod_templates,
+    besides=besides,
+    schedulers=("volcano",),
+    account=ACCOUNT,
     ends=ENDS,
     steady=False,
     suspend_path=("spec", "suspend"),

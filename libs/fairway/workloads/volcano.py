@@ -10,7 +10,7 @@ from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.ends import VOLCANO as ENDS
-from fairway.workloads.fields import Field
+from fairway.workloads.fields import Field, shown
 from fairway.workloads.kind import (
     FAILED,
     PENDING,
@@ -25,6 +25,10 @@ from fairway.workloads.kind import (
 )
 from fairway.workloads.kubeflow import minimum
 from fairway.workloads.names import is_namespace
+from fairway.workloads.pod_security.pod import Pod, of_template
+from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.tenant import priority as check_priority
+from fairway.workloads.pod_security.view import View
 from fairway.workloads.pods import read_pod_set, read_replicas
 
 _STATES = {
@@ -33,6 +37,9 @@ _STATES = {
     "Completed": SUCCEEDED,
     "Failed": FAILED, "Terminated": FAILED, "Aborted": FAILED,
 }  # fmt: skip
+# Of Volcano 1.10 (pkg/controllers/job/plugins): they add names, variables, ports and what the job itself shares, a
+# ConfigMap and a Secret of its own. Their arguments say no more than ports, names of tasks and paths in containers.
+_PLUGINS = frozenset(("env", "mpi", "pytorch", "ssh", "svc", "tensorflow"))
 
 
 def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
@@ -92,6 +99,22 @@ def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
         yield ("spec", "tasks", index, "template", "metadata")
 
 
+def pod_templates(manifest: Field) -> Iterator[Pod]:
+    spec = manifest["spec"]
+    for index, task in enumerate(spec["tasks"].items()):
+        scheduler = View(task.at("template", "spec", "schedulerName"), spec["schedulerName"])
+        yield of_template(task["name"].text() or f"default{index}", task["template"], schedulerName=scheduler)
+
+
+def besides(manifest: Field, ruling: Ruling) -> None:
+    spec = manifest["spec"]
+    check_priority(View(spec["priorityClassName"]), ruling)
+    for name, plugin in spec["plugins"].pairs():
+        plugin.texts()
+        if name not in _PLUGINS:
+            ruling.unseen(View(plugin), f"{shown(name)} is a plugin, and Fairway does not know what it makes of pods")
+
+
 def name_tasks(copy: dict[str, Any]) -> None:
     """Write out the name that Volcano would give a task without one."""
     for index, task in enumerate(copy["spec"]["tasks"]):
@@ -107,6 +130,9 @@ VOLCANO = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    pod_templates=pod_templates,
+    besides=besides,
+    schedulers=("volcano",),
     ends=ENDS,
     drop=(("spec", "ttlSecondsAfterFinished"),),
     prepare=name_tasks,

@@ -21,6 +21,7 @@ from fairway.workloads.fields import Field
 from fairway.workloads.kind import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Kind, Path, Phase, first_text
 from fairway.workloads.pods import MOST_PODS, largest, read_amounts
 from fairway.workloads.workflow_pods import Templates, weight
+from fairway.workloads.workflow_templates import ACCOUNT, besides, pod_templates
 
 MIN_RESOURCES = ("kube-queue/min-resources", "koord-queue/min-resources")
 
@@ -100,6 +101,9 @@ WORKFLOW = Kind(
     phase=phase,
     priority=priority,
     label_paths=label_paths,
+    pod_templates=pod_templates,
+    besides=besides,
+    account=ACCOUNT,
     ends=ENDS,
     steady=False,
     suspend_path=("spec", "suspend"),

@@ -118,7 +118,7 @@ def _may_be_of(name: str, field: str, mine: Tenancy) -> None:
         raise Refused(Reason(Code.UNSAFE_POD, text, field, _grant("priorityClasses")))
     if mine.priority_classes:
         text = f"PriorityClass {name[:80]}: {_may_use(mine, 'classes', mine.priority_classes)}"
-        raise Refused(Reason(Code.FORBIDDEN, text, field, _grant("priorityClasses")))
+        raise Refused(Reason(Code.UNSAFE_POD, text, field, _grant("priorityClasses")))
 
 
 def queue_named(manifest: dict[str, Any], claimed: Claims, settings: Settings, mine: Tenancy) -> str:

@@ -84,7 +84,7 @@ def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
 
 
 def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestRef, settings: Settings) -> wire.JobSpec:
-    workload = read(manifest)
+    workload = read(manifest, may=settings.tenancy)
     if message.tenant != workload.namespace:
         text = f"submitted for {message.tenant}, but the object is in namespace {workload.namespace}"
         raise Refused(Reason(Code.INVALID, text, "metadata.namespace", "submit it for the namespace it is in"))
@@ -99,6 +99,7 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
         workload=workload, priority=priority_of(workload, claimed, settings, mine), **decided,
         queue=queue_named(manifest, claimed, settings, mine), labels=meta.get("labels") or {}, manifest=ref,
         hub=message.hub, who=message.who, follows=message.hub is not None or _of_the_hub(policy, settings),
+        pod_security=mine.level, tokens=mine.tokens,
     )  # fmt: skip
 
 

@@ -22,13 +22,18 @@ app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_e
 @app.callback()
 def _program() -> None:
     """Place AI and batch jobs on the right one of many Kubernetes clusters."""
-    if folder := os.environ.get("FAIRWAY_KINDS_DIR"):
-        from fairway.app.kinds import declare_all
+    folder, accounts = os.environ.get("FAIRWAY_KINDS_DIR"), os.environ.get("FAIRWAY_OPERATOR_ACCOUNTS")
+    if not folder and not accounts:
+        return
+    from fairway.app.kinds import declare_all, run_all_as
 
-        try:
+    try:
+        if folder:
             declare_all(Path(folder))
-        except Failure as failure:
-            end(failure)
+        if accounts:
+            run_all_as(accounts)
+    except Failure as failure:
+        end(failure)
 
 
 @app.command()

@@ -93,6 +93,8 @@ class Fleet:
             "FAIRWAY_REPLICAS": str(self.plan.nats_servers),
             "FAIRWAY_STUB_CLUSTERS": "1" if self.plan.stub_clusters else "",
             **hub,
+            # No chart of an operator has made an account in the namespaces of its members.
+            **({"FAIRWAY_OPERATOR_ACCOUNTS": "Workflow=default"} if self.plan.real else {}),
         }
 
     async def start(self) -> None:

@@ -233,7 +233,8 @@ def _propagator(parts: Parts) -> Sequence[Service]:
     if parts.settings.stub_clusters:
         return propagator.services(stub_act, reserved=parts.catalog.reserved)
     rooms = Rooms(parts.clusters, parts.world().store, parts.clock, parts.settings.placeholder_image or PAUSE)
-    return propagator.services(Hands(parts.world(), parts.clusters, rooms), rooms.run, parts.catalog.reserved)
+    hands = Hands(parts.world(), parts.clusters, rooms, parts.catalog.tenancy)
+    return propagator.services(hands, rooms.run, parts.catalog.reserved)
 
 
 def _watcher(parts: Parts) -> Sequence[Service]:

@@ -19,7 +19,7 @@ from fairway.workloads.fields import Field, Problems
 from fairway.workloads.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, is_policy, read_policy
 from fairway.workloads.queues import read_queue
 from fairway.workloads.quota import read_quota_tree
-from fairway.workloads.registry import KINDS, read, status
+from fairway.workloads.registry import KINDS, read_unchecked, status
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]
@@ -197,7 +197,7 @@ def ended(one: HubObject) -> bool:
     if not manifest.get("status"):
         return False
     try:
-        return status(manifest, read(cleaned(manifest)), manifest["status"]).state in ("succeeded", "failed")
+        return status(manifest, read_unchecked(cleaned(manifest)), manifest["status"]).state in ("succeeded", "failed")
     except (Refused, KeyError, TypeError, ValueError):
         return False
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fairway.gateway.hub_objects import CLASS, QUEUE, HubObject, cleaned
 from fairway.wire.reasons import Refused
 from fairway.workloads.queues import queue_of
-from fairway.workloads.registry import read
+from fairway.workloads.registry import read_unchecked
 
 # Objects of one file follow each other within some 20 ms; ten times that for a busy hub.
 SETTLE_MS = 250
@@ -43,7 +43,7 @@ class Settling:
 def named_settings(one: HubObject) -> tuple[tuple[str, str], ...]:
     """Kind and name of the settings that a job's object names; none of one that is refused anyway."""
     try:
-        class_name = read(cleaned(one.manifest)).priority_class
+        class_name = read_unchecked(cleaned(one.manifest)).priority_class
     except Refused:
         return ()
     wanted = ((QUEUE, queue_of(one.manifest)), (CLASS, class_name))

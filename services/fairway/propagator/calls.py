@@ -12,7 +12,8 @@ HOLD, APPLY, DELETE, RELEASE = "hold", "apply", "delete", "release"
 
 class Copy(Struct, frozen=True):
     """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, and the
-    PriorityClass that its pods name, with its value."""
+    PriorityClass that its pods name, with its value. `tokens`: its pods may have those of their service account.
+    `judged`: admission looked at its pods; a version before 0.2 did not."""
 
     kind: str
     namespace: str
@@ -22,6 +23,8 @@ class Copy(Struct, frozen=True):
     room: Room | None = None
     priority_class: str = ""
     priority: int = 0
+    tokens: bool = False
+    judged: bool = True
 
 
 class Made(Struct, frozen=True):
@@ -41,4 +44,7 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
     hub = job.spec.hub.uid if job.spec.hub else ""
     room = room_of(job, attempt or job.attempt)
     manifest, class_name, value = job.spec.manifest, work.priority_class, job.spec.priority
-    return Copy(work.key, work.namespace, work.name, manifest, hub, room, class_name, value)
+    return Copy(
+        work.key, work.namespace, work.name, manifest, hub, room, class_name, value,
+        job.spec.tokens, judged=bool(job.spec.pod_security),
+    )  # fmt: skip

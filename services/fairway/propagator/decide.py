@@ -6,7 +6,7 @@ import msgspec
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
-from fairway.domain.retry import attempt_over, next_attempt, no_attempt
+from fairway.domain.retry import attempt_over, given_up, next_attempt
 from fairway.domain.tell import Jobs, Teller, current
 from fairway.domain.tenancy import reserved, reserved_reason
 from fairway.propagator.calls import APPLY, DELETE, HOLD, RELEASE, Made, copy_of
@@ -45,7 +45,7 @@ def _dispatch(view: View, heard: Heard, now: int) -> Decision:
     copy = copy_of(job)
     if reserved(copy.namespace, view.reserved) and not heard.outcomes:
         # Admitted by a version that did not ask, or by nobody.
-        return Decision((no_attempt(Teller(view, SERVICE, heard, now), reserved_reason(copy.namespace)).step(),))
+        return Decision((given_up(Teller(view, SERVICE, heard, now), wire.Lost, reserved_reason(copy.namespace)).step(),))
     if not heard.outcomes:
         return Decision(calls=(Call(HOLD if copy.room else APPLY, job.cluster, job.id, job.attempt, copy),))
     outcome = heard.outcomes[-1]
@@ -64,6 +64,8 @@ def _dispatch(view: View, heard: Heard, now: int) -> Decision:
         # Nobody has said anything against the job, and what has not answered may answer again.
         text = f"{job.cluster} could not take the object: {outcome.text}"
         return Decision((next_attempt(teller, wire.Lost, Reason(Code.WEBHOOK_FAILED, text, remedy=_WEBHOOK)).step(),))
+    if outcome.code == Code.UNSAFE_POD:
+        return Decision((given_up(teller, wire.Lost, Reason(Code.UNSAFE_POD, outcome.text)).step(),))
     code = Code.NAME_CONFLICT if outcome.code == "NameConflict" else Code.APPLY_REFUSED
     text = f"{job.cluster} refused the object: {outcome.text}"
     return Decision((attempt_over(teller, wire.Lost, Reason(code, text, remedy=_remedy(code))).step(),))

@@ -1,7 +1,7 @@
 """What the propagator does outside: holds room, applies, deletes, and makes way where an ended job left an object of
 that name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -10,6 +10,7 @@ from fairway.domain import decision
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import ENDED, State
 from fairway.domain.names import HUB_UID
+from fairway.domain.tenancy import Tenancy
 from fairway.propagator import calls
 from fairway.propagator.calls import Copy, Made
 from fairway.propagator.classes import Classes
@@ -18,7 +19,9 @@ from fairway.runtime.loop import World
 from fairway.runtime.ports import Applied, Cluster, ClusterRefused, StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, applied_for, member_copy
+from fairway.wire.reasons import Code, Refused
+from fairway.workloads.registry import read
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, Terms, applied_for, member_copy
 
 # One look at a deletion; the message comes again for the next one.
 _DELETE_WAIT_S = 5.0
@@ -35,11 +38,18 @@ _row = msgspec.json.Decoder(_Row).decode
 
 
 class Hands:
-    """`clusters` may grow while it runs; the world's `store` is its own client."""
+    """`clusters` may grow while it runs; the world's `store` is its own client; `may` is what a namespace's pods may
+    ask for."""
 
-    def __init__(self, world: World, clusters: Mapping[str, Cluster], rooms: Rooms | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        clusters: Mapping[str, Cluster],
+        rooms: Rooms | None = None,
+        may: Callable[[str], Tenancy] = Tenancy,
+    ) -> None:
         self._bus, self._store, self._clusters, self._rooms = world.bus, world.store, clusters, rooms
-        self._classes = Classes(world.clock)
+        self._classes, self._may = Classes(world.clock), may
 
     async def __call__(self, call: Call) -> Outcome:
         """Unknown outcomes have no code: they are tried again, which is harmless for both calls."""
@@ -80,7 +90,9 @@ class Hands:
         if (manifest["metadata"].get("namespace") or "default") != copy.namespace:
             text = f"the manifest at {copy.manifest.sequence} of the record is not of namespace {copy.namespace}"
             raise ClusterRefused("WrongManifest", text)
-        member = member_copy(manifest, call.job, call.attempt, hold=copy.room.way if copy.room else "")
+        tokens = copy.tokens if copy.judged else self._judged(manifest)
+        terms = Terms(copy.room.way if copy.room else "", tokens)
+        member = member_copy(manifest, call.job, call.attempt, terms=terms)
         if copy.hub_uid:
             member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
         await self._classes.need(cluster, copy.priority_class, copy.priority)
@@ -90,6 +102,15 @@ class Hands:
             if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
                 raise
         return await cluster.apply(copy.kind, member)
+
+    def _judged(self, manifest: dict[str, Any]) -> bool:
+        """Of what an older version let in: whether its pods may have tokens, or that they may not run at all."""
+        try:
+            work = read(manifest, may=self._may)
+        except Refused as error:
+            text = f"it was admitted by a version that did not look at its pods: {error}"
+            raise ClusterRefused(Code.UNSAFE_POD, text) from None
+        return self._may(work.namespace).tokens
 
     async def _make_way(self, cluster: Cluster, copy: Copy, job: str) -> bool:
         """Removes the object of that name if an ended job of ours left it: it stayed there to be looked at. False when

@@ -7,7 +7,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller
 from fairway.watcher import missing
-from fairway.watcher.doubts import COMPARE, Compare, Doubt
+from fairway.watcher.doubts import COMPARE, Doubt, compare
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -79,7 +79,7 @@ def _question(job: Job, seen: Observed, phase: Phase | None) -> Call | None:
         return missing.look(job, str((seen.manifest.get("metadata") or {}).get("uid", "")))
     if seen.doubt is None or phase.state in (SUCCEEDED, FAILED) or job.spec is None:
         return None
-    return Call(COMPARE, seen.cluster, job.id, job.attempt, Compare(job.spec.manifest, seen.manifest, seen.doubt))
+    return Call(COMPARE, seen.cluster, job.id, job.attempt, compare(job.spec, seen.manifest, seen.doubt))
 
 
 def _said(teller: Teller, job: Job, phase: Phase | None, answer: Outcome | None) -> Step | None:

@@ -19,11 +19,17 @@ class Doubt(Struct, frozen=True):
 
 
 class Compare(Struct, frozen=True):
-    """Is `live` still what was applied of this manifest?"""
+    """Is `live` still what was applied of this manifest? `tokens`: nothing was written about tokens of its pods."""
 
     manifest: wire.ManifestRef
     live: Json
     doubt: Doubt
+    tokens: bool = False
+
+
+def compare(spec: wire.JobSpec, live: Json, doubt: Doubt) -> Compare:
+    """What an older version applied says nothing of tokens."""
+    return Compare(spec.manifest, live, doubt, spec.tokens or not spec.pod_security)
 
 
 class Look(Struct, frozen=True):

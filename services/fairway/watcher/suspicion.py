@@ -13,7 +13,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.kind import reach
 from fairway.workloads.registry import KINDS
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, applied_for, member_copy
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, Terms, applied_for, member_copy
 
 Json = dict[str, Any]
 _submitted = msgspec.json.Decoder(wire.Submitted).decode
@@ -65,7 +65,8 @@ class Suspicion:
         data = await self._bus.fetch(subjects.JOBS, asked.manifest.sequence)
         if data is None:
             return ()
-        applied = member_copy(msgspec.json.decode(_submitted(data).manifest), call.job, call.attempt)
+        manifest, terms = msgspec.json.decode(_submitted(data).manifest), Terms(tokens=asked.tokens)
+        applied = member_copy(manifest, call.job, call.attempt, terms=terms)
         path = KINDS[f"{applied['kind']}.{applied['apiVersion']}"].suspend_path
         if path:  # what starts at once is not suspended, though it may not say so
             reach(applied, path[:-1]).setdefault(path[-1], False)

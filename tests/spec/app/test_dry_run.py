@@ -57,6 +57,13 @@ def test_an_accepted_job_shows_its_pod_sets_gang_and_class() -> None:
     assert (job["gang_minimum"], job["priority_class"]) == (4, "high")
 
 
+def test_what_its_pods_may_not_ask_for_is_refused_before_there_is_a_fleet() -> None:
+    (job,) = entries("-f", "-", given=JOB.replace("spec: {containers", "spec: {hostPID: true, containers"))
+    (reason,) = job["reasons"]
+    assert (reason["code"], reason["field"]) == ("UnsafePod", "spec.template.spec.hostPID")
+    assert "TenantProfile spec.podSecurity" in reason["remedy"]
+
+
 DEEP = "a: " + "[" * 80 + "]" * 80
 
 

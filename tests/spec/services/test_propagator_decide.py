@@ -56,6 +56,20 @@ def test_a_refusal_ends_the_attempt_and_the_job_with_the_last_one(refused: str, 
 
 
 @pytest.mark.parametrize("attempts", [1, 3])
+def test_a_job_of_an_older_version_whose_pods_are_unsafe_ends_whatever_attempts_are_left(attempts: int) -> None:
+    life = reserved(attempts=attempts)
+    said = events(decide(of(life), heard(life, outcomes=outcome("apply", False, "UnsafePod")), NOW))
+    assert [(one.verb, one.why.code) for one in said] == [("lost", Code.UNSAFE_POD), ("recall", Code.UNSAFE_POD)]
+    assert said[0].final
+
+
+def test_only_what_admission_has_not_looked_at_is_looked_at_again() -> None:
+    assert not copy_of(reserved().now).judged
+    assert copy_of(reserved(pod_security="baseline").now).judged
+    assert copy_of(reserved(tokens=True).now).tokens
+
+
+@pytest.mark.parametrize("attempts", [1, 3])
 def test_a_webhook_that_does_not_answer_sends_the_job_back_and_spends_nothing(attempts: int) -> None:
     life = reserved(attempts=attempts)
     said = events(decide(of(life), heard(life, outcomes=outcome("apply", False, "WebhookFailed")), NOW))

@@ -12,7 +12,7 @@ from fairway.workloads import registry
 def pod_set(**spec: Any) -> PodSet:
     manifest = batch_job()
     manifest["spec"]["template"]["spec"] = spec
-    return registry.read(manifest).pod_sets[0]
+    return registry.read_unchecked(manifest).pod_sets[0]
 
 
 def needs(cpu: str, **more: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import yaml
 from workloads_builders import batch_job, with_at
 
 from fairway.workloads import registry
-from fairway.workloads.render import job_labels, member_copy
+from fairway.workloads.render import Terms, job_labels, member_copy
 
 CASES = [
     case
@@ -79,7 +79,7 @@ def pod_sets_named(value: Any) -> set[str]:
 def test_every_pod_set_is_named_on_its_pods(case: dict[str, Any]) -> None:
     """Only roles of no replicas may be named beyond what the workload holds."""
     named = pod_sets_named(copied(case["manifest"]))
-    asked = {pods.name for pods in registry.read(case["manifest"]).pod_sets}
+    asked = {pods.name for pods in registry.read_unchecked(case["manifest"]).pod_sets}
     assert asked <= named
     assert named - asked <= {"Evaluator", "executor"}
 
@@ -159,7 +159,7 @@ def test_the_default_submitter_of_ray_is_written_out_to_carry_labels() -> None:
 def test_pods_whose_room_is_held_by_placeholders_wait_behind_a_gate_of_ours() -> None:
     manifest = batch_job()
     manifest["spec"]["template"]["spec"]["schedulingGates"] = [{"name": "theirs.io/gate"}]
-    template = member_copy(manifest, "j-1", 2, hold="placeholders")["spec"]["template"]
+    template = member_copy(manifest, "j-1", 2, terms=Terms("placeholders"))["spec"]["template"]
     assert template["spec"]["schedulingGates"] == [{"name": "theirs.io/gate"}, {"name": "fairway.io/room"}]
     assert template["metadata"]["labels"]["fairway.io/hold"] == "placeholders"
     assert "schedulingGates" not in copied(batch_job())["spec"]["template"]["spec"]
@@ -178,7 +178,7 @@ def kind_of(manifest: dict[str, Any]) -> registry.Kind:
     ],
 )
 def test_every_pod_whose_room_is_held_is_made_to_take_it(manifest: dict[str, Any], hold: str) -> None:
-    held, plain = member_copy(manifest, "j-1", 2, hold=hold), copied(manifest)
+    held, plain = member_copy(manifest, "j-1", 2, terms=Terms(hold)), copied(manifest)
     made = str(held).count("{'name': 'fairway.io/room'}" if hold == "placeholders" else "koord-scheduler")
     assert made == len([path for path in kind_of(manifest).label_paths(plain) if pods_at(plain, path)]) > 0
 

@@ -1,0 +1,52 @@
+"""Where a refusal is put into words: the cause, then who can allow it and where."""
+
+from fairway.domain.tenancy import BASELINE, LEVELS, POD_SECURITY_LABELS, PRIVILEGED, RESTRICTED, Tenancy
+from fairway.workloads.pod_security.view import View
+
+
+class Ruling:
+    """The refusals of one job; the first reason of a field is the one that is told. `account` is the one that the
+    chart of the kind's operator makes."""
+
+    def __init__(self, tenancy: Tenancy, account: str = "") -> None:
+        self.tenancy, self.account = tenancy, account
+        self._said: set[str] = set()
+
+    @property
+    def restricted(self) -> bool:
+        return self.tenancy.level == RESTRICTED
+
+    @property
+    def privileged(self) -> bool:
+        return self.tenancy.level == PRIVILEGED
+
+    def baseline(self, view: View, text: str) -> None:
+        """Forbidden below `privileged`."""
+        self._level(view, text, BASELINE)
+
+    def strict(self, view: View, text: str) -> None:
+        """Forbidden by `restricted` alone."""
+        self._level(view, text, RESTRICTED)
+
+    def unseen(self, view: View, text: str) -> None:
+        """It changes pods in a way that Fairway cannot look at, so only those may who may do anything."""
+        if not self.privileged:
+            self._say(view, text, f"write it out in the manifest, or {self._more(PRIVILEGED)}")
+
+    def unlisted(self, view: View, text: str, field: str, otherwise: str) -> None:
+        """Allowed where a TenantProfile lists it under `field`."""
+        self._say(view, text, f"{otherwise}, or have an administrator list it in {field}")
+
+    def _level(self, view: View, text: str, standard: str) -> None:
+        more = LEVELS[LEVELS.index(standard) + 1]
+        self._say(view, f"{text}; the Pod Security Standard {standard} forbids it", f"change it, or {self._more(more)}")
+
+    def _more(self, level: str) -> str:
+        where = f"label {POD_SECURITY_LABELS[0]} of the hub's namespace {self.tenancy.namespace}"
+        return f"have an administrator set TenantProfile spec.podSecurity, or the {where}, to {level}"
+
+    def _say(self, view: View, text: str, remedy: str) -> None:
+        path = view.place.path
+        if path not in self._said:
+            self._said.add(path)
+            view.wrong(text, remedy)

@@ -1,0 +1,147 @@
+"""What a pod may name only where a TenantProfile lists it, besides the Pod Security Standards."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from fairway.wire.workload import Toleration
+from fairway.workloads.fields import shown
+from fairway.workloads.pod_security.pod import Pod, containers
+from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.view import View
+
+DEFAULT = "default"
+# Those of Kubernetes and of Koordinator, which Fairway itself names where room is held by Reservations.
+SCHEDULERS = frozenset(("", "default-scheduler", "koord-scheduler"))
+TOKENS = "TenantProfile spec.automountServiceAccountToken"
+ACCOUNTS = "TenantProfile spec.serviceAccounts"
+_SYSTEM = "system-"
+# The names that Kubernetes (before 1.24) and Argo give to secrets that hold the token of an account; the letters are
+# those of apimachinery/pkg/util/rand.
+_TOKEN_SECRET = re.compile(r".+-token-[bcdfghjklmnpqrstvwxz2456789]{5}|.+\.service-account-token")
+
+
+def check(pod: Pod, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
+    spec = pod.spec
+    for name, rule in _RULES.items():
+        if spec.mentions(name):
+            rule(spec[name], ruling)
+    if spec.mentions("schedulerName"):
+        scheduler(spec["schedulerName"], ruling, schedulers)
+    for name in ("serviceAccountName", "serviceAccount"):
+        if spec.mentions(name):
+            account(spec[name], ruling, pod.needs_token)
+    if spec.mentions("automountServiceAccountToken") and not pod.needs_token:
+        _token(spec["automountServiceAccountToken"], ruling)
+    if spec.mentions("volumes"):
+        _volumes(spec["volumes"], ruling)
+    for container in containers(pod):
+        if container.mentions("env") or container.mentions("envFrom"):
+            _environment(container, ruling)
+
+
+def account(view: View, ruling: Ruling, needs_token: bool = True) -> None:
+    """A service account that a pod, or the operator for it, acts as."""
+    tenancy = ruling.tenancy
+    for place in view.each():
+        name = place.text()
+        if name in ("", ruling.account) or name in tenancy.service_accounts:
+            continue
+        if name != DEFAULT:
+            own = f"use {(needs_token and ruling.account) or DEFAULT}"
+            ruling.unlisted(place, f"acts as the service account {shown(name)}", ACCOUNTS, own)
+        elif needs_token and not tenancy.tokens:
+            text = "needs the token of its service account, and that of `default` is not given out"
+            own = f"leave it out or use {ruling.account}" if ruling.account else "leave it out"
+            ruling.unlisted(place, text, TOKENS, own)
+
+
+def priority(view: View, ruling: Ruling) -> None:
+    """One of the system's classes, or one beyond those that the tenant is bound to."""
+    listed = ruling.tenancy.priority_classes
+    for place in view.each():
+        name = place.text()
+        if name in listed or not name:
+            continue
+        if listed or name.startswith(_SYSTEM) or "{{" in name:
+            text = f"takes the PriorityClass {shown(name)}"
+            ruling.unlisted(place, text, "TenantProfile spec.priorityClasses", "use another one")
+
+
+def secret(view: View, ruling: Ruling) -> None:
+    """The name of a secret that may be the token of an account."""
+    name = view.value
+    if isinstance(name, str) and _TOKEN_SECRET.fullmatch(name) and not ruling.tenancy.tokens:
+        ruling.unlisted(view, f"{shown(name)} is named as the token of a service account", TOKENS, "rename the secret")
+
+
+def scheduler(view: View, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
+    """Fairway counts on what its schedulers do with room that is held."""
+    allowed = {*SCHEDULERS, *schedulers, *ruling.tenancy.schedulers}
+    for place in view.each():
+        if place.text() not in allowed:
+            text = f"names the scheduler {shown(place.value)}"
+            ruling.unlisted(place, text, "TenantProfile spec.schedulers", "leave it out")
+
+
+def _node(view: View, ruling: Ruling) -> None:
+    if view.value not in (None, "") and not ruling.privileged:
+        ruling.baseline(view, f"puts the pod on node {shown(view.value)} past every scheduler")
+
+
+def _runtime(view: View, ruling: Ruling) -> None:
+    for place in view.each():
+        if place.text() and place.text() not in ruling.tenancy.runtime_classes:
+            text = f"names the RuntimeClass {shown(place.value)}"
+            ruling.unlisted(place, text, "TenantProfile spec.runtimeClasses", "leave it out")
+
+
+def _tolerations(view: View, ruling: Ruling) -> None:
+    for entry in view.items():
+        key, operator, effect = (entry[name].value for name in ("key", "operator", "effect"))
+        late = "{{" in str(key) or "{{" in str(operator)
+        if not late and (key not in (None, "") or operator != "Exists"):
+            continue
+        if not any(_covers(one, effect) for one in ruling.tenancy.tolerations):
+            text = "is filled in only at run time" if late else "tolerates every taint"
+            ruling.unlisted(entry, text, "TenantProfile spec.tolerations", "name the taint")
+
+
+def _covers(listed: Toleration, effect: str | None) -> bool:
+    return not listed.key and listed.operator == "Exists" and listed.effect in ("", effect)
+
+
+def _token(view: View, ruling: Ruling) -> None:
+    if view.value not in (None, False) and not ruling.tenancy.tokens:
+        ruling.unlisted(view, "mounts the token of the pod's service account", TOKENS, "leave it out")
+
+
+def _volumes(view: View, ruling: Ruling) -> None:
+    for volume in view.items():
+        if volume.mentions("secret"):
+            secret(volume["secret"]["secretName"], ruling)
+        if volume.mentions("projected"):
+            _projected(volume["projected"]["sources"], ruling)
+
+
+def _projected(sources: View, ruling: Ruling) -> None:
+    for source in sources.items():
+        if source["serviceAccountToken"].given and not ruling.tenancy.tokens:
+            text = "mounts a token of the pod's service account"
+            ruling.unlisted(source["serviceAccountToken"], text, TOKENS, "leave it out")
+        secret(source["secret"]["name"], ruling)
+
+
+def _environment(container: View, ruling: Ruling) -> None:
+    for entry in container["env"].items():
+        if entry.mentions("valueFrom"):
+            secret(entry["valueFrom"]["secretKeyRef"]["name"], ruling)
+    for entry in container["envFrom"].items():
+        secret(entry["secretRef"]["name"], ruling)
+
+
+_RULES: dict[str, Callable[[View, Ruling], None]] = {
+    "nodeName": _node,
+    "runtimeClassName": _runtime,
+    "priorityClassName": priority,
+    "tolerations": _tolerations,
+}

@@ -1,0 +1,127 @@
+"""The driver and the executors of a SparkApplication as pods, and what its sparkConf may say of them.
+
+spark-submit runs with the rights of the operator, and sparkConf is the last word it hears: with it a job could choose
+the namespace, read files of the operator's pod, or change its pods by files that nobody sees. So of the properties of
+Kubernetes only those pass whose effect is known (Spark 3.5, running-on-kubernetes).
+"""
+
+import re
+from collections.abc import Iterator
+
+from fairway.workloads.fields import Field, shown
+from fairway.workloads.pod_security import tenant
+from fairway.workloads.pod_security.baseline import APPARMOR
+from fairway.workloads.pod_security.pod import Pod
+from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.view import View
+
+# Of the operator's chart 2.3.0, installed as `spark-operator` (spark-operator-chart/templates/spark/_helpers.tpl).
+ACCOUNT = "spark-operator-spark"
+_ROLES = ("driver", "executor")
+_PREFIX = "spark.kubernetes."
+_ACCOUNTS = re.compile(r"authenticate\.(driver|executor)\.serviceAccountName")
+_SCHEDULERS = re.compile(r"((driver|executor)\.)?scheduler(\.n|N)ame")
+_APPARMOR = re.compile(rf"(driver|executor)\.annotation\.{re.escape(APPARMOR)}.*")
+_VOLUMES = re.compile(r"(driver|executor)\.volumes\.(\w+)\..+")
+_SECRETS = re.compile(r"(driver|executor)\.(secrets\.(?P<name>.+)|secretKeyRef\..+)")
+_KNOWN = re.compile(
+    r"container\.image(\.pullPolicy|\.pullSecrets)?|(driver|executor)\.container\.image"
+    r"|(driver|executor)\.(request|limit)\.cores|memoryOverheadFactor|pyspark\.pythonVersion|local\.dirs\.tmpfs"
+    r"|(driver|executor)\.(label|annotation)\..+|driver\.service\.(label|annotation)\..+|driverEnv\..+"
+    r"|((driver|executor)\.)?node\.selector\..+|driver\.pod\.name|executor\.podNamePrefix"
+    r"|allocation\.[\w.]+|executor\.(deleteOnTermination|rollInterval|rollPolicy|minTasksPerExecutorBeforeRolling"
+    r"|apiPollingInterval|eventProcessingInterval|missingPodDetectDelta|enablePollingWithResourceVersion|decommissionLabel"
+    r"|decommissionLabelValue|useDriverPodIP|listPodsFromCache)|dynamicAllocation\.deleteGracePeriod"
+    r"|driver\.(ownPersistentVolumeClaim|reusePersistentVolumeClaim|waitToReusePersistentVolumeClaim|requestTimeout"
+    r"|connectionTimeout)|submission\.(waitAppCompletion|connectionTimeout|requestTimeout)|report\.interval"
+    r"|appKillPodDeletionGracePeriod|executor\.checkAllContainers|jars\.avoidDownloadSchemes"
+)
+# Where the driver is made, and files of whoever makes it.
+_ELSEWHERE = re.compile(r"spark\.(master|submit\..+|remote|kerberos\..+|yarn\..+|jars\.ivySettings)")
+_HOST, _SAFE = "hostPath", ("emptyDir", "persistentVolumeClaim")
+
+
+def pod_templates(manifest: Field) -> Iterator[Pod]:
+    """What the operator's webhook writes into a pod comes first, then the pod's template."""
+    spec = manifest["spec"]
+    for role in _ROLES:
+        field, template = spec[role], spec[role]["template"]
+        below = template["spec"]
+        listed = below["containers"].items()
+        first = listed[0] if listed else Field({}, spec.problems, field, "template")
+        main = View(
+            first, moved={**_main(role, field, first), "image": View(field["image"], first["image"], spec["image"])}
+        )
+        others = (*listed[1:], *field["sidecars"].items())
+        moved = {
+            "securityContext": View(field["podSecurityContext"], below["securityContext"]),
+            "containers": View(field["sidecars"], entries=(main, *(View(one) for one in others))),
+            "initContainers": _both(field["initContainers"], below["initContainers"]),
+            "volumes": _both(spec["volumes"], below["volumes"]),
+            "tolerations": _both(field["tolerations"], below["tolerations"]),
+            "schedulerName": View(field["schedulerName"], below["schedulerName"], spec["batchScheduler"]),
+            "serviceAccountName": View(below["serviceAccountName"], field["serviceAccount"]),
+            "hostNetwork": View(field["hostNetwork"], below["hostNetwork"]),
+            "priorityClassName": View(field["priorityClassName"], below["priorityClassName"]),
+        }
+        notes = View(field["annotations"], template["metadata"]["annotations"])
+        metadata = View(template["metadata"], moved={"annotations": notes})
+        yield Pod(role, metadata, View(below, moved=moved), needs_token=True)
+
+
+def _main(role: str, field: Field, first: Field) -> dict[str, View]:
+    """The container that Spark runs in."""
+    names = ("securityContext", "env", "envFrom", "lifecycle")
+    called = Field(f"spark-kubernetes-{role}", field.problems, field, "name")
+    return {"name": View(first["name"], called), **{name: View(field[name], first[name]) for name in names}}
+
+
+def _both(one: Field, other: Field) -> View:
+    return View(one, entries=tuple(View(entry) for entry in (*one.items(), *other.items())))
+
+
+def besides(manifest: Field, ruling: Ruling) -> None:
+    spec = manifest["spec"]
+    tenant.priority(View(spec["batchSchedulerOptions"]["priorityClassName"]), ruling)
+    if spec["batchScheduler"].value not in (None, "", "volcano"):
+        tenant.scheduler(View(spec["batchScheduler"]), ruling)
+    for role in _ROLES:
+        for mounted in spec[role]["secrets"].items():
+            tenant.secret(View(mounted["name"]), ruling)
+        for _, ref in spec[role]["envSecretKeyRefs"].pairs():
+            tenant.secret(View(ref["name"]), ruling)
+    for key, field in spec["sparkConf"].pairs():
+        if key.startswith(_PREFIX):
+            _property(key.removeprefix(_PREFIX), View(field), ruling)
+        elif _ELSEWHERE.fullmatch(key):
+            ruling.unseen(View(field), "says where the driver is made, or which files of the operator are read for it")
+
+
+def _property(name: str, value: View, ruling: Ruling) -> None:
+    if _ACCOUNTS.fullmatch(name):
+        tenant.account(value, ruling)
+    elif _SCHEDULERS.fullmatch(name):
+        tenant.scheduler(value, ruling, ("volcano",))
+    elif volume := _VOLUMES.fullmatch(name):
+        _volume(volume[2], value, ruling)
+    elif _APPARMOR.fullmatch(name):
+        if value.value not in ("", "runtime/default") and not str(value.value).startswith("localhost/"):
+            _forbidden(value, f"is the AppArmor profile {shown(value.value)}", ruling)
+    elif secret := _SECRETS.fullmatch(name):
+        mounted = secret["name"] or str(value.value).partition(":")[0]
+        named = Field(mounted, value.place.problems, value.place.up, value.place.key)
+        tenant.secret(View(named), ruling)
+    elif not _KNOWN.fullmatch(name):
+        ruling.unseen(value, "changes the pods, or how they are made, in a way that Fairway cannot look at")
+
+
+def _volume(kind: str, value: View, ruling: Ruling) -> None:
+    if kind == _HOST:
+        _forbidden(value, "mounts a path of the node", ruling)
+    elif kind not in _SAFE and ruling.restricted:
+        ruling.strict(value, f"mounts a volume of type {kind}")
+
+
+def _forbidden(value: View, text: str, ruling: Ruling) -> None:
+    if not ruling.privileged:
+        ruling.baseline(value, text)

@@ -1,0 +1,164 @@
+"""The pods of an Argo workflow, as its controller makes them (3.6, workflow/controller/workflowpod.go), and what
+changes them otherwise.
+
+Each template that runs a pod gives one: its container, script or container set, sidecars and init containers, with
+what the workflow says for all. What the executor adds is the controller's own. `templateDefaults` are merged into
+every template. Argo fills in parameters only inside strings, so a string that is compared as it stands here cannot
+become an allowed one later; the keys of annotations can.
+"""
+
+from collections.abc import Iterator
+
+from fairway.wire.reasons import Code
+from fairway.workloads.fields import Field, shown
+from fairway.workloads.pod_security import tenant
+from fairway.workloads.pod_security.pod import Pod
+from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.view import View
+from fairway.workloads.workflow_patch import check_patch
+
+# workflow.serviceAccount.name of the chart argo-workflows, with a Role in each of its workflow namespaces.
+ACCOUNT = "argo-workflow"
+# Defaults are looked at once for each template; in characters of JSON this is more than any workflow has.
+_MOST = 2**24
+
+
+def pod_templates(manifest: Field) -> Iterator[Pod]:
+    """First what all pods have in common, as a pod without containers."""
+    spec = manifest["spec"]
+    shared = _shared(spec)
+    yield shared
+    defaults = spec["templateDefaults"]
+    for template in templates(spec):
+        yield _pod(View(template, defaults) if defaults.given else View(template), spec, shared)
+
+
+def templates(spec: Field) -> Iterator[Field]:
+    """Those of the workflow and those written inside steps."""
+    found = list(spec["templates"].items())
+    if spec["templateDefaults"].given and len(found) * len(str(spec["templateDefaults"].value)) > _MOST:
+        spec["templateDefaults"].wrong("is too much for so many templates", "write it where it is used", Code.TOO_LARGE)
+        return
+    while found:
+        template = found.pop(0)
+        yield template
+        found += [step["inline"] for step in steps(template) if step["inline"].given]
+
+
+def steps(template: Field) -> Iterator[Field]:
+    """Of a template that runs others."""
+    for group in template["steps"].items():
+        yield from [group] if isinstance(group.value, dict) else group.items()
+    yield from template["dag"]["tasks"].items()
+
+
+def _shared(spec: Field) -> Pod:
+    moved = {
+        "priorityClassName": View(spec["podPriorityClassName"]),
+        **{name: View(spec[name]) for name in ("hostNetwork", "securityContext", "schedulerName", "tolerations")},
+        **{name: View(spec[name]) for name in ("volumes", "serviceAccountName", "automountServiceAccountToken")},
+    }
+    nothing = Field({}, spec.problems, spec.up, "spec")
+    return Pod("", View(spec["podMetadata"]), View(nothing, moved=moved), needs_token=True)
+
+
+def _pod(template: View, spec: Field, shared: Pod) -> Pod:
+    own = ("container", "script")
+    main = tuple(_called("main", template[name]) for name in own if template[name].given)
+    inside = template["containerSet"]["containers"].items() if template["containerSet"].given else ()
+    context = template["securityContext"]
+    moved = {
+        "containers": View(template["sidecars"].place, entries=(*main, *inside, *template["sidecars"].items())),
+        "serviceAccountName": View(*template["serviceAccountName"].places, spec["serviceAccountName"]),
+        "securityContext": context if context.given else View(spec["securityContext"]),
+        **{name: template[name] for name in ("initContainers", "volumes", "tolerations", "schedulerName")},
+        **{name: template[name] for name in ("priorityClassName", "automountServiceAccountToken")},
+    }
+    nothing = Field({}, spec.problems, template.places[0].up, template.places[0].key)
+    name = str(template["name"].value or "")
+    return Pod(name, template["metadata"], View(nothing, moved=moved), True, shared)
+
+
+def _called(name: str, container: View) -> View:
+    return View(*container.places, moved={"name": View(Field(name, container.place.problems, container.place, "name"))})
+
+
+def besides(manifest: Field, ruling: Ruling) -> None:
+    spec = manifest["spec"]
+    _elsewhere(spec["workflowTemplateRef"], ruling)
+    _metadata(spec["podMetadata"], ruling)
+    check_patch(spec["podSpecPatch"], ruling)
+    _executor(spec, ruling)
+    _hooks(spec, ruling)
+    _collector(spec["artifactGC"], ruling)
+    check_patch(spec["artifactGC"]["podSpecPatch"], ruling)
+    _artifacts(spec["arguments"], ruling)
+    if spec["templateDefaults"].given:
+        _template(spec["templateDefaults"], spec, ruling)
+    for template in templates(spec):
+        _template(template, spec, ruling)
+
+
+def _template(template: Field, spec: Field, ruling: Ruling) -> None:
+    _metadata(template["metadata"], ruling)
+    check_patch(template["podSpecPatch"], ruling)
+    _executor(template, ruling)
+    for side in ("inputs", "outputs"):
+        _artifacts(template[side], ruling)
+    for step in steps(template):
+        _elsewhere(step["templateRef"], ruling)
+        _hooks(step, ruling)
+        _artifacts(step["arguments"], ruling)
+    if template["resource"].given:
+        _resource(template, spec, ruling)
+    for name, plugin in template["plugin"].pairs():
+        account = f"{name}-executor-plugin"
+        if account not in ruling.tenancy.service_accounts:
+            text = f"runs a plugin of the cluster as the service account {shown(account)}"
+            ruling.unlisted(View(plugin), text, tenant.ACCOUNTS, "use a container")
+
+
+def _resource(template: Field, spec: Field, ruling: Ruling) -> None:
+    """It makes any object that its account may make, so the account has to be one that was given to the tenant."""
+    named = template["serviceAccountName"].text() or spec["serviceAccountName"].text()
+    account = named or (tenant.DEFAULT if ruling.tenancy.tokens else ruling.account)
+    if account not in ruling.tenancy.service_accounts:
+        text = f"changes objects of the cluster with the rights of the service account {shown(account)}"
+        otherwise = "submit that object to Fairway as a job, or name an account that is listed"
+        ruling.unlisted(View(template["resource"]), text, tenant.ACCOUNTS, otherwise)
+
+
+def _elsewhere(reference: Field, ruling: Ruling) -> None:
+    if reference.given:
+        ruling.unseen(View(reference), "names a template that lies in a cluster, where Fairway cannot look at it")
+
+
+def _hooks(holder: Field, ruling: Ruling) -> None:
+    for _, hook in holder["hooks"].pairs():
+        _elsewhere(hook["templateRef"], ruling)
+
+
+def _executor(holder: Field, ruling: Ruling) -> None:
+    _account(holder["executor"]["serviceAccountName"], ruling)
+
+
+def _artifacts(holder: Field, ruling: Ruling) -> None:
+    for artifact in holder["artifacts"].items():
+        if artifact["artifactGC"].given:
+            _collector(artifact["artifactGC"], ruling)
+
+
+def _collector(collector: Field, ruling: Ruling) -> None:
+    """The pod that removes artifacts."""
+    _metadata(collector["podMetadata"], ruling)
+    _account(collector["serviceAccountName"], ruling)
+
+
+def _account(field: Field, ruling: Ruling) -> None:
+    tenant.account(View(field), ruling)
+
+
+def _metadata(metadata: Field, ruling: Ruling) -> None:
+    for key, value in metadata["annotations"].pairs():
+        if "{{" in key:
+            ruling.unseen(View(value), "is an annotation whose name is filled in only at run time")

@@ -1,0 +1,83 @@
+"""The example jobs that operators publish with their sources, as Go modules bring them.
+
+`PYTHONPATH=tests python tests/spec/workloads/published.py` writes our verdict on each of them down, by its name; the
+examples themselves are not kept here.
+"""
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fairway.wire.reasons import Refused
+from fairway.workloads import registry
+from fairway.workloads.door import with_name
+from pod_flaws import Json
+
+VERDICTS = Path(__file__).parent / "fixtures" / "published" / "verdicts.yaml"
+MODULES = {
+    "training-operator 1.8.1": "github.com/kubeflow/training-operator@v1.8.1",
+    "spark-operator 2.3.0": "github.com/kubeflow/spark-operator/v2@v2.3.0",
+    "volcano 1.10.0": "volcano.sh/volcano@v1.10.0",
+    "argo 3.6.5": "github.com/argoproj/argo-workflows/v3@v3.6.5",
+    "jobset 0.8.0": "sigs.k8s.io/jobset@v0.8.0",
+    "kueue 0.13.2": "sigs.k8s.io/kueue@v0.13.2",
+}
+ACCEPTED = "accepted"
+
+
+def source(module: str) -> Path:
+    """Where `go` keeps it, if it does."""
+    cache = os.environ.get("GOMODCACHE") or Path(os.environ.get("GOPATH") or Path.home() / "go") / "pkg" / "mod"
+    return Path(cache) / MODULES[module]
+
+
+@cache
+def verdicts(module: str) -> dict[str, str]:
+    """By file, and by number where a file holds several jobs."""
+    return {name: verdict(job) for name, job in _jobs(source(module))}
+
+
+def verdict(job: Json) -> str:
+    """`accepted`, or the first field that is refused with the cause, or with what of a TenantProfile would allow it."""
+    try:
+        registry.read(with_name(job, "x"))
+    except Refused as error:
+        return "; ".join(
+            dict.fromkeys(f"{one.code.value} {one.field} ({_allowing(one.remedy)})" for one in error.reasons)
+        )
+    return ACCEPTED
+
+
+def _allowing(remedy: str) -> str:
+    words = remedy.split()
+    return f"{words[at]} {words[at + 1].strip(',')}" if (at := _at(words)) >= 0 else "nobody"
+
+
+def _at(words: list[str]) -> int:
+    return words.index("TenantProfile") if "TenantProfile" in words else -1
+
+
+def _jobs(module: Path) -> Iterator[tuple[str, Json]]:
+    for path in sorted(module.rglob("*.yaml")):
+        name = path.relative_to(module)
+        if not any(part.startswith("example") for part in name.parts[:-1]):
+            continue
+        found = [one for one in _documents(path) if f"{one.get('kind')}.{one.get('apiVersion')}" in registry.KINDS]
+        for number, one in enumerate(found, 1):
+            yield f"{name}{f' ({number})' if len(found) > 1 else ''}", one
+
+
+def _documents(path: Path) -> list[dict[str, Any]]:
+    try:
+        return [one for one in yaml.safe_load_all(path.read_text()) if isinstance(one, dict)]
+    except yaml.YAMLError:
+        return []  # a template of a chart, or a text about YAML
+
+
+if __name__ == "__main__":
+    VERDICTS.parent.mkdir(exist_ok=True)
+    VERDICTS.write_text(yaml.safe_dump({module: verdicts(module) for module in MODULES}, width=1000, sort_keys=False))

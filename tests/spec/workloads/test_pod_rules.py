@@ -1,0 +1,109 @@
+"""What pods may name only where a TenantProfile lists it, and what cannot be looked at."""
+
+from typing import Any
+
+import pytest
+from workloads_builders import refusal
+
+from fairway.domain.tenancy import Tenancy
+from fairway.wire.reasons import Code, Refused
+from fairway.workloads import registry
+from fairway.workloads.generic import load_generic
+from hostile_pods import batch_job, job, spark, template, workflow
+from pod_flaws import Json
+from pod_rules import ANYTHING, RULES, Rule, but, conf
+
+DECLARED = """
+apiVersion: example.org/v1
+kind: Elastic
+plural: elastics
+podSets: [{name: worker, count: [spec.workers], template: [spec.template]}]
+podTemplates: [spec.logger]
+status: {running: [{condition: Running}]}
+"""
+
+
+def elastic(**spec: Any) -> Json:
+    return job("example.org/v1", "Elastic", {"template": template(), **spec})
+
+
+DECLARED_RULES = (
+    Rule("a pod of a declared kind", elastic(logger={"spec": {"hostPID": True, "containers": [{}]}}),
+         "spec.logger.spec.hostPID", "a namespace of the node", ANYTHING, "TenantProfile spec.podSecurity"),
+    Rule("a pod that a declaration does not name", elastic(extra=[{"spec": {"containers": [{}]}}]),
+         "spec.extra[0].spec",
+         "does not name it", ANYTHING, "TenantProfile spec.podSecurity"),
+)  # fmt: skip
+
+_declared = load_generic(DECLARED)
+KINDS = {**registry.KINDS, _declared.key: _declared}
+EVERY = (*RULES, *DECLARED_RULES)
+
+
+def names(rule: Rule) -> str:
+    return rule.name
+
+
+@pytest.mark.parametrize("rule", EVERY, ids=names)
+def test_it_is_refused_with_its_field_and_who_could_allow_it(rule: Rule) -> None:
+    with pytest.raises(Refused) as caught:
+        registry.read(rule.job, KINDS)
+    (reason,) = caught.value.reasons
+    assert (reason.code, reason.field) == (Code.UNSAFE_POD, rule.field)
+    assert rule.says in reason.text
+    assert rule.remedy in reason.remedy
+
+
+@pytest.mark.parametrize("rule", EVERY, ids=names)
+def test_it_is_accepted_from_whom_it_is_allowed(rule: Rule) -> None:
+    def may(namespace: str) -> Tenancy:
+        return Tenancy(namespace, **rule.allowed)
+
+    assert registry.read(rule.job, KINDS, may).namespace == "team"
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(EVERY) >= 40
+    assert len({rule.name for rule in EVERY}) == len(EVERY)
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        pytest.param(but(batch_job(), "spec.template.spec.schedulerName", "koord-scheduler"),
+        id="Koordinator's scheduler"),
+        pytest.param(but(batch_job(), "spec.template.spec.serviceAccountName", "default"), id="the default account"),
+        pytest.param(but(batch_job(), "spec.template.spec.automountServiceAccountToken", False),
+        id="no token, said so"),
+        pytest.param(but(batch_job(), "spec.template.spec.tolerations", [{"key": "gpu", "operator": "Exists"}]),
+        id="a taint"),
+        pytest.param(but(spark(), "spec.driver.serviceAccount", "spark-operator-spark"),
+        id="the account of Spark's chart"),
+        pytest.param(but(workflow(), "spec.serviceAccountName", "argo-workflow"), id="the account of Argo's chart"),
+        pytest.param(but(workflow(), "spec.podSpecPatch", "containers: [{name: main, resources: {}}]"),
+        id="a patched size"),
+        pytest.param(conf("spark.kubernetes.executor.volumes.emptyDir.d.mount.path", "/d"), id="an empty directory"),
+        pytest.param(conf("spark.eventLog.enabled", "true"), id="what Spark itself is told"),
+        pytest.param(elastic(), id="a declared kind"),
+    ],
+)  # fmt: skip
+def test_what_everybody_may(job: dict[str, Any]) -> None:
+    assert registry.read(job, KINDS).name == "one"
+
+
+def test_a_profile_that_lists_classes_bounds_what_may_be_named() -> None:
+    job = but(batch_job(), "spec.template.spec.priorityClassName", "high")
+    assert registry.read(job).priority_class == "high"
+    bound = refusal(lambda: registry.read(job, may=lambda name: Tenancy(name, priority_classes=frozenset(("low",)))))
+    assert bound == {"spec.template.spec.priorityClassName": "takes the PriorityClass 'high'"}
+
+
+def test_a_long_hostile_workflow_is_looked_at_in_time_that_grows_with_its_length() -> None:
+    """What all of its pods have in common is looked at once."""
+    made = workflow()
+    made["spec"]["templates"] = [{"name": f"t{n}", "container": {"image": "x"}} for n in range(4_000)]
+    made["spec"]["volumes"] = [{"name": f"v{n}", "emptyDir": {}} for n in range(10_000)]
+    made["spec"]["entrypoint"] = "t0"
+    assert registry.read(made).pods == 1
+    made["spec"]["templateDefaults"] = {"volumes": made["spec"]["volumes"]}
+    assert "too much" in refusal(lambda: registry.read(made))["spec.templateDefaults"]

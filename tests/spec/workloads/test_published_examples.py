@@ -1,0 +1,28 @@
+"""Honest jobs still pass: our verdict on every example that the operators publish, by its name."""
+
+import pytest
+import yaml
+from published import ACCEPTED, MODULES, VERDICTS, source, verdicts
+
+KNOWN = yaml.safe_load(VERDICTS.read_text())
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_example_is_judged_as_it_is_written_down(module: str) -> None:
+    """Where the sources of an operator are: `make kubernetes` fetches them (but Kueue, which it does not build)."""
+    if not source(module).is_dir():
+        pytest.skip(f"{module} is not in Go's module cache, so there is nothing to judge; `make kubernetes` fetches it")
+    assert verdicts(module) == KNOWN[module]
+
+
+def test_what_is_refused_is_nothing_that_an_administrator_could_not_allow() -> None:
+    """But for the few that no fleet could run: of templates that lie elsewhere nobody knows the size."""
+    refused = [one for found in KNOWN.values() for one in found.values() if one != ACCEPTED]
+    unsafe = [one for one in refused if one.startswith("UnsafePod")]
+    assert unsafe and all("(TenantProfile spec." in one for one in unsafe)
+    assert {one.split()[0] for one in refused} == {"Invalid", "UnsafePod"}
+
+
+def test_most_of_them_are_accepted() -> None:
+    every = [one for found in KNOWN.values() for one in found.values()]
+    assert (every.count(ACCEPTED), len(every)) == (231, 273)
