@@ -48,7 +48,7 @@ def up(folder: Path) -> Iterator[Up]:
 
 
 def test_every_file_is_its_owners_alone(tmp_path: Path) -> None:
-    """Also while it runs, so nothing was open to others and closed later; former files of an open umask are replaced."""
+    """Looked at while it runs. Files that an earlier version left open to others are replaced, not written on."""
     home = tmp_path / ".fairway"
     home.mkdir(mode=0o755)
     for name in ("fleet.json", "hub.kubeconfig", "clusters.json", "admin.token"):

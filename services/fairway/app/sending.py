@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from fairway.app import dry_run
-from fairway.app.client import ENDED, Api, Refusal, address
+from fairway.app.client import ENDED, Api, Refusal
 from fairway.app.entries import Entry, ReasonEntry, entry
 from fairway.app.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
 from fairway.app.manifests import JOB, POLICY, SETTING, Document
 from fairway.runtime.prose import listed
+from fairway.wire.reasons import Code
 
 _PART = re.compile(r"(\d{1,9})(ms|s|m|h)")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
@@ -20,10 +21,9 @@ _LOOK_S = 0.2
 _ENDS = {"failed": JOB_FAILED, "cancelled": JOB_CANCELLED, "rejected": DENIED}
 
 
-def send(documents: Sequence[Document], url: str, wait: bool, timeout: str) -> tuple[list[Entry], int]:
+def send(documents: Sequence[Document], api: Api, wait: bool, timeout: str) -> tuple[list[Entry], int]:
     """An entry for each document, in their order, and the exit code that the ends of the jobs ask for."""
     seconds = duration(timeout) if timeout else None
-    api = Api(address(url))
     policies = [one for one in documents if one.role == POLICY]
     said: dict[int, Entry] = {}
     for role in (SETTING, POLICY, JOB):
@@ -58,8 +58,12 @@ def _send(api: Api, one: Document, policies: Sequence[Document]) -> Entry:
 
 
 def _refused(one: Document, refusal: Refusal) -> Entry:
-    """A refusal of the object is an answer; one of the whole request is a failure of the command."""
+    """A refusal of the object is an answer, also that this caller may not; one of the whole request is a failure of the
+    command."""
     reasons = [msgspec.convert(reason, ReasonEntry) for reason in refusal.body.get("reasons", ())]
+    if refusal.status == 403 and not reasons:
+        code = str(refusal.body.get("code") or Code.FORBIDDEN.value)
+        reasons = [ReasonEntry(code, "", str(refusal.args[0]), refusal.remedy)]
     if not reasons:
         raise refusal
     job = str(refusal.body.get("job", ""))
