@@ -53,7 +53,7 @@ class Arena(Fleet):
         return super().environment()["FAIRWAY_NATS_URL"]
 
     async def _start_clusters(self) -> None:
-        await self.kube.start_cluster(HUB, controllers=False)
+        await self.kube.start_cluster(HUB, controllers=False, identities=self.known)
         for one in self.plan.clusters:
             await self.kube.start_cluster(one.name, nodes=one.nodes, labels=one.labels)
             self.members.follow(self.kube.clusters[one.name])
@@ -63,7 +63,8 @@ class Arena(Fleet):
         """By this the process reaches the cluster, through a link of its own."""
         link = await self._link(f"{process}>{cluster}", int(self.kube.clusters[cluster].url.rpartition(":")[2]))
         config = self.kube.kubeconfig(cluster)
-        config["clusters"][0]["cluster"]["server"] = f"http://127.0.0.1:{link.port}"
+        scheme = self.kube.clusters[cluster].url.partition(":")[0]
+        config["clusters"][0]["cluster"]["server"] = f"{scheme}://127.0.0.1:{link.port}"
         return msgspec.json.encode(config)
 
     async def start_process(self, group: Sequence[str], name: str = "") -> Child:
