@@ -10,8 +10,13 @@ _RBAC = "rbac.authorization.k8s.io"
 
 def token_file(identities: Iterable[Identity]) -> str:
     """What `--token-auth-file` reads: token, user, uid, groups."""
-    lines = (f'{one.token},{one.username},{one.uid or one.username},"{",".join(one.groups)}"' for one in identities)
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{','.join(_columns(one))}\n" for one in identities)
+
+
+def _columns(one: Identity) -> Iterator[str]:
+    yield from (one.token, one.username, one.uid or one.username)
+    if one.groups:  # an empty column would be a group without a name
+        yield f'"{",".join(one.groups)}"'
 
 
 def rights(identities: Iterable[Identity]) -> list[Json]:
