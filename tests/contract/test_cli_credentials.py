@@ -68,20 +68,20 @@ def test_a_redirect_is_not_followed(door: Door, other: Door, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "given", "says"),
+    ("answer", "given", "says"),
     [
-        pytest.param(401, {"title": "who?"}, False, ("no credential was found", "--token-file"), id="401 without one"),
-        pytest.param(401, {"title": "expired", "detail": "make one"}, True,
+        pytest.param((401, {"title": "who?"}), False, ("no credential was found", "--token-file"), id="401 without one"),
+        pytest.param((401, {"title": "expired", "detail": "make one"}), True,
                      ("does not take the token in", "expired; make one"), id="401 with one"),
-        pytest.param(403, {"title": "ann may not list jobs", "detail": "ask for it"}, True,
+        pytest.param((403, {"title": "ann may not list jobs", "detail": "ask for it"}), True,
                      ("ann may not list jobs; ask for it",), id="403"),
-        pytest.param(403, {}, True, ("ask whoever manages the hub",), id="403 of something else on the way"),
+        pytest.param((403, {}), True, ("ask whoever manages the hub",), id="403 of something else on the way"),
     ],
 )  # fmt: skip
 def test_a_refusal_at_the_door_is_one_sentence_with_the_remedy(
-    status: int, body: dict[str, Any], given: bool, says: tuple[str, ...], door: Door, tmp_path: Path
+    answer: tuple[int, dict[str, Any]], given: bool, says: tuple[str, ...], door: Door, tmp_path: Path
 ) -> None:
-    door.answers.append((status, body, {}))
+    door.answers.append((*answer, {}))
     words = ("--token-file", token_file(tmp_path)) if given else ()
     code, said = run(tmp_path, "get", "jobs", "--url", door.url, *words)
     assert (code, len(said.strip().splitlines())) == (4, 1), said

@@ -28,7 +28,8 @@ ACCESS, TOKENS = "/apis/authorization.k8s.io/v1", "/apis/authentication.k8s.io/v
 @contextlib.asynccontextmanager
 async def asking() -> AsyncIterator[tuple[KubeSim, str]]:
     sim = KubeSim(FixedClock())
-    url = await sim.start_cluster("hub", controllers=False, identities=(ADMIN, TENANT))
+    sim.admit("hub", (ADMIN, TENANT))
+    url = await sim.start_cluster("hub", controllers=False)
     try:
         yield sim, url
     finally:

@@ -53,7 +53,8 @@ class Arena(Fleet):
         return super().environment()["FAIRWAY_NATS_URL"]
 
     async def _start_clusters(self) -> None:
-        await self.kube.start_cluster(HUB, controllers=False, identities=self.known)
+        self.kube.admit(HUB, self.known)
+        await self.kube.start_cluster(HUB, controllers=False)
         for one in self.plan.clusters:
             await self.kube.start_cluster(one.name, nodes=one.nodes, labels=one.labels)
             self.members.follow(self.kube.clusters[one.name])

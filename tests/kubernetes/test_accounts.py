@@ -50,7 +50,8 @@ async def two(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Two]:
         plane = found["hub"]
         async with admin(plane) as hands:
             await hands.apply(rights(KNOWN))
-        await sim.start_cluster("hub", controllers=False, identities=KNOWN)
+        sim.admit("hub", KNOWN)
+        await sim.start_cluster("hub", controllers=False)
         real, simulated = plane.certificate(), sim.clusters["hub"].certificate
         trusts = [ssl.create_default_context(cadata=one.decode()) for one in (real, simulated)]
         ways = [aiohttp.TCPConnector(ssl=trust) for trust in trusts]
@@ -63,39 +64,38 @@ async def two(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Two]:
 
 
 @pytest.mark.parametrize(
-    ("token", "method", "path", "body", "want"),
+    ("asked", "want"),
     [
-        pytest.param("guessed", "GET", HERE, None, 401, id="a token of nobody"),
-        pytest.param(VISION, "GET", HERE, None, 200, id="its own jobs"),
-        pytest.param(VISION, "POST", HERE, JOB, 201, id="a job of its own"),
-        pytest.param(VISION, "POST", THERE, JOB, 403, id="a job of another's"),
-        pytest.param(VISION, "GET", THERE, None, 403, id="another's jobs"),
-        pytest.param(VISION, "GET", f"{THERE}/a", None, 403, id="a job of another's that may be there or not"),
-        pytest.param(DATA, "GET", f"{THERE}/none", None, 404, id="one of its own that is not there"),
-        pytest.param(VISION, "GET", "/apis/batch/v1/jobs", None, 403, id="everybody's jobs"),
-        pytest.param(VISION, "DELETE", HERE, None, 403, id="all its jobs at once"),
-        pytest.param(VISION, "PATCH", f"{HERE}/a/status", {}, 403, id="a status"),
-        pytest.param(VISION, "GET", "/api/v1/namespaces/team-vision", None, 200, id="its namespace"),
-        pytest.param(VISION, "GET", "/api/v1/namespaces", None, 403, id="all namespaces"),
-        pytest.param(VISION, "GET", "/api/v1/namespaces/team-vision/secrets", None, 403, id="secrets"),
-        pytest.param(VISION, "GET", "/api/v1/namespaces/fairway-system/configmaps/fairway", None, 404, id="the plate"),
-        pytest.param(VISION, "GET", "/api/v1/namespaces/fairway-system/configmaps", None, 403, id="what is beside it"),
-        pytest.param(VISION, "GET", "/api/v1/nodes", None, 403, id="nodes"),
-        pytest.param(VISION, "GET", "/apis", None, 200, id="what is served"),
-        pytest.param(VISION, "POST", f"{TOKENS}/tokenreviews", {}, 403, id="who others are"),
-        pytest.param(ADMIN, "GET", "/api/v1/nodes", None, 200, id="the administrator"),
+        pytest.param(("guessed", "GET", HERE), 401, id="a token of nobody"),
+        pytest.param((VISION, "GET", HERE), 200, id="its own jobs"),
+        pytest.param((VISION, "POST", HERE, JOB), 201, id="a job of its own"),
+        pytest.param((VISION, "POST", THERE, JOB), 403, id="a job of another's"),
+        pytest.param((VISION, "GET", THERE), 403, id="another's jobs"),
+        pytest.param((VISION, "GET", f"{THERE}/a"), 403, id="a job of another's that may be there or not"),
+        pytest.param((DATA, "GET", f"{THERE}/none"), 404, id="one of its own that is not there"),
+        pytest.param((VISION, "GET", "/apis/batch/v1/jobs"), 403, id="everybody's jobs"),
+        pytest.param((VISION, "DELETE", HERE), 403, id="all its jobs at once"),
+        pytest.param((VISION, "PATCH", f"{HERE}/a/status", {}), 403, id="a status"),
+        pytest.param((VISION, "GET", "/api/v1/namespaces/team-vision"), 200, id="its namespace"),
+        pytest.param((VISION, "GET", "/api/v1/namespaces"), 403, id="all namespaces"),
+        pytest.param((VISION, "GET", "/api/v1/namespaces/team-vision/secrets"), 403, id="secrets"),
+        pytest.param((VISION, "GET", "/api/v1/namespaces/fairway-system/configmaps/fairway"), 404, id="the plate"),
+        pytest.param((VISION, "GET", "/api/v1/namespaces/fairway-system/configmaps"), 403, id="what is beside it"),
+        pytest.param((VISION, "GET", "/api/v1/nodes"), 403, id="nodes"),
+        pytest.param((VISION, "GET", "/apis"), 200, id="what is served"),
+        pytest.param((VISION, "POST", f"{TOKENS}/tokenreviews", {}), 403, id="who others are"),
+        pytest.param((ADMIN, "GET", "/api/v1/nodes"), 200, id="the administrator"),
     ],
 )
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_request_gets_the_same_answer(
-    two: Two, token: str, method: str, path: str, body: Any, want: int
-) -> None:
-    real, simulated = await two.ask(token, method, path, body)
+async def test_a_request_gets_the_same_answer(two: Two, asked: tuple[Any, ...], want: int) -> None:
+    real, simulated = await two.ask(*asked)
     assert (real[0], simulated[0]) == (want, want), (real, simulated)
     if want in (401, 403):
         # A real server says who holds which role, too; we have none by name.
         assert simulated[1]["message"] == real[1]["message"].partition(": RBAC:")[0]
         assert (simulated[1].get("details") or {}) == (real[1].get("details") or {})
+
 
 
 def _access(who: str, verb: str, resource: str, namespace: str = "", group: str = "batch") -> Any:

@@ -63,9 +63,9 @@ async def host(fleet: Fleet, end: asyncio.Event) -> None:
 
 
 async def _start(sim: KubeSim, one: ClusterConfig, folder: Path) -> Json:
-    known = await asyncio.to_thread(read_identities, one.identities)
+    sim.admit(one.name, await asyncio.to_thread(read_identities, one.identities))
     url = await sim.start_cluster(
-        one.name, nodes=one.nodes, labels=one.labels, controllers=one.controllers, port=one.port, identities=known
+        one.name, nodes=one.nodes, labels=one.labels, controllers=one.controllers, port=one.port
     )
     path = folder / f"{one.name}.kubeconfig"
     written = msgspec.json.format(msgspec.json.encode(sim.kubeconfig(one.name)))

@@ -103,7 +103,12 @@ class KubeSim:
         self._clock = clock
         self._default_run_ms = default_run_ms
         self._seed = seed
+        self._known: dict[str, Sequence[Identity]] = {}
         self.clusters: dict[str, Cluster] = {}
+
+    def admit(self, name: str, identities: Sequence[Identity]) -> None:
+        """The cluster of this name is to ask who comes, from its start on: these may."""
+        self._known[name] = identities
 
     async def start_cluster(
         self,
@@ -113,11 +118,10 @@ class KubeSim:
         labels: Mapping[str, str] | None = None,
         controllers: bool = True,
         port: int = 0,
-        identities: Sequence[Identity] = (),
     ) -> str:
         """Its URL. A hub is a cluster without nodes and controllers: objects lie there. Port 0 is any
         free one."""
-        cluster = Cluster(name, labels or {}, self._clock, self._seed, identities)
+        cluster = Cluster(name, labels or {}, self._clock, self._seed, self._known.get(name, ()))
         if controllers:
             cluster.run_jobs(self._default_run_ms)
         for group in nodes:

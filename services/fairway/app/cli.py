@@ -35,6 +35,7 @@ def _program() -> None:
 def run(
     services: Annotated[list[str], typer.Argument(help=f"one or more of {', '.join(EVERYTHING)}, or all; or {MEMBER}")],
     cluster: Annotated[str, typer.Option(help="for `run agent` and `run member`: which one; else all")] = "",
+    insecure: Annotated[bool, typer.Option("--insecure", help="let the gateway listen beyond this machine")] = False,
     announce: Annotated[bool, typer.Option("--announce", help="print a line of JSON once everything works")] = False,
 ) -> None:
     """Run services in this process, against the NATS, Redis and clusters of the environment."""
@@ -60,7 +61,8 @@ def run(
             print(msgspec.json.encode(facts).decode(), flush=True)
 
     try:
-        settings = msgspec.structs.replace(from_environment(), only_cluster=cluster)
+        settings = from_environment()
+        settings = msgspec.structs.replace(settings, only_cluster=cluster, insecure=insecure or settings.insecure)
         uvloop.run(run_member(settings, ready) if MEMBER in names else process.run(names, settings, ready))
     except ValueError as error:
         end(Failure(USAGE, str(error)))
