@@ -70,7 +70,7 @@ def test_a_redirect_is_not_followed(door: Door, other: Door, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("answer", "given", "says"),
     [
-        pytest.param((401, {"title": "who?"}), False, ("no credential was found", "--token-file"), id="401 without one"),
+        pytest.param((401, {"title": "who?"}), False, ("no credential was found", "--token-file"), id="401, none sent"),
         pytest.param((401, {"title": "expired", "detail": "make one"}), True,
                      ("does not take the token in", "expired; make one"), id="401 with one"),
         pytest.param((403, {"title": "ann may not list jobs", "detail": "ask for it"}), True,
