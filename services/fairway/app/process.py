@@ -122,17 +122,17 @@ class _Server(uvicorn.Server):
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-async def run(names: Sequence[str], settings: Settings, ready: Ready | None = None) -> None:
-    """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the addresses of HTTP and of
-    metrics. ValueError when the gateway would be open to others."""
+async def run(names: Sequence[str], settings: Settings, ready: Callable[[dict[str, Any]], None] | None = None) -> None:
+    """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address. ValueError
+    when the gateway would be open to others."""
     if "gateway" in names:
         check_address(settings.http_host, settings.insecure)
     process = Process(names, settings)
     server = _Server(uvicorn.Config(process, host=settings.http_host, port=settings.http_port, log_level=logging.ERROR))
-    watched = _metrics(process, settings)
     end = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, end.set)
+    watched = _metrics(process, settings)
     async with asyncio.TaskGroup() as group:
         serving, watching = group.create_task(server.serve()), group.create_task(watched.serve())
         working = group.create_task(_work(process, (server, watched), ready))

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 class Settings(Struct, frozen=True):
     """`clusters_dir` holds one kubeconfig a member cluster, `<name>.kubeconfig`, and optionally `<name>.json` with its
-    labels and taints; port 0 means any free one; `public_url` is where others reach the door. `allow_loopback`:
+    labels and taints; `http_port` 0 means any free one; `public_url` is where others reach the door. `allow_loopback`:
     joined clusters may be on this machine; `service_account` is where a pod's token and CA lie. In seconds:
     `watch_silence`, for which the silence of a watch is trusted, and `node_grace`, for which pods may stay on a node
     that is away. What the scheduler saw is kept for `views_days`, up to `views_mib`; 0: not at all."""
@@ -21,8 +21,6 @@ class Settings(Struct, frozen=True):
     clusters_dir: str = ""
     http_host: str = "127.0.0.1"
     http_port: int = 0
-    metrics_host: str = "127.0.0.1"
-    metrics_port: int = 0
     insecure: bool = False
     only_cluster: str = ""
     stub_clusters: bool = False
@@ -35,6 +33,9 @@ class Settings(Struct, frozen=True):
     node_grace: float = 60.0
     views_days: int = 7
     views_mib: int = 1024
+    # Where metrics are told: FAIRWAY_METRICS_HOST and FAIRWAY_METRICS_PORT, 0 for any free one.
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int = 0
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -60,10 +61,9 @@ def _seconds(name: str, given: str) -> float:
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
-    FAIRWAY_HTTP_PORT, FAIRWAY_METRICS_HOST, FAIRWAY_METRICS_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS,
-    FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE, FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR,
-    FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE, FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB. Raises ValueError, which names
-    the variable."""
+    FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE,
+    FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR, FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE,
+    FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB. Raises ValueError, which names the variable."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
@@ -76,8 +76,6 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         clusters_dir=text("CLUSTERS_DIR", ""),
         http_host=text("HTTP_HOST", plain.http_host),
         http_port=_whole("HTTP_PORT", text("HTTP_PORT", "0"), 0, 65_535),
-        metrics_host=text("METRICS_HOST", plain.metrics_host),
-        metrics_port=_whole("METRICS_PORT", text("METRICS_PORT", "0"), 0, 65_535),
         insecure=text("INSECURE", "") in ("1", "true", "yes"),
         stub_clusters=bool(text("STUB_CLUSTERS", "")),
         replicas=_whole("REPLICAS", text("REPLICAS", "1"), 1, 5),
@@ -89,4 +87,6 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         node_grace=_seconds("NODE_GRACE", text("NODE_GRACE", str(plain.node_grace))),
         views_days=_whole("VIEWS_DAYS", text("VIEWS_DAYS", str(plain.views_days)), 1, 365),
         views_mib=_whole("VIEWS_MIB", text("VIEWS_MIB", str(plain.views_mib)), 0, 1 << 20),
+        metrics_host=text("METRICS_HOST", plain.metrics_host),
+        metrics_port=_whole("METRICS_PORT", text("METRICS_PORT", "0"), 0, 65_535),
     )
