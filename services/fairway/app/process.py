@@ -148,7 +148,7 @@ async def run(names: Sequence[str], settings: Settings, ready: Callable[[dict[st
 def _metrics(process: Process, settings: Settings) -> _Server:
     page = MetricsPage(settings.metrics_host, process.counted, process)
     host, port = settings.metrics_host, settings.metrics_port
-    return _Server(uvicorn.Config(page, host=host, port=port, log_level=logging.ERROR, lifespan="off"))
+    return _Server(uvicorn.Config(page, host=host, port=port, log_level="error", lifespan="off"))
 
 
 async def _work(process: Process, servers: tuple[_Server, _Server], ready: Ready | None) -> None:
