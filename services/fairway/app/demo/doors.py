@@ -96,7 +96,7 @@ class Doors:
     async def _by_command(self, piece: Piece) -> None:
         file = self._fleet.dir / f"sent-{self._sent}.json"
         items = {"apiVersion": "v1", "kind": "List", "items": [piece.manifest, *piece.policies]}
-        await asyncio.to_thread(file.write_bytes, msgspec.json.encode(items))
+        await asyncio.to_thread(private.write, file, msgspec.json.encode(items))
         await self.command(_namespace(piece), "submit", "-f", str(file))
 
     async def command(self, namespace: str, *words: str) -> None:
