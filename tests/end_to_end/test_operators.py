@@ -137,16 +137,17 @@ async def test_drift_is_told_key_by_key_and_gone_when_the_store_is_made_anew(tmp
 async def test_dead_letters_that_wait_are_told_by_the_gateway(tmp_path: Path) -> None:
     plan = FleetPlan(CLUSTERS, stub_clusters=True, groups=(("gateway",),))
     async with running(tmp_path, plan) as fleet, httpx.AsyncClient() as client:
+        metrics = f"{fleet.processes['gateway'].said['metrics']}/metrics"
         bus = await NatsBus.connect(fleet.nats.url, "letters")
         garbage = Outgoing("garbage", subjects.dead_letter("gateway"), b"no letter")
         await bus.publish([garbage])
         await bus.close()
         (letter,) = (await asked(fleet, "dlq", "list"))["items"]
         assert (letter["why"]["code"], letter["size"]) == ("Undecodable", 9)
-        scraped = (await client.get(f"{fleet.http}/metrics")).text
+        scraped = (await client.get(metrics)).text
         assert 'fairway_dead_letters_waiting{service="gateway"} 1.0' in scraped
         assert (await fairway(fleet, "dlq", "drop", "--all"))[0] == 0
-        assert "fairway_dead_letters_waiting{" not in (await client.get(f"{fleet.http}/metrics")).text
+        assert "fairway_dead_letters_waiting{" not in (await client.get(metrics)).text
 
 
 async def test_without_a_service_the_store_stays_empty_and_the_command_says_so(tmp_path: Path) -> None:

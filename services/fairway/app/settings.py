@@ -39,6 +39,9 @@ class Settings(Struct, frozen=True):
     views_days: int = 7
     views_mib: int = 1024
     namespaces: SystemNamespaces = SYSTEM_NAMESPACES
+    # Where metrics are told: FAIRWAY_METRICS_HOST and FAIRWAY_METRICS_PORT, 0 for any free one.
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int = 0
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -103,4 +106,6 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
             _namespaces("ADMIN_NAMESPACES", text("ADMIN_NAMESPACES", ",".join(plain.namespaces.admin))),
             _namespaces("RESERVED_NAMESPACES", text("RESERVED_NAMESPACES", "")),
         ),
+        metrics_host=text("METRICS_HOST", plain.metrics_host),
+        metrics_port=_whole("METRICS_PORT", text("METRICS_PORT", "0"), 0, 65_535),
     )

@@ -45,7 +45,8 @@ def _dispatch(view: View, heard: Heard, now: int) -> Decision:
     copy = copy_of(job)
     if reserved(copy.namespace, view.reserved) and not heard.outcomes:
         # Admitted by a version that did not ask, or by nobody.
-        return Decision((given_up(Teller(view, SERVICE, heard, now), wire.Lost, reserved_reason(copy.namespace)).step(),))
+        why = reserved_reason(copy.namespace)
+        return Decision((given_up(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
     if not heard.outcomes:
         return Decision(calls=(Call(HOLD if copy.room else APPLY, job.cluster, job.id, job.attempt, copy),))
     outcome = heard.outcomes[-1]

@@ -108,7 +108,7 @@ NOT_YOURS: dict[str, tuple[Json, tuple[tuple[str, str, Json], ...], Code, str]] 
         pods(priorityClassName="system-node-critical"), (SYSTEM,), Code.UNSAFE_POD, "priorityClassName",
     ),
     "a class beyond its profile": (
-        pods(priorityClassName="high"), (HIGH, granted(priorityClasses=["low"])), Code.FORBIDDEN, "priorityClassName",
+        pods(priorityClassName="high"), (HIGH, granted(priorityClasses=["low"])), Code.UNSAFE_POD, "priorityClassName",
     ),
 }  # fmt: skip
 
