@@ -97,7 +97,7 @@ EXAMPLES: dict[str, Struct] = {
         holds=("reservations", "placeholders"), cordoned=True, left=True, mode="push",
     ),
     "stranded": fleet.Stranded(
-        at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61),)
+        at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61, "team-a"),)
     ),
     "freed": fleet.Freed(
         at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4, labels={"region": "eu"}

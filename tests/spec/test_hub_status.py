@@ -8,7 +8,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 from hub_mirror import JOB, House, opened
-from lives import Life, failing, running
+from lives import Life, dispatched, failing, running
 
 from fairway.domain.decision import NOTHING, Call
 from fairway.watcher import final
@@ -85,9 +85,18 @@ async def test_a_failure_is_the_end_when_the_record_says_so_in_the_members_words
 async def test_a_failure_that_nobody_saw_is_looked_up_in_the_member(house: House) -> None:
     await house.member.apply(JOB, {"metadata": {"name": "a", "namespace": "team-a"}})
     house.member.show((JOB, "team-a", "a"), FAILED | {"failed": 7})
-    life = ended(running(attempts=1), wire.Failed)
+    there = house.member.objects[JOB, "team-a", "a"]["metadata"]["uid"]
+    life = ended(dispatched(attempts=1, uid=there), wire.Failed)
     await house.told(house.job(life), life.said[-1][1])
     assert (await house.shows())["failed"] == 7
+
+
+async def test_another_object_of_that_name_does_not_say_how_it_failed(house: House) -> None:
+    await house.member.apply(JOB, {"metadata": {"name": "a", "namespace": "team-a"}})
+    house.member.show((JOB, "team-a", "a"), FAILED | {"failed": 7})
+    life = ended(dispatched(attempts=1, uid="u-of-ours"), wire.Failed)
+    await house.told(house.job(life), life.said[-1][1])
+    assert "failed" not in await house.shows()
 
 
 ENDS = {

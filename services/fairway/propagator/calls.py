@@ -12,7 +12,7 @@ HOLD, APPLY, DELETE, RELEASE = "hold", "apply", "delete", "release"
 
 class Copy(Struct, frozen=True):
     """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, and the
-    PriorityClass that its pods name, with its value."""
+    PriorityClass that its pods name, with its value. `uid` is that of the attempt's object, once it is known."""
 
     kind: str
     namespace: str
@@ -22,6 +22,7 @@ class Copy(Struct, frozen=True):
     room: Room | None = None
     priority_class: str = ""
     priority: int = 0
+    uid: str = ""
 
 
 class Made(Struct, frozen=True):
@@ -39,6 +40,8 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
     assert job.spec is not None, "a job with an attempt was admitted"
     work = job.spec.workload
     hub = job.spec.hub.uid if job.spec.hub else ""
-    room = room_of(job, attempt or job.attempt)
+    number = attempt or job.attempt
+    room = room_of(job, number)
+    uid = next((one.uid for one in job.attempts if one.number == number), "")
     manifest, class_name, value = job.spec.manifest, work.priority_class, job.spec.priority
-    return Copy(work.key, work.namespace, work.name, manifest, hub, room, class_name, value)
+    return Copy(work.key, work.namespace, work.name, manifest, hub, room, class_name, value, uid)

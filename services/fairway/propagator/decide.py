@@ -59,7 +59,7 @@ def _dispatch(view: Jobs, heard: Heard, now: int) -> Decision:
         # Nobody has said anything against the job, and what has not answered may answer again.
         text = f"{job.cluster} could not take the object: {outcome.text}"
         return Decision((next_attempt(teller, wire.Lost, Reason(Code.WEBHOOK_FAILED, text, remedy=_WEBHOOK)).step(),))
-    code = Code.NAME_CONFLICT if outcome.code == "NameConflict" else Code.APPLY_REFUSED
+    code = Code(outcome.code) if outcome.code in (Code.NAME_CONFLICT, Code.NO_SEAL) else Code.APPLY_REFUSED
     text = f"{job.cluster} refused the object: {outcome.text}"
     return Decision((attempt_over(teller, wire.Lost, Reason(code, text, remedy=_remedy(code))).step(),))
 
@@ -109,6 +109,8 @@ def gone(outcome: Outcome) -> bool:
 
 
 def _remedy(code: Code) -> str:
+    if code is Code.NO_SEAL:
+        return "find out who made it there, and remove it: it carries Fairway's labels and is not Fairway's"
     if code is Code.NAME_CONFLICT:
         return "rename the job, or remove the object of that name from the cluster"
     return "see what the cluster says, and whether Fairway may create such objects there"

@@ -151,8 +151,14 @@ class QueueView(JobsView):
         )
 
 
+def _freed(said: fleet.Freed) -> str:
+    """Room is made known of each cluster on its own subject."""
+    return subjects.cluster(fleet.Freed.verb, said.cluster)
+
+
 def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
     """`views` receives the view once the service runs, for whoever asks for a job's place."""
+    freed = msgspec.json.Decoder(fleet.Freed)
     ears = (
         Ear(
             subjects.JOBS,
@@ -160,7 +166,7 @@ def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
             tuple(f"fairway.job.{verb}.>" for verb in _HEARD),
             msgspec.json.Decoder(wire.Message),
         ),
-        Ear(subjects.CLUSTERS, f"{SERVICE}-freed", ("fairway.cluster.freed.>",), msgspec.json.Decoder(fleet.Freed)),
+        Ear(subjects.CLUSTERS, f"{SERVICE}-freed", ("fairway.cluster.freed.>",), freed, _freed),
     )
 
     def view() -> QueueView:
