@@ -12,6 +12,9 @@ from fairway.workloads.registry import KINDS
 
 JOB_LABEL = "fairway.io/job"
 ATTEMPT_LABEL = "fairway.io/attempt"
+# Fairway's own namespace, in the hub and in members: nobody else makes anything there.
+HOME = "fairway-system"
+PLACEHOLDER_LABEL = "fairway.io/placeholder"
 # As API servers know who has set a field (adapters/kubernetes_create.py).
 FIELD_MANAGER = "fairway"
 MANAGED_LABEL = "fairway.io/managed"

@@ -27,7 +27,7 @@ from fairway.agent.service import run_agent
 from fairway.app.enrolment import Enrolment, agent_settings, follow_file
 from fairway.app.farewell import Farewells
 from fairway.app.fleet_key import fleet_key
-from fairway.app.member import keep_informed
+from fairway.app.member import announce, keep_informed
 from fairway.app.renewal import Renewal
 from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
@@ -125,6 +125,7 @@ class Parts(Struct):
     async def _agent(self, cluster: Cluster) -> None:
         """Beside a member in pull mode an agent runs already; it is told what was said of its cluster."""
         facts = self.clusters.facts(cluster.name)
+        await announce(self.bus, cluster.name, facts, self.clock)
         if isinstance(cluster, RemoteCluster):
             await keep_informed(cluster, facts, self.clock)
         mode = facts.mode if cluster.name in self.enrolment.secrets else ""
