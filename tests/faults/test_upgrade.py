@@ -21,3 +21,17 @@ async def test_replacing_every_process_by_one_that_says_more_and_back_loses_and_
             await scene.says(b"added_since") if program == "next_version" else await scene.flows()
 
     assert (await under_load(tmp_path, replace, ALONE)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_what_a_version_left_that_sealed_nothing_is_adopted_and_no_job_is_lost_or_doubled(tmp_path: Path) -> None:
+    async def replace(scene: Scene) -> None:
+        for program in ("former_version", "fairway.app.cli"):
+            scene.arena.program = program
+            for group in ALONE.groups:
+                await scene.arena.processes["-".join(group)].stop()
+                await scene.arena.start_process(group)
+            await scene.flows(4)
+        await scene.says(b'"adopted":true')
+
+    assert (await under_load(tmp_path, replace, ALONE)).wrong == ()
