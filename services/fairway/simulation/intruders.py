@@ -41,6 +41,9 @@ class Intruders:
             return
         member, kind = self._member(), self._rng.choice(pods.KINDS)
         labels = job_labels(*self._attempt())
+        if (ours := member.ours()) and self._rng.random() < 0.8:  # of what is there now
+            copied = self._rng.choice(ours)
+            kind, labels = copied[0], job_labels(*member.whose(member.objects[copied]))
         self._count += 1
         key = (kind, HOSTILE, f"forged-{self._count}")
         await self._there(member, key, self._made(key, labels, self._rng.random() < 0.5))
@@ -51,11 +54,14 @@ class Intruders:
         tenant, kind = self._rng.choice(("team-a", "team-b", "team-c")), self._rng.choice(pods.KINDS)
         name = f"job-{number}"
         key = (kind, tenant, name)
-        member = self._member()
-        if key not in member.objects:
-            labels = job_labels(job_id(tenant, f"client-{number}", name), 1)
-            self._count += 1
-            await self._there(member, key, editing.applied(self._made(key, labels, well=True)))
+        labels = job_labels(job_id(tenant, f"client-{number}", name), 1)
+        made = []
+        for member in self._fleet.members.values():
+            if key not in member.objects:
+                self._count += 1
+                manifest = editing.applied(self._made(key, labels, well=True))
+                made.append(asyncio.ensure_future(self._there(member, key, manifest)))
+        await asyncio.gather(*made)
 
     def _made(self, key: Key, labels: dict[str, str], well: bool) -> Json:
         """It has ended, well or not, and says so. Nothing of it runs."""
