@@ -33,7 +33,7 @@ async def applied(cluster: Cluster, job: dict[str, Any], judged: bool, may: Any 
     bus, clock = MemoryBus(SystemClock()), SystemClock()
     said = wire.Submitted(tenant="team", manifest=msgspec.Raw(msgspec.json.encode(job)), at=1)
     await bus.publish([Outgoing("m", subjects.job(said.verb, "team"), msgspec.json.encode(said))])
-    hands = Hands(World(bus, MemoryStore(), clock, "propagator"), {"m1": cluster}, may=may)
+    hands = Hands(World(bus, MemoryStore(), clock, "propagator"), {"m1": cluster}, b"a key", may=may)
     return await hands(Call(APPLY, "m1", "j1", 1, Copy(JOB, "team", "one", wire.ManifestRef(1, "x", 1), judged=judged)))
 
 

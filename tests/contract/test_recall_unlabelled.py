@@ -18,12 +18,13 @@ from fairway.runtime.loop import World
 from fairway.runtime.ports import Cluster as Port
 from fairway.wire import jobs as wire
 
+KEY = b"a key"
 RECALL = Call(DELETE, "m1", "j1", 1, Copy(JOB, "team-a", "train", wire.ManifestRef(1, "x", 1)))
 
 
 def hands(cluster: Port) -> Hands:
     clock = SystemClock()
-    return Hands(World(MemoryBus(clock), MemoryStore(), clock, "propagator"), {"m1": cluster})
+    return Hands(World(MemoryBus(clock), MemoryStore(), clock, "propagator"), {"m1": cluster}, KEY)
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,15 @@ from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.domain.decision import Call
 from fairway.runtime.members import Members
-from fairway.watcher.decide import Observed
 from fairway.watcher.doubts import LOOK, Look
 from fairway.watcher.missing import Listed
 from fairway.watcher.service import Eyes
 from fairway.watcher.suspicion import Suspicion
+from fairway.watcher.whose import Observed
 from fairway.workloads.render import job_labels
 
 KIND = "Job.batch/v1"
+KEY = b"a key"
 
 
 class Box:
@@ -43,7 +44,7 @@ async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back(
     away.away = True
     box = Box()
     members = Members({"away": away, "there": there})
-    looking = asyncio.create_task(Eyes(members, Suspicion(MemoryBus(clock), members))(box))
+    looking = asyncio.create_task(Eyes(members, Suspicion(MemoryBus(clock), members, KEY), KEY)(box))
     assert await box.next() == Listed(cluster="there", kind=KIND, keys=frozenset())
     away.away = False
     assert await box.next() == Listed(cluster="away", kind=KIND, keys=frozenset())
@@ -58,7 +59,7 @@ async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back(
 async def test_a_question_about_a_member_that_has_left_is_answered_and_nothing_is_known() -> None:
     clock = ManualClock()
     asked = Call(LOOK, "gone", "a-1", 2, Look(KIND, "team-a", "a", ""))
-    answer = await Suspicion(MemoryBus(clock), Members({}))(asked)
+    answer = await Suspicion(MemoryBus(clock), Members({}), KEY)(asked)
     assert (answer.ok, answer.text) == (False, "gone is no member of this fleet now")
 
 
@@ -66,7 +67,7 @@ async def test_an_object_of_which_a_label_is_changed_is_told_as_gone() -> None:
     clock = ManualClock()
     member = MemoryCluster("m", clock, [KIND])
     box, members = Box(), Members({"m": member})
-    looking = asyncio.create_task(Eyes(members, Suspicion(MemoryBus(clock), members))(box))
+    looking = asyncio.create_task(Eyes(members, Suspicion(MemoryBus(clock), members, KEY), KEY)(box))
     assert await box.next() == Listed(cluster="m", kind=KIND, keys=frozenset())
     made = await member.apply(KIND, {"metadata": {"name": "a", "namespace": "team-a", "labels": job_labels("a-1", 2)}})
     assert not (await box.next()).gone

@@ -44,7 +44,7 @@ _SPEC = jobs.JobSpec(
 _TAINT = Taint("gpu", "NoSchedule", "yes")
 _NODE = Node(
     "north-node-1", {"cpu": 64_000, _GPU: 8}, {"gpu": "a100"}, (_TAINT,), False, {"cpu": 500},
-    {"llm-k3v9q2/2": Pods({"Worker": 1}, {"cpu": 4_000, _GPU: 8})}, {"llm-k3v9q2/2": {"cpu": 4_000, _GPU: 8}},
+    {"llm-k3v9q2/2": Pods({"Worker": 1}, {"cpu": 4_000, _GPU: 8}, "team-a")}, {"llm-k3v9q2/2": {"cpu": 4_000, _GPU: 8}},
 )  # fmt: skip
 _OBJECT: dict[str, Any] = {"at": AT, "kind": "Queue", "namespace": "fleet", "name": "gold"}
 _RETURN: dict[str, Any] = {**_HEAD, "cluster": "north", "why": _WHY}
@@ -97,7 +97,7 @@ EXAMPLES: dict[str, Struct] = {
         holds=("reservations", "placeholders"), cordoned=True, left=True, mode="push",
     ),
     "stranded": fleet.Stranded(
-        at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61),)
+        at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61, "team-a"),)
     ),
     "freed": fleet.Freed(
         at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4, labels={"region": "eu"}

@@ -1,5 +1,6 @@
 """Every process replaced under load by one of the next version, which says more on the wire, and back again."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -21,3 +22,22 @@ async def test_replacing_every_process_by_one_that_says_more_and_back_loses_and_
             await scene.says(b"added_since") if program == "next_version" else await scene.flows()
 
     assert (await under_load(tmp_path, replace, ALONE)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_what_a_version_left_that_sealed_nothing_is_adopted_and_no_job_is_lost_or_doubled(tmp_path: Path) -> None:
+    async def replace(scene: Scene) -> None:
+        await everything(scene, "former_version")
+        adopted = asyncio.create_task(scene.says(b'"adopted":true'))
+        await everything(scene, "fairway.app.cli")
+        await adopted
+
+    assert (await under_load(tmp_path, replace, ALONE)).wrong == ()
+
+
+async def everything(scene: Scene, program: str) -> None:
+    scene.arena.program = program
+    for group in ALONE.groups:
+        await scene.arena.processes["-".join(group)].stop()
+        await scene.arena.start_process(group)
+    await scene.flows(4)

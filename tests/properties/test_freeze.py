@@ -9,10 +9,11 @@ from lives import T0, S, dispatched, running
 
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.silence import SILENT_MS, Freeze, freeze
-from fairway.watcher.decide import Late, Listed, Observed
+from fairway.watcher.decide import Late, Listed
 from fairway.watcher.doubts import GONE, LOOK, STRIPPED
 from fairway.watcher.freeze import guarded as decide
 from fairway.watcher.missing import Emptied
+from fairway.watcher.whose import Observed
 from fairway.wire import fleet
 
 NOW = T0 + 900 * S
@@ -24,7 +25,8 @@ _strand = fleet.Strand("llm-1", 1, "n1", "has been silent", 99)
 
 def _observed(gone: bool, state: str) -> Observed:
     status = {"conditions": [{"type": state, "status": "True", "message": "m"}]}
-    body = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "llm"}, "status": status}
+    meta = {"name": "llm", "uid": "u-9"}
+    body = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": meta, "status": status}
     return Observed(job="llm-1", tenant="team-a", attempt=1, cluster="c1", kind=KIND, manifest=body, gone=gone)
 
 

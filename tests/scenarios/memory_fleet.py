@@ -39,6 +39,7 @@ from fairway.wire import subjects
 from fairway.wire.inbound import CancelRequest, SubmitRequest
 
 Json = dict[str, Any]
+KEY = b"the key of a fleet in memory"
 T0 = 1_700_000_000_000
 _message = msgspec.json.Decoder(wire.Message).decode
 _report = msgspec.json.Decoder(fleet_wire.Report).decode
@@ -124,9 +125,9 @@ class Fleet:
 
     def services(self) -> dict[str, Callable[[], Service]]:
         clusters = Members(self.clusters)
-        hands = Hands(World(self.bus, self.store.beside(), self.clock, "propagator"), clusters)
+        hands = Hands(World(self.bus, self.store.beside(), self.clock, "propagator"), clusters, KEY)
         dispatch, recall = propagator.services(hands)
-        eyes = watcher.Eyes(clusters, Suspicion(self.bus, clusters))
+        eyes = watcher.Eyes(clusters, Suspicion(self.bus, clusters, KEY), KEY)
         return {
             "inbound": inbound.service,
             "admission": lambda: admission.service(self.catalog),

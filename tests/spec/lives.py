@@ -94,8 +94,8 @@ def reserved(cluster: str = "c1", **more: Any) -> Life:
     return life.then(wire.Reserved, cluster=cluster, slots=SLOTS, expires_at=life.at + 60 * S)
 
 
-def dispatched(cluster: str = "c1", **more: Any) -> Life:
-    return reserved(cluster, **more).then(wire.Dispatched, cluster=cluster, uid="u-9")
+def dispatched(cluster: str = "c1", uid: str = "u-9", **more: Any) -> Life:
+    return reserved(cluster, **more).then(wire.Dispatched, cluster=cluster, uid=uid)
 
 
 def running(cluster: str = "c1", **more: Any) -> Life:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 from hub_mirror import JOB, House, opened
-from lives import Life, failing, running
+from lives import Life, dispatched, failing, running
 
 from fairway.domain.decision import NOTHING, Call
 from fairway.watcher import final
@@ -82,12 +82,13 @@ async def test_a_failure_is_the_end_when_the_record_says_so_in_the_members_words
     assert await house.shows() == FAILED | {"ready": 0}
 
 
-async def test_a_failure_that_nobody_saw_is_looked_up_in_the_member(house: House) -> None:
-    await house.member.apply(JOB, {"metadata": {"name": "a", "namespace": "team-a"}})
+@pytest.mark.parametrize(("of_another", "said"), [("", 7), ("made by somebody else", None)])
+async def test_a_failure_that_nobody_saw_is_looked_up_in_the_member(house: House, of_another: str, said: Any) -> None:
+    there = await house.member.apply(JOB, {"metadata": {"name": "a", "namespace": "team-a"}})
     house.member.show((JOB, "team-a", "a"), FAILED | {"failed": 7})
-    life = ended(running(attempts=1), wire.Failed)
+    life = ended(dispatched(attempts=1, uid=of_another or there.uid), wire.Failed)
     await house.told(house.job(life), life.said[-1][1])
-    assert (await house.shows())["failed"] == 7
+    assert (await house.shows()).get("failed") == said
 
 
 ENDS = {

@@ -10,15 +10,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from fairway.adapters.adoption import check_sealed
 from fairway.adapters.kubernetes_http import METADATA, Failing, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.runtime.ports import Applied, ClusterRefused, Unreachable
 from fairway.wire.reasons import Code
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 
 Json = dict[str, Any]
 
-JOB_LABEL = "fairway.io/job"
-ATTEMPT_LABEL = "fairway.io/attempt"
 # Whoever looks at managedFields sees who made the object. The hub has warned of unknown fields already.
 _QUERY = {"fieldManager": "fairway", "fieldValidation": "Ignore"}
 _NAMESPACE = "Namespace.v1"
@@ -114,6 +114,7 @@ def check_ours(kind: str, found: Json, wanted: Json) -> None:
     if there.get(ATTEMPT_LABEL) != ours.get(ATTEMPT_LABEL):
         text = f"{where} is there of attempt {there.get(ATTEMPT_LABEL)}; it has to be deleted first"
         raise ClusterRefused("StaleObject", text)
+    check_sealed(found, wanted, where)
     if found["metadata"].get("deletionTimestamp"):
         raise ClusterRefused("StaleObject", f"{where} is being deleted; apply again when it is gone")
 

@@ -59,7 +59,7 @@ class Remover:
         """True when nothing is left within `wait_s`. An object without these labels is another's and stays."""
         if not what.labels:
             raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
-        left = await self._order(what)
+        left = await self._order(what) if what.name else None
         selector = ",".join(f"{name}={value}" for name, value in sorted(what.labels.items()))
         pods = Scope(_PODS, selector=selector, namespace=what.namespace)
         try:

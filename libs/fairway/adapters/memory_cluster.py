@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from fairway.adapters.adoption import check_sealed
 from fairway.runtime.ports import Applied, Change, Clock, ClusterRefused, Unreachable
 from fairway.wire.reasons import Code
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
+from fairway.workloads.render import ATTEMPT_LABEL, FIELD_MANAGER, JOB_LABEL
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]  # kind, namespace, name
@@ -52,7 +53,7 @@ class MemoryCluster:
         if found is not None:
             _check_ours(found, manifest)
         else:
-            self._create(key, manifest)
+            self._create(key, _by_fairway(manifest))
         self._answered()
         return Applied(self.objects[key]["metadata"]["uid"], adopted=found is not None)
 
@@ -190,6 +191,12 @@ class MemoryCluster:
             raise Unreachable(f"{self.name} took the call and its answer was lost")
 
 
+def _by_fairway(manifest: Json) -> Json:
+    """As an API server keeps it of who made an object, if the manifest does not say more of that."""
+    made = [{"manager": FIELD_MANAGER, "fieldsV1": {}}]
+    return {**manifest, "metadata": {"managedFields": made, **manifest["metadata"]}}
+
+
 def _selected(manifest: Json, selector: str) -> bool:
     """A selector is the name of a label here."""
     return not selector or selector in (manifest["metadata"].get("labels") or {})
@@ -208,3 +215,4 @@ def _check_ours(found: Json, wanted: Json) -> None:
         raise ClusterRefused(Code.NAME_CONFLICT, f"{name} is there and belongs to somebody else; rename one of them")
     if not _carries(found, {ATTEMPT_LABEL: ours.get(ATTEMPT_LABEL, "")}):
         raise ClusterRefused("StaleObject", f"{name} is there of another attempt; it has to be deleted first")
+    check_sealed(found, wanted, name)

@@ -9,6 +9,7 @@ from enum import StrEnum
 import msgspec
 from msgspec import Struct
 
+from fairway.domain.attempt import Attempt, newest_with
 from fairway.domain.blame import avoided_for
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
@@ -37,19 +38,6 @@ ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.REJECTE
 IN_CLUSTER = frozenset({State.RESERVED, State.DISPATCHED, State.RUNNING, State.RETURNING})
 # States in which the job's request is charged to its quota.
 CHARGED = frozenset({State.DEQUEUED, State.PLACED}) | IN_CLUSTER
-
-
-class Attempt(Struct, frozen=True, omit_defaults=True):
-    """One try in one cluster, and how it ended (no reason: it has not). `hold` is how room is held in the member."""
-
-    number: int
-    cluster: str
-    slots: tuple[Slot, ...] = ()
-    started_at: int = 0
-    running_at: int = 0
-    ended_at: int = 0
-    why: Reason | None = None
-    hold: str = ""
 
 
 class Job(Struct, frozen=True, omit_defaults=True):
@@ -110,6 +98,12 @@ class Job(Struct, frozen=True, omit_defaults=True):
         return self.state in CHARGED
 
     @property
+    def uid(self) -> str:
+        """Of the present attempt's object in its cluster; empty while nobody knows it."""
+        last = self.attempts[-1] if self.attempts else None
+        return last.uid if last is not None and last.number == self.attempt else ""
+
+    @property
     def key(self) -> str:
         """`<job>/<attempt>`, the name of the present attempt everywhere."""
         return f"{self.id}/{self.attempt}"
@@ -135,7 +129,7 @@ MOVES: dict[type[JobMessage], tuple[tuple[State, ...], State | None]] = {
     wire.Dequeued: ((State.QUEUED,), State.DEQUEUED),
     wire.Placed: ((State.DEQUEUED,), State.PLACED),
     wire.Reserved: ((State.PLACED,), State.RESERVED),
-    wire.Dispatched: ((State.RESERVED,), State.DISPATCHED),
+    wire.Dispatched: ((*_STARTED, State.RESERVED), State.DISPATCHED),
     wire.Running: ((State.DISPATCHED,), State.RUNNING),
     wire.Succeeded: (_STARTED, State.SUCCEEDED),
     wire.Failed: ((State.RESERVED, *_STARTED), State.RETURNING),
@@ -174,6 +168,8 @@ def fold(job: Job | None, message: JobMessage) -> Job:
     state = move[1] or job.state
     if getattr(message, "final", False):
         state = State.FAILED
+    elif isinstance(message, wire.Dispatched) and job.state is State.RUNNING:
+        state = job.state  # its object was found again, and which one it is had not been known
     changes: dict[str, object] = {"rev": message.rev, "at": message.at, "state": state}
     if state != job.state:
         changes |= {"entered": message.rev, "since": message.at}
@@ -195,10 +191,12 @@ def _effects(job: Job, message: JobMessage) -> dict[str, object]:
         case wire.Reserved():
             tried = Attempt(job.attempt, message.cluster, message.slots, message.at, hold=message.hold)
             return {"slots": message.slots, "attempts": (*job.attempts, tried), "held_until": message.expires_at}
+        case wire.Dispatched():
+            return {"attempts": newest_with(job.attempts, uid=message.uid)}
         case wire.Running():
-            return {"attempts": _last(job, running_at=message.at)}
+            return {"attempts": newest_with(job.attempts, running_at=message.at)}
         case wire.Succeeded():
-            return {"attempts": _last(job, ended_at=message.at)}
+            return {"attempts": newest_with(job.attempts, ended_at=message.at)}
         case wire.Failed() | wire.Lost():
             return _attempt_ended(job, message)
         case wire.Recall():
@@ -211,7 +209,12 @@ def _effects(job: Job, message: JobMessage) -> dict[str, object]:
         case wire.Cancelled():
             why = Reason(code=Code.CANCELLED, text=f"cancelled by {message.who or 'its owner'}")
             why = job.stopped if job.stopped and not message.who else why
-            return {"why": why, "removing": "", "recalled": 0, "attempts": _last(job, ended_at=message.at, why=why)}
+            return {
+                "why": why,
+                "removing": "",
+                "recalled": 0,
+                "attempts": newest_with(job.attempts, ended_at=message.at, why=why),
+            }
     return {}
 
 
@@ -239,12 +242,5 @@ def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> dict[str, obje
     return {
         "why": message.why,
         "avoid": {**{name: end for name, end in job.avoid.items() if end > message.at}, cluster: until},
-        "attempts": _last(job, ended_at=message.at, why=message.why),
+        "attempts": newest_with(job.attempts, ended_at=message.at, why=message.why),
     }
-
-
-def _last(job: Job, **changes: object) -> tuple[Attempt, ...]:
-    """The attempts with the newest one changed, unless it has ended already."""
-    if not job.attempts or job.attempts[-1].ended_at:
-        return job.attempts
-    return (*job.attempts[:-1], msgspec.structs.replace(job.attempts[-1], **changes))

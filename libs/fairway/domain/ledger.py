@@ -6,22 +6,24 @@ from msgspec import Struct
 
 from fairway.domain.job import Job
 from fairway.domain.resources import Resources, add, scale
-from fairway.wire.capacity import Node, Slot
+from fairway.wire.capacity import Node, Pods, Slot
 
 
 class Hold(Struct, frozen=True):
     """One attempt's reservation: planned slots, and what one pod of each pod set requests. Until the attempt was
-    dispatched the hold ends at `expires_at` (ms); 0: when the attempt ends."""
+    dispatched the hold ends at `expires_at` (ms); 0: when the attempt ends. Its pods are in `namespace` (empty: not
+    kept, by an older version)."""
 
     slots: tuple[Slot, ...]
     requests: dict[str, Resources]
     expires_at: int = 0
+    namespace: str = ""
 
     @classmethod
     def of(cls, job: Job, slots: tuple[Slot, ...], expires_at: int = 0) -> "Hold":
         assert job.spec is not None, "a job that was placed was admitted"
         requests = {pods.name: one_pod(pods.requests) for pods in job.spec.workload.pod_sets}
-        return cls(slots, requests, expires_at)
+        return cls(slots, requests, expires_at, job.spec.workload.namespace)
 
 
 def one_pod(requests: Mapping[str, int]) -> Resources:
@@ -66,6 +68,16 @@ def holds_of(key: str, hold: Hold | None, nodes: Mapping[str, Node]) -> dict[str
                 missing -= keep
                 taken[slot.node] = add(taken.get(slot.node, {}), scale(hold.requests.get(pod_set, {}), keep))
     return taken
+
+
+def whose(claim: str, pods: Pods, ledger: Mapping[str, Hold]) -> str:
+    """The key under which pods count that say they are of an attempt: its own if they are in its job's namespace, else
+    one that is nobody's, so that they take room of nobody's reservation and give nobody's back."""
+    key = claim.partition("@")[0]
+    hold = ledger.get(key)
+    if not pods.namespace or (hold is not None and hold.namespace in ("", pods.namespace)):
+        return key
+    return f"{key}@{pods.namespace}"
 
 
 def _by_pod_set(slots: Iterable[Slot]) -> dict[str, list[Slot]]:

@@ -16,6 +16,7 @@ from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.tenancy import Profile, Tenancy, tenancy
 from fairway.domain.terms import Changed
+from fairway.runtime.members import Facts
 from fairway.runtime.ports import Bus, Clock, Delivery, Unreachable
 from fairway.wire import fleet, subjects
 from fairway.wire.policy import Policy
@@ -34,8 +35,9 @@ _decode = msgspec.json.Decoder(fleet.Message).decode
 
 class Catalog:
     """`known` is set once the past has been read. `heard` are called with each later change. `left` are the clusters
-    that were members and are none any more; `limits` of tenants stand in the tree. `namespaces` has the labels of those
-    of the hub that say something of the safety of pods; those that are `reserved` are a setting of the process."""
+    that were members and are none any more; `facts` is the hub's word on a cluster, whatever its own agent says of it;
+    `limits` of tenants stand in the tree. `namespaces` has the labels of those of the hub that say something of the
+    safety of pods; those that are `reserved` are a setting of the process."""
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self.reserved = frozenset(reserved)
@@ -50,6 +52,7 @@ class Catalog:
         self.profiles: dict[str, Profile] = {}
         self.namespaces: dict[str, dict[str, str]] = {}
         self.clusters: dict[str, dict[str, str]] = {}
+        self.facts: dict[str, Facts] = {}
         self.left: set[str] = set()
         self.known = asyncio.Event()
         self.heard: list[Callable[[Changed], None]] = []
@@ -127,8 +130,15 @@ class Catalog:
                 self.clusters.pop(said.name, None)
                 self.left.add(said.name)
                 if manifest is not None:
-                    self.clusters[said.name] = manifest.get("labels") or {}
+                    own = self.facts.get(said.name)
+                    self.clusters[said.name] = own.labels if own else manifest.get("labels") or {}
                     self.left.discard(said.name)
+            case "Member":
+                self.facts.pop(said.name, None)
+                if manifest is not None:
+                    self.facts[said.name] = msgspec.convert(manifest, Facts)
+                    if said.name in self.clusters:
+                        self.clusters[said.name] = self.facts[said.name].labels
 
     def tenancy(self, namespace: str) -> Tenancy:
         """What the jobs of a namespace of the hub may ask for."""

@@ -21,11 +21,12 @@ KNOWN_MS = 1_000
 
 
 class Promise(Struct, frozen=True):
-    """What an attempt was given: slots, and what one pod of each pod set takes."""
+    """What an attempt was given: slots, what one pod of each pod set takes, and the namespace where its pods are."""
 
     cluster: str
     slots: tuple[Slot, ...]
     requests: dict[str, Resources]
+    namespace: str = ""
 
     def planned(self, seen: Mapping[str, Mapping[str, int]]) -> dict[str, Resources]:
         """What is still kept free by node, after the pods `seen` by pod set and node: as many slots as there are pods
@@ -83,7 +84,7 @@ class Rooms:
                 self._moves.append(over)
         self._earlier(life.job, spoken.sequence)
         if isinstance(message, wire.Reserved):
-            promise = Promise(message.cluster, message.slots, life.requests)
+            promise = Promise(message.cluster, message.slots, life.requests, life.tenant)
             key = f"{life.job}/{message.attempt}"
             self._open[life.job] = _Move(life.job, key, promise, spoken.sequence, message.at)
             self._moves.append(self._open[life.job])
@@ -144,8 +145,9 @@ def taken(given: Mapping[str, Promise], state: Mapping[str, Node], node: str) ->
     for key, promise in given.items():
         seen: dict[str, dict[str, int]] = {}
         for name, there in state.items():
-            if key in there.attempts:
-                for pods_name, count in there.attempts[key].counts.items():
+            own = there.attempts.get(key)
+            if own is not None and own.namespace in ("", promise.namespace):
+                for pods_name, count in own.counts.items():
                     seen.setdefault(pods_name, {})[name] = count
         _add(total, promise.planned(seen).get(node, {}), 1)
     return total

@@ -21,7 +21,8 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     """What whoever joined the cluster said of it. `labels` and `taints` are the cluster's own; `reserve` is how room is
     held there (auto, reservations, placeholders or ledger). `mode` pull: an agent beside it reports, and calls go over
     the bus. A `cordoned` cluster gets no new work; of one that is `emptied` the jobs start anew elsewhere. `uid` is
-    that of its kube-system namespace: it tells one cluster from another behind the same address."""
+    that of its kube-system namespace: it tells one cluster from another behind the same address. No more than
+    `nodes` of it count. `confirmed` is when an operator last confirmed what it reports to have (ms)."""
 
     labels: dict[str, str] = {}
     taints: tuple[Taint, ...] = ()
@@ -30,6 +31,8 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     cordoned: bool = False
     emptied: bool = False
     uid: str = ""
+    nodes: int = 10_000
+    confirmed: int = 0
 
 
 NO_FACTS = Facts()

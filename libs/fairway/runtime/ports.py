@@ -220,10 +220,12 @@ class Cluster(Protocol):
     async def apply(self, kind: str, manifest: dict[str, Any]) -> Applied:
         """Creates the object (field manager `fairway`) and its namespace, or finds it there as this attempt's. What is
         there is never changed: an object of that name with another `fairway.io/job` label, or none, is ClusterRefused
-        with code NameConflict; one of another attempt, or on its way out, StaleObject."""
+        with code NameConflict; one of another attempt, or on its way out, StaleObject; one that says it is this
+        attempt's and was not made by `fairway`, or has another seal than `manifest`, NoSeal."""
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
-        """Foreground deletion of the object if it carries `labels`; True when it and its pods are gone."""
+        """Foreground deletion of the object if it carries `labels`; True when it and its pods are gone. Without a name
+        only pods that carry them are waited for."""
 
     def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncIterator[Change]:
         """For ever, in one namespace or in all: lists, watches, and after any gap lists again (what vanished meanwhile

@@ -14,6 +14,9 @@ from fairway.workloads.registry import KINDS
 
 JOB_LABEL = "fairway.io/job"
 ATTEMPT_LABEL = "fairway.io/attempt"
+# Fairway's own namespace, in the hub and in members: nobody else makes anything there.
+HOME = "fairway-system"
+PLACEHOLDER_LABEL = "fairway.io/placeholder"
 # As API servers know who has set a field (adapters/kubernetes_create.py).
 FIELD_MANAGER = "fairway"
 MANAGED_LABEL = "fairway.io/managed"
@@ -52,9 +55,14 @@ class Terms(Struct, frozen=True):
 PLAIN = Terms()
 
 
+def attempt_labels(job: str, attempt: int) -> dict[str, str]:
+    """By these an attempt's object and its pods are found; whose they are they do not prove."""
+    return {JOB_LABEL: job, ATTEMPT_LABEL: str(attempt)}
+
+
 def job_labels(job: str, attempt: int) -> dict[str, str]:
     """The labels that tie an object and its pods to one attempt of one job."""
-    return {JOB_LABEL: job, ATTEMPT_LABEL: str(attempt), MANAGED_LABEL: "true"}
+    return {**attempt_labels(job, attempt), MANAGED_LABEL: "true"}
 
 
 def member_copy(
@@ -159,8 +167,14 @@ def _holder(copy: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | Non
 def applied_for(manifest: dict[str, Any], labels: dict[str, str]) -> bool:
     """Whether Fairway has applied this object for the attempt of these labels, whatever became of its own. That it was
     Fairway is kept by the API server; for which attempt, by the pod templates."""
+    return made_by_fairway(manifest) and _labelled(manifest.get("spec"), labels)
+
+
+def made_by_fairway(manifest: dict[str, Any]) -> bool:
+    """As the API server keeps it of who set which field. Whoever makes an object may call itself so: alone it is no
+    proof."""
     made = (one for one in manifest["metadata"].get("managedFields") or () if not one.get("subresource"))
-    return any(one.get("manager") == FIELD_MANAGER for one in made) and _labelled(manifest.get("spec"), labels)
+    return any(one.get("manager") == FIELD_MANAGER for one in made)
 
 
 def _labelled(part: Any, labels: dict[str, str]) -> bool:

@@ -16,19 +16,22 @@ class Taint(Struct, frozen=True, omit_defaults=True):
 
 
 class Pods(Struct, frozen=True, omit_defaults=True):
-    """Pods of one attempt that an agent sees on one node and that have not ended: how many of each pod set, and
-    what they request together."""
+    """Pods that say they are of one attempt, as an agent sees them on one node, and that have not ended: how many of
+    each pod set, what they request together, and in which namespace they are (empty: Fairway's own, or not said by an
+    older agent). Only from its job's namespace do they count as the attempt's."""
 
     counts: dict[str, int]
     requests: dict[str, int]
+    namespace: str = ""
 
 
 class Node(Struct, frozen=True, omit_defaults=True):
     """One node, as the agent reports it and as the capacity cache keeps it.
 
-    `used` is what pods that are not Fairway's request; `attempts` are Fairway's pods as seen, keyed
-    `<job>/<attempt>`. `holds` is what Fairway's attempts take here, by the same key: reserved, running, or both,
-    counted once. Free is allocatable - used - the holds.
+    `used` is what pods that are not Fairway's request; `attempts` are Fairway's pods as seen, keyed `<job>/<attempt>`,
+    with `@<namespace>` behind it for those that only say that they are that attempt's. `holds` is what Fairway's
+    attempts take here, by the same key: reserved, running, or both, counted once. Free is allocatable - used - the
+    holds.
     """
 
     name: str
@@ -46,7 +49,9 @@ class ClusterInfo(Struct, frozen=True, omit_defaults=True):
     `PyTorchJob.kubeflow.org/v1` and `Job.batch/v1`; `observed_at` is when the bus had its last report, in
     milliseconds and never later than it was read; `epoch` and `sequence` are those of that report. `holds` are the
     ways in which room can be held in the member itself, the preferred first (see `RESERVATIONS`, `PLACEHOLDERS`). A
-    `cordoned` cluster gets no new work. `mode` is push or pull, of one that was joined."""
+    `cordoned` cluster gets no new work. `mode` is push or pull, of one that was joined.
+    `base` is what its nodes had together in the time after `since`, or after it was `confirmed` (see Facts), `total`
+    what they have now; `unconfirmed` says what it reports beyond that, which does not count."""
 
     name: str
     labels: dict[str, str] = {}
@@ -59,6 +64,11 @@ class ClusterInfo(Struct, frozen=True, omit_defaults=True):
     holds: tuple[str, ...] = ()
     cordoned: bool = False
     mode: str = ""
+    since: int = 0
+    base: dict[str, int] = {}
+    total: dict[str, int] = {}
+    confirmed: int = 0
+    unconfirmed: str = ""
 
 
 class Slot(Struct, frozen=True):

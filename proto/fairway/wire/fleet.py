@@ -56,13 +56,15 @@ class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):
 
 
 class Strand(Struct, frozen=True):
-    """One attempt with pods on a node that is away: `how` it is away, as the end of a sentence, and for how long."""
+    """One attempt with pods on a node that is away: `how` it is away, as the end of a sentence, and for how long.
+    `namespace` is that of its pods (empty: not said, by an older agent)."""
 
     job: str
     attempt: int
     node: str
     how: str
     seconds: int
+    namespace: str = ""
 
 
 class Stranded(FleetMessage, frozen=True, kw_only=True, tag="stranded"):

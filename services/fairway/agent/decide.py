@@ -18,10 +18,11 @@ class _Attempt(Struct):
 
 
 class _Users(Struct):
-    """Who uses one node. Kept apart from the node: a pod may be told before its node is."""
+    """Who uses one node. Kept apart from the node: a pod may be told before its node is. Attempts are by what pods say
+    of themselves, and the namespace in which they say it."""
 
     used: Resources = {}
-    attempts: dict[str, _Attempt] = {}
+    attempts: dict[tuple[str, str], _Attempt] = {}
     pods: int = 0
 
 
@@ -87,11 +88,11 @@ class Seen:
         users = self._users.setdefault(use.node, _Users({}, {}))
         users.pods += sign
         if use.attempt:
-            attempt = users.attempts.setdefault(use.attempt, _Attempt({}, {}))
+            attempt = users.attempts.setdefault((use.attempt, use.namespace), _Attempt({}, {}))
             _move(attempt.counts, {use.pod_set: 1}, sign)
             _move(attempt.requests, use.requests, sign)
             if not attempt.counts:
-                del users.attempts[use.attempt]
+                del users.attempts[use.attempt, use.namespace]
         else:
             _move(users.used, use.requests, sign)
         if not users.pods:
@@ -116,8 +117,7 @@ class Seen:
         users = self._users.get(name)
         if users is None:
             return self._nodes[name]
-        attempts = {key: Pods(dict(one.counts), dict(one.requests)) for key, one in sorted(users.attempts.items())}
-        return structs.replace(self._nodes[name], used=dict(users.used), attempts=attempts)
+        return structs.replace(self._nodes[name], used=dict(users.used), attempts=_claims(users))
 
     def stranded(self, now: int, grace: int) -> tuple[Strand, ...]:
         """Attempts with pods on nodes that have been away, not ready or not there at all, since `grace` before `now`
@@ -128,15 +128,42 @@ class Seen:
         for name, since in self._absent.items():
             if now - since >= grace:
                 how = "has not been ready" if name in self._nodes else "has not been there"
-                for key in sorted(self._users[name].attempts):
+                for key, namespace in sorted(self._users[name].attempts):
                     job, _, number = key.rpartition("/")
-                    found.append(Strand(job, int(number), name, how, (now - since) // 1000))
+                    found.append(Strand(job, int(number), name, how, (now - since) // 1000, namespace))
         return tuple(found)
 
     @property
     def kubernetes(self) -> str:
         """The oldest kubelet's version: what a job may count on everywhere."""
         return min(self._kubelets, key=_numbers, default="")
+
+
+def _claims(users: _Users) -> dict[str, Pods]:
+    """What is said to be of each attempt. Whose it is, an agent cannot tell: where pods of several namespaces say that
+    they are of the same attempt, each namespace has its own line."""
+    claims: dict[str, dict[str, _Attempt]] = {}
+    for (key, namespace), one in sorted(users.attempts.items()):
+        claims.setdefault(key, {})[namespace] = one
+    found: dict[str, Pods] = {}
+    for key, by_namespace in claims.items():
+        held = by_namespace.pop("", None)
+        if len(by_namespace) < 2:
+            namespace, one = next(iter(by_namespace.items()), ("", _Attempt({}, {})))
+            found[key] = _together(one, held, namespace)
+            continue
+        if held is not None:
+            found[key] = _together(held, None, "")
+        found |= {f"{key}@{where}": _together(one, None, where) for where, one in by_namespace.items()}
+    return found
+
+
+def _together(one: _Attempt, held: _Attempt | None, namespace: str) -> Pods:
+    counts, requests = dict(one.counts), dict(one.requests)
+    if held is not None:
+        _move(counts, held.counts, 1)
+        _move(requests, held.requests, 1)
+    return Pods(counts, requests, namespace)
 
 
 def _move(total: Resources, amounts: Resources, sign: int) -> None:

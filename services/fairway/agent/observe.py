@@ -11,6 +11,7 @@ from fairway.domain.ledger import one_pod
 from fairway.domain.resources import Resources, add, parse_quantity
 from fairway.wire.capacity import Node, Taint
 from fairway.workloads.pods import pod_requests
+from fairway.workloads.render import HOME, PLACEHOLDER_LABEL
 
 JOB = "fairway.io/job"
 ATTEMPT = "fairway.io/attempt"
@@ -104,12 +105,14 @@ SHAPES: dict[str, type[Struct]] = {"Node.v1": NodeObject, "Pod.v1": PodObject}
 
 
 class Use(Struct, frozen=True):
-    """What a pod takes of its node. `attempt` is `<job>/<attempt>`, empty for pods that are not Fairway's."""
+    """What a pod takes of its node. `attempt` is `<job>/<attempt>` as its labels say, empty for pods that say nothing;
+    `namespace` where it is, empty for what Fairway itself made to hold room."""
 
     node: str
     requests: Resources
     attempt: str = ""
     pod_set: str = ""
+    namespace: str = ""
 
 
 def node_of(manifest: dict[str, Any]) -> tuple[Node, str, bool]:
@@ -135,9 +138,13 @@ def use_of(manifest: dict[str, Any]) -> Use | None:
     if not spec.node_name or found.status.phase in _ENDED:
         return None
     job, attempt = labels.get(JOB), labels.get(ATTEMPT)
-    key = f"{job}/{attempt}" if job and attempt else ""
+    key = f"{job}/{attempt}" if job and attempt and attempt.isdecimal() else ""
     takes = _shared(tuple(one_pod(_requests(spec)).items()))
-    return Use(intern(spec.node_name), takes, key, intern(labels.get(POD_SET, "")) if key else "")
+    if not key:
+        return Use(intern(spec.node_name), takes)
+    held = found.metadata.namespace == HOME and PLACEHOLDER_LABEL in labels
+    namespace = "" if held else intern(found.metadata.namespace)
+    return Use(intern(spec.node_name), takes, key, intern(labels.get(POD_SET, "")), namespace)
 
 
 @lru_cache(maxsize=4_096)

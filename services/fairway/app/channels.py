@@ -33,7 +33,7 @@ SAYS: Mapping[str, tuple[str, ...]] = {
     "dequeued": ("queue",),
     "placed": ("global-scheduler",),
     "reserved": ("reserver",),
-    "dispatched": ("propagator",),
+    "dispatched": ("propagator", "watcher"),
     "running": ("watcher",),
     "succeeded": ("watcher",),
     "failed": ("watcher",),

@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 import structlog
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from fairway.app.enrolment import Enrolment
 from fairway.domain.tell import message_id
@@ -70,6 +70,7 @@ class Farewells:
         left = fleet.Report(at=now, cluster=name, epoch="", sequence=0, left=True)
         messages = [
             _outgoing(name, now, subjects.config("Cluster", "", name), withdrawn),
+            _outgoing(name, now, subjects.config("Member", "", name), structs.replace(withdrawn, kind="Member")),
             _outgoing(name, now, subjects.cluster(fleet.Report.verb, name), left),
         ]
         while True:

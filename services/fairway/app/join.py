@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from fairway.app.ask import TokenFile
@@ -32,6 +33,10 @@ def join(
     mode: Annotated[str, typer.Option(help="push: from the hub; pull: a process beside the member")] = "push",
     kinds: Annotated[str, typer.Option(help="kinds it has to serve, such as PyTorchJob,Job")] = "",
     token_life: Annotated[str, typer.Option(help="of its token, which is renewed at a third of it")] = "720h",
+    nodes: Annotated[int, typer.Option(min=1, help="no more of its nodes count than this")] = 10_000,
+    confirm_capacity: Annotated[
+        bool, typer.Option("--confirm-capacity", help="of a member: what it reports to have is true, and counts")
+    ] = False,
     hub_kubeconfig: HubKubeconfig = "",
     allow_loopback: Loopback = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="print what would be applied in the member")] = False,
@@ -42,7 +47,10 @@ def join(
 
     try:
         joining.check_name(name)
-        facts = facts_of((labels, taints), reserve, mode)
+        if confirm_capacity:
+            _asked(joining.confirm_capacity(name, _hub(hub_kubeconfig), say))
+            return
+        facts = msgspec.structs.replace(facts_of((labels, taints), reserve, mode), nodes=nodes)
         if dry_run:
             typer.echo(rights.page(reserve, mode), nl=False)
             return

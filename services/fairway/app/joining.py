@@ -13,8 +13,9 @@ from msgspec import Struct
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_admin import Admin
 from fairway.adapters.kubernetes_config import Json
+from fairway.adapters.system import SystemClock
 from fairway.app import rights
-from fairway.app.failure import DENIED, USAGE, Failure
+from fairway.app.failure import DENIED, NOT_FOUND, USAGE, Failure
 from fairway.app.joined import HOME, LABEL, SECRET, Joined, read_secret, secret, secret_name, with_token
 from fairway.runtime.members import Facts
 from fairway.workloads.registry import KINDS
@@ -85,6 +86,20 @@ async def _examined(wish: Wish, member: Admin, hub: Admin, say: Say) -> Facts:
         say(f"not served there, and never placed there until they are: {_listed(rest)}")
     await _check_unique(wish.name, uid, wish.hub)
     return msgspec.structs.replace(wish.facts, uid=uid)
+
+
+async def confirm_capacity(name: str, hub: Json, say: Say) -> None:
+    """Whatever the cluster reports next is what it was joined with."""
+    one = next((one for one in await joined(hub) if one.name == name), None)
+    if one is None:
+        raise Failure(NOT_FOUND, f"no cluster has joined as {name}", "`fairway get clusters` tells their names")
+    facts = msgspec.structs.replace(one.facts, confirmed=max(SystemClock().now(), one.facts.confirmed + 1))
+    admin = await Admin.open("hub", hub, loopback=True)
+    try:
+        await admin.put(secret(msgspec.structs.replace(one, facts=facts)))
+    finally:
+        await admin.close()
+    say(f"what {name} reports counts from its next report on")
 
 
 def _listed(kinds: Sequence[str]) -> str:

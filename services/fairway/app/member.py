@@ -28,13 +28,30 @@ from fairway.adapters.system import SystemClock, SystemIds
 from fairway.agent.service import Agent
 from fairway.app.enrolment import agent_settings, follow_file, member_options
 from fairway.app.settings import Settings
+from fairway.domain.tell import message_id
 from fairway.runtime.members import Facts, Members
-from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.ports import Bus, Clock, Cluster, ClusterRefused, Outgoing, Unreachable
 from fairway.wire import subjects
+from fairway.wire.fleet import Configured
 
 log = structlog.get_logger()
 _INFORM_S = 10.0
 _AGAIN_S = 2.0
+
+
+async def announce(bus: Bus, name: str, facts: Facts, clock: Clock) -> None:
+    """For the hub's side: what was said of a cluster when it joined, where no member may speak. It counts, whatever
+    the cluster's own agent says."""
+    now, subject = clock.now(), subjects.config("Member", "", name)
+    said = Configured(at=now, kind="Member", name=name, manifest=msgspec.Raw(msgspec.json.encode(facts)))
+    data, kind = msgspec.json.encode(said), "fairway.config.Member"
+    word = Outgoing(message_id("member", name, now), subject, data, kind, "/fairway/agent")
+    while True:
+        try:
+            return await bus.publish([word])
+        except Unreachable as error:
+            log.warning("waiting", service="agent", cluster=name, cause=str(error))
+            await clock.sleep(_AGAIN_S)
 
 
 async def keep_informed(cluster: RemoteCluster, facts: Facts, clock: Clock) -> None:

@@ -15,10 +15,10 @@ from fairway.workloads.names import is_namespace
 class Settings(Struct, frozen=True):
     """`clusters_dir` holds one kubeconfig a member cluster, `<name>.kubeconfig`, and optionally `<name>.json` with its
     labels and taints; `http_port` 0 means any free one; `public_url` is where others reach the door. `allow_loopback`:
-    joined clusters may be on this machine; `service_account` is where a pod's token and CA lie. In seconds:
-    `watch_silence`, for which the silence of a watch is trusted, and `node_grace`, for which pods may stay on a node
-    that is away. What the scheduler saw is kept for `views_days`, up to `views_mib`; 0: not at all.
-    `namespaces` of the hub are those who run the fleet's, and the system's."""
+    joined clusters may be on this machine; `service_account` is where a pod's token and CA lie; `fleet_key_file` holds
+    the fleet's key in place of the hub. In seconds: `watch_silence`, for which the silence of a watch is trusted, and
+    `node_grace`, for which pods may stay on a node that is away. What the scheduler saw is kept for `views_days`, up to
+    `views_mib`; 0: not at all. `namespaces` of the hub are those who run the fleet's, and the system's."""
 
     nats_url: str = "nats://127.0.0.1:4222"
     redis_url: str = "redis://127.0.0.1:6379/0"
@@ -42,6 +42,7 @@ class Settings(Struct, frozen=True):
     # Where metrics are told: FAIRWAY_METRICS_HOST and FAIRWAY_METRICS_PORT, 0 for any free one.
     metrics_host: str = "127.0.0.1"
     metrics_port: int = 0
+    fleet_key_file: str = ""
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -77,7 +78,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
     FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE,
     FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR, FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE,
-    FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB, FAIRWAY_ADMIN_NAMESPACES,
+    FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB, FAIRWAY_FLEET_KEY_FILE, FAIRWAY_ADMIN_NAMESPACES,
     FAIRWAY_RESERVED_NAMESPACES. Raises ValueError, which names the variable."""
     plain = Settings()
 
@@ -101,6 +102,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         watch_silence=_seconds("WATCH_SILENCE", text("WATCH_SILENCE", str(plain.watch_silence))),
         node_grace=_seconds("NODE_GRACE", text("NODE_GRACE", str(plain.node_grace))),
         views_days=_whole("VIEWS_DAYS", text("VIEWS_DAYS", str(plain.views_days)), 1, 365),
+        fleet_key_file=text("FLEET_KEY_FILE", ""),
         views_mib=_whole("VIEWS_MIB", text("VIEWS_MIB", str(plain.views_mib)), 0, 1 << 20),
         namespaces=SystemNamespaces(
             _namespaces("ADMIN_NAMESPACES", text("ADMIN_NAMESPACES", ",".join(plain.namespaces.admin))),

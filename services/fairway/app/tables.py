@@ -75,7 +75,8 @@ def _age(row: ClusterRow) -> str:
         return "none yet"
     why = "stale: no new work" if row.stale else "cordoned: no new work" if row.cordoned else ""
     frozen = "evictions frozen" if row.frozen else ""
-    said = "; ".join(filter(None, (why, frozen)))
+    more = f"{row.unconfirmed.text}: not counted; {row.unconfirmed.remedy}" if row.unconfirmed else ""
+    said = "; ".join(filter(None, (why, frozen, more)))
     return f"{span(row.age)} ago" + (f" ({said})" if said else "")
 
 

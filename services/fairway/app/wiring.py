@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,11 @@ from fairway.admission.understand import Understood, understand
 from fairway.agent.service import run_agent
 from fairway.app.enrolment import Enrolment, agent_settings, follow_file
 from fairway.app.farewell import Farewells
-from fairway.app.member import keep_informed
+from fairway.app.fleet_key import fleet_key
+from fairway.app.member import announce, keep_informed
 from fairway.app.renewal import Renewal
 from fairway.app.settings import Settings
 from fairway.app.stub import stub_act
-from fairway.domain.decision import Call, Outcome
 from fairway.gateway.http import HttpSettings, create_app
 from fairway.gateway.limiter import Limiter
 from fairway.gateway.service import run_gateway
@@ -60,7 +60,6 @@ from fairway.wire.subjects import RECORD, VIEWS_STREAM, Stream
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()
-Act = Callable[[Call], Awaitable[Outcome]]
 # NATS: the bytes of a stream are more than it has left to promise; it has too few servers for the copies.
 _NO_ROOM, _NO_PEERS = 10047, 10005
 # Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
@@ -81,6 +80,7 @@ class Parts(Struct):
     loops: dict[str, Loop]
     stores: list[RedisStore]
     queues: list[queue.QueueView]
+    key: bytes = b""
 
     @property
     def clusters(self) -> Members:
@@ -126,6 +126,7 @@ class Parts(Struct):
     async def _agent(self, cluster: Cluster) -> None:
         """Beside a member in pull mode an agent runs already; it is told what was said of its cluster."""
         facts = self.clusters.facts(cluster.name)
+        await announce(self.bus, cluster.name, facts, self.clock)
         if isinstance(cluster, RemoteCluster):
             await keep_informed(cluster, facts, self.clock)
         mode = facts.mode if cluster.name in self.enrolment.secrets else ""
@@ -155,7 +156,8 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     if with_members:
         await enrolment.read_folder()
     catalog = Catalog(settings.namespaces.reserved)
-    parts = Parts(settings, bus, SystemClock(), SystemIds(), catalog, Meter(), enrolment, hub, {}, [], [])
+    key = await fleet_key(settings, hub) if with_members and {"propagator", "watcher"} & {*names} else b""
+    parts = Parts(settings, bus, SystemClock(), SystemIds(), catalog, Meter(), enrolment, hub, {}, [], [], key)
     for service in services(names, parts):
         loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
         parts.meter.follow(service.name, partial(getattr, loop, "ready"))
@@ -233,18 +235,17 @@ def _propagator(parts: Parts) -> Sequence[Service]:
     if parts.settings.stub_clusters:
         return propagator.services(stub_act, reserved=parts.catalog.reserved)
     rooms = Rooms(parts.clusters, parts.world().store, parts.clock, parts.settings.placeholder_image or PAUSE)
-    hands = Hands(parts.world(), parts.clusters, rooms, parts.catalog.tenancy)
+    hands = Hands(parts.world(), parts.clusters, parts.key, rooms, parts.catalog.tenancy)
     return propagator.services(hands, rooms.run, parts.catalog.reserved)
 
 
 def _watcher(parts: Parts) -> Sequence[Service]:
-    suspicion, settle_ms = Suspicion(parts.bus, parts.clusters), round(parts.settings.watch_silence * 1000) + LIST_MS
-    introduced = parts.catalog.clusters
-    if parts.hub is None:
-        return [watcher.service(watcher.Eyes(parts.clusters, suspicion), introduced, parts.meter, settle_ms)]
-    mirror = Mirror(parts.hub, parts.clusters, parts.clock)
-    eyes = watcher.Eyes(parts.clusters, suspicion, mirror)
-    return [watcher.service(eyes, introduced, parts.meter, settle_ms), watcher.returning(mirror)]
+    suspicion = Suspicion(parts.bus, parts.clusters, parts.key)
+    settle_ms = round(parts.settings.watch_silence * 1000) + LIST_MS
+    mirror = Mirror(parts.hub, parts.clusters, parts.clock) if parts.hub is not None else None
+    eyes = watcher.Eyes(parts.clusters, suspicion, parts.key, mirror)
+    services = [watcher.service(eyes, parts.catalog.clusters, parts.meter, settle_ms)]
+    return [*services, watcher.returning(mirror)] if mirror is not None else services
 
 
 def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:

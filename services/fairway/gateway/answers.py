@@ -10,6 +10,7 @@ from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources, add
 from fairway.domain.silence import SILENT_MS
 from fairway.wire.capacity import ClusterInfo, Node
+from fairway.wire.reasons import Code, Reason
 
 
 class JobRow(Struct, frozen=True):
@@ -64,7 +65,7 @@ class ClusterRow(Struct, frozen=True):
     """`used` is what others' pods request, `held` what Fairway's jobs hold or run. `age` in ms since its last report
     (-1: there was none), `stale` when that is too long for new work; a `cordoned` one takes none either. `mode` is push
     or pull, of one that has joined by `fairway join`. `frozen`: no job there is given up, because most of the fleet is
-    silent, or was a moment ago."""
+    silent, or was a moment ago. `unconfirmed`: it reports more than it was joined with, and that does not count yet."""
 
     name: str
     age: int
@@ -80,6 +81,7 @@ class ClusterRow(Struct, frozen=True):
     free: Resources = {}
     mode: str = ""
     cordoned: bool = False
+    unconfirmed: Reason | None = None
     frozen: bool = False
 
 
@@ -157,7 +159,15 @@ def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRo
     return ClusterRow(
         info.name, age, age < 0 or age > SILENT_MS, len(every), sum(node.schedulable for node in every),
         info.kinds, info.kubernetes, info.labels, allocatable, used, held, free, info.mode, info.cordoned,
+        _unconfirmed(info),
     )  # fmt: skip
+
+
+def _unconfirmed(info: ClusterInfo) -> Reason | None:
+    if not info.unconfirmed:
+        return None
+    remedy = f"if it is true, say so: fairway join {info.name} --confirm-capacity"
+    return Reason(Code.UNCONFIRMED_CAPACITY, f"{info.name} {info.unconfirmed}", remedy=remedy)
 
 
 def quota_rows(tree: QuotaNode | None, used: Mapping[str, Resources]) -> list[QuotaRow]:

@@ -13,7 +13,8 @@ HOLD, APPLY, DELETE, RELEASE = "hold", "apply", "delete", "release"
 class Copy(Struct, frozen=True):
     """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, and the
     PriorityClass that its pods name, with its value. `tokens`: its pods may have those of their service account.
-    `judged`: admission looked at its pods; a version before 0.2 did not."""
+    `judged`: admission looked at its pods; a version before 0.2 did not. `uid` is that of the attempt's object, once it
+    is known."""
 
     kind: str
     namespace: str
@@ -25,6 +26,7 @@ class Copy(Struct, frozen=True):
     priority: int = 0
     tokens: bool = False
     judged: bool = True
+    uid: str = ""
 
 
 class Made(Struct, frozen=True):
@@ -42,9 +44,11 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
     assert job.spec is not None, "a job with an attempt was admitted"
     work = job.spec.workload
     hub = job.spec.hub.uid if job.spec.hub else ""
-    room = room_of(job, attempt or job.attempt)
+    number = attempt or job.attempt
+    room = room_of(job, number)
+    uid = next((one.uid for one in job.attempts if one.number == number), "")
     manifest, class_name, value = job.spec.manifest, work.priority_class, job.spec.priority
     return Copy(
         work.key, work.namespace, work.name, manifest, hub, room, class_name, value,
-        job.spec.tokens, judged=bool(job.spec.pod_security),
+        job.spec.tokens, judged=bool(job.spec.pod_security), uid=uid,
     )  # fmt: skip

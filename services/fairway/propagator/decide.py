@@ -67,7 +67,7 @@ def _dispatch(view: View, heard: Heard, now: int) -> Decision:
         return Decision((next_attempt(teller, wire.Lost, Reason(Code.WEBHOOK_FAILED, text, remedy=_WEBHOOK)).step(),))
     if outcome.code == Code.UNSAFE_POD:
         return Decision((given_up(teller, wire.Lost, Reason(Code.UNSAFE_POD, outcome.text)).step(),))
-    code = Code.NAME_CONFLICT if outcome.code == "NameConflict" else Code.APPLY_REFUSED
+    code = Code(outcome.code) if outcome.code in (Code.NAME_CONFLICT, Code.NO_SEAL) else Code.APPLY_REFUSED
     text = f"{job.cluster} refused the object: {outcome.text}"
     return Decision((attempt_over(teller, wire.Lost, Reason(code, text, remedy=_remedy(code))).step(),))
 
@@ -117,6 +117,8 @@ def gone(outcome: Outcome) -> bool:
 
 
 def _remedy(code: Code) -> str:
+    if code is Code.NO_SEAL:
+        return "find out who made it there, and remove it: it carries Fairway's labels and is not Fairway's"
     if code is Code.NAME_CONFLICT:
         return "rename the job, or remove the object of that name from the cluster"
     return "see what the cluster says, and whether Fairway may create such objects there"

@@ -11,21 +11,23 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.propagator.holds import PLACEHOLDER_LABEL, ROOM_LABEL
+from fairway.propagator.holds import NAMESPACE, NAMESPACE_LABEL, ROOM_LABEL
 from fairway.wire.capacity import PLACEHOLDERS
-from fairway.workloads.render import ATTEMPT_LABEL, HOLD_LABEL, JOB_LABEL, POD_SET_LABEL
+from fairway.workloads.render import ATTEMPT_LABEL, HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL, POD_SET_LABEL
 
 _ENDED = ("Succeeded", "Failed")
 
 
 class Place(Struct, frozen=True):
-    """What holds the room of one pod; `ready` once it does, `ended` when it no longer does."""
+    """What holds the room of one pod; `ready` once it does, `ended` when it no longer does. It is for pods of
+    `namespace` (empty: not said, by an older version)."""
 
     name: str
     room: str
     pod_set: str
     node: str = ""
     ended: bool = False
+    namespace: str = ""
 
     @property
     def ready(self) -> bool:
@@ -60,8 +62,13 @@ class Clear(Struct, frozen=True):
 
 
 def attempt_of(manifest: dict[str, Any]) -> tuple[str, int, str] | None:
-    """Job, attempt, and the way its room is held; None for what is not of an attempt that holds room."""
-    labels = manifest.get("metadata", {}).get("labels") or {}
+    """Job, attempt, and the way its room is held; None for what is not of an attempt that holds room. What holds it is
+    Fairway's, in its own namespace or in none; of pods, only those elsewhere are a job's."""
+    meta = manifest.get("metadata", {})
+    labels = meta.get("labels") or {}
+    a_pod = "template" not in (manifest.get("spec") or {}) and bool(meta.get("namespace"))
+    if a_pod and (PLACEHOLDER_LABEL in labels) is not (meta["namespace"] == NAMESPACE):
+        return None
     job, attempt, way = labels.get(JOB_LABEL), labels.get(ATTEMPT_LABEL, ""), labels.get(HOLD_LABEL)
     return (job, int(attempt), way) if job and way and attempt.isdigit() else None
 
@@ -72,10 +79,13 @@ def seen(manifest: dict[str, Any]) -> Place | Pod:
     labels = meta.get("labels") or {}
     room, pod_set, phase = labels.get(ROOM_LABEL, ""), labels.get(POD_SET_LABEL, ""), status.get("phase", "")
     if "template" in spec:
-        return Place(meta["name"], room, pod_set, status.get("nodeName") or "", phase in _ENDED)
+        objects = [one.get("object") or {} for one in spec.get("owners") or ()]
+        whose = str(objects[0].get("namespace") or "") if objects else ""
+        return Place(meta["name"], room, pod_set, status.get("nodeName") or "", phase in _ENDED, whose)
     ended = phase in _ENDED or bool(meta.get("deletionTimestamp"))
     if labels.get(PLACEHOLDER_LABEL):
-        return Place(meta["name"], room, pod_set, spec.get("nodeName") or "", ended)
+        whose = labels.get(NAMESPACE_LABEL, "")
+        return Place(meta["name"], room, pod_set, spec.get("nodeName") or "", ended, whose)
     return Pod(
         meta.get("namespace", ""), meta["name"], meta.get("uid", ""), meta.get("resourceVersion", ""), pod_set, room,
         waits=not spec.get("nodeName") and not ended,
@@ -85,7 +95,11 @@ def seen(manifest: dict[str, Any]) -> Place | Pod:
 
 def next_steps(way: str, places: Iterable[Place], pods: Iterable[Pod], gate: str) -> list[Take | Clear]:
     """What to do now for one attempt; the same again while nothing of it is done."""
-    held, ours = sorted(places, key=_rank), sorted(pods, key=lambda pod: (pod.namespace, pod.name))
+    held = sorted(places, key=_rank)
+    homes = {place.namespace for place in held} - {""}
+    # With the labels of the attempt, from another namespace: somebody else's, who gets none of its room.
+    its = (pod for pod in pods if not homes or pod.namespace in homes)
+    ours = sorted(its, key=lambda pod: (pod.namespace, pod.name))
     if way != PLACEHOLDERS:
         return _surplus(held, ours)
     ended = tuple(place.name for place in held if place.ended)

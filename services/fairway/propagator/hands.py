@@ -21,8 +21,10 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads.registry import read
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, Terms, applied_for, member_copy
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy
+from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
 
+Json = dict[str, Any]
 # One look at a deletion; the message comes again for the next one.
 _DELETE_WAIT_S = 5.0
 _submitted = msgspec.json.Decoder(wire.Submitted).decode
@@ -38,17 +40,19 @@ _row = msgspec.json.Decoder(_Row).decode
 
 
 class Hands:
-    """`clusters` may grow while it runs; the world's `store` is its own client; `may` is what a namespace's pods may
-    ask for."""
+    """`clusters` may grow while it runs; the world's `store` is its own client. With `key`, the fleet's, everything is
+    sealed that is applied. `may` is what a namespace's pods may ask for."""
 
     def __init__(
         self,
         world: World,
         clusters: Mapping[str, Cluster],
+        key: bytes,
         rooms: Rooms | None = None,
         may: Callable[[str], Tenancy] = Tenancy,
     ) -> None:
         self._bus, self._store, self._clusters, self._rooms = world.bus, world.store, clusters, rooms
+        self._key = key
         self._classes, self._may = Classes(world.clock), may
 
     async def __call__(self, call: Call) -> Outcome:
@@ -95,6 +99,7 @@ class Hands:
         member = member_copy(manifest, call.job, call.attempt, terms=terms)
         if copy.hub_uid:
             member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
+        member = sealed(self._key, spot_of(call.cluster, copy.kind, member), (call.job, call.attempt), member)
         await self._classes.need(cluster, copy.priority_class, copy.priority)
         try:
             return await cluster.apply(copy.kind, member)
@@ -118,9 +123,14 @@ class Hands:
         found = await cluster.get(copy.kind, copy.namespace, copy.name)
         labels: dict[str, Any] = ((found or {}).get("metadata") or {}).get("labels") or {}
         other = labels.get(JOB_LABEL, "")
-        if not other or other == job or not await self._ended(other):
+        number = str(labels.get(ATTEMPT_LABEL, ""))
+        if found is None or not other or other == job or not number.isdigit():
             return False
-        marks = {JOB_LABEL: other, ATTEMPT_LABEL: labels.get(ATTEMPT_LABEL, "")}
+        if not of_attempt(self._key, (cluster.name, copy.kind), found, (other, int(number))):
+            return False  # it only says that it is ours
+        if not await self._ended(other):
+            return False
+        marks = {JOB_LABEL: other, ATTEMPT_LABEL: number}
         if not await cluster.delete(copy.kind, copy.namespace, copy.name, marks, _DELETE_WAIT_S):
             raise Unreachable(f"what job {other} left in {cluster.name} is still being removed")
         return True
@@ -137,24 +147,35 @@ class Hands:
         return row is not None and _row(row.data).state in ENDED
 
     async def _delete(self, cluster: Cluster, call: Call) -> bool:
+        """Its pods are waited for, and the object itself is deleted only if it is the attempt's: whoever else made one
+        of that name, with whatever labels, keeps it."""
         copy: Copy = call.body
-        labels = {JOB_LABEL: call.job, ATTEMPT_LABEL: str(call.attempt)}
-        gone = await cluster.delete(copy.kind, copy.namespace, copy.name, labels, _DELETE_WAIT_S)
+        labels = attempt_labels(call.job, call.attempt)
+        found = await cluster.get(copy.kind, copy.namespace, copy.name)
+        name = "" if found is not None and not self._is_its(call, found) else copy.name
+        gone = await cluster.delete(copy.kind, copy.namespace, name, labels, _DELETE_WAIT_S)
         if copy.room is not None:
             await self._held_by().release(call.cluster, copy.room)
-        return not await _still_there(cluster, copy, labels) and gone
+        return not await self._still_there(cluster, call) and gone
 
+    def _is_its(self, call: Call, found: Json) -> bool:
+        """Whether this is the object of the call's attempt: the one that was dispatched, or applied once more."""
+        copy: Copy = call.body
+        if copy.uid and found["metadata"].get("uid") == copy.uid:
+            return True
+        if copy.uid and not seal_of(found):
+            return False
+        return of_attempt(self._key, (call.cluster, copy.kind), found, (call.job, call.attempt))
 
-async def _still_there(cluster: Cluster, copy: Copy, labels: dict[str, str]) -> bool:
-    """Whether the object is there, though it had no labels by which it would have been deleted. It gets them back, or
-    has them back from somebody else who removes it."""
-    found = await cluster.get(copy.kind, copy.namespace, copy.name)
-    if found is None:
-        return False
-    if labels.items() <= (found["metadata"].get("labels") or {}).items():
+    async def _still_there(self, cluster: Cluster, call: Call) -> bool:
+        """Whether the object is there, though it had no labels by which it would have been deleted. It gets them back,
+        or has them back from somebody else who removes it."""
+        copy: Copy = call.body
+        labels = attempt_labels(call.job, call.attempt)
+        found = await cluster.get(copy.kind, copy.namespace, copy.name)
+        if found is None or not self._is_its(call, found):
+            return False
+        if not labels.items() <= (found["metadata"].get("labels") or {}).items():
+            body = {"metadata": {"uid": found["metadata"]["uid"], "labels": labels}}
+            await cluster.patch(copy.kind, copy.namespace, copy.name, body)
         return True
-    if not applied_for(found, labels):
-        return False
-    uid = found["metadata"]["uid"]
-    await cluster.patch(copy.kind, copy.namespace, copy.name, {"metadata": {"uid": uid, "labels": labels}})
-    return True

@@ -12,7 +12,14 @@ from msgspec import Struct
 from fairway.domain.job import Job
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, Slot
 from fairway.wire.workload import Expression, PodSet
-from fairway.workloads.render import HOLD_LABEL, KOORD_SCHEDULER, POD_SET_LABEL, job_labels
+from fairway.workloads.render import (
+    HOLD_LABEL,
+    HOME,
+    KOORD_SCHEDULER,
+    PLACEHOLDER_LABEL,
+    POD_SET_LABEL,
+    job_labels,
+)
 
 Json = dict[str, Any]
 
@@ -20,8 +27,9 @@ POD, RESERVATION = "Pod.v1", "Reservation.scheduling.koordinator.sh/v1alpha1"
 KINDS = {PLACEHOLDERS: POD, RESERVATIONS: RESERVATION}
 # Placeholders have a namespace of their own: the right to make pods is needed there only, and what they take is not
 # charged to the quota of the job's namespace.
-NAMESPACE = "fairway-system"
-PLACEHOLDER_LABEL = "fairway.io/placeholder"
+NAMESPACE = HOME
+# On a placeholder: the namespace of the pod that it holds room for.
+NAMESPACE_LABEL = "fairway.io/for-namespace"
 # Which of an attempt's rooms: on what holds it, and on the pod that is given it.
 ROOM_LABEL = "fairway.io/room"
 # Room that nobody came for is given back after the job's start timeout, or after this long (s).
@@ -111,7 +119,7 @@ def _pod(pods: PodSet, node: str) -> Json:
 def _placeholder(head: Json, room: Room, pod: Json, image: str) -> Json:
     metadata: Json = head["metadata"]
     metadata["namespace"] = NAMESPACE
-    metadata["labels"][PLACEHOLDER_LABEL] = "true"
+    metadata["labels"] |= {PLACEHOLDER_LABEL: "true", NAMESPACE_LABEL: room.namespace}
     pod["containers"][0] |= {
         "image": image,
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},

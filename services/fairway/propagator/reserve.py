@@ -69,7 +69,7 @@ class Rooms:
         await member.followed(room.kind, _LIST_S)
         total = len(room.names)
         known = member.attempts.get(room.key)
-        if known is not None and known.pods:
+        if known is not None and any(namespace == room.namespace for namespace, _ in known.pods):
             return Made(total, total)  # applied before, and its pods are taking their rooms
         await self._prepare(member.cluster, room)
         await self._create(member, room)

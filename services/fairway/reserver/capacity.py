@@ -7,11 +7,13 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Say, Step
-from fairway.domain.ledger import Hold, holds_of, left_on
+from fairway.domain.ledger import Hold, holds_of, left_on, whose
 from fairway.domain.resources import Resources
 from fairway.domain.silence import SILENT_MS
 from fairway.domain.tell import message_id
 from fairway.placement.fleet import Fleet
+from fairway.reserver.bounds import believed, said, sound, to_confirm
+from fairway.runtime.members import Facts
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import ClusterInfo, Node
 
@@ -27,6 +29,8 @@ class Capacity(Protocol):
     row_revs: dict[tuple[str, str], int]
     freed: Mapping[str, int]
 
+    @property
+    def facts(self) -> Mapping[str, Facts]: ...
     @property
     def members(self) -> Iterable[str]: ...
     @property
@@ -92,7 +96,8 @@ def ask_the_silent(view: Capacity, heard: Heard) -> Decision:
 def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
     """Brings the cache up to a report. A gap, or another epoch without a full list, asks the agent for one. Beside a
     cluster that has left an agent may go on for a while (in pull mode nobody here can end it): it is not heard."""
-    report: fleet.Report = heard.message
+    facts = view.facts.get(heard.message.cluster)
+    report: fleet.Report = said(sound(heard.message), facts)
     known = view.clusters.get(report.cluster)
     if report.left or report.cluster in view.left:
         return _forget(view, report.cluster) if known else NOTHING
@@ -100,6 +105,8 @@ def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
     if info.epoch != report.epoch and _seen_at(heard, now) < info.observed_at:
         return NOTHING  # of an agent that was there before the present one
     if not report.full:
+        if to_confirm(info, facts) and not heard.outcomes:
+            return Decision(calls=(Call("resync", report.cluster, "", 0),))
         if info.epoch == report.epoch and report.sequence <= info.sequence:
             return NOTHING
         if info.epoch != report.epoch or report.sequence != info.sequence + 1:
@@ -119,8 +126,9 @@ def _seen_at(heard: Heard, now: int) -> int:
 def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: ClusterInfo, now: int) -> Step:
     cluster = report.cluster
     before = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
-    after, rows = _merged(before, report)
+    report, size = believed(report, before, info, view.facts.get(cluster), now)
     ledger = view.ledger.get(cluster, {})
+    after, rows = _merged(before, report, ledger)
     keys = _attempts(rows, before) | _planned_on({node.name for node in rows if node.name not in before}, ledger)
     keys |= set(ledger) if report.full else set()
     changed = {
@@ -134,7 +142,7 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     seen_at = _seen_at(heard, now)
     fresh = ClusterInfo(
         cluster, report.labels, report.taints, report.kinds, report.kubernetes, seen_at, report.epoch, report.sequence,
-        report.holds, report.cordoned, report.mode,
+        report.holds, report.cordoned, report.mode, size.since, size.base, size.total, size.confirmed, size.unconfirmed,
     )  # fmt: skip
     rev = view.row_revs.get((decision.CLUSTERS, cluster), 0)
     step = Step((Put(decision.CLUSTERS, cluster, fresh, rev=rev + 1, expect=rev), *writes, *changed.values()))
@@ -157,13 +165,16 @@ def _forget(view: Capacity, cluster: str) -> Decision:
 _SILENT_MS = 20_000
 
 
-def _merged(before: Mapping[str, Node], report: fleet.Report) -> tuple[dict[str, Node], list[Node]]:
+def _merged(
+    before: Mapping[str, Node], report: fleet.Report, ledger: Mapping[str, Hold]
+) -> tuple[dict[str, Node], list[Node]]:
     """The nodes after a report, with the holds they had; and those rows that the report changes."""
     after = {} if report.full else {name: node for name, node in before.items() if name not in report.gone}
     rows = []
     for node in report.nodes:
         old = before.get(node.name)
-        merged = msgspec.structs.replace(node, holds=old.holds if old else {})
+        attempts = {whose(claim, pods, ledger): pods for claim, pods in node.attempts.items()}
+        merged = msgspec.structs.replace(node, holds=old.holds if old else {}, attempts=attempts)
         after[node.name] = merged
         if merged != old:
             rows.append(merged)
@@ -226,7 +237,7 @@ def _with_freed(view: Capacity, step: Step, heard: Heard, cluster: str, now: int
             total[name] = total.get(name, 0) + max(amount, 0)
             largest[name] = max(largest.get(name, 0), amount)
     count, labels = view.freed.get(cluster, 0) + 1, _labels(view, step, cluster)
-    said = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count, labels=labels)
+    freed = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count, labels=labels)
     name = message_id("reserver", heard.id, "freed", cluster)
-    say = Say(name, subjects.cluster("freed", cluster), said)
+    say = Say(name, subjects.cluster("freed", cluster), freed)
     return Step((*step.writes, Add(decision.FREED, cluster, 1)), (*step.events, say))

@@ -12,6 +12,7 @@ from fairway.domain.ledger import Hold
 from fairway.reserver.capacity import node_writes
 from fairway.reserver.decide import SERVICE, Begin, Expire, decide
 from fairway.runtime.catalog import Catalog
+from fairway.runtime.members import Facts
 from fairway.runtime.ports import Bus, Found, Row, Store, Unreachable, Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import FleetView
@@ -35,6 +36,10 @@ class ReserverView(FleetView):
     @property
     def members(self) -> Iterable[str]:
         return self._catalog.clusters
+
+    @property
+    def facts(self) -> Mapping[str, Facts]:
+        return self._catalog.facts
 
     @property
     def left(self) -> Container[str]:

@@ -66,7 +66,10 @@ class Controlled(MemoryCluster):
 
     def whose(self, manifest: Json) -> tuple[str, int]:
         """The job and the attempt that it was applied for, whatever became of its labels."""
-        return self._whose.get(manifest["metadata"].get("uid", ""), ("", 0))
+        return self.made_for(manifest["metadata"].get("uid", ""))
+
+    def made_for(self, uid: str) -> tuple[str, int]:
+        return self._whose.get(uid, ("", 0))
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         self._reached()

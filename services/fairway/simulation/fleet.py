@@ -46,6 +46,8 @@ PROCESSES = {
         "hands": ("propagator", "watcher"),
     }.items()
 }
+# With which this fleet seals what it applies.
+KEY = b"the key of a simulated fleet"
 _AGENT = Settings(heartbeat=15.0, discover=30.0, stranded=60.0)
 
 
@@ -150,6 +152,9 @@ class Fleet:
             loops = [Loop(one, world(), self.meter) for name in names for one in made(name)]
             await asyncio.gather(following, *(loop.run() for loop in loops))
 
+        def eyes() -> watcher.Eyes:
+            return watcher.Eyes(members, Suspicion(bus, members, KEY), KEY)
+
         def made(name: str) -> list[Service]:
             services: dict[str, Callable[[], Any]] = {
                 "inbound": lambda: [inbound.service()],
@@ -158,8 +163,8 @@ class Fleet:
                 "queue": lambda: [queue.service(catalog, self.meter, [])],
                 "global-scheduler": lambda: [global_scheduler.service()],
                 "reserver": lambda: [reserver.service(bus, catalog)],
-                "propagator": lambda: propagator.services(Hands(world(), members)),
-                "watcher": lambda: [watcher.service(watcher.Eyes(members, Suspicion(bus, members)), catalog.clusters)],
+                "propagator": lambda: propagator.services(Hands(world(), members, KEY)),
+                "watcher": lambda: [watcher.service(eyes(), catalog.clusters)],
             }
             return list(services[name]())
 

@@ -5,11 +5,14 @@ It is the truth about what runs; the witness hears of every gang that starts, an
 
 import asyncio
 
-from fairway.adapters.memory_cluster import Key
+from fairway.adapters.memory_cluster import Json, Key
 from fairway.simulation import editing, pods
 from fairway.simulation.controllers import Controlled, attempt_of
 from fairway.simulation.pods import GPU, NODE, POD, Wanted
 from fairway.workloads.render import JOB_LABEL
+
+# Where those are at home who make objects with other people's labels.
+HOSTILE = "evil"
 
 
 class Member(Controlled):
@@ -57,8 +60,28 @@ class Member(Controlled):
 
     def attempts(self) -> set[str]:
         """`<job>/<attempt>` of every pod of ours that is on a node."""
-        bound = [one for key, one in self.objects.items() if key[0] == POD and one["spec"].get("nodeName")]
+        bound = [
+            one for key, one in self.objects.items()
+            if key[0] == POD and key[1] != HOSTILE and one["spec"].get("nodeName")
+        ]  # fmt: skip
         return {"{}/{}".format(*attempt_of(one)) for one in bound if one["status"]["phase"] in ("Pending", "Running")}
 
     def ours(self) -> list[Key]:
-        return sorted(key for key in self.objects if key[0] in pods.KINDS)
+        made = (key for key in self.objects if key[0] in pods.KINDS and self.whose(self.objects[key])[0])
+        return sorted(made)
+
+    def put(self, key: Key, manifest: Json) -> None:
+        """Somebody makes an object, if there is none of that name."""
+        if key not in self.objects:
+            self._put(key, manifest)
+
+    def intrude(self, uid: str, labels: dict[str, str], gpus: int) -> None:
+        """With a pod that carries these labels, and takes room like any other."""
+        name = (POD, HOSTILE, uid)
+        self._put(name, pods.pod(HOSTILE, uid, Wanted("pod", 1, gpus, labels), ""))
+        self._bind()
+
+    def withdraw(self, key: Key, uid: str) -> None:
+        self._leaves((POD, HOSTILE, uid))
+        if self._there(key, uid):
+            self._remove(key)

@@ -61,6 +61,7 @@ class _Run:
         fleet = self._fleet = Fleet(self._weather, self._nodes, heard, plan.pace)
         fleet.bus.told, fleet.books.wrong, fleet.books.most = witness.stored, witness.breach, witness.most
         witness.present = lambda name: fleet.members[name].attempts()
+        witness.made = lambda name, uid: fleet.members[name].made_for(uid)
         witness.members = lambda: fleet.joined
         people = self._people = People(fleet, self._weather, witness, plan)
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.

@@ -34,6 +34,9 @@ class Profile(Struct, frozen=True):
     hands: float = 0.0
     trees: float = 0.0
     moves: float = 0.0
+    forgers: float = 0.0
+    squatters: float = 0.0
+    liars: float = 0.0
     skew_ms: int = 0
     grace: Grace = Grace(reports=1_000, tree=1_000, cancel=30_000)
 
@@ -47,7 +50,8 @@ ROUGH = Profile(
 HOSTILE = Profile(
     "hostile", delay_ms=10.0, slow=5.0, refused=8.0, unanswered=8.0, crash=2.0, again=50.0, kills=60, pauses=30,
     silences=6, wipes=60, failovers=30, outages=30, api_losses=60, stalls=60, node_losses=60, strangers=60, hands=60,
-    trees=20, moves=6, skew_ms=600_000, grace=Grace(reports=60_000, tree=120_000, cancel=300_000),
+    trees=20, moves=6, forgers=30, squatters=10, liars=20, skew_ms=600_000,
+    grace=Grace(reports=60_000, tree=120_000, cancel=300_000),
 )  # fmt: skip
 PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}
 

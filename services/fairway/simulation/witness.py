@@ -26,6 +26,9 @@ from fairway.wire.capacity import Node
 
 _message = msgspec.json.Decoder(wire.Message).decode
 _heard = msgspec.json.Decoder(fleet_wire.Message).decode
+_decoded = msgspec.json.Decoder(fleet_wire.DeadLetter).decode
+# With this begin the ids of what somebody says who has no right to.
+LIE = "lie-"
 # So long (ms) may a job wait without a reason: those who would give one may be away.
 _REASON_MS = 300_000
 
@@ -39,6 +42,7 @@ class Witness:
         self.now: Callable[[], int] = lambda: 0
         self.members: Callable[[], Container[str]] = tuple
         self.present: Callable[[str], set[str]] = lambda cluster: set()
+        self.made: Callable[[str, str], tuple[str, int]] = lambda cluster, uid: ("", 0)
         self.running: dict[str, dict[int, str]] = {}
         self.ordered: set[tuple[str, int]] = set()
         self._checker, self._silence = Checker(nodes, tree, grace), Silence(grace.reports)
@@ -56,6 +60,8 @@ class Witness:
     # The record.
 
     def stored(self, stream: str, delivery: Delivery) -> None:
+        if delivery.id.startswith(LIE):
+            return  # what it says is false, and nobody is to act upon it
         if stream == "CLUSTERS":
             heard = _heard(delivery.data)
             if isinstance(heard, fleet_wire.Report):
@@ -64,7 +70,7 @@ class Witness:
                 self._checker.see(told)
                 self._checker.see(self._corrected(told))
                 self._silence.hear(heard, self.now())
-        if stream == "DLQ":
+        if stream == "DLQ" and not _decoded(delivery.data).id.startswith(LIE):
             self.breach("dead letter", "", delivery.data.decode()[:500])
         if stream != "JOBS":
             return
@@ -97,6 +103,8 @@ class Witness:
     def _compare(self, message: wire.JobMessage) -> None:
         """What is said of an attempt is what became of it in its member."""
         key = (message.job, message.attempt)
+        if isinstance(message, wire.Dispatched) and self.made(message.cluster, message.uid) != key:
+            self.breach("truth", message.job, f"{message.uid} is said to be attempt {message.attempt}, and is not")
         if isinstance(message, wire.Running) and key not in self._began:
             self.breach("truth", message.job, f"attempt {message.attempt} is said to run, and never did")
         ended = {wire.Succeeded: True, wire.Failed: False}.get(type(message))

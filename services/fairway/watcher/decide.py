@@ -6,26 +6,15 @@ from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Ste
 from fairway.domain.job import Job, State
 from fairway.domain.retry import attempt_over
 from fairway.domain.tell import Teller
-from fairway.watcher import missing
-from fairway.watcher.doubts import COMPARE, Doubt, compare
+from fairway.watcher import missing, whose
+from fairway.watcher.doubts import COMPARE, compare
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
+from fairway.watcher.whose import Observed
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kind import FAILED, RUNNING, SUCCEEDED, Phase
 from fairway.workloads.registry import status
-
-
-class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
-    """Local: an object of ours as a member cluster shows it, of this kind (`Kind.group/version`); `gone`: it was
-    deleted; `doubt`: somebody has written to its spec; `place`: of what this watcher has seen, in order, from 1."""
-
-    cluster: str
-    kind: str
-    manifest: dict[str, Any]
-    gone: bool = False
-    doubt: Doubt | None = None
-    place: int = 0
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
@@ -45,10 +34,11 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
 
 
 def _observed(view: View, heard: Heard, now: int) -> Decision:
-    seen: Observed = heard.message
-    job = view.jobs.get(seen.job)
-    if job is None or job.spec is None or seen.kind != job.spec.workload.key:
-        return NOTHING  # a Job that a JobSet made carries its labels, too
+    job = view.jobs.get(heard.message.job)
+    ours = whose.identified(job, heard) if job is not None else None
+    if job is None or ours is None:
+        return NOTHING  # somebody else's, whatever it says; a Job that a JobSet made carries its labels, too
+    heard, seen = ours, ours.message
     if job.attempt != seen.attempt or job.cluster != seen.cluster or job.ended or job.state is State.QUEUED:
         return _stray(view, heard, job, now)
     if job.cancelling or job.recalled == job.attempt or job.state not in missing.PRESENT:
@@ -56,15 +46,22 @@ def _observed(view: View, heard: Heard, now: int) -> Decision:
     if seen.place < view.newest.get(job.id, 0) and not seen.gone and seen.doubt is None:
         return NOTHING  # it was put off until its dispatch was known, and has changed since
     if job.removing or job.state is State.RESERVED:
-        return missing.early(job, None if seen.gone else seen.manifest, seen.doubt)
-    return _lives(Teller(view, SERVICE, heard, now), job, heard)
+        return missing.early(job, seen.manifest if seen.whole else None, seen.doubt)
+    teller = Teller(view, SERVICE, heard, now)
+    return _found_again(teller, job, seen) if whose.unknown(job) and seen.whole else _lives(teller, job, heard)
+
+
+def _found_again(teller: Teller, job: Job, seen: Observed) -> Decision:
+    """Which object it is was not kept, or the word of it was lost with a working set: from now on its uid counts."""
+    said = teller.say(wire.Dispatched, cluster=job.cluster, uid=whose.uid_of(seen.manifest), adopted=True)
+    return Decision((said.step(),), again_in=missing.SOON_MS)
 
 
 def _lives(teller: Teller, job: Job, heard: Heard) -> Decision:
     """An attempt that is to be there. What is not as it should be is looked at closer before anything is said of it."""
     seen: Observed = heard.message
     assert job.spec is not None, "a job with an attempt was admitted"
-    phase = status(seen.manifest, job.spec.workload, seen.manifest.get("status")) if not seen.gone else None
+    phase = status(seen.manifest, job.spec.workload, seen.manifest.get("status")) if seen.whole else None
     question = _question(job, seen, phase)
     if question and not heard.outcomes:
         return Decision(calls=(question,))
@@ -76,7 +73,7 @@ def _lives(teller: Teller, job: Job, heard: Heard) -> Decision:
 
 def _question(job: Job, seen: Observed, phase: Phase | None) -> Call | None:
     if phase is None:
-        return missing.look(job, str((seen.manifest.get("metadata") or {}).get("uid", "")))
+        return missing.look(job, whose.uid_of(seen.manifest))
     if seen.doubt is None or phase.state in (SUCCEEDED, FAILED) or job.spec is None:
         return None
     return Call(COMPARE, seen.cluster, job.id, job.attempt, compare(job.spec, seen.manifest, seen.doubt))

@@ -24,7 +24,7 @@ _AGAIN_MS = 1_000
 
 class Word(Struct, frozen=True):
     """For the hub's object `uid` of this kind. `final`: the job has ended and will not run again; `failed`: the member
-    itself says so, and its own words are better than ours. `attempt` is over either way."""
+    itself says so, and its own words are better than ours: those of the object with uid `there`."""
 
     kind: str
     namespace: str
@@ -34,6 +34,7 @@ class Word(Struct, frozen=True):
     at: int
     final: bool = False
     failed: bool = False
+    there: str = ""
 
 
 def decide(view: Jobs, heard: Heard, now: int) -> Decision:
@@ -73,4 +74,5 @@ def _word(job: Job | None, message: wire.JobMessage) -> Word | None:
     work = job.spec.workload
     failed = isinstance(message, wire.Failed) and why.code is Code.JOB_FAILED
     kind = f"{work.kind}.{work.api_version}"
-    return Word(kind, work.namespace, work.name, job.spec.hub.uid, why, message.at, final, failed)
+    there = next((one.uid for one in job.attempts if one.number == message.attempt), "")
+    return Word(kind, work.namespace, work.name, job.spec.hub.uid, why, message.at, final, failed, there)

@@ -26,14 +26,14 @@ _LIST_MARGIN_MS = 5_000
 # What could not be looked at, or has to wait for something, is looked at again after this long (ms).
 AGAIN_MS = 1_000
 # An object can be seen before its dispatch is committed; looked at again this soon (ms).
-_SOON_MS = 100
+SOON_MS = 100
 _STARTED = (State.DISPATCHED, State.RUNNING)
 # With an attempt that is somewhere, or will be in a moment.
 PRESENT = (State.RESERVED, *_STARTED)
 
 
 class Listed(fleet.FleetMessage, frozen=True, kw_only=True, tag="listed"):
-    """Local: these attempts (`<job>/<attempt>`) are all that a cluster has of a kind."""
+    """Local: these objects (`<job>/<attempt> <uid>`) are all that a cluster has of a kind."""
 
     cluster: str
     kind: str
@@ -82,9 +82,9 @@ def early(job: Job, manifest: dict[str, Any] | None, doubt: Doubt | None) -> Dec
     if job.removing:
         return Decision(again_in=AGAIN_MS)
     if manifest is None or job.spec is None:
-        return Decision(again_in=_SOON_MS)
+        return Decision(again_in=SOON_MS)
     phase = status(manifest, job.spec.workload, manifest.get("status"))
-    return Decision(again_in=_SOON_MS) if doubt is not None or phase.state != PENDING else NOTHING
+    return Decision(again_in=SOON_MS) if doubt is not None or phase.state != PENDING else NOTHING
 
 
 def look(job: Job, uid: str) -> Call:
@@ -116,18 +116,18 @@ def listed(view: View, heard: Heard, now: int) -> Decision:
     """After a gap: what should be there and is not was deleted while nobody looked."""
     seen: Listed = heard.message
     if view.new:
-        return Decision(again_in=_SOON_MS)
+        return Decision(again_in=SOON_MS)
     absent, busy = {}, False
     for name in sorted(view.held.get(seen.cluster, ())):
         job = view.jobs.get(name)
-        if job is None or job.spec is None or job.key in seen.keys or not _started_in(job, seen):
+        if job is None or job.spec is None or _in_list(job, seen) or not _started_in(job, seen):
             continue
         if job.removing:
             busy = True  # with an attempt before this one: of a job one at a time is removed
         elif _begun(job) <= now - _LIST_MARGIN_MS:
             absent[name] = job
     if absent and not heard.outcomes:
-        return Decision(calls=tuple(look(job, "") for job in absent.values()))
+        return Decision(calls=tuple(look(job, job.uid) for job in absent.values()))
     answers = {one.call.job: one for one in heard.outcomes}
     steps = []
     for name, job in absent.items():
@@ -150,6 +150,13 @@ def emptied(view: View, heard: Heard, now: int) -> Decision:
         if job.state in (State.DISPATCHED, State.RUNNING):
             steps.append(next_attempt(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
     return Decision(tuple(steps))
+
+
+def _in_list(job: Job, seen: Listed) -> bool:
+    """Another object with its labels is not its own."""
+    if job.uid:
+        return f"{job.key} {job.uid}" in seen.keys
+    return any(key.startswith(f"{job.key} ") for key in seen.keys)
 
 
 def _started_in(job: Job, seen: Listed) -> bool:
@@ -205,6 +212,8 @@ def stranded(view: View, heard: Heard, now: int) -> Decision:
             continue
         if (job.cluster, job.attempt) != (seen.cluster, one.attempt):
             continue
+        if one.namespace not in ("", job.spec.workload.namespace):
+            continue  # pods of somebody else that carry its labels
         text = f"its pods are on {one.node} in {seen.cluster}, which {one.how} for {one.seconds} s"
         why = Reason(Code.NODE_LOST, text, remedy="bring the node back, or delete it so that its pods go")
         steps.append(attempt_over(Teller(view, SERVICE, heard, now, one.job), wire.Lost, why).step())

@@ -122,7 +122,9 @@ class Mirror:
             found = await member.get(word.kind, word.namespace, word.name) if member else None
         except ClusterRefused:
             return None
-        seen: Json = (found or {}).get("status") or {}
+        if found is None or word.there not in ("", found["metadata"].get("uid")):
+            return None  # another object of that name speaks for nobody
+        seen: Json = found.get("status") or {}
         return seen if seen and end_of(word.kind, seen).state == FAILED else None
 
     def _of(self, place: Place, job: str) -> _Line:

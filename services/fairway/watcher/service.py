@@ -16,16 +16,17 @@ from fairway.runtime.service import Ear, Service
 from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView
 from fairway.runtime.whose import place_of, place_of_cluster
-from fairway.watcher import final
-from fairway.watcher.decide import Observed
+from fairway.watcher import final, whose
 from fairway.watcher.freeze import guarded
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion
 from fairway.watcher.view import SETTLE_MS, Roster, WatcherView
+from fairway.watcher.whose import Observed
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
+from fairway.workloads import seal
+from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, attempt_labels
 
 _LATE_EVERY_MS = 500
 _LOOK_EVERY_S = 3
@@ -34,10 +35,11 @@ log = structlog.get_logger()
 
 
 class Eyes:
-    """Watches every served kind of every cluster, and puts what it sees before the service; `mirror` runs beside it."""
+    """Watches every served kind of every cluster, and puts what it sees before the service; `mirror` runs beside it.
+    `key` is the fleet's, with which objects are sealed."""
 
-    def __init__(self, members: Members, suspicion: Suspicion, mirror: Mirror | None = None) -> None:
-        self.members, self.suspicion, self.mirror = members, suspicion, mirror
+    def __init__(self, members: Members, suspicion: Suspicion, key: bytes, mirror: Mirror | None = None) -> None:
+        self.members, self.suspicion, self.mirror, self._key = members, suspicion, mirror, key
         self._places = count(1)
 
     async def __call__(self, inbox: Inbox) -> None:
@@ -73,34 +75,40 @@ class Eyes:
             await inbox.pause(_LOOK_EVERY_S if watched else 1)
 
     async def _watch(self, inbox: Inbox, cluster: Cluster, kind: str) -> None:
-        there: dict[tuple[str, str], tuple[str, int]] = {}
+        there: dict[tuple[str, str], tuple[str, int, str]] = {}
         async for change in cluster.watch(kind, JOB_LABEL):
             await inbox.room()
             if change.synced:
-                keys = frozenset(f"{job}/{attempt}" for job, attempt in there.values())
+                keys = frozenset(f"{job}/{attempt} {uid}" for job, attempt, uid in there.values())
                 inbox.put(Listed(cluster=cluster.name, kind=kind, keys=keys))
                 continue
-            seen, was = observed(cluster.name, change), there.pop((change.namespace, change.name), None)
-            if was is not None and (seen is None or was != (seen.job, seen.attempt)):
+            seen, was = observed(cluster.name, change, self._key), there.pop((change.namespace, change.name), None)
+            if was is not None and (seen is None or was[:2] != (seen.job, seen.attempt)):
                 # Without its labels, or with others, it is as good as gone.
-                inbox.put(_seen(cluster.name, change, *was, gone=True))
+                inbox.put(_seen(cluster.name, change, *was[:2], gone=True))
             if seen is None:
                 continue
             if not seen.gone:
-                there[change.namespace, change.name] = (seen.job, seen.attempt)
+                there[change.namespace, change.name] = (seen.job, seen.attempt, whose.uid_of(change.manifest))
             doubt = None if seen.gone else self.suspicion.doubt(change.manifest)
             if seen.gone:
                 self.suspicion.forget(change.manifest)
             inbox.put(msgspec.structs.replace(seen, doubt=doubt or None, place=next(self._places)))
 
 
-def observed(cluster: str, change: Change) -> Observed | None:
-    """What a change says of one of our attempts; None for an object without our labels, or one that an operator made
-    with them: a JobSet's Jobs carry its labels, and end before it does."""
+def observed(cluster: str, change: Change, key: bytes) -> Observed | None:
+    """What a change says of one of our attempts: of that which it was sealed for with `key`, else of that which its
+    labels name. None for an object with neither, or one that an operator made with them: a JobSet's Jobs carry its
+    labels, and end before it does."""
     meta: dict[str, Any] = change.manifest.get("metadata") or {}
     if any(owner.get("controller") for owner in meta.get("ownerReferences") or ()):
         return None
     labels = meta.get("labels") or {}
+    spot = seal.Spot(cluster, change.kind, change.namespace, change.name)
+    if sealed := seal.attempt_of(key, spot, change.manifest):
+        stripped = not attempt_labels(*sealed).items() <= labels.items()
+        seen = _seen(cluster, change, *sealed, gone=change.gone)
+        return msgspec.structs.replace(seen, sealed=sealed, stripped=stripped)
     if JOB_LABEL not in labels or not str(labels.get(ATTEMPT_LABEL, "")).isdigit():
         return None
     return _seen(cluster, change, labels[JOB_LABEL], int(labels[ATTEMPT_LABEL]), change.gone)
@@ -120,10 +128,8 @@ def service(
     was silent."""
     roster = Roster(eyes.members, introduced)
     said = Ear(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message), place_of)
-    away = Ear(
-        subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), msgspec.json.Decoder(fleet.Message),
-        place_of_cluster,
-    )  # fmt: skip
+    strands = msgspec.json.Decoder(fleet.Stranded)
+    away = Ear(subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), strands, place_of_cluster)
     return Service(
         SERVICE, (said, away), guarded, lambda: WatcherView(eyes.mirror, roster, meter, settle_ms),
         act=eyes.suspicion, ticks=((Late(), _LATE_EVERY_MS),), beside=eyes,

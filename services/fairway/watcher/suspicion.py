@@ -13,7 +13,8 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.kind import reach
 from fairway.workloads.registry import KINDS
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, Terms, applied_for, member_copy
+from fairway.workloads.render import Terms, attempt_labels, member_copy
+from fairway.workloads.seal import of_attempt
 
 Json = dict[str, Any]
 _submitted = msgspec.json.Decoder(wire.Submitted).decode
@@ -24,8 +25,8 @@ _MOST = 50_000
 class Suspicion:
     """One for each process: `doubt` notes what objects look like, and calling it settles the doubt."""
 
-    def __init__(self, bus: Bus, clusters: Mapping[str, Cluster]) -> None:
-        self._bus, self._clusters = bus, clusters
+    def __init__(self, bus: Bus, clusters: Mapping[str, Cluster], key: bytes) -> None:
+        self._bus, self._clusters, self._key = bus, clusters, key
         self._seen: dict[str, Marks] = {}
 
     def doubt(self, manifest: Json) -> Doubt | None:
@@ -83,13 +84,13 @@ class Suspicion:
         if found is None:
             return GONE
         meta = found["metadata"]
-        labels = {JOB_LABEL: call.job, ATTEMPT_LABEL: str(call.attempt)}
+        labels = attempt_labels(call.job, call.attempt)
         if meta.get("deletionTimestamp") or (asked.uid and meta["uid"] != asked.uid):
+            return GONE
+        if not asked.uid and not of_attempt(self._key, (call.cluster, asked.kind), found, (call.job, call.attempt)):
             return GONE
         if labels.items() <= (meta.get("labels") or {}).items():
             return THERE
-        if not applied_for(found, labels):
-            return GONE
         body = {"metadata": {"uid": meta["uid"], "labels": labels}}
         there = await cluster.patch(asked.kind, asked.namespace, asked.name, body)
         return STRIPPED if there else GONE

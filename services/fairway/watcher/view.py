@@ -14,9 +14,10 @@ from fairway.domain.silence import EVICTIONS, Freeze, freeze
 from fairway.runtime.ports import Found, Store, Wanted
 from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView
-from fairway.watcher.decide import Observed
+from fairway.watcher import whose
 from fairway.watcher.missing import PRESENT, SERVICE, Down, Emptied, Late, Listed, down_of
 from fairway.watcher.reflect import Mirror
+from fairway.watcher.whose import Observed
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo
 from fairway.workloads.kind import PENDING
@@ -127,9 +128,10 @@ class WatcherView(JobsView):
         for one in heard:
             seen = one.message
             job = self.jobs.get(seen.job) if isinstance(seen, Observed) else None
-            if job is None or job.spec is None or seen.kind != job.spec.workload.key:
+            if job is None or not (number := whose.attempt_of(job, seen)):
                 continue
-            if self._is_newest(job, seen) and not seen.gone:
+            seen = msgspec.structs.replace(seen, attempt=number)
+            if self._is_newest(job, seen) and seen.whole:
                 self._look(job, seen, now)
         for job in self.jobs.values():
             self._note(job)
@@ -166,6 +168,8 @@ class WatcherView(JobsView):
         return seen.place == self.newest[job.id]
 
     def _look(self, job: Job, seen: Observed, now: int) -> None:
+        if job.uid not in ("", whose.uid_of(seen.manifest)):
+            return  # of the same attempt, and not the object that it was dispatched as
         if self._mirror is not None:
             self._mirror.saw(job, seen.attempt, seen.cluster, seen.manifest)
         if job.state is State.RUNNING and (job.attempt, job.cluster) == (seen.attempt, seen.cluster):

@@ -102,7 +102,7 @@ def test_what_a_pod_takes(given: Json, want: dict[str, int]) -> None:
     ("given", "want"),
     [
         pytest.param(pod(), {"used": {"cpu": 1000, "pods": 1}}, id="a stranger's pod is in use"),
-        pytest.param(pod(labels=OURS), {"attempts": {"j1/2": Pods({"worker": 1}, {"cpu": 1000, "pods": 1})}},
+        pytest.param(pod(labels=OURS), {"attempts": {"j1/2": Pods({"worker": 1}, {"cpu": 1000, "pods": 1}, "team")}},
                      id="a pod of an attempt is told by attempt and pod set"),
         pytest.param(pod(labels={"fairway.io/job": "j1"}), {"used": {"cpu": 1000, "pods": 1}},
                      id="a pod with half of our labels is a stranger's"),
@@ -169,7 +169,7 @@ def test_a_pod_that_grows_is_counted_once() -> None:
     seen = told()
     seen.pod("team", "p", pod("p", labels=OURS, containers=[container({"cpu": "3"})]))
     (row,), _ = seen.take(full=False)
-    assert row.attempts == {"j1/2": Pods({"worker": 1}, {"cpu": 3000, "pods": 1})}
+    assert row.attempts == {"j1/2": Pods({"worker": 1}, {"cpu": 3000, "pods": 1}, "team")}
 
 
 def test_pods_that_were_told_before_their_node_are_on_it_when_it_comes() -> None:
@@ -232,7 +232,7 @@ def test_pods_that_stay_on_a_node_that_is_away_are_stranded_after_a_while(away: 
     assert seen.stranded(1_000, 60_000) == ()
     seen.node("n1", away)
     assert [seen.stranded(at, 60_000) for at in (2_000, 61_999)] == [(), ()]
-    assert seen.stranded(63_000, 60_000) == (Strand("j1", 2, "n1", how, 61),)
+    assert seen.stranded(63_000, 60_000) == (Strand("j1", 2, "n1", how, 61, "team"),)
 
 
 def test_a_node_that_comes_back_has_its_time_anew_and_pods_that_go_are_not_stranded() -> None:

@@ -42,8 +42,8 @@ queued       .        .        =        =        dequeued .        .        .   
 dequeued     .        queued   .        .        .        placed   .        .        .        .        .        .        .        =        =        .
 placed       .        queued   .        .        .        .        reserved .        .        .        .        .        .        =        =        .
 reserved     .        queued   .        .        .        .        .        dispatch .        .        returnin returnin .        =        =        cancelle
-dispatched   .        .        .        .        .        .        .        .        running  succeede returnin returnin .        =        =        cancelle
-running      .        .        .        .        .        .        .        .        .        succeede returnin returnin .        =        =        cancelle
+dispatched   .        .        .        .        .        .        .        =        running  succeede returnin returnin .        =        =        cancelle
+running      .        .        .        .        .        .        .        =        .        succeede returnin returnin .        =        =        cancelle
 returning    .        queued   .        .        .        .        .        .        .        .        .        .        .        =        =        .
 succeeded    .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
 failed       .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .

@@ -17,6 +17,7 @@ from fairway.domain.tenancy import Tenancy
 from fairway.placement.cluster import ClusterView
 from fairway.queue.book import Book
 from fairway.reserver.capacity import node_writes
+from fairway.runtime.members import Facts
 from fairway.watcher.missing import Down
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo, Node
@@ -47,6 +48,7 @@ class Given:
     ledger: dict[str, dict[str, Hold]] = field(default_factory=dict)
     row_revs: dict[tuple[str, str], int] = field(default_factory=dict)
     members: tuple[str, ...] = ()
+    facts: dict[str, Facts] = field(default_factory=dict)
     left: tuple[str, ...] = ()
     overdue: list[str] = field(default_factory=list)
     held: dict[str, set[str]] = field(default_factory=dict)

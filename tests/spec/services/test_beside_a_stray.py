@@ -25,9 +25,9 @@ def beside_a_stray() -> Life:
 @pytest.mark.parametrize("state", ["Succeeded", "Failed"])
 def test_what_the_present_attempt_shows_is_said_when_the_stray_is_gone(state: str) -> None:
     life = beside_a_stray()
-    assert decide(of(life), shows(state, attempt=2), NOW) == Decision(again_in=1_000)
+    assert decide(of(life), shows(state, attempt=2, uid="u-10"), NOW) == Decision(again_in=1_000)
     life.then(wire.Removed, attempt=1, cluster="c2")
-    assert verbs(decide(of(life), shows(state, attempt=2), NOW))[0] == state.lower()
+    assert verbs(decide(of(life), shows(state, attempt=2, uid="u-10"), NOW))[0] == state.lower()
 
 
 def test_a_cancellation_recalls_the_present_attempt_when_the_stray_is_gone() -> None:

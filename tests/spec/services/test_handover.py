@@ -34,7 +34,7 @@ def test_every_pod_has_a_placeholder_of_its_size_on_its_node() -> None:
     assert one["metadata"]["labels"] == {
         "fairway.io/job": "llm-1", "fairway.io/attempt": "2", "fairway.io/managed": "true",
         "fairway.io/pod-set": "Worker", "fairway.io/hold": "placeholders", "fairway.io/room": "1-1",
-        "fairway.io/placeholder": "true",
+        "fairway.io/placeholder": "true", "fairway.io/for-namespace": "team-a",
     }  # fmt: skip
     spec = one["spec"]
     assert spec["containers"][0]["resources"] == {

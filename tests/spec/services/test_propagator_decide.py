@@ -18,7 +18,7 @@ AGAIN = Decision(again_in=1_000)
 
 
 def call(verb: str, life: Life, attempt: int = 1) -> Call:
-    return Call(verb, "c1", "llm-1", attempt, copy_of(life.now))
+    return Call(verb, "c1", "llm-1", attempt, copy_of(life.now, attempt))
 
 
 def outcome(verb: str, ok: bool, code: str = "", body: object = None) -> tuple[Outcome, ...]:

@@ -7,10 +7,11 @@ from given import events, of, told, verbs
 from lives import SLOTS, T0, Life, S, dispatched, failing, placed, queued, reserved, running
 
 from fairway.domain.decision import NOTHING, Call, Decision, Outcome
-from fairway.watcher.decide import Late, Listed, Observed, decide
+from fairway.watcher.decide import Late, Listed, decide
 from fairway.watcher.doubts import COMPARE, GONE, LOOK, STRIPPED, THERE, Doubt
 from fairway.watcher.edits import Edit
 from fairway.watcher.missing import Down
+from fairway.watcher.whose import Observed
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -28,10 +29,12 @@ def shows(what: str = "", attempt: int = 1, cluster: str = "c1", gone: bool = Fa
         name = "Running" if what == "Up" else what
         status["conditions"] = [{"type": name, "status": "True", "message": "as it says"}]
         status["replicaStatuses"] = {"Worker": {"active": 4 if what == "Up" else 0}}
-    body = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "llm"}, "status": status}
+    meta = {"name": "llm", "uid": more.pop("uid", "u-9")}
+    body = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": meta, "status": status}
     head = {"job": "llm-1", "tenant": "team-a", "attempt": attempt, "cluster": cluster}
     answer = more.pop("answer", GONE if gone else None)
     answers = () if answer is None else (Outcome(Call("ask", cluster, "llm-1", attempt), True, body=answer),)
+    more = {"sealed": ("llm-1", attempt), **more}
     return told(Observed(**head, kind=more.pop("kind", KIND), manifest=body, gone=gone, **more), outcomes=answers)
 
 
@@ -135,7 +138,7 @@ def test_a_deadline_says_how_long_it_waited_and_for_what() -> None:
 def listed(*keys: str, kind: str = KIND, cluster: str = "c1", answer: str = GONE) -> Any:
     """The list, and what a closer look at llm-1 brought."""
     looked = Outcome(Call(LOOK, cluster, "llm-1", 1), True, body=answer)
-    return told(Listed(cluster=cluster, kind=kind, keys=frozenset(keys)), outcomes=(looked,))
+    return told(Listed(cluster=cluster, kind=kind, keys=frozenset(f"{key} u-9" for key in keys)), outcomes=(looked,))
 
 
 LISTS = {

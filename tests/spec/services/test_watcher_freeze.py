@@ -14,11 +14,12 @@ from fairway.domain.decision import NOTHING, Call, Decision, Outcome
 from fairway.domain.silence import EVICTIONS, Freeze
 from fairway.runtime.ports import Commit
 from fairway.runtime.telemetry import Meter
-from fairway.watcher.decide import Late, Listed, Observed
+from fairway.watcher.decide import Late, Listed
 from fairway.watcher.doubts import GONE, LOOK
 from fairway.watcher.freeze import guarded as decide
 from fairway.watcher.missing import Emptied
 from fairway.watcher.view import SETTLE_MS, Roster, WatcherView
+from fairway.watcher.whose import Observed
 from fairway.wire import fleet
 
 NOW = T0 + 900 * S
@@ -30,7 +31,8 @@ STRAND = fleet.Strand("llm-1", 1, "n1", "has been silent", 99)
 
 def shows(state: str, gone: bool = False) -> Any:
     status = {"conditions": [{"type": state, "status": "True", "message": "as it says"}]}
-    body = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "llm"}, "status": status}
+    meta = {"name": "llm", "uid": "u-9"}
+    body = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": meta, "status": status}
     seen = Observed(job="llm-1", tenant="team-a", attempt=1, cluster="c1", kind=KIND, manifest=body, gone=gone)
     return told(seen, outcomes=LOOKED if gone else ())
 

@@ -21,6 +21,6 @@ CASES = {
 
 @pytest.mark.parametrize(("given", "want"), CASES.values(), ids=CASES.keys())
 def test_observed(given: dict[str, object], want: tuple[str, int] | None) -> None:
-    seen = observed("north", Change("Job.batch/v1", "team", "speech-leader-0", {"metadata": given}))
+    seen = observed("north", Change("Job.batch/v1", "team", "speech-leader-0", {"metadata": given}), b"a key")
 
     assert (None if seen is None else (seen.job, seen.attempt)) == want

@@ -1,0 +1,23 @@
+"""`python -m former_version ARGS`: Fairway as it was before it sealed what it applies and kept the uid of it."""
+
+from typing import Any
+
+import fairway.domain.job
+import fairway.propagator.hands
+from fairway.app.cli import main
+from fairway.domain.attempt import newest_with
+
+
+def _unsealed(key: bytes, spot: Any, attempt: Any, manifest: Any) -> Any:
+    return manifest
+
+
+def _without_uid(attempts: Any, **changes: Any) -> Any:
+    changes.pop("uid", None)
+    return newest_with(attempts, **changes)
+
+
+if __name__ == "__main__":
+    fairway.propagator.hands.sealed = _unsealed
+    fairway.domain.job.newest_with = _without_uid
+    main()
