@@ -50,7 +50,7 @@ async def test_yaml_with_the_policy_beside_the_job_is_read_as_kubectl_would(hous
     got = await house.http.post("/v1/jobs", content=text, headers={"Content-Type": "application/yaml"})
     (said,) = await house.submitted()
     assert (got.status_code, msgspec.json.decode(said.manifest), len(said.policies)) == (202, job(), 1)
-    assert said.client == "http:id-1"
+    assert said.client == "http:id-2"
 
 
 async def test_without_a_client_id_every_request_is_a_new_job(house: House) -> None:

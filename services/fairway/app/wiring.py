@@ -22,8 +22,9 @@ from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
-from fairway.admission.understand import Understood, understand
+from fairway.admission.understand import understand
 from fairway.agent.service import run_agent
+from fairway.app.callers import callers, own_hosts
 from fairway.app.enrolment import Enrolment, agent_settings, follow_file
 from fairway.app.farewell import Farewells
 from fairway.app.member import keep_informed
@@ -163,11 +164,9 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
 
 def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     """A dry run over HTTP reads a manifest as admission does, with the settings that this process knows."""
-
-    def read(message: wire.Submitted) -> Understood:
-        return understand(message, "dry-run", 0, parts.catalog)
-
-    return HttpSettings(parts.ids, read, parts.catalog, parts.settings.insecure, parts.hub, limiter)
+    of, come = parts.settings, callers(parts.settings, parts.clock, parts.hub)
+    read = partial(understand, cause="dry-run", sequence=0, settings=parts.catalog)
+    return HttpSettings(parts.ids, read, parts.catalog, come, parts.hub, limiter, of.limits, own_hosts(of))
 
 
 async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = RECORD) -> None:

@@ -1,13 +1,18 @@
 """POST /v1/settings: a policy, quota tree, queue or priority class set over HTTP; on the hub too, when there is one."""
 
+import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fairway.domain.decision import Say
+from fairway.gateway.callers.access import access_of
+from fairway.gateway.callers.kinds import setting
 from fairway.gateway.hub_objects import SETTINGS, TREE, HubObject, cleaned, configured, hub_object, problems_of
 from fairway.gateway.problem import Problem, answer, refused
 from fairway.gateway.submit import Door
 from fairway.runtime.ports import Cluster, ClusterRefused
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 
 
@@ -24,16 +29,18 @@ class SettingsDoor:
         self._door, self._hub = door, hub
 
     async def post(self, request: Request) -> Response:
-        documents = await self._door.documents(request)
+        documents = await self._door.reading.documents(request)
         if len(documents) != 1:
             text = f"the body holds {len(documents)} objects, not one"
             raise refused([Reason(Code.INVALID, text, remedy="send one object in each request")])
-        one = _object(documents[0])
+        one, access = _object(documents[0]), access_of(request)
+        for ask in setting(one):
+            await access.need(ask)
         if reasons := problems_of(one, await self._door.tree_in_force() if one.plain == TREE else None):
             raise refused(reasons)
         if self._hub is not None:
             await self._keep(self._hub, one)
-        await self._door.publish(configured(one, self._door.now()))
+        await self._door.publish([_said_by(configured(one, self._door.now()), access.actor)])
         return answer(Taken(one.plain, one.namespace, one.name))
 
     async def _keep(self, hub: Cluster, one: HubObject) -> None:
@@ -43,6 +50,10 @@ class SettingsDoor:
                 await hub.create(one.kind, manifest)
         except ClusterRefused as error:
             raise Problem(409, f"the hub refused it: {error.text}", "correct it, or apply it with kubectl") from error
+
+
+def _said_by(say: Say, who: Actor) -> Say:
+    return msgspec.structs.replace(say, message=msgspec.structs.replace(say.message, who=who))
 
 
 def _object(manifest: dict[str, object]) -> HubObject:
