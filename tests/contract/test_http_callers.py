@@ -147,6 +147,7 @@ async def test_a_list_holds_what_may_be_read_and_pages_name_nobody_elses_job(hou
 
 async def test_where_a_page_of_others_ends_is_sealed_and_cannot_be_made_up(house: House, monkeypatch: Any) -> None:
     monkeypatch.setattr("fairway.gateway.reader.MOST_ROWS", 2)
+    monkeypatch.setattr("fairway.gateway.reader._PIECE", 2)
     await house.has(*(row(f"b{n}-bbbbbbbbbb", tenant="team-b") for n in range(9)))
     async with house.client(TENANT_A) as client:
         page = (await client.get("/v1/jobs", params={"limit": "1"})).json()
@@ -241,15 +242,13 @@ async def test_a_stream_ends_when_the_right_to_it_is_gone(house: House) -> None:
         started.set()
 
     async def receive() -> Any:
-        if got:
-            await asyncio.Event().wait()
         return {"type": "http.request", "body": b"", "more_body": False}
 
     raw = [(b"host", b"127.0.0.1"), *((k.lower().encode(), v.encode()) for k, v in headers.items())]
     scope = {
         "type": "http", "method": "GET", "path": "/v1/events", "raw_path": b"/v1/events", "headers": raw,
         "query_string": b"namespace=team-a", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "scheme": "http",
-        "http_version": "1.1", "asgi": {"version": "3.0", "spec_version": "2.3"}, "root_path": "",
+        "http_version": "1.1", "asgi": {"version": "3.0", "spec_version": "2.4"}, "root_path": "",
     }  # fmt: skip
     stream = asyncio.create_task(house.app(scope, receive, send))
     await started.wait()

@@ -55,7 +55,6 @@ from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion
 from fairway.watcher.view import LIST_MS
 from fairway.wire import asks
-from fairway.wire import jobs as wire
 from fairway.wire.subjects import RECORD, VIEWS_STREAM, Stream
 from fairway.workloads.registry import KINDS
 
