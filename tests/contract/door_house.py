@@ -86,9 +86,9 @@ def callers(clock: Clock, hub: MemoryCluster | None = None, keys: tuple[str, ...
 class House:
     """The world behind the door, and an administrator's client before it. `hub` says who comes."""
 
-    def __init__(self, limits: HttpLimits = WIDE) -> None:
+    def __init__(self, limits: HttpLimits = WIDE, clock: ManualClock | None = None) -> None:
         self.bus, self.store, self.catalog = MemoryBus(), MemoryStore(), Catalog()
-        self.clock = ManualClock(NOW)
+        self.clock = clock or ManualClock(NOW)
         self.world = World(bus=self.bus, store=self.store, clock=self.clock, owner="test")
         self.hub, self.reviews = MemoryCluster("hub", self.clock, ()), identities()
         self.hub.reviews = self.reviews
