@@ -13,6 +13,7 @@ from fairway.domain import decision
 from fairway.domain.decision import Say
 from fairway.gateway import problem
 from fairway.gateway.callers.access import VIA, Access, access_of
+from fairway.gateway.callers.caller import GROUP
 from fairway.gateway.callers.kinds import submitting
 from fairway.gateway.decide import Asked, Submission, outgoing_kind, submission
 from fairway.gateway.hub_objects import TREE
@@ -27,6 +28,7 @@ from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.registry import read
 
 _encode = msgspec.json.Encoder().encode
 # Together less than the 15 s that the command waits for an answer.
@@ -74,8 +76,12 @@ class Door:
         return problem.answer(accepted, 202, {"Location": f"/v1/jobs/{accepted.job}"})
 
     async def allowed(self, asked: Asked, access: Access) -> Submission:
-        """The submission as it will be said, by somebody who may create this on the hub. Raises a Problem."""
-        await access.need(submitting(asked.manifest))
+        """The submission as it will be said, by somebody who may create this on the hub. Raises a Problem, or Refused
+        for what is of no kind, unless they may have that refused in the record."""
+        ask = submitting(asked.manifest)
+        if ask.group == GROUP and not await access.may(ask):
+            read(asked.manifest)
+        await access.need(ask)
         return said_by(submission(asked, VIA, self._world.clock.now()), access.actor)
 
     def now(self) -> int:
