@@ -20,7 +20,7 @@ from fairway.gateway.callers.pace import HttpLimits
 from fairway.gateway.http import HttpSettings, create_app
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Clock, Outgoing
+from fairway.runtime.ports import Clock, Cluster, Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.policy import Placement
@@ -84,16 +84,17 @@ def callers(clock: Clock, hub: MemoryCluster | None = None, keys: tuple[str, ...
 
 
 class House:
-    """The world behind the door, and an administrator's client before it. `hub` says who comes."""
+    """The world behind the door, and an administrator's client before it. `hub` says who comes: one in memory, which
+    knows those above, or the one that is given."""
 
-    def __init__(self, limits: HttpLimits = WIDE, clock: ManualClock | None = None) -> None:
+    def __init__(self, limits: HttpLimits = WIDE, hub: Cluster | None = None) -> None:
         self.bus, self.store, self.catalog = MemoryBus(), MemoryStore(), Catalog()
-        self.clock = clock or ManualClock(NOW)
+        self.clock = ManualClock(NOW)
         self.world = World(bus=self.bus, store=self.store, clock=self.clock, owner="test")
         self.hub, self.reviews = MemoryCluster("hub", self.clock, ()), identities()
         self.hub.reviews = self.reviews
         understands = lambda said: understand(said, "dry-run", 0, self.catalog)  # noqa: E731 - it has no other name here
-        come = Callers(self.clock, self.hub, Keys())
+        come = Callers(self.clock, hub or self.hub, Keys())
         self.app = create_app(self.world, HttpSettings(CountingIds(), understands, self.catalog, come, limits=limits))
         self.http = self.client(ADMIN)
 
@@ -118,8 +119,8 @@ class House:
 
 
 @asynccontextmanager
-async def opened(limits: HttpLimits = WIDE) -> AsyncIterator[House]:
-    one = House(limits)
+async def opened(limits: HttpLimits = WIDE, hub: Cluster | None = None) -> AsyncIterator[House]:
+    one = House(limits, hub)
     await one.store.finish_rebuild("1")
     async with one.app.router.lifespan_context(one.app):
         yield one
