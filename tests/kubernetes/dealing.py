@@ -22,6 +22,7 @@ TOGETHER = {
     "test_simulator": "servers",
     "test_status": "servers",
     "test_hub_account": "servers",
+    "test_callers": "servers",
     "test_hub_with_controllers": "servers",
     "test_settings_schemas": "schemas",
 }

@@ -68,19 +68,12 @@ def _seconds(name: str, given: str) -> float:
 
 def _limits(text: Callable[[str, str], str]) -> HttpLimits:
     plain = HttpLimits()
-
-    def seconds(name: str, default: float) -> float:
-        return _seconds(name, text(name, str(default)))
-
-    def whole(name: str, default: int, most: int) -> int:
-        return _whole(name, text(name, str(default)), 1, most)
-
     return HttpLimits(
-        headers=seconds("HTTP_HEADER_SECONDS", plain.headers),
-        body=seconds("HTTP_BODY_SECONDS", plain.body),
-        streams=whole("HTTP_STREAMS", plain.streams, 64),
-        rate=whole("HTTP_RATE", plain.rate, 100_000),
-        connections=whole("HTTP_CONNECTIONS", plain.connections, 65_536),
+        headers=_seconds("HTTP_HEADER_SECONDS", text("HTTP_HEADER_SECONDS", str(plain.headers))),
+        body=_seconds("HTTP_BODY_SECONDS", text("HTTP_BODY_SECONDS", str(plain.body))),
+        streams=_whole("HTTP_STREAMS", text("HTTP_STREAMS", str(plain.streams)), 1, 64),
+        rate=_whole("HTTP_RATE", text("HTTP_RATE", str(plain.rate)), 1, 100_000),
+        connections=_whole("HTTP_CONNECTIONS", text("HTTP_CONNECTIONS", str(plain.connections)), 1, 65_536),
     )
 
 
