@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from fairway.app import dry_run
+from fairway.app import batches, dry_run
 from fairway.app.client import ENDED, Api, Refusal, address
 from fairway.app.entries import Entry, ReasonEntry, entry
 from fairway.app.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
@@ -16,7 +16,8 @@ from fairway.runtime.prose import listed
 
 _PART = re.compile(r"(\d{1,9})(ms|s|m|h)")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
-_LOOK_S = 0.2
+# Of many jobs at a time, well below the requests that one caller may send.
+_LOOK_S, _AT_ONCE = 0.2, 100
 _ENDS = {"failed": JOB_FAILED, "cancelled": JOB_CANCELLED, "rejected": DENIED}
 
 
@@ -27,9 +28,12 @@ def send(documents: Sequence[Document], url: str, wait: bool, timeout: str) -> t
     policies = [one for one in documents if one.role == POLICY]
     said: dict[int, Entry] = {}
     for role in (SETTING, POLICY, JOB):
-        for index, one in enumerate(documents):
-            if one.role == role:
-                said[index] = _send(api, one, policies)
+        of_role = {index: one for index, one in enumerate(documents) if one.role == role}
+        good = {index: one for index, one in of_role.items() if role == JOB and not one.reasons}
+        if len(good) > 1:
+            jobs = batches.drafts([(one, dry_run.policies_for(one, policies)) for one in good.values()])
+            said |= dict(zip(good, batches.send(api, jobs), strict=True))
+        said |= {index: _send(api, one, policies) for index, one in of_role.items() if index not in said}
     _idle(documents, policies)
     entries = [said[index] for index in range(len(documents))]
     return _await(api, entries, seconds) if wait else (entries, 0)
@@ -79,8 +83,8 @@ def _await(api: Api, entries: Sequence[Entry], seconds: float | None) -> tuple[l
     rows: dict[str, dict[str, Any]] = {}
     waiting = [one.job for one in entries if one.accepted and one.job]
     while waiting:
-        for name in waiting:
-            _look(api, name, rows)
+        for start in range(0, len(waiting), _AT_ONCE):
+            _look(api, waiting[start : start + _AT_ONCE], rows)
         waiting = [name for name in waiting if rows.get(name, {}).get("state") not in ENDED]
         if waiting and limit is not None and time.monotonic() >= limit:
             say(f"fairway: not ended in time: {listed(waiting)}; `fairway why JOB` says what a job waits for")
@@ -92,19 +96,14 @@ def _await(api: Api, entries: Sequence[Entry], seconds: float | None) -> tuple[l
     return ended, TIMEOUT if waiting else min(codes, default=0)
 
 
-def _look(api: Api, name: str, rows: dict[str, dict[str, Any]]) -> None:
-    try:
-        row = api.get(f"/v1/jobs/{name}")
-    except Refusal as refusal:
-        if refusal.status != 404:
-            raise
-        return  # accepted, and not admitted yet
-    before = rows.get(name)
-    rows[name] = row
-    if before is None or before["state"] != row["state"]:
-        where = f" in {row['cluster']}" if row.get("cluster") else ""
-        title = row["spec"]["workload"]["name"] if row.get("spec") else name
-        say(f"{title}: {row['state']}{where} (attempt {row['attempt']})")
+def _look(api: Api, names: Sequence[str], rows: dict[str, dict[str, Any]]) -> None:
+    """One that was accepted and is not admitted yet has no row."""
+    for row in api.get("/v1/jobs", id=",".join(names))["items"]:
+        name, before = row["id"], rows.get(row["id"])
+        if before is None or before["state"] != row["state"]:
+            where = f" in {row['cluster']}" if row.get("cluster") else ""
+            say(f"{row['name'] or name}: {row['state']}{where} (attempt {row['attempt']})")
+        rows[name] = api.get(f"/v1/jobs/{name}") if row["state"] in _ENDS else row
 
 
 def _ended(one: Entry, row: dict[str, Any] | None) -> Entry:
