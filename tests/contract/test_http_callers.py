@@ -218,6 +218,14 @@ async def test_what_is_of_no_known_kind_is_in_the_record_only_for_those_who_may_
     assert (await house.http.post("/v1/jobs", json=body)).status_code == 202
 
 
+async def test_whoever_sees_a_job_that_was_never_understood_may_cancel_what_is_not_there(house: House) -> None:
+    rejected = row("odd-aaaaaaaaaa", "rejected")
+    await house.has(msgspec.structs.replace(rejected, spec=None))
+    for token, status in ((VIEWER, 200), (TENANT_B, 404)):
+        async with house.client(token) as client:
+            assert (await client.delete("/v1/jobs/odd-aaaaaaaaaa")).status_code == status
+
+
 async def test_a_user_that_a_client_names_itself_does_not_count(house: House) -> None:
     forged = {"X-Remote-User": "admin", "X-Remote-Group": "system:masters", "Impersonate-User": "admin"}
     async with house.client() as client:

@@ -16,9 +16,10 @@ def submitting(manifest: dict[str, Any]) -> Ask:
 
 
 def cancelling(job: Job) -> Ask:
+    """To delete it on the hub. What was never understood is over, and there is nothing of it to delete."""
     work = job.spec.workload if job.spec else None
     if work is None:
-        return Ask("delete", JOBS, namespace=job.tenant, name=job.id)
+        return Ask("get", JOBS, namespace=job.tenant)
     return _of_kind("delete", f"{work.kind}.{work.api_version}", job.tenant, work.name)
 
 
