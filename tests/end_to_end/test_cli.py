@@ -31,7 +31,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("up")
     with subprocess.Popen([*FAIRWAY, "up"], cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True) as up:
         assert up.stdout is not None
-        said = "".join(line for line, _ in zip(up.stdout, range(16), strict=False))
+        said = "".join(line for line, _ in zip(up.stdout, range(17), strict=False))
         assert "The fleet is up." in said and "hub.kubeconfig apply" in said, said
         family = psutil.Process(up.pid).children(recursive=True)
         yield folder

@@ -134,13 +134,15 @@ async def test_drift_is_told_key_by_key_and_gone_when_the_store_is_made_anew(tmp
 async def test_dead_letters_that_wait_are_told_by_the_gateway(tmp_path: Path) -> None:
     plan = FleetPlan(CLUSTERS, stub_clusters=True, groups=(("gateway",),))
     async with running(tmp_path, plan) as fleet, httpx.AsyncClient() as client:
+        client.headers["Authorization"] = f"Bearer {fleet.token}"
+        metrics = f"{fleet.processes['gateway'].said['metrics']}/metrics"
         assert (await client.post(f"{fleet.http}/v1/jobs", json=["no job"])).status_code == 422
         (letter,) = (await asked(fleet, "dlq", "list"))["items"]
         assert (letter["service"], letter["stream"], letter["why"]["code"]) == ("gateway", "", "Invalid")
-        scraped = (await client.get(f"{fleet.http}/metrics")).text
+        scraped = (await client.get(metrics)).text
         assert 'fairway_dead_letters_waiting{service="gateway"} 1.0' in scraped
         assert (await fairway(fleet, "dlq", "drop", "--all"))[0] == 0
-        assert "fairway_dead_letters_waiting{" not in (await client.get(f"{fleet.http}/metrics")).text
+        assert "fairway_dead_letters_waiting{" not in (await client.get(metrics)).text
 
 
 async def test_without_a_service_the_store_stays_empty_and_the_command_says_so(tmp_path: Path) -> None:

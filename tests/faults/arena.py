@@ -53,6 +53,7 @@ class Arena(Fleet):
         return super().environment()["FAIRWAY_NATS_URL"]
 
     async def _start_clusters(self) -> None:
+        self.kube.admit(HUB, self.known)
         await self.kube.start_cluster(HUB, controllers=False)
         for one in self.plan.clusters:
             await self.kube.start_cluster(one.name, nodes=one.nodes, labels=one.labels)
@@ -63,7 +64,8 @@ class Arena(Fleet):
         """By this the process reaches the cluster, through a link of its own."""
         link = await self._link(f"{process}>{cluster}", int(self.kube.clusters[cluster].url.rpartition(":")[2]))
         config = self.kube.kubeconfig(cluster)
-        config["clusters"][0]["cluster"]["server"] = f"http://127.0.0.1:{link.port}"
+        scheme = self.kube.clusters[cluster].url.partition(":")[0]
+        config["clusters"][0]["cluster"]["server"] = f"{scheme}://127.0.0.1:{link.port}"
         return msgspec.json.encode(config)
 
     async def start_process(self, group: Sequence[str], name: str = "") -> Child:

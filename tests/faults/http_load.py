@@ -35,7 +35,8 @@ class HttpLoad:
         """Returns when it was told to stop, and all that was begun until then is accepted, and cancelled if it is to
         be."""
         free = asyncio.Semaphore(_AT_ONCE)
-        async with httpx.AsyncClient(timeout=_ANSWER_S) as client, asyncio.TaskGroup() as group:
+        known = {"Authorization": f"Bearer {self._arena.token}"}
+        async with httpx.AsyncClient(timeout=_ANSWER_S, headers=known) as client, asyncio.TaskGroup() as group:
             for number, (row, regret) in enumerate(zip(rows(), self._regrets, strict=False)):
                 await free.acquire()
                 self.begun += 1

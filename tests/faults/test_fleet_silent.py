@@ -27,14 +27,15 @@ _FROZEN = re.compile(r'^fairway_evictions_frozen\{service="watcher"\} (\d)', re.
 async def frozen(scene: Scene) -> bool:
     """As the watcher's metric has it."""
     async with httpx.AsyncClient(timeout=10.0) as client:
-        answer = await client.get(f"{scene.arena.http}/metrics/")
+        answer = await client.get(f"{scene.arena.processes['-'.join(REST)].said['metrics']}/metrics")
     (value,) = _FROZEN.findall(answer.text)
     return value == "1"
 
 
 async def shown(scene: Scene) -> str:
     """What `fairway get clusters` says."""
-    asked = ("-m", "fairway.app.cli", "get", "clusters", "--url", scene.arena.http)
+    known = ("--url", scene.arena.http, "--token-file", str(scene.arena.token_file))
+    asked = ("-m", "fairway.app.cli", "get", "clusters", *known)
     asking = await asyncio.create_subprocess_exec(
         sys.executable, *asked, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}, stdout=asyncio.subprocess.PIPE
     )

@@ -1,5 +1,6 @@
 """The hub is away while its jobs run, and while others are applied to it."""
 
+import ssl
 from pathlib import Path
 
 import httpx
@@ -17,7 +18,10 @@ class Hub:
     """Its people, who reach it whatever stands between it and Fairway."""
 
     def __init__(self, scene: Scene) -> None:
-        self._client = httpx.AsyncClient(base_url=scene.arena.kube.clusters[HUB].url)
+        hub = scene.arena.kube.clusters[HUB]
+        trust = ssl.create_default_context(cadata=hub.certificate.decode())
+        known = {"Authorization": f"Bearer {scene.arena.token}"}
+        self._client = httpx.AsyncClient(base_url=hub.url, verify=trust, headers=known)
 
     async def apply(self, first: int, last: int) -> None:
         for number in range(first, last):

@@ -11,6 +11,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 # By file. What is not named here shares no more than the fleet that all share, and is dealt test by test.
 TOGETHER = {
+    "test_accounts": "accounts",
     "test_rights": "rights",
     "test_trouble": "troubles",
     "test_stalls": "troubles",

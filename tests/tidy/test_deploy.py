@@ -25,6 +25,7 @@ SERVICES = [
 SETTINGS = {
     *("FAIRWAY_NATS_URL", "FAIRWAY_REDIS_URL", "FAIRWAY_HUB_KUBECONFIG"),
     *("FAIRWAY_CLUSTERS_DIR", "FAIRWAY_HTTP_HOST", "FAIRWAY_HTTP_PORT"),
+    *("FAIRWAY_METRICS_HOST", "FAIRWAY_METRICS_PORT"),
 }
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 DOCKERFILE = re.sub(r"\\\n\s*", " ", (ROOT / "deploy/Dockerfile").read_text())
@@ -106,11 +107,19 @@ def test_every_setting_that_the_containers_are_given_is_read() -> None:
     read = from_environment({**given, "FAIRWAY_REPLICAS": "1"})
     assert (read.nats_url, read.redis_url) == (given["FAIRWAY_NATS_URL"], given["FAIRWAY_REDIS_URL"])
     assert (read.http_host, read.http_port) == ("0.0.0.0", 8080)
+    assert (read.metrics_host, read.metrics_port) == ("0.0.0.0", 9090)
     assert (read.hub_kubeconfig, read.clusters_dir) == ("/etc/fairway/hub.kubeconfig", "/etc/fairway/clusters")
 
 
-def test_nobody_listens_without_asking_who_comes() -> None:
-    assert "insecure" not in (ROOT / "docker-compose.yml").read_text().lower()
+def test_nobody_is_let_listen_without_asking_who_comes() -> None:
+    assert [name for name, service in _ours().items() if "--insecure" in service["command"]] == []
+
+
+def test_metrics_are_for_the_other_containers_only() -> None:
+    """They ask nobody who comes: their port is not published."""
+    published = [port for s in _ours().values() for port in s.get("ports", [])]
+    metrics = COMPOSE["x-fairway"]["environment"]["FAIRWAY_METRICS_PORT"]
+    assert [port for port in published if port.endswith(f":{metrics}")] == []
 
 
 def test_every_file_that_is_mounted_or_built_from_exists() -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from fairway.runtime import private
+
 # Below the range that Linux gives to outgoing connections (32768 and up): a client that tries to reconnect to
 # a stopped server could otherwise be given the server's own port, and the server could not come back.
 _PORTS = range(20_000, 32_000)
@@ -64,6 +66,11 @@ class EmbeddedServer:
     @property
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def ended(self) -> int | None:
+        """How it ended: its exit code, or the signal as a negative number. None when it runs or was never started."""
+        return self._process.poll() if self._process is not None else None
 
     async def start(self, port: int = 0) -> Self:
         """Listen on `port`, or on a free one for 0. Returns when it answers; StartError when it does not."""
@@ -119,7 +126,7 @@ class EmbeddedServer:
 
     def _spawn(self, command: list[str]) -> subprocess.Popen[bytes]:
         tether = [sys.executable, "-I", "-S", str(Path(__file__).with_name("tether.py")), str(os.getpid())]
-        with self.log.open("ab") as log:
+        with private.log(self.log) as log:
             return subprocess.Popen(
                 [*tether, *command],
                 stdin=subprocess.DEVNULL,

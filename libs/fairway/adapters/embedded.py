@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fairway.adapters.child import EmbeddedServer, StartError, connection, ports
+from fairway.runtime import private
 
 __all__ = [
     "EmbeddedServer", "StartError", "nats_cluster", "nats_program", "nats_server", "valkey_program", "valkey_server",
@@ -35,9 +36,10 @@ async def nats_server(
     def command(at: int) -> list[str]:
         config = home / "nats.conf"
         store = f"store_dir: {json.dumps(str(home))}, sync_interval: {json.dumps(sync_interval)}"
-        config.write_text(
+        private.write(
+            config,
             f'listen: "127.0.0.1:{at}"\nserver_name: {name}\nmax_payload: {max_payload}\n'
-            f"jetstream {{ {store} }}\n{more}"
+            f"jetstream {{ {store} }}\n{more}",
         )
         return [program, "-c", str(config)]
 
@@ -76,10 +78,11 @@ async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -
 
     def command(at: int) -> list[str]:
         config = home / "valkey.conf"
-        config.write_text(
+        private.write(
+            config,
             f"bind 127.0.0.1\nport {at}\ndaemonize no\ndir {json.dumps(str(home))}\n"
             # To evict a key would be to forget a reservation: better to refuse the write.
-            f'maxmemory-policy noeviction\nsave ""\nappendonly {"yes" if persistent else "no"}\n'
+            f'maxmemory-policy noeviction\nsave ""\nappendonly {"yes" if persistent else "no"}\n',
         )
         return [program, str(config)]
 
@@ -97,8 +100,7 @@ async def _valkey_answers(server: EmbeddedServer) -> bool:
 
 
 def _folder(dir: Path) -> Path:
-    dir.mkdir(parents=True, exist_ok=True)
-    return dir.resolve()
+    return private.folder(dir).resolve()
 
 
 def nats_program() -> str:

@@ -21,7 +21,8 @@ from fairway.kubereal.program import NotUp
 from fairway.kubereal.toolchain import NoGo
 
 
-async def host(fleet: Fleet, found: Tools) -> None:
+async def host(fleet: Fleet, found: Tools) -> str:
+    """Until it is told to end, or one of its servers ends by itself: then it says which."""
     end = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, end.set)
@@ -29,7 +30,11 @@ async def host(fleet: Fleet, found: Tools) -> None:
     try:
         said = {"ready": True, "clusters": await real.start(), "pids": real.planes.pids()}
         print(msgspec.json.encode(said).decode(), flush=True)
-        await end.wait()
+        asked, fallen = asyncio.create_task(end.wait()), asyncio.create_task(real.planes.first_end())
+        await asyncio.wait((asked, fallen), return_when=asyncio.FIRST_COMPLETED)
+        for one in (asked, fallen):
+            one.cancel()
+        return "" if asked.done() and not asked.cancelled() else fallen.result()
     finally:
         await real.stop()
 
@@ -41,11 +46,13 @@ def main() -> int:
     try:
         fleet = msgspec.json.decode(given.config.read_bytes(), type=Fleet)
         found = tools(say=lambda text: print(text, file=sys.stderr, flush=True))
-        uvloop.run(host(fleet, found))
+        fallen = uvloop.run(host(fleet, found))
     except (OSError, msgspec.MsgspecError, BuildError, NoGo, NotUp) as error:
         print(f"the clusters did not start: {error}", file=sys.stderr)
         return 1
-    return 0
+    if fallen:
+        print(fallen, file=sys.stderr)
+    return int(bool(fallen))
 
 
 if __name__ == "__main__":

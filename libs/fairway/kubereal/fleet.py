@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.kubereal.accounts import rights
+from fairway.kubereal.admin import admin
 from fairway.kubereal.build import Tools
 from fairway.kubereal.crds import define
 from fairway.kubereal.members import HUB, Fleet, Member
 from fairway.kubereal.operators import OPERATORS, start
 from fairway.kubereal.operators.koordinator import API_FLAGS
 from fairway.kubereal.plane import Plane, Planes, Spec
+from fairway.kubesim.__main__ import read_identities
+from fairway.runtime import private
 
 Json = dict[str, Any]
 
@@ -22,11 +26,13 @@ class RealFleet:
     def __init__(self, fleet: Fleet, tools: Tools) -> None:
         self.fleet, self.tools = fleet, tools
         self.planes = Planes(Path(fleet.dir), tools)
+        self._known = read_identities(fleet.identities)
 
     async def start(self) -> Json:
         """What clusters there are: `{name: {"url", "kubeconfig", "labels"}}`."""
         members = {one.name: one for one in self.fleet.clusters}
-        specs = [Spec(HUB), *(_spec(one, self.fleet.default_run_ms) for one in members.values())]
+        hub_spec = Spec(HUB, identities=self._known)
+        specs = [hub_spec, *(_spec(one, self.fleet.default_run_ms) for one in members.values())]
         await self.planes.start(specs)
         hub = self.planes[HUB]
         await asyncio.gather(self._open_hub(hub), *(self._fill(self.planes[name], members[name]) for name in members))
@@ -36,8 +42,10 @@ class RealFleet:
         await self.planes.stop()
 
     async def _open_hub(self, hub: Plane) -> None:
-        """Every kind that a member runs, and none of the programs that would run it."""
+        """Every kind that a member runs, and none of the programs that would run it; and who may ask for what."""
         await define(hub, sorted(OPERATORS), self.tools, hub=True)
+        async with admin(hub) as hands:
+            await hands.apply(rights(self._known))
 
     async def _fill(self, plane: Plane, member: Member) -> None:
         cluster = await KubernetesCluster.from_kubeconfig(plane.name, plane.kubeconfig)
@@ -51,7 +59,7 @@ class RealFleet:
     def _facts(self, plane: Plane, member: Member | None) -> Json:
         path = Path(self.fleet.kubeconfigs) / f"{plane.name}.kubeconfig"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(plane.kubeconfig.read_bytes())
+        private.write(path, plane.kubeconfig.read_bytes())
         return {"url": plane.url, "kubeconfig": str(path), "labels": member.labels if member else {}}
 
 

@@ -21,12 +21,13 @@ class Member(ClusterConfig, frozen=True, omit_defaults=True):
 
 class Fleet(Struct, frozen=True, omit_defaults=True):
     """`kubeconfigs` is the folder to write to, `dir` where the servers keep what they have. A pod that does not say
-    how long it runs runs for `default_run_ms`."""
+    how long it runs runs for `default_run_ms`. `identities` is the file of those who may ask the hub."""
 
     clusters: tuple[Member, ...]
     kubeconfigs: str
     dir: str
     default_run_ms: int = 0
+    identities: str = ""
 
 
 def three(nodes: int = 4) -> tuple[Member, ...]:

@@ -13,21 +13,25 @@ import aiohttp
 import msgspec
 from msgspec import Struct
 
+from fairway.kubereal.accounts import token_file
 from fairway.kubereal.build import Tools
 from fairway.kubereal.flags import api_server, controller_manager, etcd, kwok, scheduler
 from fairway.kubereal.keys import service_account_key
 from fairway.kubereal.program import NotUp, Program, free_ports
 from fairway.kubereal.stages import stages
+from fairway.kubesim.identities import MASTERS, Identity
+from fairway.runtime import private
 
 _API = "kube-apiserver"
 # An API server that finds a hundred thousand objects reads them first; one that fails ends by itself.
 _READY_S = 240.0
+_LOOK_S = 0.5
 
 
 class Spec(Struct, frozen=True):
     """A hub is an API server alone; a member has controllers, a kubelet in kwok's shape, and mostly the scheduler.
     `api_flags` are further flags of the API server. A pod that does not say how long it runs runs for `default_run_ms`;
-    0 is for ever."""
+    0 is for ever. The first of the `identities` is the administrator; without any, one is made."""
 
     name: str
     controllers: bool = False
@@ -35,6 +39,7 @@ class Spec(Struct, frozen=True):
     kubelets: bool = False
     api_flags: tuple[str, ...] = ()
     default_run_ms: int = 0
+    identities: tuple[Identity, ...] = ()
 
 
 def member(name: str, *api_flags: str) -> Spec:
@@ -49,7 +54,8 @@ class Plane:
         self.spec, self.dir, self.tools = spec, dir, tools
         self.name = spec.name
         self.kubeconfig = dir / "kubeconfig"
-        self.token = secrets.token_urlsafe(24)
+        self._known = spec.identities or (Identity(secrets.token_urlsafe(32), "admin", "admin", (MASTERS,)),)
+        self.token = self._known[0].token
         self.programs: dict[str, Program] = {}
         self.port = 0
         self._store = store
@@ -61,9 +67,9 @@ class Plane:
 
     async def start(self) -> None:
         """Returns when the API answers and everything of the spec has been started."""
-        self.dir.mkdir(parents=True, exist_ok=True)
-        (self.dir / "sa.key").write_bytes(service_account_key())
-        (self.dir / "tokens.csv").write_text(f"{self.token},admin,admin,system:masters\n")
+        private.folder(self.dir)
+        private.write(self.dir / "sa.key", service_account_key())
+        private.write(self.dir / "tokens.csv", token_file(self._known))
         self.port = self.port or free_ports(1)[0]
         await self.start_api()
         if self.spec.controllers:
@@ -131,8 +137,7 @@ class Plane:
 
     def _write_kubeconfig(self) -> None:
         written = msgspec.json.format(msgspec.json.encode(kubeconfig(self.url, self.certificate(), self.token)))
-        self.kubeconfig.touch(0o600)
-        self.kubeconfig.write_bytes(written)
+        private.write(self.kubeconfig, written)
 
 
 def kubeconfig(url: str, certificate: bytes, token: str) -> dict[str, Any]:
@@ -161,7 +166,7 @@ class Planes:
         return self.by_name[name]
 
     async def start(self, specs: Sequence[Spec]) -> None:
-        self._dir.mkdir(parents=True, exist_ok=True)
+        private.folder(self._dir)
         client, peer = free_ports(2)
         self.store = f"http://127.0.0.1:{client}"
         command: list[str | Path] = [self._tools.program("etcd"), *etcd(self._dir / "etcd", client, peer)]
@@ -182,6 +187,16 @@ class Planes:
                 return answer.status == 200
         except (aiohttp.ClientError, OSError):
             return False
+
+    async def first_end(self) -> str:
+        """Says which server ended by itself, as soon as one has. What is kept alive (schedulers, operators) is none."""
+        while True:
+            servers = {"etcd": self._etcd} if self._etcd is not None else {}
+            servers |= {f"{name}/{_API}": plane.programs[_API] for name, plane in self.by_name.items()}
+            for name, server in servers.items():
+                if not server.alive:
+                    return f"{name} ended by itself; its log is {server.log}"
+            await asyncio.sleep(_LOOK_S)
 
     def pids(self) -> dict[str, int]:
         """Of every process: `etcd`, and `<cluster>/<program>`."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fairway.adapters import tether
 from fairway.adapters.child import free_port
+from fairway.runtime import private
 
 _STOP_S = 5.0
 _PROBE_S = 0.05
@@ -46,7 +47,7 @@ class Program:
     async def start(self) -> None:
         self._ended = False
         guard = [sys.executable, "-I", "-S", str(tether.__file__), str(os.getpid())]
-        with self.log.open("ab") as log:
+        with private.log(self.log) as log:
             self._process = await asyncio.create_subprocess_exec(
                 *guard, *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._dir,
                 env=self._env, start_new_session=True,

@@ -18,18 +18,22 @@ import msgspec
 import uvloop
 
 from fairway.kubesim.errors import Json
+from fairway.kubesim.identities import Identities, Identity
 from fairway.kubesim.nodes import NodeGroup
 from fairway.kubesim.sim import DEFAULT_RUN_MS, KubeSim
+from fairway.runtime import private
 
 
 class ClusterConfig(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A hub has `controllers` false and no nodes."""
+    """A hub has `controllers` false and no nodes. `identities` is the file of those who may ask it (see identities.py);
+    without one it asks nobody who they are."""
 
     name: str
     port: int = 0
     labels: dict[str, str] = {}
     nodes: tuple[NodeGroup, ...] = ()
     controllers: bool = True
+    identities: str = ""
 
 
 class Fleet(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -59,6 +63,7 @@ async def host(fleet: Fleet, end: asyncio.Event) -> None:
 
 
 async def _start(sim: KubeSim, one: ClusterConfig, folder: Path) -> Json:
+    sim.admit(one.name, await asyncio.to_thread(read_identities, one.identities))
     url = await sim.start_cluster(
         one.name, nodes=one.nodes, labels=one.labels, controllers=one.controllers, port=one.port
     )
@@ -68,9 +73,14 @@ async def _start(sim: KubeSim, one: ClusterConfig, folder: Path) -> Json:
     return {"url": url, "kubeconfig": str(path), "labels": one.labels}
 
 
+def read_identities(path: str) -> tuple[Identity, ...]:
+    """Of this file; none without one."""
+    return msgspec.json.decode(Path(path).read_bytes(), type=Identities).identities if path else ()
+
+
 def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    private.write(path, content)
 
 
 async def _main(fleet: Fleet, until_eof: bool) -> None:

@@ -94,7 +94,7 @@ class Discovery:
                 "responseKind": _gvk(resource),
                 "scope": "Namespaced" if resource.namespaced else "Cluster",
                 "singularResource": resource.kind.lower(),
-                "verbs": _VERBS,
+                "verbs": list(resource.verbs) or _VERBS,
                 "shortNames": list(resource.short),
                 "categories": resource.categories,
                 "subresources": _subresources(resource),
@@ -136,7 +136,7 @@ def _entry(resource: Resource) -> Json:
         "singularName": resource.kind.lower(),
         "namespaced": resource.namespaced,
         "kind": resource.kind,
-        "verbs": _VERBS,
+        "verbs": list(resource.verbs) or _VERBS,
         "shortNames": list(resource.short),
         "categories": resource.categories,
     }

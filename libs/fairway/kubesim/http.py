@@ -7,39 +7,44 @@ import msgspec
 import yaml
 from aiohttp import web
 
-from fairway.kubesim import discovery, protobuf, tables
+from fairway.kubesim import discovery, protobuf, reviews, tables
 from fairway.kubesim.api import Api
 from fairway.kubesim.errors import ApiError, Json, NoSuchPath, bad_request, no_such_path
 from fairway.kubesim.faults import Faults
+from fairway.kubesim.gate import Gate
+from fairway.kubesim.identities import Book, User
 from fairway.kubesim.query import flag
 from fairway.kubesim.reads import serve_get, serve_list
-from fairway.kubesim.registry import Target
+from fairway.kubesim.registry import SUBRESOURCES, Target
 from fairway.kubesim.watch import serve_watch
-from fairway.kubesim.writes import serve_write
+from fairway.kubesim.writes import not_allowed, serve_write
 
 # What a real API server reads of a request body (k8s.io/apiserver, MaxRequestBodyBytes).
 MOST_BYTES = 3 * 1024 * 1024
 SimHandler = Callable[[str, Any], Awaitable[Json]]
 _READABLE = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 _HEALTH = ("healthz", "livez", "readyz")
-_SUBRESOURCES = ("", "status", "eviction", "log", "finalize")
 
 
 class Server:
-    """The handler of one cluster's port. `sim` answers what is below /sim/."""
+    """The handler of one cluster's port. `sim` answers what is below /sim/. With a gate that asks who comes, every path
+    but those of its health needs somebody who may, and what is below /sim/ an administrator."""
 
-    def __init__(self, api: Api, faults: Faults, sim: SimHandler) -> None:
+    def __init__(self, api: Api, faults: Faults, sim: SimHandler, gate: Gate | None = None) -> None:
         self.api = api
         self.faults = faults
         self._sim = sim
+        self._gate = gate or Gate()
         self._discovery = discovery.Discovery(api.registry)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
+            parts = [part for part in request.path.split("/") if part]
             if request.path.startswith("/sim/"):
+                self._gate.admit(request, parts)
                 return reply(await self._sim(request.path[5:], await _body(request)))
             await self.faults.gate(request)
-            return await self._route(request)
+            return await self._route(request, parts, self._gate.admit(request, parts))
         except NoSuchPath:
             return web.Response(text="404 page not found\n", status=404)
         except ApiError as error:
@@ -49,8 +54,7 @@ class Server:
             text = f"an error on the server: {type(error).__name__}: {error}"
             return reply(ApiError(500, "InternalError", text).body(), 500)
 
-    async def _route(self, request: web.BaseRequest) -> web.StreamResponse:
-        parts = [part for part in request.path.split("/") if part]
+    async def _route(self, request: web.BaseRequest, parts: list[str], user: User) -> web.StreamResponse:
         if parts and parts[0] in _HEALTH:
             return web.Response(text="ok")
         if parts == ["openapi", "v2"]:
@@ -58,9 +62,12 @@ class Server:
         found = self._discovery.answer(parts, request.headers.get("Accept", ""))
         if found is not None:
             return reply(found, content_type=discovery.content_type(found))
-        if request.method == "POST" and parts[1:2] == ["authorization.k8s.io"]:
+        book = self._gate.book
+        if book is None and request.method == "POST" and parts[1:2] == [reviews.AUTHORIZATION]:
             return reply(await _allowed(request), 201)
         target = self.target(parts)
+        if book is not None and target.resource in reviews.RESOURCES:
+            return await _reviewed(request, book, user, target)
         if request.method == "GET":
             return await self._read(request, target)
         if request.method in ("POST", "PUT") and _unreadable(request):
@@ -90,13 +97,13 @@ class Server:
         if version not in self.api.registry.groups().get(group, ()):
             raise NoSuchPath
         namespace = ""
-        if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _SUBRESOURCES:
+        if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in SUBRESOURCES:
             namespace, rest = rest[1], rest[2:]
         plural, name, sub = (*rest, "", "")[:3]
         resource = self.api.registry.find(group, version, plural)
         if not resource and not any(one.builtin for one in self.api.registry if one.group == group):
             raise NoSuchPath
-        if not resource or len(rest) > 3 or sub not in _SUBRESOURCES:
+        if not resource or len(rest) > 3 or sub not in ("", *SUBRESOURCES):
             raise no_such_path()
         if resource.namespaced is not bool(namespace) and (name or namespace):
             raise no_such_path()
@@ -133,6 +140,12 @@ async def _body(request: web.BaseRequest) -> Any:
         return yaml.safe_load(raw)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise bad_request(f"the object provided is unrecognized: {error}") from None
+
+
+async def _reviewed(request: web.BaseRequest, book: Book, user: User, target: Target) -> web.Response:
+    if request.method != "POST" or target.name:
+        raise not_allowed()
+    return reply(reviews.answer(book, user, target.resource, await _body(request)), 201)
 
 
 async def _allowed(request: web.BaseRequest) -> Json:

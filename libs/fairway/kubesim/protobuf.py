@@ -10,9 +10,14 @@ from collections.abc import Iterator
 from fairway.kubesim.errors import ApiError, Json
 
 MAGIC = b"k8s\x00"
-# Kinds whose metadata is all that this server needs of them.
+# Kinds whose metadata is all that this server needs of them; of an access review it is the question too.
 _KINDS = ("Namespace", "ServiceAccount", "Eviction", "SelfSubjectAccessReview", "SelfSubjectReview")
 _NAME, _LABELS, _ANNOTATIONS = 1, 11, 12  # of ObjectMeta
+# What a SelfSubjectAccessReviewSpec holds, and in it the fields of each by number (k8s.io/api, authorization/v1).
+_ASKED = {
+    1: ("resourceAttributes", ("namespace", "verb", "group", "version", "resource", "subresource", "name")),
+    2: ("nonResourceAttributes", ("path", "verb")),
+}
 
 
 def decode(raw: bytes) -> Json:
@@ -24,6 +29,8 @@ def decode(raw: bytes) -> Json:
         body: Json = {"apiVersion": kind[1].decode(), "kind": kind[2].decode()}
         labels = dict(_map(envelope, _LABELS))
         annotations = dict(_map(envelope, _ANNOTATIONS))
+        if body["kind"] == "SelfSubjectAccessReview":
+            body["spec"] = _asked(_first(_first(envelope.get(2, b"")).get(2, b"")))
     except (IndexError, KeyError, UnicodeDecodeError, ValueError):
         body, metadata, labels, annotations = {"kind": ""}, {}, {}, {}
     if body["kind"] not in _KINDS:
@@ -34,6 +41,14 @@ def decode(raw: bytes) -> Json:
     if _NAME in metadata:
         found["name"] = metadata[_NAME].decode()
     return {**body, "metadata": {key: value for key, value in found.items() if value}}
+
+
+def _asked(spec: dict[int, bytes]) -> Json:
+    found: Json = {}
+    for number, raw in spec.items():
+        field, names = _ASKED[number]
+        found[field] = {names[at - 1]: text.decode() for at, text in _fields(raw) if 0 < at <= len(names)}
+    return found
 
 
 def _map(envelope: dict[int, bytes], number: int) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,8 @@ from msgspec import Struct
 
 from fairway.kubesim.errors import Json
 
+SUBRESOURCES = ("status", "eviction", "log", "finalize")
+
 
 class Column(Struct, frozen=True):
     """A printer column of `kubectl get`; `path` is dotted, `type` as in a CRD's additionalPrinterColumns."""
@@ -17,7 +19,8 @@ class Column(Struct, frozen=True):
 
 
 class Resource(Struct, frozen=True):
-    """One kind in one served version. `status` says whether it has the status subresource."""
+    """One kind in one served version. `status` says whether it has the status subresource, `verbs` what may be done to
+    it if that is not everything."""
 
     group: str
     version: str
@@ -28,6 +31,7 @@ class Resource(Struct, frozen=True):
     status: bool = True
     columns: tuple[Column, ...] = ()
     builtin: bool = False
+    verbs: tuple[str, ...] = ()
 
     @property
     def storage(self) -> str:

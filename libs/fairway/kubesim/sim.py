@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aiohttp import web
 
+from fairway.kubesim import certificate, reviews
 from fairway.kubesim.api import Api, ensure_namespace
 from fairway.kubesim.builtin import EVERYTHING
 from fairway.kubesim.control import Control
 from fairway.kubesim.errors import Json
 from fairway.kubesim.faults import Faults
+from fairway.kubesim.gate import Gate
 from fairway.kubesim.http import MOST_BYTES, Server
+from fairway.kubesim.identities import Identity
 from fairway.kubesim.kubelet import Kubelet
 from fairway.kubesim.meta import Clock, Uids
 from fairway.kubesim.nodes import NodeGroup
@@ -28,14 +32,19 @@ DEFAULT_RUN_MS = 1000
 
 
 class Cluster:
-    """One cluster: `api` for reads and writes without HTTP, `control` for failures on demand."""
+    """One cluster: `api` for reads and writes without HTTP, `control` for failures on demand. Without `identities` it
+    asks nobody who they are, over plain HTTP; with them it has TLS."""
 
-    def __init__(self, name: str, labels: Mapping[str, str], clock: Clock, seed: str) -> None:
+    def __init__(
+        self, name: str, labels: Mapping[str, str], clock: Clock, seed: str, identities: Sequence[Identity] = ()
+    ) -> None:
         self.name = name
         self.labels = dict(labels)
+        self.identities = tuple(identities)
         self.url = ""
         self.faults = Faults()
-        self.api = Api(Store(), Registry(EVERYTHING), clock, Uids(f"{seed}/{name}"))
+        kinds = (*EVERYTHING, *reviews.RESOURCES) if identities else EVERYTHING
+        self.api = Api(Store(), Registry(kinds), clock, Uids(f"{seed}/{name}"))
         self.driver: Driver | None = None
         self.control = Control(self.api, self.faults, None)
         self._runner: web.ServerRunner | None = None
@@ -49,15 +58,21 @@ class Cluster:
         self.control = Control(self.api, self.faults, kubelet)
         self.driver = Driver(self.api, OPERATORS)
 
+    @property
+    def certificate(self) -> bytes:
+        """What clients are to trust, in PEM; nothing where nobody logs in."""
+        return certificate.pair().certificate if self.identities else b""
+
     async def serve(self, port: int) -> str:
-        server = Server(self.api, self.faults, self.control.answer)
+        server = Server(self.api, self.faults, self.control.answer, Gate(self.identities))
         self._runner = web.ServerRunner(
             web.Server(server.handle, request_factory=_request, access_log=None), shutdown_timeout=0.1
         )
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", port)
+        secured = certificate.serving() if self.identities else None
+        site = web.TCPSite(self._runner, "127.0.0.1", port, ssl_context=secured)
         await site.start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        self.url = f"{'https' if secured else 'http'}://127.0.0.1:{self._runner.addresses[0][1]}"
         return self.url
 
     async def stop(self) -> None:
@@ -88,7 +103,12 @@ class KubeSim:
         self._clock = clock
         self._default_run_ms = default_run_ms
         self._seed = seed
+        self._known: dict[str, Sequence[Identity]] = {}
         self.clusters: dict[str, Cluster] = {}
+
+    def admit(self, name: str, identities: Sequence[Identity]) -> None:
+        """The cluster of this name is to ask who comes, from its start on: these may."""
+        self._known[name] = identities
 
     async def start_cluster(
         self,
@@ -101,7 +121,7 @@ class KubeSim:
     ) -> str:
         """Its URL. A hub is a cluster without nodes and controllers: objects lie there. Port 0 is any
         free one."""
-        cluster = Cluster(name, labels or {}, self._clock, self._seed)
+        cluster = Cluster(name, labels or {}, self._clock, self._seed, self._known.get(name, ()))
         if controllers:
             cluster.run_jobs(self._default_run_ms)
         for group in nodes:
@@ -111,13 +131,17 @@ class KubeSim:
         return url
 
     def kubeconfig(self, name: str) -> Json:
-        """For kubectl and the client libraries; JSON is YAML."""
+        """For kubectl and the client libraries; JSON is YAML. The user is the first of the identities."""
+        cluster = self.clusters[name]
+        trusted = base64.b64encode(cluster.certificate).decode()
+        server = {"server": cluster.url, **({"certificate-authority-data": trusted} if trusted else {})}
+        known = cluster.identities
         context = {"cluster": name, "user": name, "namespace": "default"}
         return {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": name, "cluster": {"server": self.clusters[name].url}}],
-            "users": [{"name": name, "user": {}}],
+            "clusters": [{"name": name, "cluster": server}],
+            "users": [{"name": name, "user": {"token": known[0].token} if known else {}}],
             "contexts": [{"name": name, "context": context}],
             "current-context": name,
         }

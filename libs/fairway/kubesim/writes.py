@@ -25,7 +25,7 @@ async def serve_write(api: Api, request: web.BaseRequest, target: Target, body: 
     if request.method == "DELETE":
         return _delete(api, request, target, body)
     if not target.name:
-        raise _not_allowed()
+        raise not_allowed()
     part = "status" if target.sub == "status" else ""
     if request.method == "PUT":
         old = api.get(target.resource, target.namespace, target.name)
@@ -37,7 +37,7 @@ async def serve_write(api: Api, request: web.BaseRequest, target: Target, body: 
     return _patch(api, request, target, body)
 
 
-def _not_allowed() -> ApiError:
+def not_allowed() -> ApiError:
     return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
 
@@ -108,7 +108,7 @@ def _post(api: Api, target: Target, body: Any, dry: bool) -> web.Response:
         api.delete(target.resource, old, _options(body.get("deleteOptions") if isinstance(body, dict) else None))
         return _success(old)
     if target.name:
-        raise _not_allowed()
+        raise not_allowed()
     return _answer(api.create(target.resource, target.namespace, body, dry), target.resource, 201)
 
 

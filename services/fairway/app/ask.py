@@ -13,6 +13,7 @@ Namespace = Annotated[str, typer.Option("-n", "--namespace", help="only jobs of 
 Output = Annotated[str, typer.Option("-o", "--output", help="wide, json, yaml or name; a table by default")]
 Json = Annotated[str, typer.Option("-o", "--output", help="json; sentences by default")]
 Url = Annotated[str, typer.Option(help="the fleet's HTTP address; else FAIRWAY_URL, else the fleet of ./.fairway")]
+TokenFile = Annotated[str, typer.Option(help="a file with a bearer token; else FAIRWAY_TOKEN_FILE, else its own")]
 
 _commands = typer.Typer()
 
@@ -29,12 +30,14 @@ def get(
     output: Output = "",
     watch: Annotated[bool, typer.Option("-w", "--watch", help="then show every change, until Ctrl-C")] = False,
     url: Url = "",
+    token_file: TokenFile = "",
 ) -> None:
     """List jobs, queues, quota or clusters, or show one of them."""
     from fairway.app import listing
+    from fairway.app.client import connect
 
     try:
-        listing.show(listing.Asked(what, name, namespace, output), url, watch)
+        listing.show(listing.Asked(what, name, namespace, output), connect(url, token_file), watch)
     except Failure as failure:
         end(failure)
     except KeyboardInterrupt:
@@ -42,42 +45,42 @@ def get(
 
 
 @_commands.command()
-def why(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "") -> None:
+def why(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Where a job stands, why, and what would move it."""
-    _about(job, "why", (namespace, output, url))
+    _about(job, "why", (namespace, output, url, token_file))
 
 
 @_commands.command()
-def story(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "") -> None:
+def story(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Everything that happened to a job, attempt by attempt, with the decision behind each step."""
-    _about(job, "story", (namespace, output, url))
+    _about(job, "story", (namespace, output, url, token_file))
 
 
 @_commands.command()
-def cancel(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "") -> None:
+def cancel(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Cancel a job: nothing of it stays in any cluster. One that has ended stays as it is."""
-    from fairway.app.client import Api, address
+    from fairway.app.client import connect
 
     _known(output)
     try:
-        api = Api(address(url))
+        api = connect(url, token_file)
         answer = api.delete(f"/v1/jobs/{api.find(job, namespace)}")
     except Failure as failure:
         end(failure)
     _print(answer) if output else typer.echo(f"{answer['job']}: {answer['text']}")
 
 
-def _about(job: str, question: str, options: tuple[str, str, str]) -> None:
+def _about(job: str, question: str, options: tuple[str, str, str, str]) -> None:
     import msgspec
 
-    from fairway.app.client import Api, address
+    from fairway.app.client import connect
     from fairway.app.show import console, render_story, render_why
     from fairway.runtime.story import Story, Why
 
-    namespace, output, url = options
+    namespace, output, url, token_file = options
     _known(output)
     try:
-        api = Api(address(url))
+        api = connect(url, token_file)
         answer = api.get(f"/v1/jobs/{api.find(job, namespace)}/{question}")
     except Failure as failure:
         end(failure)

@@ -82,7 +82,8 @@ def _too_fast(item: dict[str, Any]) -> bool:
 
 def _entry(one: Document, item: dict[str, Any]) -> Entry:
     if accepted := item.get("accepted"):
-        return entry(one, job=accepted["job"], state=accepted["state"], queue=accepted["queue"])
+        state, queue = accepted.get("state", "submitted"), accepted.get("queue", "")
+        return entry(one, job=accepted["job"], state=state, queue=queue)
     problem = item["problem"]
     reasons = [msgspec.convert(reason, ReasonEntry) for reason in problem.get("reasons", ())]
     if not reasons:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from fairway.adapters import tether
+from fairway.runtime import private
 
 _READY_S = 150.0
 _STOP_S = 10.0
@@ -36,11 +37,16 @@ class Child:
     def alive(self) -> bool:
         return self._process is not None and self._process.returncode is None
 
+    @property
+    def ended(self) -> int | None:
+        """How it ended: its exit code, or the signal as a negative number. None when it runs or was never started."""
+        return self._process.returncode if self._process is not None else None
+
     async def start(self, patience_s: float = _READY_S) -> dict[str, Any]:
         """Returns what it said when it was ready; RuntimeError with its last words when it ended before, or took
         longer than `patience_s`."""
         guard = [sys.executable, "-I", "-S", str(tether.__file__), str(os.getpid())]
-        with self.log.open("ab") as log:
+        with private.log(self.log) as log:
             self._process = await asyncio.create_subprocess_exec(
                 *guard, *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=log,
                 env=self._env, start_new_session=True,

@@ -2,66 +2,88 @@
 
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from http.client import HTTPException
-from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
-from urllib.request import ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
+from fairway.app.credential import FLEET_FILE, FOLDER, HUB, SAID, Credential, Place, choose, facts_of_folder
 from fairway.app.failure import DENIED, ERROR, NOT_FOUND, TIMEOUT, UNREACHABLE, USAGE, Failure
 from fairway.app.hub_address import asked, namespace_of, of_hub
 
-FLEET_FILE = Path(".fairway/fleet.json")
 _START = "start a fleet with `fairway up`, or name one with --url or FAIRWAY_URL"
 _CODES = {
-    404: NOT_FOUND, 400: USAGE, 403: DENIED, 409: DENIED, 413: DENIED, 415: DENIED, 422: DENIED, 429: DENIED,
-    503: UNREACHABLE,
+    404: NOT_FOUND, 400: USAGE, 503: UNREACHABLE, **dict.fromkeys((401, 403, 409, 413, 415, 422, 429), DENIED),
 }  # fmt: skip
 # The gateway itself answers within 10 s, with the bus away or not.
 _SECONDS = 15.0
 _PAGE = 500
+# A caller who asks too much is told when to come again: so often, and for so long, a command waits.
+_AGAIN, _LONGEST_S = 20, 30.0
+_KNOW_ME = (
+    "run this in the folder of `fairway up`, name the hub's --kubeconfig, or give a token with --token-file FILE or "
+    "FAIRWAY_TOKEN_FILE"
+)
 
 
 class Refusal(Failure):
     """The gateway said no; `body` is its problem document."""
 
-    def __init__(self, status: int, body: Mapping[str, Any]) -> None:
+    def __init__(self, status: int, body: Mapping[str, Any], credential: Credential) -> None:
         title = str(body.get("title") or f"the gateway answered {status}")
-        super().__init__(_CODES.get(status, ERROR), title, str(body.get("detail") or ""))
+        remedy = str(body.get("detail") or "")
+        if status == 401 and not credential.token:
+            title, remedy = "the gateway asks who this is, and no credential was found for it", _KNOW_ME
+        elif status == 401:
+            title = f"the gateway does not take {credential.source}: {title}"
+        elif status == 403 and not remedy:
+            remedy = f"known by {credential.source or 'nothing'}; ask whoever manages the hub for the right"
+        super().__init__(_CODES.get(status, ERROR), title, remedy)
         self.status, self.body = status, body
 
 
 def address(given: str, environment: Mapping[str, str] = os.environ) -> str:
     """Where the gateway is: as it was given, as the hub of kubectl's flags says, as FAIRWAY_URL or the fleet of this
     folder says, as kubectl's own hub says. Raises Failure when nobody does."""
-    url = given
+    return place(given, environment).url
+
+
+def connect(url: str, token_file: str = "", environment: Mapping[str, str] = os.environ) -> "Api":
+    """The fleet that is meant, with the credential that belongs there. Raises Failure."""
+    found = place(url, environment)
+    return Api(found.url, choose(found, token_file, environment))
+
+
+def place(given: str, environment: Mapping[str, str]) -> Place:
+    url, by = given, SAID
     if not url and not asked.first(environment):
-        url = environment.get("FAIRWAY_URL", "") or _of_folder()
+        url = environment.get("FAIRWAY_URL", "")
+        if not url:
+            url, by = str(facts_of_folder().get("http") or ""), FOLDER
     if not url and (asked.plugin or asked.first(environment)):
-        url = of_hub()
+        url, by = of_hub(), HUB
     if not url:
         raise Failure(UNREACHABLE, f"no fleet is known here: there is no {FLEET_FILE}", _START)
     if not url.startswith(("http://", "https://")):
         raise Failure(USAGE, f"{url!r} is no address", "write it as http://127.0.0.1:8080")
-    return url.rstrip("/")
+    return Place(url.rstrip("/"), by)
 
 
-def _of_folder() -> str:
-    if not FLEET_FILE.exists():
-        return ""
-    try:
-        return str(json.loads(FLEET_FILE.read_bytes()).get("http") or "")
-    except ValueError as error:
-        raise Failure(ERROR, f"{FLEET_FILE} is not what `fairway up` writes: {error}", _START) from None
+class _NoRedirects(HTTPRedirectHandler):
+    """Nobody but the user says where a credential goes; urllib would take it along."""
+
+    def redirect_request(self, *about: Any) -> None:
+        return None
 
 
 class Api:
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, url: str, credential: Credential | None = None) -> None:
+        self.url, self._credential = url, credential or Credential()
         # A proxy of the environment cannot reach this machine's loopback.
-        self._opener = build_opener(ProxyHandler({}))
+        self._opener = build_opener(ProxyHandler({}), _NoRedirects())
 
     def get(self, path: str, **query: str) -> Any:
         return self._call("GET", path, query)
@@ -75,12 +97,28 @@ class Api:
     def _call(self, verb: str, path: str, query: Mapping[str, str], data: bytes | None = None) -> Any:
         asked = urlencode({name: value for name, value in query.items() if value})
         url = f"{self.url}{quote(path)}" + (f"?{asked}" if asked else "")
-        request = Request(url, data, {"Content-Type": "application/json"} if data is not None else {}, method=verb)
+        headers = {"Content-Type": "application/json"} if data is not None else {}
+        if self._credential.token:
+            headers["Authorization"] = f"Bearer {self._credential.token}"
+        request = Request(url, data, headers, method=verb)
+        for left in range(_AGAIN, -1, -1):
+            try:
+                return self._answer(request)
+            except HTTPError as error:
+                body, wait_s = _problem(error), _wait(error)
+                # A tenant's own limits have reasons: they are the answer.
+                if error.code != 429 or body.get("reasons") or not left or wait_s > _LONGEST_S:
+                    raise Refusal(error.code, body, self._credential) from None
+                time.sleep(wait_s)
+        return None
+
+    def _answer(self, request: Request) -> Any:
+        """Raises HTTPError for every answer that is no success, and Failure where there is none."""
         try:
             with self._opener.open(request, timeout=_SECONDS) as answer:
                 return json.loads(answer.read())
-        except HTTPError as error:
-            raise Refusal(error.code, _problem(error)) from None
+        except HTTPError:
+            raise
         except TimeoutError as error:
             raise Failure(TIMEOUT, f"{self.url} did not answer in {_SECONDS:g} s", "try again") from error
         except (URLError, HTTPException, OSError) as error:
@@ -148,6 +186,12 @@ def meant(rows: list[dict[str, Any]], name: str, text: str) -> str:
 
 
 ENDED = frozenset({"succeeded", "failed", "cancelled", "rejected"})
+
+
+def _wait(error: HTTPError) -> float:
+    """In seconds; a little more than was said, as others were told the same."""
+    text = error.headers.get("Retry-After") or ""
+    return (int(text) if text.isdigit() else 1) + 0.1
 
 
 def _problem(error: HTTPError) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +10,21 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.embedded import EmbeddedServer, nats_cluster, nats_server, valkey_server
+from fairway.app import identities
 from fairway.app.children import Child
 from fairway.app.pipeline import EVERYTHING
 from fairway.kubereal.members import Fleet as RealFleet
 from fairway.kubereal.members import Member
 from fairway.kubesim.__main__ import ClusterConfig
 from fairway.kubesim.__main__ import Fleet as SimFleet
+from fairway.kubesim.identities import Identity
 from fairway.kubesim.nodes import NodeGroup
+from fairway.runtime import private
 
 HUB = "hub"
 # Simulated clusters are up in a second. Real ones take 20 s on two idle cores, and far longer on busy ones.
 _READY_S, _REAL_READY_S = 60.0, 240.0
+_LOOK_S = 0.2
 # As any real node reports; the training-operator's launcher of an MPIJob asks for 5 GiB of it.
 _DISK = {"ephemeral-storage": "500Gi"}
 _GPUS = (("north", "A100", 8, 64, 512), ("south", "V100", 4, 32, 256), ("west", "T4", 2, 32, 128))
@@ -74,6 +78,24 @@ class Fleet:
         self.sim: Child | None = None
         self.processes: dict[str, Child] = {}
         self.http = ""
+        self.known: tuple[Identity, ...] = identities.of_hub()
+
+    @property
+    def token(self) -> str:
+        """The administrator's, for the HTTP door and the hub."""
+        return self.known[0].token
+
+    def token_of(self, namespace: str) -> str:
+        """The tenant's of this namespace."""
+        return next(one.token for one in self.known if one.username == namespace)
+
+    @property
+    def token_file(self) -> Path:
+        """The administrator's token alone, for `--token-file`."""
+        return self.dir / "admin.token"
+
+    def tenant_kubeconfig(self, namespace: str) -> Path:
+        return self.dir / "tenants" / f"{namespace}.kubeconfig"
 
     @property
     def kubeconfigs(self) -> Path:
@@ -85,7 +107,8 @@ class Fleet:
 
     def environment(self, process: str = "") -> dict[str, str]:
         """What tells a Fairway process where this fleet is: the process of that name, or any."""
-        hub = {} if self.plan.stub_clusters else {"FAIRWAY_HUB_KUBECONFIG": str(self.hub_kubeconfig)}
+        stubbed = {"FAIRWAY_HTTP_KEY_FILE": str(self.token_file)}  # no hub says who may ask
+        hub = stubbed if self.plan.stub_clusters else {"FAIRWAY_HUB_KUBECONFIG": str(self.hub_kubeconfig)}
         return {
             "FAIRWAY_NATS_URL": ",".join(one.url for one in (self.nats, *self.nats_others)),
             "FAIRWAY_REDIS_URL": f"{self.valkey.url}/0",
@@ -96,8 +119,9 @@ class Fleet:
         }
 
     async def start(self) -> None:
-        self.dir.mkdir(parents=True, exist_ok=True)
-        self.kubeconfigs.mkdir(exist_ok=True)
+        for folder in (self.dir, self.kubeconfigs, self.dir / "tenants", self.dir / "identities"):
+            private.folder(folder)
+        private.write(self.token_file, self.token)
         await self._start_nats()
         self.valkey = await valkey_server(self.dir / "valkey")
         if not self.plan.stub_clusters:
@@ -114,24 +138,35 @@ class Fleet:
 
     async def _start_clusters(self) -> None:
         config = self.dir / "clusters.json"
-        config.write_bytes(msgspec.json.encode(self._clusters()))
+        private.write(config, msgspec.json.encode(self._clusters()))
         module = "fairway.kubereal" if self.plan.real else "fairway.kubesim"
         self.sim = Child("clusters", module, ["--config", str(config)], self.dir / "clusters.log", {})
         said = await self.sim.start(_REAL_READY_S if self.plan.real else _READY_S)
         (self.kubeconfigs / f"{HUB}.kubeconfig").rename(self.hub_kubeconfig)
+        hub = msgspec.json.decode(self.hub_kubeconfig.read_bytes())
+        for one in self.known[1:]:
+            private.write(self.tenant_kubeconfig(one.username), identities.kubeconfig_of(hub, one))
         reserve = {one.name: one.reserve for one in self.plan.clusters if isinstance(one, Member)}
         for name, one in said["clusters"].items():
             if name != HUB:
                 # No scheduler of the simulated clusters keeps room for anybody.
                 facts = msgspec.json.encode({"labels": one["labels"], "reserve": reserve.get(name, "ledger")})
-                (self.kubeconfigs / f"{name}.json").write_bytes(facts)
+                private.write(self.kubeconfigs / f"{name}.json", facts)
 
     def _clusters(self) -> SimFleet | RealFleet:
         where, run_ms = str(self.kubeconfigs), self.plan.default_run_ms
+        known = identities.write(self._identities(HUB), self.known)
         if self.plan.real:
             members = tuple(one for one in self.plan.clusters if isinstance(one, Member))
-            return RealFleet(members, where, str(self.dir / "kubernetes"), run_ms)
-        return SimFleet((ClusterConfig(HUB, controllers=False), *self.plan.clusters), where, run_ms)
+            return RealFleet(members, where, str(self.dir / "kubernetes"), run_ms, known)
+        asking = []
+        for one in self.plan.clusters:
+            admin = identities.write(self._identities(one.name), (identities.administrator(),))
+            asking.append(msgspec.structs.replace(one, identities=admin))
+        return SimFleet((ClusterConfig(HUB, controllers=False, identities=known), *asking), where, run_ms)
+
+    def _identities(self, cluster: str) -> Path:
+        return self.dir / "identities" / f"{cluster}.json"
 
     async def start_process(self, group: Sequence[str], name: str = "") -> Child:
         """Starts a process with these services; again, if it was killed. One beside another with the same services has
@@ -146,9 +181,31 @@ class Fleet:
         return child
 
     def _write_address(self) -> None:
-        """So that the command line finds the fleet of this folder."""
-        facts: dict[str, Any] = {"http": self.http, **self.environment()}
-        (self.dir / "fleet.json").write_bytes(msgspec.json.format(msgspec.json.encode(facts)))
+        """So that the command line finds the fleet of this folder, and is let in."""
+        metrics = {name: child.said.get("metrics", "") for name, child in self.processes.items()}
+        facts: dict[str, Any] = {"http": self.http, "token": self.token, "metrics": metrics, **self.environment()}
+        private.write(self.dir / "fleet.json", msgspec.json.format(msgspec.json.encode(facts)))
+
+    async def first_end(self) -> str:
+        """Says which part ended by itself and where its log is, as soon as one has."""
+        while True:
+            for name, part in self._parts():
+                if part.ended is not None:
+                    how = f"killed by signal {-part.ended}" if part.ended < 0 else f"exit code {part.ended}"
+                    said = f": {part.last_words()}" if part is self.sim else ""
+                    return f"{name} ended by itself ({how}){said}; its log is {part.log}"
+            await asyncio.sleep(_LOOK_S)
+
+    def _parts(self) -> Iterator[tuple[str, Child | EmbeddedServer]]:
+        for server in (getattr(self, "nats", None), *self.nats_others):
+            if server is not None:
+                yield "NATS", server
+        if hasattr(self, "valkey"):
+            yield "Valkey", self.valkey
+        if self.sim is not None:
+            yield "the process of the clusters", self.sim
+        for name, child in self.processes.items():
+            yield f"the services' process {name}", child
 
     async def stop(self) -> None:
         """Ends the services, then the clusters, then the servers under them."""

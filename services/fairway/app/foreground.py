@@ -6,16 +6,19 @@ import fcntl
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from fairway.app.failure import ERROR, Failure, say
 from fairway.app.fleet import Fleet, Plan, gpu_clusters
+from fairway.app.identities import TENANTS
 from fairway.kubereal.build import BuildError, tools
 from fairway.kubereal.members import three
 from fairway.kubereal.toolchain import NoGo
+from fairway.runtime import private
 
 # How long a pod runs that does not say so itself: long enough to be seen, short enough to wait for.
 _RUN_MS = 10_000
@@ -25,8 +28,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @contextlib.contextmanager
 def own(folder: Path) -> Iterator[None]:
     """The folder, for one fleet at a time, without what an earlier one left. Raises Failure when it is taken."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("a+") as lock:
+    private.folder(folder)
+    with open(folder / "lock", "a+", opener=lambda name, flags: os.open(name, flags, private.FILE)) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -37,9 +40,9 @@ def own(folder: Path) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"process {os.getpid()}")
         lock.flush()
-        for left in ("nats", "valkey", "clusters", "kubernetes"):
+        for left in ("nats", "valkey", "clusters", "kubernetes", "tenants", "identities"):
             shutil.rmtree(folder / left, ignore_errors=True)
-        for file in (*folder.glob("*.log"), folder / "fleet.json"):
+        for file in (*folder.glob("*.log"), *folder.glob("*.kubeconfig"), folder / "fleet.json"):
             file.unlink(missing_ok=True)
         yield
 
@@ -54,16 +57,19 @@ async def stay_up(folder: Path, plan: Plan) -> None:
         fleet = Fleet(folder, plan)
         what = f"{len(plan.clusters)} member clusters{' of real Kubernetes' if plan.real else ''}"
         say(f"starting NATS, Valkey, a hub, {what} and the services in {folder} ...")
+        fallen = asyncio.ensure_future(fleet.first_end())
+        until = (asyncio.ensure_future(ended.wait()), fallen)
         try:
-            if not await _unless(ended, fleet.start()):
-                return
-            typer.echo(welcome(fleet, folder))
-            fallen = await _first_end(fleet, ended)
+            if await _unless(until, fleet.start()):
+                typer.echo(welcome(fleet, folder))
+                await asyncio.wait(until, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            for one in until:
+                one.cancel()
             say("ending the fleet ...")
             await fleet.stop()
-    if fallen:
-        raise Failure(ERROR, f"{fallen} ended by itself, so the fleet was ended", f"read {folder}/*.log")
+    if fallen.done() and not fallen.cancelled():
+        raise Failure(ERROR, f"{fallen.result()}; so the fleet was ended")
     say("ended; nothing of it is left running")
 
 
@@ -85,12 +91,10 @@ def built() -> None:
         raise Failure(ERROR, f"Kubernetes was not built: {error}") from error
 
 
-async def _unless(ended: asyncio.Event, work: object) -> bool:
-    """Whether the work was done before the end was asked for; else it is given up."""
-    doing = asyncio.ensure_future(work)  # type: ignore[call-overload]  # any awaitable
-    waiting = asyncio.ensure_future(ended.wait())
-    await asyncio.wait((doing, waiting), return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
+async def _unless(until: Sequence[asyncio.Future[Any]], work: Coroutine[Any, Any, None]) -> bool:
+    """Whether the work was done before any of `until`; else it is given up."""
+    doing = asyncio.ensure_future(work)
+    await asyncio.wait((doing, *until), return_when=asyncio.FIRST_COMPLETED)
     if doing.done():
         doing.result()
         return True
@@ -99,29 +103,20 @@ async def _unless(ended: asyncio.Event, work: object) -> bool:
     return False
 
 
-async def _first_end(fleet: Fleet, ended: asyncio.Event) -> str:
-    """The name of the part that ended by itself; empty when it was asked for."""
-    children = [*fleet.processes.values(), *([fleet.sim] if fleet.sim else [])]
-    waits = {asyncio.ensure_future(child.wait()): child.name for child in children}
-    waits[asyncio.ensure_future(ended.wait())] = ""
-    done, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    for one in pending:
-        one.cancel()
-    return "" if ended.is_set() else waits[done.pop()]
-
-
 def welcome(fleet: Fleet, folder: Path) -> str:
     """What runs where, and how to use it."""
     rows = [("HTTP", fleet.http), ("NATS", fleet.nats.url), ("Valkey", fleet.valkey.url)]
     rows += [(f"services, process {child.pid}", f"log {folder}/{child.log.name}") for child in fleet.processes.values()]
     rows += [("hub", f"kubectl --kubeconfig {folder}/{fleet.hub_kubeconfig.name}")]
+    rows += [("hub, as a tenant", f"kubectl --kubeconfig {folder}/tenants/{TENANTS[0]}.kubeconfig")]
     rows += [
         (f"cluster {one.name}", f"kubectl --kubeconfig {folder}/{fleet.kubeconfigs.name}/{one.name}.kubeconfig   "
          f"{one.nodes[0].count} nodes of {one.nodes[0].allocatable['nvidia.com/gpu']} × {one.labels['gpu'].upper()}")
         for one in fleet.plan.clusters
     ]  # fmt: skip
     width = max(len(name) for name, _ in rows)
-    where = "" if folder == Path(".fairway") else f" --url {fleet.http}"
+    key = f"{folder}/{fleet.token_file.name}"
+    where = "" if folder == Path(".fairway") else f" --url {fleet.http} --token-file {key}"
     return "\n".join((
         "The fleet is up.", "",
         *(f"  {name:<{width}}  {value}" for name, value in rows), "",

@@ -61,18 +61,19 @@ def namespace_of() -> str:
     """The namespace that kubectl would use, for a plugin that was not given one; else none."""
     if not asked.plugin or asked.everywhere:
         return ""
-    return _kubectl("config view --minify -o=jsonpath={..namespace}") or "default"
+    return kubectl("config view --minify -o=jsonpath={..namespace}") or "default"
 
 
 def of_hub() -> str:
     """The gateway's address as it stands on the hub. Raises Failure."""
-    if url := _kubectl(_WHERE):
+    if url := kubectl(_WHERE):
         return url
     text = "the hub has no ConfigMap fairway in fairway-system"
     raise Failure(UNREACHABLE, text, "is Fairway's gateway connected to it? Name it with --url")
 
 
-def _kubectl(question: str) -> str:
+def kubectl(question: str) -> str:
+    """What kubectl prints, with the flags that were given. Raises Failure."""
     flags = (f"--kubeconfig={asked.kubeconfig}", f"--context={asked.context}")
     command = ["kubectl", *(flag for flag in flags if not flag.endswith("=")), *question.split()]
     try:

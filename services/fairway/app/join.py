@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fairway.app.ask import TokenFile
 from fairway.app.failure import DENIED, UNREACHABLE, USAGE, Failure, end, say
 
 Name = Annotated[str, typer.Argument(help="how the fleet calls the cluster: a DNS label")]
@@ -61,18 +62,19 @@ def leave(
     context: Annotated[str, typer.Option(help="which of its contexts; the current one by default")] = "",
     hub_kubeconfig: HubKubeconfig = "",
     url: Annotated[str, typer.Option(help="the fleet's HTTP address; else FAIRWAY_URL, else that of ./.fairway")] = "",
+    token_file: TokenFile = "",
     allow_loopback: Loopback = False,
 ) -> None:
     """Let a cluster leave the fleet. Refused while jobs are there, unless they are drained."""
     from fairway.app import leaving
-    from fairway.app.client import Api, address
+    from fairway.app.client import connect
 
     try:
         if move and not drain:
             raise Failure(USAGE, "--move is a way to drain", "add --drain")
         admin = _administrator(kubeconfig, context, allow_loopback) if kubeconfig else None
         farewell = leaving.Farewell(name, _hub(hub_kubeconfig), admin, drain, move, allow_loopback)
-        _asked(leaving.leave(farewell, Api(address(url)), say))
+        _asked(leaving.leave(farewell, connect(url, token_file), say))
     except Failure as failure:
         end(failure)
     except KeyboardInterrupt:
@@ -98,13 +100,10 @@ def _administrator(path: str, context: str, loopback: bool) -> Any:
 
 
 def _hub(path: str) -> Any:
-    from fairway.app.client import FLEET_FILE
+    from fairway.app.credential import facts_of_folder
 
     path = path or os.environ.get("FAIRWAY_HUB_KUBECONFIG", "")
-    if not path and FLEET_FILE.exists():
-        import json
-
-        path = str(json.loads(FLEET_FILE.read_bytes()).get("FAIRWAY_HUB_KUBECONFIG") or "")
+    path = path or str(facts_of_folder().get("FAIRWAY_HUB_KUBECONFIG") or "")
     if not path:
         raise Failure(USAGE, "no hub is known here", "name its kubeconfig with --hub-kubeconfig")
     return _read(path, "", loopback=True)

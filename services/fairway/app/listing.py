@@ -12,7 +12,7 @@ from rich.text import Text
 
 from fairway.adapters.system import SystemClock
 from fairway.app import tables
-from fairway.app.client import Api, address
+from fairway.app.client import Api
 from fairway.app.failure import NOT_FOUND, USAGE, Failure
 from fairway.app.hub_address import namespace_of
 from fairway.app.show import console
@@ -49,7 +49,7 @@ _LISTINGS = {
 _SINGULAR = {"job": "jobs", "queue": "queues", "quotas": "quota", "cluster": "clusters"}
 
 
-def show(asked: Asked, url: str, watch: bool) -> None:
+def show(asked: Asked, api: Api, watch: bool) -> None:
     """Prints; with `watch` until it is interrupted. Raises Failure."""
     what = _SINGULAR.get(asked.what, asked.what)
     if what not in _LISTINGS:
@@ -59,7 +59,6 @@ def show(asked: Asked, url: str, watch: bool) -> None:
     if asked.namespace and what != "jobs":
         raise Failure(USAGE, f"{what} have no namespace", "leave -n out")
     asked = msgspec.structs.replace(asked, what=what)
-    api = Api(address(url))
     rows = _rows(api, asked)
     _print(asked, rows)
     while watch:

@@ -1,6 +1,7 @@
 """A process: some services, alive until it is told to end. FastStream keeps its life, health and control plane.
 
-The HTTP side answers from the first moment: while the bus or the store is away, /readyz says so.
+The HTTP side answers from the first moment: while the bus or the store is away, /readyz says so. Metrics have a port of
+their own.
 """
 
 import asyncio
@@ -8,7 +9,7 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -16,11 +17,13 @@ import structlog
 import uvicorn
 from faststream.asgi import AsgiFastStream
 from faststream.nats import NatsBroker, NatsMessage
-from prometheus_client import make_asgi_app
+from prometheus_client import CollectorRegistry
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from fairway.adapters.nats_bus import addresses
 from fairway.app.callers import callers_known
+from fairway.app.metrics import HEALTH, App, MetricsPage, Receive, Scope, Send
 from fairway.app.serving import config
 from fairway.app.settings import Settings
 from fairway.app.wiring import Parts, build, place_of
@@ -32,10 +35,7 @@ log = structlog.get_logger()
 _LAST_S = 10.0
 # What all get when the process is told to end: less than `docker stop` waits before it kills.
 _END_S = 5.0
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Ready = Callable[[dict[str, Any]], None]
 
 
 class Process(AsgiFastStream):
@@ -71,15 +71,19 @@ class Process(AsgiFastStream):
         await JSONResponse(body, status_code=503 if lacking else 200)(scope, receive, send)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "")
-        if path.rstrip("/") == "/metrics" and self.parts is not None:
-            if "gateway" in self.names:  # of the fleet's, so one process tells
-                await self.parts.count_letters()
-            await make_asgi_app(self.parts.meter.registry)(scope, receive, send)
-        elif scope["type"] == "http" and path not in ("/healthz", "/readyz") and self.door is not None:
-            await self.door(scope, receive, send)
+        if scope["type"] == "http" and scope["path"] not in HEALTH and self.door is not None:
+            with contextlib.suppress(ClientDisconnect):  # who leaves in the middle is no fault of the process
+                await self.door(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
+
+    async def counted(self) -> CollectorRegistry | None:
+        """What there is to count; None before the bus was reached."""
+        if self.parts is None:
+            return None
+        if "gateway" in self.names:  # of the fleet's, so one process tells
+            await self.parts.count_letters()
+        return self.parts.meter.registry
 
 
 async def _alive(scope: Scope, receive: Receive, send: Send) -> None:
@@ -113,8 +117,9 @@ class _Server(uvicorn.Server):
         yield
 
     @property
-    def port(self) -> int:
-        return int(self.servers[0].sockets[0].getsockname()[1])
+    def address(self) -> str:
+        host, port = self.config.host, int(self.servers[0].sockets[0].getsockname()[1])
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 async def run(names: Sequence[str], settings: Settings, ready: Callable[[dict[str, Any]], None] | None = None) -> None:
@@ -127,23 +132,32 @@ async def run(names: Sequence[str], settings: Settings, ready: Callable[[dict[st
     end = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, end.set)
+    watched = _metrics(process, settings)
     async with asyncio.TaskGroup() as group:
-        serving = group.create_task(server.serve())
-        working = group.create_task(_work(process, server, ready))
+        serving, watching = group.create_task(server.serve()), group.create_task(watched.serve())
+        working = group.create_task(_work(process, (server, watched), ready))
         ending = group.create_task(end.wait())
-        await asyncio.wait((serving, working, ending), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((serving, watching, working, ending), return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
         if not await ended(working, _END_S):
             log.warning("not every part has ended in order: the process ends", services=names)
             os._exit(0)
-        server.should_exit = True
+        server.should_exit = watched.should_exit = True
 
 
-async def _work(process: Process, server: _Server, ready: Callable[[dict[str, Any]], None] | None) -> None:
-    await server.listening.wait()
+def _metrics(process: Process, settings: Settings) -> _Server:
+    page = MetricsPage(settings.metrics_host, process.counted, process)
+    host, port = settings.metrics_host, settings.metrics_port
+    return _Server(uvicorn.Config(page, host=host, port=port, log_level="error", lifespan="off"))
+
+
+async def _work(process: Process, servers: tuple[_Server, _Server], ready: Ready | None) -> None:
+    for one in servers:
+        await one.listening.wait()
+    server, watched = servers
     host = process.settings.http_host
     if not process.url and host not in ("0.0.0.0", "::"):
-        process.url = f"http://[{host}]:{server.port}" if ":" in host else f"http://{host}:{server.port}"
+        process.url = server.address
     asyncio.get_running_loop().set_exception_handler(_failed)
     parts = process.parts = await build(process.names, process.settings)
     calm_collector()
@@ -157,8 +171,8 @@ async def _work(process: Process, server: _Server, ready: Callable[[dict[str, An
                 group.create_task(vital(getattr(task, "__qualname__", "door"), task))
             if ready is not None:
                 await _all_ready(process)
-                address = f"http://{process.settings.http_host}:{server.port}"
-                ready({"ready": True, "http": address, "services": process.names})
+                addresses = {"http": server.address, "metrics": watched.address}
+                ready({"ready": True, **addresses, "services": process.names})
     finally:
         await parts.close()
 

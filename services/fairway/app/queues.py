@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from fairway.app.ask import Output, Url
+from fairway.app.ask import Output, TokenFile, Url
 from fairway.app.failure import NOT_FOUND, USAGE, Failure, end
 from fairway.gateway.answers import JobRow, QueueRow
 
@@ -22,18 +22,19 @@ def queue(
     name: Annotated[str, typer.Argument(help="only this one", show_default=False)] = "",
     output: Annotated[str, typer.Option("-o", "--output", help="json; a table by default")] = "",
     url: Url = "",
+    token_file: TokenFile = "",
 ) -> None:
     """Every queue, and in it who waits, in which order, how long and why."""
     import msgspec
 
     from fairway.adapters.system import SystemClock
-    from fairway.app.client import Api, address
+    from fairway.app.client import connect
     from fairway.app.show import console
 
     if output not in ("", "json"):
         end(Failure(USAGE, f"-o {output} is not known", "use json, or leave it out"))
     try:
-        api = Api(address(url))
+        api = connect(url, token_file)
         queues = [one for one in _queues(api) if name in ("", one.name)]
         if name and not queues:
             raise Failure(NOT_FOUND, f"there is no queue {name}", "`fairway queue` lists them")
@@ -50,12 +51,13 @@ def queue(
 
 
 @_commands.command()
-def clusters(output: Output = "", url: Url = "") -> None:
+def clusters(output: Output = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Every member cluster: its nodes, what is free, how old that news is."""
     from fairway.app import listing
+    from fairway.app.client import connect
 
     try:
-        listing.show(listing.Asked("clusters", output=output), url, False)
+        listing.show(listing.Asked("clusters", output=output), connect(url, token_file), False)
     except Failure as failure:
         end(failure)
 

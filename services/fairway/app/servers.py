@@ -1,7 +1,6 @@
 """NATS and Valkey for an operator's command: where the environment says, else those of the fleet of this folder."""
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -11,8 +10,8 @@ import nats.errors
 
 from fairway.adapters.nats_bus import NatsBus, addresses
 from fairway.adapters.redis_store import RedisStore
-from fairway.app.client import FLEET_FILE
-from fairway.app.failure import ERROR, UNREACHABLE, USAGE, Failure
+from fairway.app.credential import facts_of_folder
+from fairway.app.failure import UNREACHABLE, USAGE, Failure
 from fairway.app.settings import Settings, from_environment
 from fairway.runtime.ports import Unreachable
 
@@ -22,11 +21,7 @@ _SECONDS = 5.0
 
 def settings(environment: Mapping[str, str] = os.environ) -> Settings:
     """Failure when the environment, or the file of the fleet, cannot be read."""
-    try:
-        facts = json.loads(FLEET_FILE.read_bytes()) if FLEET_FILE.exists() else {}
-        of_folder = {name: value for name, value in facts.items() if name.startswith("FAIRWAY_")}
-    except (ValueError, AttributeError) as error:
-        raise Failure(ERROR, f"{FLEET_FILE} is not what `fairway up` writes: {error}", "remove it") from None
+    of_folder = {name: value for name, value in facts_of_folder().items() if name.startswith("FAIRWAY_")}
     try:
         return from_environment({**of_folder, **environment})
     except ValueError as error:

@@ -43,6 +43,9 @@ class Settings(Struct, frozen=True):
     node_grace: float = 60.0
     views_days: int = 7
     views_mib: int = 1024
+    # Where metrics are told: FAIRWAY_METRICS_HOST and FAIRWAY_METRICS_PORT, 0 for any free one.
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int = 0
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -110,4 +113,6 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         node_grace=_seconds("NODE_GRACE", text("NODE_GRACE", str(plain.node_grace))),
         views_days=_whole("VIEWS_DAYS", text("VIEWS_DAYS", str(plain.views_days)), 1, 365),
         views_mib=_whole("VIEWS_MIB", text("VIEWS_MIB", str(plain.views_mib)), 0, 1 << 20),
+        metrics_host=text("METRICS_HOST", plain.metrics_host),
+        metrics_port=_whole("METRICS_PORT", text("METRICS_PORT", "0"), 0, 65_535),
     )

@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 
+from fairway.app.ask import TokenFile, Url
 from fairway.app.failure import DENIED, USAGE, Failure, end, say
 
 Files = Annotated[
     list[str], typer.Option("-f", "--filename", help="a file, a folder, or - for standard input; may be repeated")
 ]
 Output = Annotated[str, typer.Option("-o", "--output", help="json or name; lines for a person by default")]
-Url = Annotated[str, typer.Option(help="the fleet's HTTP address; else FAIRWAY_URL, else the fleet of ./.fairway")]
 
 _commands = typer.Typer()
 
@@ -27,6 +27,7 @@ def submit(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would be accepted; needs no fleet")] = False,
     output: Output = "",
     url: Url = "",
+    token_file: TokenFile = "",
 ) -> None:
     """Submit jobs. Policies in the same files travel with the jobs that they select; an ElasticQuotaTree, Queues and
     PriorityClasses are set on the fleet first.
@@ -35,6 +36,7 @@ def submit(
     6 when the fleet cannot be reached, 10 when a job failed, 11 when one was cancelled.
     """
     from fairway.app import dry_run as offline
+    from fairway.app.client import connect
     from fairway.app.entries import render
     from fairway.app.manifests import read_all
     from fairway.app.sending import send
@@ -46,7 +48,7 @@ def submit(
         if dry_run:
             entries, code = offline.check(documents), 0
         else:
-            entries, code = send(documents, url, wait, timeout)
+            entries, code = send(documents, connect(url, token_file), wait, timeout)
     except Failure as failure:
         end(failure)
     text = render(entries, output)

@@ -35,9 +35,7 @@ class Submission(Struct, frozen=True):
     say: Say
 
 
-def submission(
-    asked: Asked, source: str, now: int, hub: wire.HubRef | None = None, again: bool = False
-) -> Submission:
+def submission(asked: Asked, source: str, now: int, hub: wire.HubRef | None = None, again: bool = False) -> Submission:
     """The same client with the same body gives the same message id, so that saying it again is saying it once.
     `again`: what the hub's object was before has been refused."""
     namespace, name = names_of(asked.manifest)

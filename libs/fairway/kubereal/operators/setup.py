@@ -9,6 +9,7 @@ from msgspec import Struct
 from fairway.kubereal.admin import Json
 from fairway.kubereal.certificates import Pair
 from fairway.kubereal.plane import Plane
+from fairway.runtime import private
 
 Task = Callable[[], Coroutine[Any, Any, None]]
 
@@ -46,7 +47,7 @@ class Site(Struct, frozen=True):
         """A file in the cluster's folder."""
         path = self.plane.dir / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        private.write(path, text)
         return path
 
     def serving(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ def spark(site: Site) -> Setup:
         "spark/bin/spark-submit",
         f'#!/bin/sh\nexec "{sys.executable}" -I -S "{_STAND_IN}" "$@"\n',
     )
-    submit.chmod(0o755)
+    submit.chmod(0o700)
     env = {
         # From these two the operator makes the address that it tells spark-submit.
         "KUBERNETES_SERVICE_HOST": "127.0.0.1",

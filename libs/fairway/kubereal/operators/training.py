@@ -1,7 +1,7 @@
 """Kubeflow's training-operator: its job kinds of kubeflow.org/v1, with or without Volcano's gangs."""
 
 import base64
-import os
+import contextlib
 from pathlib import Path
 
 from fairway.kubereal.operators.setup import Process, Setup, Site, namespace
@@ -27,7 +27,7 @@ def training_volcano(site: Site) -> Setup:
 def _setup(site: Site, *flags: str) -> Setup:
     webhook, health = free_ports(2)
     env = site.serving()
-    _please(site)
+    _please()
     process = Process(
         "training-operator",
         (
@@ -58,12 +58,12 @@ def _secret(site: Site) -> dict[str, object]:
     }
 
 
-def _please(site: Site) -> None:
-    """Any pair will do, also one that another user's cluster left there."""
-    if not all((_FIXED / name).exists() for name in ("tls.crt", "tls.key")):
-        draft = _FIXED.with_name(f"serving-certs.{os.getpid()}")
-        site.pair.write(draft)
-        _FIXED.mkdir(parents=True, exist_ok=True)
-        for path in draft.iterdir():
-            path.replace(_FIXED / path.name)
-        draft.rmdir()
+def _please() -> None:
+    """Files that are there and hold nothing: nobody reads them, and other users' operators look for them too."""
+    for folder in (_FIXED.parent, _FIXED):
+        if not folder.exists():
+            folder.mkdir()
+            folder.chmod(0o755)
+    for name in ("tls.crt", "tls.key"):
+        with contextlib.suppress(FileExistsError):
+            (_FIXED / name).touch(0o600, exist_ok=False)

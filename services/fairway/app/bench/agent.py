@@ -25,6 +25,7 @@ from fairway.app.bench.scene import Tell
 from fairway.app.children import Child
 from fairway.kubereal.build import tools
 from fairway.kubereal.plane import Plane, Planes, Spec, planes
+from fairway.runtime import private
 
 GOALS = {"start_seconds": Goal(most=30), "steady_cpu_percent": Goal(most=5), "rss_peak_mib": Goal(most=300)}
 CLUSTER = "big"
@@ -65,7 +66,7 @@ class Scene:
         """So that the agent finds the cluster in its folder."""
         folder = self.dir / "clusters"
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{CLUSTER}.kubeconfig").write_bytes(self.plane.kubeconfig.read_bytes())
+        private.write(folder / f"{CLUSTER}.kubeconfig", self.plane.kubeconfig.read_bytes())
 
     def pids(self) -> dict[str, int]:
         found = {**self.planes.pids(), "nats": self.nats.pid, "valkey": self.valkey.pid}

@@ -123,7 +123,8 @@ class Backlog:
     async def _answers(self) -> tuple[list[float], list[float]]:
         """Milliseconds, ascending: of pages of the list, one after the other, and of the reasons of any jobs."""
         names, resume = self._waiting.waiting(), ""
-        async with aiohttp.ClientSession(self._on.fleet.http) as session:
+        known = {"Authorization": f"Bearer {self._on.fleet.token}"}
+        async with aiohttp.ClientSession(self._on.fleet.http, headers=known) as session:
 
             async def page(_: int) -> None:
                 nonlocal resume

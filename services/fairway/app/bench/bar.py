@@ -19,4 +19,3 @@ class Bar:
             self._task = self.progress.add_task(phase, total=amount or None)
         elif self._task is not None:
             self.progress.advance(self._task, amount)
-

@@ -85,7 +85,7 @@ async def _part(run: Run, clusters: int, dir: Path, tell: Tell) -> Part:
         courses = Courses(load.arrivals(size), lambda: tell("", 1), warmup.last)
         await courses.run(bus)
         spent = since.per_job(size.total)
-        batches = await batch_facts([str(child.said["http"]) for child in fleet.processes.values()])
+        batches = await batch_facts([str(child.said["metrics"]) for child in fleet.processes.values()])
         told = await account(bus, (*warmup.arrivals, *courses.arrivals))
         return Part(_figures(size, courses), _counts(courses, told), spent, peak_mib(pids), {
             "batches": batches, "submitted_seconds": round(courses.sent - courses.begun, 2),

@@ -68,8 +68,8 @@ class Scene:
         return {name: child.pid for name, child in self.fleet.processes.items()}
 
     def addresses(self) -> list[str]:
-        """Where Fairway's own processes answer over HTTP."""
-        return [str(child.said["http"]) for child in self.fleet.processes.values() if child.alive]
+        """Where Fairway's own processes tell their metrics."""
+        return [str(child.said["metrics"]) for child in self.fleet.processes.values() if child.alive]
 
     def peaks(self) -> dict[str, float]:
         return peak_mib(self.pids())

@@ -1,4 +1,8 @@
-"""The four ways in: applied to the hub as kubectl does, the command line, HTTP, and the bus."""
+"""The four ways in: applied to the hub as kubectl does, the command line, HTTP, and the bus.
+
+Jobs come from their tenants, each with the credential of its own namespace; what holds for the whole fleet from the
+administrator.
+"""
 
 import asyncio
 import os
@@ -13,10 +17,12 @@ from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.system import SystemClock
 from fairway.app.client import Api, Refusal
+from fairway.app.credential import Credential
 from fairway.app.demo.scenario import Piece
 from fairway.app.failure import DENIED, ERROR, Failure
 from fairway.app.fleet import Fleet
 from fairway.gateway.decide import Asked, submission
+from fairway.runtime import private
 from fairway.runtime.ports import ClusterRefused, Outgoing
 from fairway.workloads.quota import KIND as TREE
 
@@ -26,7 +32,8 @@ _LOOKS, _LOOK_S = 500, 0.02
 class Doors:
     def __init__(self, fleet: Fleet, bus: NatsBus, hub: KubernetesCluster) -> None:
         self._fleet, self._bus, self._hub = fleet, bus, hub
-        self.api = Api(fleet.http)
+        self.api = Api(fleet.http, Credential(fleet.token, "the administrator's token"))
+        self._tenants: dict[str, KubernetesCluster] = {}
         self._sent = 0
 
     async def settle(self, settings: tuple[dict[str, Any], ...]) -> None:
@@ -45,14 +52,30 @@ class Doors:
         await send(piece)
 
     async def _by_hub(self, piece: Piece) -> None:
-        namespace = piece.manifest["metadata"]["namespace"]
-        await self._create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        namespace = _namespace(piece)
+        tenant = await self._tenant(namespace)
+        await self._create(self._hub, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
         for one in (*piece.policies, piece.manifest):
-            await self._create(one)
+            await self._create(tenant if one["metadata"].get("namespace") else self._hub, one)
 
-    async def _create(self, manifest: dict[str, Any]) -> None:
+    async def _tenant(self, namespace: str) -> KubernetesCluster:
+        """The hub, as the tenant of this namespace reaches it."""
+        if namespace not in self._tenants:
+            path = self._fleet.tenant_kubeconfig(namespace)
+            self._tenants[namespace] = await KubernetesCluster.from_kubeconfig("hub", path)
+        return self._tenants[namespace]
+
+    def api_of(self, namespace: str) -> Api:
+        """HTTP, as the tenant of this namespace reaches it."""
+        return Api(self._fleet.http, Credential(self._fleet.token_of(namespace), f"the token of {namespace}"))
+
+    async def close(self) -> None:
+        for hub in self._tenants.values():
+            await hub.close()
+
+    async def _create(self, hub: KubernetesCluster, manifest: dict[str, Any]) -> None:
         try:
-            await self._hub.create(f"{manifest['kind']}.{manifest['apiVersion']}", manifest)
+            await hub.create(f"{manifest['kind']}.{manifest['apiVersion']}", manifest)
         except ClusterRefused as error:
             if error.code != "AlreadyExists":
                 raise Failure(ERROR, f"the hub refused {manifest['metadata']['name']}: {error}") from error
@@ -60,7 +83,7 @@ class Doors:
     async def _by_http(self, piece: Piece) -> None:
         body = {"manifest": piece.manifest, "policies": piece.policies}
         try:
-            await asyncio.to_thread(self.api.post, "/v1/jobs", body)
+            await asyncio.to_thread(self.api_of(_namespace(piece)).post, "/v1/jobs", body)
         except Refusal as refusal:
             if refusal.code != DENIED:  # a refusal of the manifest is in the record, and judged from there
                 raise
@@ -73,13 +96,16 @@ class Doors:
     async def _by_command(self, piece: Piece) -> None:
         file = self._fleet.dir / f"sent-{self._sent}.json"
         items = {"apiVersion": "v1", "kind": "List", "items": [piece.manifest, *piece.policies]}
-        await asyncio.to_thread(file.write_bytes, msgspec.json.encode(items))
-        await self.command("submit", "-f", str(file))
+        await asyncio.to_thread(private.write, file, msgspec.json.encode(items))
+        await self.command(_namespace(piece), "submit", "-f", str(file))
 
-    async def command(self, *words: str) -> None:
-        """`fairway WORDS...` in a process of its own, which ends with this one."""
+    async def command(self, namespace: str, *words: str) -> None:
+        """`fairway WORDS...` as the tenant of this namespace, in a process of its own, which ends with this one."""
+        token = self._fleet.dir / f"{namespace}.token"
+        await asyncio.to_thread(private.write, token, self._fleet.token_of(namespace))
         guard = [sys.executable, "-I", "-S", str(Path(tether.__file__)), str(os.getpid())]
         line = [*guard, sys.executable, "-m", "fairway.app.cli", *words, "--url", self._fleet.http]
+        line += ["--token-file", str(token)]
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*line, stdout=pipe, stderr=asyncio.subprocess.STDOUT)
         try:
@@ -90,3 +116,7 @@ class Doors:
             raise
         if process.returncode not in (0, DENIED):
             raise Failure(ERROR, f"fairway {' '.join(words)} ended with {process.returncode}: {said.decode().strip()}")
+
+
+def _namespace(piece: Piece) -> str:
+    return str(piece.manifest["metadata"]["namespace"])

@@ -80,5 +80,6 @@ async def _on(fleet: Fleet, script: Script, record: Record, screen: Screen) -> t
     finally:
         following.cancel()
         await asyncio.wait([following])
+        await doors.close()
         await hub.close()
         await bus.close()

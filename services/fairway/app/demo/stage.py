@@ -60,10 +60,11 @@ class Stage:
         if role.why is not None:
             await self._record.wait(role.why)
             path = f"/v1/jobs/{self._record.ids[role.job]}/why"
-            self.answers[role.job] = await asyncio.to_thread(self._doors.api.get, path)
+            tenant = self._doors.api_of(role.job.partition("/")[0])
+            self.answers[role.job] = await asyncio.to_thread(tenant.get, path)
         if role.cancel is not None:
             await self._record.wait(role.cancel)
-            await self._doors.command("cancel", role.job)
+            await self._doors.command(role.job.partition("/")[0], "cancel", role.job)
 
     def found(self) -> list[Found]:
         roles = self._script.scenario.roles

@@ -1,0 +1,56 @@
+"""The port of a process for those who watch it: metrics, health and readiness. It asks nobody who they are, so it is
+not the door's port, and on this machine alone unless FAIRWAY_METRICS_HOST says otherwise."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from ipaddress import ip_address
+from typing import Any
+
+from prometheus_client import CollectorRegistry, make_asgi_app
+from starlette.responses import PlainTextResponse
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+# Told before each scrape; None as long as there is nothing to tell.
+Counted = Callable[[], Awaitable[CollectorRegistry | None]]
+HEALTH = ("/healthz", "/readyz")
+
+
+class MetricsPage:
+    """`health` answers the paths of HEALTH. On a port of this machine alone it answers to loopback names only: a page
+    of another site that points its own name here still sends that name."""
+
+    def __init__(self, host: str, counted: Counted, health: App) -> None:
+        self._counted, self._health, self._loopback = counted, health, is_loopback(host)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = str(scope.get("path", ""))
+        if scope["type"] != "http":
+            return
+        if self._loopback and not is_loopback(_name(scope)):
+            answer: App = PlainTextResponse("this port answers only to loopback names; use http://127.0.0.1\n", 421)
+        elif path in HEALTH:
+            answer = self._health
+        elif path.rstrip("/") != "/metrics":
+            answer = PlainTextResponse("nothing is served here but /metrics, /healthz and /readyz\n", 404)
+        elif (registry := await self._counted()) is None:
+            answer = PlainTextResponse("the bus was not reached yet\n", 503)
+        else:
+            answer = make_asgi_app(registry)
+        await answer(scope, receive, send)
+
+
+def _name(scope: Scope) -> str:
+    """Of the Host header, without its port."""
+    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+
+def is_loopback(name: str) -> bool:
+    if name.lower() == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False

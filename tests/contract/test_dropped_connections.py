@@ -1,0 +1,90 @@
+"""Who leaves in the middle of a request is no fault of the process: nothing of it stands in its log."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from fairway.app.process import Process
+from fairway.app.settings import Settings
+
+
+class Door:
+    """One route reads its body, the other says something for ever. `left` is set when a caller was noticed to leave."""
+
+    def __init__(self) -> None:
+        self.left = asyncio.Event()
+        routes = [Route("/body", self._body, methods=["POST"]), Route("/stream", self._stream)]
+        self.app = Starlette(routes=routes)
+
+    async def _body(self, request: Request) -> Response:
+        try:
+            return Response(await request.body())
+        finally:
+            self.left.set()
+
+    async def _stream(self, request: Request) -> Response:
+        async def lines() -> AsyncIterator[bytes]:
+            try:
+                while True:
+                    yield b"data: again\n\n" * 1000
+                    await asyncio.sleep(0.01)
+            finally:
+                self.left.set()
+
+        return StreamingResponse(lines())
+
+
+@contextlib.asynccontextmanager
+async def serving(door: Door) -> AsyncIterator[int]:
+    """As a process with a gateway serves it; the port."""
+    process = Process(("gateway",), Settings())
+    process.door = door.app  # type: ignore[assignment]  # an ASGI application as any other
+    config = uvicorn.Config(process, port=0, log_level=logging.ERROR, lifespan="off")
+    server = uvicorn.Server(config)
+    running = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = True
+    await running
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(b"POST /body HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{", id="half a body"),
+        pytest.param(
+            b"POST /body HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", id="half a chunk"
+        ),
+        pytest.param(b"GET /stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", id="a stream that nobody reads any more"),
+    ],
+)
+@pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
+async def test_a_dropped_connection_leaves_no_traceback(
+    said: bytes, reset: bool, caplog: pytest.LogCaptureFixture, capfd: Any
+) -> None:
+    door = Door()
+    logging.getLogger("uvicorn.error").addHandler(caplog.handler)
+    async with serving(door) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(said)
+        await writer.drain()
+        await asyncio.sleep(0.1)
+        if reset:
+            writer.transport.abort()
+        else:
+            writer.close()
+        async with asyncio.timeout(10):
+            await door.left.wait()
+        await asyncio.sleep(0.1)
+    told = [record.getMessage() for record in caplog.records] + [text for text in capfd.readouterr() if text]
+    assert told == []
