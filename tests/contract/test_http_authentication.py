@@ -197,6 +197,26 @@ async def test_a_flood_of_bad_tokens_costs_the_hub_no_more_than_a_rate_and_keeps
         assert await status(house, ADMIN) == 200, "its token was good before, and is asked about again"
 
 
+async def test_a_hub_that_is_busy_with_strangers_still_answers_about_those_it_knows(house: House) -> None:
+    assert await status(house, ADMIN) == 200
+    plain = house.hub.review
+
+    async def stuck(kind: str, body: dict[str, Any]) -> dict[str, Any]:
+        if body["spec"].get("token", "").startswith("bad"):
+            await asyncio.Event().wait()
+        return await plain(kind, body)
+
+    house.hub.review = stuck  # type: ignore[method-assign]  # a hub whose webhook hangs
+    await house.clock.advance(61)
+    bad = [asyncio.create_task(status(house, f"bad-{n}")) for n in range(50)]
+    await asyncio.sleep(0.01)
+    async with asyncio.timeout(1):
+        assert await status(house, ADMIN) == 200
+    for one in bad:
+        one.cancel()
+    await asyncio.gather(*bad, return_exceptions=True)
+
+
 async def test_a_caller_who_asks_too_much_is_told_when_to_come_back_and_others_are_served() -> None:
     async with opened(HttpLimits(rate=5)) as house, house.client(TENANT_A) as client:
         got = [await client.get(LIST) for _ in range(12)]

@@ -190,6 +190,17 @@ async def test_of_jobs_of_others_only_their_size_is_told(house: House) -> None:
     assert B in (await house.http.get(f"/v1/jobs/{A}/why")).text
 
 
+async def test_not_even_among_hundreds_of_ones_own_is_a_job_of_others_named(house: House) -> None:
+    mine = [f"a{n:03}-cccccccccc" for n in range(400)]
+    why = {"code": "BehindHead", "text": f"behind {B}"}
+    await house.has(*(row(name, why=why) for name in mine))
+    async with house.client(TENANT_A) as client:
+        got = await client.get("/v1/jobs", params={"limit": "500"})
+    items = got.json()["items"]
+    assert [one["id"] for one in items] == [*mine, A]
+    assert B not in got.text
+
+
 async def test_who_asked_stands_in_the_record(house: House) -> None:
     async with house.client(TENANT_A) as client:
         got = await client.post("/v1/jobs", json={"manifest": job()}, headers={"X-Remote-User": "root"})

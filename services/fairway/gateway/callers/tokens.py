@@ -48,12 +48,15 @@ class Hub:
     """Questions to the hub that nobody may answer but itself: without an answer there is a 503, never a yes."""
 
     def __init__(self, hub: Cluster) -> None:
-        self._hub, self._gate = hub, asyncio.Semaphore(_AT_ONCE)
+        self._hub = hub
+        self._known, self._strange = (asyncio.Semaphore(_AT_ONCE) for _ in range(2))
 
-    async def review(self, kind: str, spec: dict[str, Any], status: type[Any]) -> Any:
+    async def review(self, kind: str, spec: dict[str, Any], status: type[Any], strange: bool = False) -> Any:
+        """`strange`: about a token that was never good; a flood of those does not hold up the others."""
+        gate = self._strange if strange else self._known
         body = {"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0], "spec": spec}
         try:
-            async with asyncio.timeout(_WAIT_S), self._gate:
+            async with asyncio.timeout(_WAIT_S), gate:
                 answer = await self._hub.review(kind, body)
             return msgspec.convert(answer.get("status") or {}, status)
         except (Unreachable, TimeoutError, OSError) as error:
@@ -84,8 +87,9 @@ class Tokens:
         if self._keys.hold(token):
             return Caller(OPERATOR, operator=True)
         if self._hub is not None and TOKEN.fullmatch(token):
-            hub = self._hub
-            caller = await self._kept.get(_digest(token), lambda: _reviewed(hub, token))
+            hub, key = self._hub, _digest(token)
+            strange = not self._kept.known(key)
+            caller = await self._kept.get(key, lambda: _reviewed(hub, token, strange))
         if caller is None:
             raise unauthenticated("the bearer token is not good here: wrong, expired, or made for somebody else", True)
         return caller
@@ -96,12 +100,12 @@ def unauthenticated(title: str, token: bool = False) -> Problem:
     return Problem(401, title, HOW, code=Code.UNAUTHENTICATED.value, headers={"WWW-Authenticate": challenge})
 
 
-async def _reviewed(hub: Hub, token: str) -> Caller | None:
+async def _reviewed(hub: Hub, token: str, strange: bool) -> Caller | None:
     """A token is good when it was made for this audience, or for the hub's own API. The likelier is asked first."""
     audiences: list[tuple[str, ...]] = [(AUDIENCE,), ()] if AUDIENCE in claimed(token) else [(), (AUDIENCE,)]
     for wanted in audiences:
         spec: dict[str, Any] = {"token": token, **({"audiences": list(wanted)} if wanted else {})}
-        said: _Status = await hub.review(KIND, spec, _Status)
+        said: _Status = await hub.review(KIND, spec, _Status, strange)
         if caller := _caller(said, wanted):
             return caller
     return None

@@ -16,7 +16,8 @@ from fairway.runtime.ports import Wanted
 OTHER = "a job of another tenant"
 # As domain.names.job_id makes them: what a sentence that names a job holds.
 _ID = re.compile(rb"(?<![a-z0-9-])[a-z0-9][a-z0-9-]{0,39}-[a-z2-7]{10}(?![a-z0-9-])")
-_MOST = 256
+# Rows are read in pieces of so many: a page of a list names hundreds.
+_PIECE = 500
 _job = msgspec.json.Decoder(Job).decode
 
 
@@ -32,7 +33,7 @@ class Veil:
         if await self._access.everywhere("get"):
             return answer
         certain = {name.encode() for name in named} - {own.encode()}
-        found = sorted((certain | set(_ID.findall(answer))) - {own.encode()})[:_MOST]
+        found = sorted((certain | set(_ID.findall(answer))) - {own.encode()})
         words = await self.words([name.decode() for name in found], {name.decode() for name in certain})
         if not words:
             return answer
@@ -45,8 +46,10 @@ class Veil:
         it is `certain` to be a job."""
         if not names or await self._access.everywhere("get"):
             return {}
-        found = await self._rows.read(Wanted(rows={decision.JOBS: names}))
-        jobs = {name: _job(row.data) for (_, name), row in found.rows.items()}
+        jobs: dict[str, Job] = {}
+        for start in range(0, len(names), _PIECE):
+            found = await self._rows.read(Wanted(rows={decision.JOBS: names[start : start + _PIECE]}))
+            jobs |= {name: _job(row.data) for (_, name), row in found.rows.items()}
         words = {name: OTHER for name in certain if name not in jobs}
         for name, job in jobs.items():
             if not await self._visible(job.tenant):
@@ -55,7 +58,7 @@ class Veil:
 
     async def _visible(self, tenant: str) -> bool:
         try:
-            return await self._access.jobs("get", tenant)
+            return await self._access.jobs("get", tenant) or await self._access.jobs("list", tenant)
         except Problem as problem:
             if problem.body.status == 400:
                 return False  # more was asked for this request than one may be the cause of
