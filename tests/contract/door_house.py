@@ -9,13 +9,18 @@ import msgspec
 
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import CountingIds, ManualClock
+from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.adapters.memory_identities import Identities, Identity, Rule
 from fairway.adapters.memory_store import MemoryStore
 from fairway.admission.understand import understand
 from fairway.domain.job import Job
+from fairway.gateway.callers.access import Callers
+from fairway.gateway.callers.keys import Keys
+from fairway.gateway.callers.pace import HttpLimits
 from fairway.gateway.http import HttpSettings, create_app
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Clock, Cluster, Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.policy import Placement
@@ -40,17 +45,63 @@ POLICY = {
 }
 
 
-class House:
-    """The world behind the door, and a client before it."""
+# The tokens of who may come: of somebody who may do everything, of two tenants, of one who may only look, of nobody's.
+ADMIN, TENANT_A, TENANT_B, VIEWER, NOBODY = "admin-token", "a-token", "b-token", "viewer-token", "nobody-token"
+# What nobody limits in tests of other things.
+WIDE = HttpLimits(rate=10_000)
+_READS = ("get", "list", "watch")
+_OWN = ("jobs.batch", "pytorchjobs.kubeflow.org", "propagationpolicies.policy.karmada.io")
 
-    def __init__(self) -> None:
+
+def tenant(namespace: str) -> tuple[Rule, ...]:
+    """As deploy/hub/callers.yaml has it for who may edit a namespace."""
+    own = Rule(("create", "patch", "delete"), _OWN, namespace)
+    return own, Rule(_READS, ("jobs.fairway.io",), namespace), Rule(("list",), ("queues.fairway.io",))
+
+
+def identities() -> Identities:
+    return Identities(
+        {
+            ADMIN: Identity("admin", (Rule(("*",), ("*",)),)),
+            TENANT_A: Identity("system:serviceaccount:team-a:ci", tenant("team-a"), audiences=("fairway",)),
+            TENANT_B: Identity("system:serviceaccount:team-b:ci", tenant("team-b")),
+            VIEWER: Identity("viewer", (Rule(_READS, ("jobs.fairway.io",), "team-a"),)),
+            NOBODY: Identity("nobody"),
+        }
+    )
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def callers(clock: Clock, hub: MemoryCluster | None = None, keys: tuple[str, ...] = ()) -> Callers:
+    """Who may come, as `hub` says: without one, as a hub says that knows those above."""
+    if hub is None and not keys:
+        hub = MemoryCluster("hub", clock, ())
+        hub.reviews = identities()
+    return Callers(clock, hub, Keys(keys))
+
+
+class House:
+    """The world behind the door, and an administrator's client before it. `hub` says who comes: one in memory, which
+    knows those above, or the one that is given."""
+
+    def __init__(self, limits: HttpLimits = WIDE, hub: Cluster | None = None) -> None:
         self.bus, self.store, self.catalog = MemoryBus(), MemoryStore(), Catalog()
         self.clock = ManualClock(NOW)
         self.world = World(bus=self.bus, store=self.store, clock=self.clock, owner="test")
-        settings = HttpSettings(CountingIds(), lambda said: understand(said, "dry-run", 0, self.catalog), self.catalog)
-        self.app = create_app(self.world, settings)
-        transport = httpx.ASGITransport(self.app)
-        self.http = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080")
+        self.hub, self.reviews = MemoryCluster("hub", self.clock, ()), identities()
+        self.hub.reviews = self.reviews
+        understands = lambda said: understand(said, "dry-run", 0, self.catalog)  # noqa: E731 - it has no other name here
+        come = Callers(self.clock, hub or self.hub, Keys())
+        self.app = create_app(self.world, HttpSettings(CountingIds(), understands, self.catalog, come, limits=limits))
+        self.http = self.client(ADMIN)
+
+    def client(self, token: str = "") -> httpx.AsyncClient:
+        """Of whoever has this token."""
+        transport, headers = httpx.ASGITransport(self.app), bearer(token) if token else {}
+        return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080", headers=headers)
 
     async def submitted(self) -> list[wire.Submitted]:
         return [one for one in await self.said() if isinstance(one, wire.Submitted)]
@@ -68,8 +119,8 @@ class House:
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[House]:
-    one = House()
+async def opened(limits: HttpLimits = WIDE, hub: Cluster | None = None) -> AsyncIterator[House]:
+    one = House(limits, hub)
     await one.store.finish_rebuild("1")
     async with one.app.router.lifespan_context(one.app):
         yield one
@@ -84,5 +135,3 @@ def row(name: str, state: str = "queued", tenant: str = "team-a", **more: Any) -
     )  # fmt: skip
     plain = {"rev": 2, "entered": 2, "attempt": 1, "at": NOW, "since": NOW, "queue": "gold", "spec": spec}
     return msgspec.convert({"id": name, "tenant": tenant, "state": state, **plain, **more}, Job, from_attributes=True)
-
-

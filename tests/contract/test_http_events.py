@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import msgspec
 import pytest
 import pytest_asyncio
-from door_house import House, opened
+from door_house import TENANT_A, TENANT_B, House, bearer, opened
 
 from fairway.gateway.stream import Streams
 from fairway.wire import jobs as wire
@@ -67,3 +68,41 @@ async def test_events_are_never_those_of_all_tenants(house: House, asked: dict[s
     assert (await house.http.get("/v1/events", params=asked)).status_code == 400
 
 
+async def test_a_stream_of_a_namespace_that_may_not_be_read_is_never_begun(house: House) -> None:
+    async with house.client(TENANT_B) as client:
+        got = await client.get("/v1/events", params={"namespace": "team-a"})
+    assert (got.status_code, got.json()["code"]) == (403, "Forbidden")
+
+
+async def test_a_stream_ends_when_the_right_to_it_is_gone(house: House) -> None:
+    got: list[bytes] = []
+    headers = bearer(TENANT_A)
+    started = asyncio.Event()
+
+    async def send(message: Any) -> None:
+        got.append(message.get("body", b""))
+        started.set()
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    raw = [(b"host", b"127.0.0.1"), *((k.lower().encode(), v.encode()) for k, v in headers.items())]
+    scope = {
+        "type": "http", "method": "GET", "path": "/v1/events", "raw_path": b"/v1/events", "headers": raw,
+        "query_string": b"namespace=team-a", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "scheme": "http",
+        "http_version": "1.1", "asgi": {"version": "3.0", "spec_version": "2.4"}, "root_path": "",
+    }  # fmt: skip
+    stream = asyncio.create_task(house.app(scope, receive, send))
+    await started.wait()
+    del house.reviews.table[TENANT_A]
+    await house.clock.advance(61)
+    async with asyncio.timeout(5):
+        for number in range(100):
+            await house.say(f"e{number}", wire.Running(job="a", tenant="team-a", cluster="c1"))
+            await asyncio.sleep(0)
+            if stream.done():
+                break
+        await stream
+    text = b"".join(got)
+    assert b": the end: the bearer token is not good here" in text
+    assert b"event: running" not in text

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import httpx
 import msgspec
 import pytest_asyncio
+from door_house import ADMIN, bearer, callers
 from hub_house import JOB, PP, TREE, House, admitted, opened
 
 from fairway.adapters.memory_clock import CountingIds
@@ -198,11 +199,13 @@ async def test_the_object_is_told_what_becomes_of_its_job_one_reason_once_and_no
 async def test_a_setting_that_came_over_http_is_kept_on_the_hub_and_outlives_a_restart(house: House) -> None:
     catalog = Catalog()
     reading = lambda said: understand(said, "dry-run", 0, catalog)  # noqa: E731 - it has no other name here
-    settings = HttpSettings(CountingIds(), reading, catalog, hub=house.hub)
+    settings = HttpSettings(CountingIds(), reading, catalog, callers(house.world.clock), hub=house.hub)
     app = create_app(house.world, settings)
     queue = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "spec": {}}
     queue["metadata"] = {"name": "gold", "namespace": "kube-queue"}
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as http:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://127.0.0.1", headers=bearer(ADMIN)
+    ) as http:
         for policy in ("Priority", "Block"):
             assert (await http.post("/v1/settings", json={**queue, "spec": {"queuePolicy": policy}})).status_code == 200
     kept = await house.hub.get("Queue.scheduling.x-k8s.io/v1alpha1", "kube-queue", "gold")

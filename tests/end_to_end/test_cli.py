@@ -208,11 +208,21 @@ def test_a_second_fleet_in_the_same_folder_says_so(fleet: Path) -> None:
     assert "a fleet is up in .fairway already" in second.stderr
 
 
-def test_the_gateway_does_not_listen_to_others_unless_told() -> None:
-    words = [*FAIRWAY, "run", "gateway"]
-    there = {**environment(), "FAIRWAY_HTTP_HOST": "0.0.0.0"}
-    refused = subprocess.run(words, check=False, env=there, capture_output=True, text=True, timeout=60)
-    assert refused.returncode == 2 and "--insecure" in refused.stderr
+@pytest.mark.parametrize(
+    ("words", "settings", "says"),
+    [
+        pytest.param((), {"FAIRWAY_HUB_KUBECONFIG": ""}, "FAIRWAY_HTTP_KEY_FILE", id="neither a hub nor a key file"),
+        pytest.param(("--insecure",), {}, "--insecure is gone", id="a flag of before"),
+        pytest.param((), {"FAIRWAY_INSECURE": "1"}, "FAIRWAY_INSECURE is gone", id="a setting of before"),
+    ],
+)
+def test_a_gateway_that_would_not_ask_who_comes_does_not_start(
+    words: tuple[str, ...], settings: dict[str, str], says: str
+) -> None:
+    line = [*FAIRWAY, "run", "gateway", *words]
+    there = {**environment(), **settings}
+    refused = subprocess.run(line, check=False, env=there, capture_output=True, text=True, timeout=60)
+    assert (refused.returncode, says in refused.stderr) == (2, True), refused.stderr
 
 
 def test_the_store_is_what_the_record_says_and_no_rule_was_broken() -> None:

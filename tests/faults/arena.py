@@ -90,6 +90,7 @@ class Arena(Fleet):
     def environment(self, process: str = "") -> dict[str, str]:
         said = {**super().environment(process), **self.settings}
         said["FAIRWAY_CLUSTERS_DIR"] = str(self.kubeconfigs / process)
+        said.setdefault("FAIRWAY_HTTP_RATE", "10000")  # the load of all tenants comes as one caller
         said["PYTHONPATH"] = os.pathsep.join((str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")))
         if (valkey := self.links.get(f"{process}>valkey")) is not None:
             said["FAIRWAY_REDIS_URL"] = f"redis://127.0.0.1:{valkey.port}/0"

@@ -25,6 +25,7 @@ TOGETHER = {
     "test_status": "servers",
     "test_pod_security": "servers",
     "test_hub_account": "servers",
+    "test_callers": "servers",
     "test_hub_with_controllers": "servers",
     "test_settings_schemas": "schemas",
 }

@@ -115,7 +115,10 @@ class House:
         """What the command prints, on both ends; it has to end with `code`."""
 
         def call() -> subprocess.CompletedProcess[str]:
-            more = {**environment(), **self.environment, "FAIRWAY_URL": self.url}
+            token = self.dir / "admin.token"
+            token.write_text(self.planes["hub"].token)
+            own = {"FAIRWAY_URL": self.url, "FAIRWAY_TOKEN_FILE": str(token)}
+            more = {**environment(), **self.environment, **own}
             command = [sys.executable, "-m", "fairway.app.cli", *args]
             return subprocess.run(command, capture_output=True, text=True, env=more, cwd=self.dir, check=False)
 
@@ -133,14 +136,18 @@ class House:
         path.write_text(yaml.safe_dump_all([job(name, run_for, priority), policy(name, clusters)]))
         return await self.fairway("submit", "-f", str(path), code=code)
 
+    async def _asked(self, what: str) -> list[Json]:
+        known = {"Authorization": f"Bearer {self.planes['hub'].token}"}
+        async with httpx.AsyncClient(trust_env=False, headers=known) as http:
+            rows: list[Json] = (await http.get(f"{self.url}/v1/{what}")).json()["items"]
+        return rows
+
     async def jobs(self) -> dict[str, Json]:
-        async with httpx.AsyncClient(trust_env=False) as http:
-            rows = (await http.get(f"{self.url}/v1/jobs")).json()["items"]
+        rows = await self._asked("jobs")
         return {row["name"]: row for row in rows}
 
     async def clusters(self) -> dict[str, Json]:
-        async with httpx.AsyncClient(trust_env=False) as http:
-            rows = (await http.get(f"{self.url}/v1/clusters")).json()["items"]
+        rows = await self._asked("clusters")
         return {row["name"]: row for row in rows}
 
     async def until(self, look: Callable[[], Any], what: str, seconds: float = 90) -> Any:

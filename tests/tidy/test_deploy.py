@@ -16,6 +16,7 @@ from source import CODE, ROOT
 from fairway.adapters.embedded import nats_program, valkey_program
 from fairway.app.process import Process
 from fairway.app.settings import Settings, from_environment
+from fairway.gateway.callers.keys import read_keys
 
 SERVICES = [
     *("inbound", "admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),
@@ -33,11 +34,11 @@ COPIED = {word for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, 
 
 
 def _ours() -> dict[str, dict[str, Any]]:
-    return {name: s for name, s in COMPOSE["services"].items() if name not in ("nats", "redis")}
+    return {name: s for name, s in COMPOSE["services"].items() if name in SERVICES}
 
 
-def test_there_is_one_container_for_each_service_beside_nats_and_redis() -> None:
-    assert list(COMPOSE["services"]) == ["nats", "redis", *SERVICES]
+def test_there_is_one_container_for_each_service_beside_nats_and_redis_and_the_one_that_makes_a_key() -> None:
+    assert list(COMPOSE["services"]) == ["nats", "redis", "key", *SERVICES]
 
 
 def test_every_service_of_the_pipeline_has_a_container() -> None:
@@ -49,7 +50,24 @@ def test_every_service_of_the_pipeline_has_a_container() -> None:
 def test_a_container_differs_from_the_others_in_its_argument_only(name: str) -> None:
     service = _ours()[name]
     assert service["command"][:2] == ["run", name]
-    assert {k: v for k, v in service.items() if k not in ("command", "ports")} == COMPOSE["x-fairway"]
+    rest = {k: v for k, v in service.items() if k not in ("command", "ports")}
+    if name == "gateway":
+        assert rest["environment"].pop("FAIRWAY_HTTP_KEY_FILE") == "/etc/fairway/key/http.key"
+        assert rest["volumes"].pop() == "key:/etc/fairway/key:ro"
+        assert rest["depends_on"].pop("key") == {"condition": "service_completed_successfully"}
+    assert rest == COMPOSE["x-fairway"]
+
+
+def test_the_key_that_compose_makes_is_one_that_the_gateway_takes(tmp_path: Path) -> None:
+    """As far as the command goes without its container: it changes no owner here."""
+    (command,) = COMPOSE["services"]["key"]["command"]
+    here = command.replace("/key/", f"{tmp_path}/").replace("chown 10001:10001", "test -s")
+    made = []
+    for _ in range(2):
+        subprocess.run(["sh", "-c", here], check=True)
+        made.append((tmp_path / "http.key").read_text())
+    assert made[0] == made[1], "once"
+    assert read_keys(str(tmp_path / "http.key")).hold(made[0].strip())
 
 
 def test_the_containers_are_given_every_setting() -> None:

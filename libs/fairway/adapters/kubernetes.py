@@ -68,9 +68,7 @@ class KubernetesCluster:
         await self._http.use(await config.connect(checked, self._options.loopback))
 
     @classmethod
-    async def in_cluster(
-        cls, name: str, options: Options = _DEFAULT, folder: Path = config.POD
-    ) -> KubernetesCluster:
+    async def in_cluster(cls, name: str, options: Options = _DEFAULT, folder: Path = config.POD) -> KubernetesCluster:
         """For a process that runs in a pod of that cluster; its token and CA lie in `folder`."""
         return cls(name, config.connect_in_cluster(folder), options)
 
@@ -79,6 +77,11 @@ class KubernetesCluster:
 
     async def create(self, kind: str, manifest: Json) -> None:
         await self._creator.create(kind, manifest)
+
+    async def review(self, kind: str, body: Json) -> Json:
+        resource = await self._kinds.find(kind)
+        found: Json = msgspec.json.decode(await self._http.call(Request("POST", resource.path(), body=body)))
+        return found
 
     async def drop(self, kind: str, namespace: str, name: str) -> None:
         await self._one(kind, (namespace, name, ""), "DELETE")

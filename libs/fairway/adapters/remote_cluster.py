@@ -159,6 +159,9 @@ class RemoteCluster:
     async def create(self, kind: str, manifest: Json) -> None:
         await self._call("create", kind=kind, manifest=manifest)
 
+    async def review(self, kind: str, body: Json) -> Json:
+        raise ClusterRefused("Forbidden", f"{self.name} is a member: only the hub is asked about callers")
+
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
         if not labels:
             raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")

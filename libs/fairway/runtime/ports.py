@@ -238,6 +238,9 @@ class Cluster(Protocol):
         """Merge patch, or the steps of a JSON patch for a list; None when the object is not there."""
 
     async def create(self, kind: str, manifest: dict[str, Any]) -> None: ...
+    async def review(self, kind: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Asks the API about a token or a right: a create that stores nothing; the answer has its status."""
+
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
         """Deletes at once, without grace, what carries `labels`: all of it, or the object of that name."""
 

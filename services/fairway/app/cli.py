@@ -40,7 +40,7 @@ def _program() -> None:
 def run(
     services: Annotated[list[str], typer.Argument(help=f"one or more of {', '.join(EVERYTHING)}, or all; or {MEMBER}")],
     cluster: Annotated[str, typer.Option(help="for `run agent` and `run member`: which one; else all")] = "",
-    insecure: Annotated[bool, typer.Option("--insecure", help="let the gateway listen beyond this machine")] = False,
+    insecure: Annotated[bool, typer.Option("--insecure", hidden=True)] = False,
     announce: Annotated[bool, typer.Option("--announce", help="print a line of JSON once everything works")] = False,
 ) -> None:
     """Run services in this process, against the NATS, Redis and clusters of the environment."""
@@ -51,9 +51,11 @@ def run(
     from fairway.app import process
     from fairway.app.log import configure
     from fairway.app.member import run_member
-    from fairway.app.settings import from_environment
+    from fairway.app.settings import NO_LONGER_INSECURE, from_environment
 
     gc.enable()
+    if insecure:
+        end(Failure(USAGE, "--insecure is gone", NO_LONGER_INSECURE))
     names = EVERYTHING if "all" in services else tuple(services)
     unknown = sorted(set(names) - {*EVERYTHING, MEMBER})
     if unknown or (MEMBER in names and len(names) > 1):
@@ -67,7 +69,7 @@ def run(
 
     try:
         settings = from_environment()
-        settings = msgspec.structs.replace(settings, only_cluster=cluster, insecure=insecure or settings.insecure)
+        settings = msgspec.structs.replace(settings, only_cluster=cluster)
         uvloop.run(run_member(settings, ready) if MEMBER in names else process.run(names, settings, ready))
     except ValueError as error:
         end(Failure(USAGE, str(error)))

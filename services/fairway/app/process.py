@@ -7,7 +7,6 @@ their own.
 import asyncio
 import contextlib
 import gc
-import logging
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -23,10 +22,11 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from fairway.adapters.nats_bus import addresses
+from fairway.app.callers import callers_known
 from fairway.app.metrics import HEALTH, App, MetricsPage, Receive, Scope, Send
+from fairway.app.serving import config
 from fairway.app.settings import Settings
 from fairway.app.wiring import Parts, build, place_of
-from fairway.gateway.http import check_address
 from fairway.runtime.vital import ended, vital
 from fairway.wire import asks
 
@@ -120,11 +120,11 @@ class _Server(uvicorn.Server):
 
 async def run(names: Sequence[str], settings: Settings, ready: Callable[[dict[str, Any]], None] | None = None) -> None:
     """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address. ValueError
-    when the gateway would be open to others."""
+    when the gateway could not tell who comes."""
     if "gateway" in names:
-        check_address(settings.http_host, settings.insecure)
+        callers_known(settings)
     process = Process(names, settings)
-    server = _Server(uvicorn.Config(process, host=settings.http_host, port=settings.http_port, log_level=logging.ERROR))
+    server = _Server(config(process, (settings.http_host, settings.http_port), settings.limits))
     end = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, end.set)

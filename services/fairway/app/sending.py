@@ -2,14 +2,13 @@
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from fairway.app import dry_run
+from fairway.app import batches, dry_run
 from fairway.app.client import ENDED, Api, Refusal
-from fairway.app.credential import Credential
 from fairway.app.entries import Entry, ReasonEntry, entry
 from fairway.app.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
 from fairway.app.manifests import JOB, POLICY, SETTING, Document
@@ -19,8 +18,8 @@ from fairway.wire.reasons import Code
 _PART = re.compile(r"(\d{1,9})(ms|s|m|h)")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 _LOOK_S = 0.2
-# What the gateway takes in one request.
-_AT_ONCE, _MOST_BYTES = 100, 900 * 1024
+# What the gateway answers about in one request.
+_AT_ONCE = 100
 Json = dict[str, Any]
 _ENDS = {"failed": JOB_FAILED, "cancelled": JOB_CANCELLED, "rejected": DENIED}
 
@@ -42,40 +41,15 @@ def _jobs(api: Api, jobs: Mapping[int, Document], policies: Sequence[Document]) 
     """By their places. Several go in one request, as a caller has so many a second; to a gateway that does not know
     such a request they go one by one."""
     said: dict[int, Entry] = {}
-    good = [index for index, one in jobs.items() if not one.reasons]
-    for some in _portions([(index, _body(jobs[index], policies)) for index in good]) if len(good) > 1 else ():
+    good = {index: one for index, one in jobs.items() if not one.reasons}
+    if len(good) > 1:
+        drafts = batches.drafts([(one, dry_run.policies_for(one, policies)) for one in good.values()])
         try:
-            items = api.post("/v1/jobs:batch", {"jobs": [body for _, body in some]}, wait="admitted")["items"]
+            said = dict(zip(good, batches.send(api, drafts), strict=True))
         except Refusal as refusal:
             if refusal.status not in (404, 405):
                 raise
-            break
-        said |= {index: _answered(jobs[index], item) for (index, _), item in zip(some, items, strict=True)}
     return said | {index: _send(api, one, policies) for index, one in jobs.items() if index not in said}
-
-
-def _portions(bodies: Sequence[tuple[int, Json]]) -> Iterator[list[tuple[int, Json]]]:
-    portion: list[tuple[int, Json]] = []
-    size = 0
-    for index, body in bodies:
-        more = len(msgspec.json.encode(body))
-        if portion and (len(portion) == _AT_ONCE or size + more > _MOST_BYTES):
-            yield portion
-            portion, size = [], 0
-        portion.append((index, body))
-        size += more
-    if portion:
-        yield portion
-
-
-def _answered(one: Document, item: Json) -> Entry:
-    if accepted := item.get("accepted"):
-        return _accepted(one, accepted)
-    problem = item["problem"]
-    if not problem.get("reasons"):
-        reason = {"code": problem.get("code", ""), "field": "", "text": problem["title"]}
-        problem = {**problem, "reasons": [{**reason, "remedy": problem.get("detail", "")}]}
-    return _refused(one, Refusal(int(item["status"]), problem, Credential()))
 
 
 def _body(one: Document, policies: Sequence[Document]) -> Json:

@@ -2,23 +2,30 @@
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
 from fairway.domain.quota_tree import listed
 from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces
+from fairway.gateway.callers.pace import HttpLimits
 from fairway.workloads.names import is_namespace
+
+NO_LONGER_INSECURE = (
+    "the gateway asks every caller for a token that the hub knows, and may listen anywhere (FAIRWAY_HTTP_HOST); "
+    "without a hub set FAIRWAY_HTTP_KEY_FILE to a file with a key a line"
+)
 
 
 class Settings(Struct, frozen=True):
     """`clusters_dir` holds one kubeconfig a member cluster, `<name>.kubeconfig`, and optionally `<name>.json` with its
-    labels and taints; `http_port` 0 means any free one; `public_url` is where others reach the door. `allow_loopback`:
-    joined clusters may be on this machine; `service_account` is where a pod's token and CA lie; `fleet_key_file` holds
-    the fleet's key in place of the hub. In seconds: `watch_silence`, for which the silence of a watch is trusted, and
-    `node_grace`, for which pods may stay on a node that is away. What the scheduler saw is kept for `views_days`, up to
-    `views_mib`; 0: not at all. `namespaces` of the hub are those who run the fleet's, and the system's."""
+    labels and taints; `http_port` 0 means any free one; `public_url` is where others reach the door, `http_hosts` are
+    other names that it answers to, `http_key_file` holds keys of its operators. `allow_loopback`: joined clusters may
+    be on this machine; `service_account` is where a pod's token and CA lie; `fleet_key_file` holds the fleet's key in
+    place of the hub. In seconds: `watch_silence`, for which the silence of a watch is trusted, and `node_grace`, for
+    which pods may stay on a node that is away. What the scheduler saw is kept for `views_days`, up to `views_mib`; 0:
+    not at all. `namespaces` of the hub are those who run the fleet's, and the system's."""
 
     nats_url: str = "nats://127.0.0.1:4222"
     redis_url: str = "redis://127.0.0.1:6379/0"
@@ -26,7 +33,9 @@ class Settings(Struct, frozen=True):
     clusters_dir: str = ""
     http_host: str = "127.0.0.1"
     http_port: int = 0
-    insecure: bool = False
+    http_key_file: str = ""
+    http_hosts: tuple[str, ...] = ()
+    limits: HttpLimits = HttpLimits()
     only_cluster: str = ""
     stub_clusters: bool = False
     replicas: int = 1
@@ -74,17 +83,31 @@ def _namespaces(name: str, given: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def _limits(text: Callable[[str, str], str]) -> HttpLimits:
+    plain = HttpLimits()
+    return HttpLimits(
+        headers=_seconds("HTTP_HEADER_SECONDS", text("HTTP_HEADER_SECONDS", str(plain.headers))),
+        body=_seconds("HTTP_BODY_SECONDS", text("HTTP_BODY_SECONDS", str(plain.body))),
+        streams=_whole("HTTP_STREAMS", text("HTTP_STREAMS", str(plain.streams)), 1, 64),
+        rate=_whole("HTTP_RATE", text("HTTP_RATE", str(plain.rate)), 1, 100_000),
+        connections=_whole("HTTP_CONNECTIONS", text("HTTP_CONNECTIONS", str(plain.connections)), 1, 65_536),
+    )
+
+
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
-    FAIRWAY_HTTP_PORT, FAIRWAY_INSECURE, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE,
-    FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR, FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE,
-    FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB, FAIRWAY_FLEET_KEY_FILE, FAIRWAY_ADMIN_NAMESPACES,
-    FAIRWAY_RESERVED_NAMESPACES. Raises ValueError, which names the variable."""
+    FAIRWAY_HTTP_PORT, FAIRWAY_HTTP_KEY_FILE, FAIRWAY_HTTP_HOSTS, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL,
+    FAIRWAY_PLACEHOLDER_IMAGE, FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR, FAIRWAY_WATCH_SILENCE,
+    FAIRWAY_NODE_GRACE, FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB, FAIRWAY_FLEET_KEY_FILE, FAIRWAY_ADMIN_NAMESPACES,
+    FAIRWAY_RESERVED_NAMESPACES, and the limits of the door, which `_limits` names. Raises ValueError, which names the
+    variable."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
         return environment.get(f"FAIRWAY_{name}", default)
 
+    if text("INSECURE", ""):
+        raise ValueError(f"FAIRWAY_INSECURE is gone: {NO_LONGER_INSECURE}")
     return Settings(
         nats_url=text("NATS_URL", plain.nats_url),
         redis_url=text("REDIS_URL", plain.redis_url),
@@ -92,7 +115,9 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         clusters_dir=text("CLUSTERS_DIR", ""),
         http_host=text("HTTP_HOST", plain.http_host),
         http_port=_whole("HTTP_PORT", text("HTTP_PORT", "0"), 0, 65_535),
-        insecure=text("INSECURE", "") in ("1", "true", "yes"),
+        http_key_file=text("HTTP_KEY_FILE", ""),
+        http_hosts=tuple(text("HTTP_HOSTS", "").replace(",", " ").split()),
+        limits=_limits(text),
         stub_clusters=bool(text("STUB_CLUSTERS", "")),
         replicas=_whole("REPLICAS", text("REPLICAS", "1"), 1, 5),
         public_url=text("PUBLIC_URL", "").rstrip("/"),

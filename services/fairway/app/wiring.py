@@ -22,8 +22,9 @@ from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
-from fairway.admission.understand import Understood, understand
+from fairway.admission.understand import understand
 from fairway.agent.service import run_agent
+from fairway.app.callers import callers, own_hosts
 from fairway.app.enrolment import Enrolment, agent_settings, follow_file
 from fairway.app.farewell import Farewells
 from fairway.app.fleet_key import fleet_key
@@ -55,7 +56,6 @@ from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion
 from fairway.watcher.view import LIST_MS
 from fairway.wire import asks
-from fairway.wire import jobs as wire
 from fairway.wire.subjects import RECORD, VIEWS_STREAM, Stream
 from fairway.workloads.registry import KINDS
 
@@ -166,13 +166,12 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
 
 def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     """A dry run over HTTP reads a manifest as admission does, with the settings that this process knows."""
-
-    def read(message: wire.Submitted) -> Understood:
-        return understand(message, "dry-run", 0, parts.catalog)
-
-    given, count = parts.settings, parts.meter.refused
-    admin = given.namespaces.admin
-    return HttpSettings(parts.ids, read, parts.catalog, given.insecure, parts.hub, limiter, count, admin)
+    of, come = parts.settings, callers(parts.settings, parts.clock, parts.hub)
+    read = partial(understand, cause="dry-run", sequence=0, settings=parts.catalog)
+    return HttpSettings(
+        parts.ids, read, parts.catalog, come, parts.hub, limiter, of.limits, own_hosts(of), parts.meter.refused,
+        of.namespaces.admin,
+    )  # fmt: skip
 
 
 async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = RECORD) -> None:

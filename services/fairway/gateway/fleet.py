@@ -13,6 +13,8 @@ from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.tenancy import Tenancy
 from fairway.gateway.answers import ClusterRow, QueueRow, QuotaRow, cluster_row, queue_rows, quota_rows, used_by_node
+from fairway.gateway.callers.access import access_of
+from fairway.gateway.callers.veil import Veil
 from fairway.gateway.problem import answer
 from fairway.gateway.reader import Reader
 from fairway.runtime.loop import World
@@ -63,7 +65,12 @@ class Fleet:
         if self._counted is None or now - self._counted[0] >= _FRESH_MS:
             jobs = [job async for job in self._rows.live()]
             self._counted = (now, QueueList(tuple(queue_rows(jobs, self._set.queues))))
-        return answer(self._counted[1])
+        counted = self._counted[1]
+        words = await Veil(self._rows, access_of(request)).words([row.first for row in counted.items if row.first])
+        if not words:
+            return answer(counted)
+        rows = (msgspec.structs.replace(row, first=words.get(row.first, row.first)) for row in counted.items)
+        return answer(QueueList(tuple(rows)))
 
     async def quota(self, request: Request) -> Response:
         found = await self._rows.read(Wanted(whole=(decision.QUOTA,)))

@@ -1,6 +1,8 @@
 """Questions about jobs: the list in pages, one job, why it is where it is, its story; and its cancellation."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -10,8 +12,13 @@ from starlette.responses import Response
 from fairway.domain import decision
 from fairway.domain.job import Job, State
 from fairway.gateway.answers import JobRow, job_row
+from fairway.gateway.callers.access import Access, access_of, forbidden
+from fairway.gateway.callers.caller import GROUP, JOBS, Ask
+from fairway.gateway.callers.kinds import cancelling
+from fairway.gateway.callers.seal import Seal
+from fairway.gateway.callers.veil import Veil
 from fairway.gateway.decide import cancellation
-from fairway.gateway.problem import Problem, answer
+from fairway.gateway.problem import Problem, answer, encode, raw
 from fairway.gateway.reader import Reader
 from fairway.gateway.submit import Door
 from fairway.runtime.loop import World
@@ -19,7 +26,7 @@ from fairway.runtime.ports import Unreachable
 from fairway.runtime.story import story_of, why
 from fairway.wire import asks
 
-_MOST, _USUAL = 500, 100
+_MOST, _USUAL, _MOST_NAMED = 500, 100, 100
 # Every story reads the record through a consumer of its own.
 _STORIES = 8
 _PLACE_S = 0.5
@@ -42,39 +49,66 @@ class Cancelling(Struct, frozen=True):
 class Jobs:
     def __init__(self, world: World, door: Door) -> None:
         self._world, self._door = world, door
-        self._rows = Reader(world.store)
+        self._rows, self._seal = Reader(world.store), Seal()
         self._stories = asyncio.Semaphore(_STORIES)
 
     async def list(self, request: Request) -> Response:
-        query = request.query_params
+        query, access = request.query_params, access_of(request)
         states = _states(query.get("state", ""))
         namespace, most = query.get("namespace", ""), _limit(query.get("limit", ""))
+        if namespace and not await access.everywhere("list"):
+            await access.need(Ask("list", JOBS, namespace=namespace))
+
+        async def passes(job: Job) -> bool:
+            wanted = (not states or job.state.value in states) and (not namespace or job.tenant == namespace)
+            return wanted and await access.jobs("list", job.tenant)
+
+        if names := query.get("id", ""):
+            return await self._page(access, await self._rows.some(_names(names), passes), "")
         # Jobs that have not ended are found without looking at all those that have.
         live = bool(states) and not any(State(one) in _ENDED for one in states)
-        table, after = decision.LIVE if live else decision.JOBS, query.get("continue", "")
-
-        def passes(job: Job) -> bool:
-            return (not states or job.state.value in states) and (not namespace or job.tenant == namespace)
-
+        table, after = decision.LIVE if live else decision.JOBS, self._seal.open(query.get("continue", ""))
         jobs, resume = await self._rows.page(table, after, most, passes)
-        return answer(JobPage(tuple(map(job_row, jobs)), resume))
+        return await self._page(access, jobs, resume)
+
+    async def _page(self, access: Access, jobs: Sequence[Job], resume: str) -> Response:
+        # Asked once more where nothing was asked yet: of a list that is empty, too.
+        if not await access.everywhere("list") and resume and not (jobs and jobs[-1].id == resume):
+            resume = self._seal.close(resume)
+        page = JobPage(tuple(map(job_row, jobs)), resume)
+        if not jobs or await access.everywhere("get"):
+            return answer(page)
+        return raw(await Veil(self._rows, access).over(encode(page), ""))
 
     async def one(self, request: Request) -> Response:
-        return answer(await self._job(request))
+        job = await self._job(request)
+        return await self._veiled(request, job, job)
 
     async def why(self, request: Request) -> Response:
         job = await self._job(request)
         place = await self._place(job) if job.state is State.QUEUED else None
-        return answer(why(job, place, self._world.clock.now(), await self._rows.frozen()))
+        said = why(job, place, self._world.clock.now(), await self._rows.frozen())
+        return await self._veiled(request, job, said, place.ahead if place else ())
 
     async def story(self, request: Request) -> Response:
         job = await self._job(request)
         async with self._stories:
-            return answer(await story_of(self._world.bus, self._rows, job.id))
+            return await self._veiled(request, job, await story_of(self._world.bus, self._rows, job.id))
+
+    async def _veiled(self, request: Request, job: Job, said: Any, named: Sequence[str] = ()) -> Response:
+        veil = Veil(self._rows, access_of(request))
+        return raw(await veil.over(encode(said), job.id, named))
 
     async def cancel(self, request: Request) -> Response:
-        job, who = await self._job(request), self._door.caller(request)
-        await self._door.publish(cancellation(job.id, job.tenant, who, self._world.clock.now()))
+        name, access = request.path_params["id"], access_of(request)
+        job = await self._rows.job(name)
+        if job is None:
+            raise _unknown(name)
+        if not await access.may(cancelling(job)):
+            if await access.jobs("get", job.tenant):
+                raise forbidden(access.caller, cancelling(job))
+            raise _unknown(name)
+        await self._door.publish([cancellation(job.id, job.tenant, access.actor, self._world.clock.now())])
         if job.ended:
             text = f"it has ended already: {job.state.value}; what is left of it in a cluster is being removed"
             return answer(Cancelling(job.id, job.state.value, text))
@@ -83,8 +117,8 @@ class Jobs:
     async def _job(self, request: Request) -> Job:
         name: str = request.path_params["id"]
         job = await self._rows.job(name)
-        if job is None:
-            raise Problem(404, f"there is no job {name[:80]}", "GET /v1/jobs lists the jobs by their ids")
+        if job is None or not await access_of(request).jobs("get", job.tenant):
+            raise _unknown(name)
         return job
 
     async def _place(self, job: Job) -> asks.QueuePlace | None:
@@ -97,6 +131,19 @@ class Jobs:
         except (Unreachable, OSError, TimeoutError, msgspec.DecodeError):
             return None
         return place if place.queue else None
+
+
+def _unknown(name: str) -> Problem:
+    """The same for a job that is not there and for one that the caller may not see: who asks learns nothing."""
+    detail = f"GET /v1/jobs lists the jobs that you may see; `kubectl auth can-i get {JOBS}.{GROUP} -n NAMESPACE` tells"
+    return Problem(404, f"there is no job {name[:80]}", detail)
+
+
+def _names(text: str) -> list[str]:
+    names = [one for one in text.split(",") if one]
+    if len(names) > _MOST_NAMED:
+        raise Problem(400, f"id names {len(names)} jobs", f"name at most {_MOST_NAMED} in each request")
+    return names
 
 
 _ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.REJECTED})

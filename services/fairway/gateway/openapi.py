@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from fairway.gateway.callers.caller import Right
 from fairway.gateway.problem import ProblemBody
 
 
@@ -16,10 +17,12 @@ class Parameter(Struct, frozen=True):
 
 
 class Operation(Struct, frozen=True):
-    """`gives` maps a status to the Structs its body may be (none: not JSON). `problems` are the other statuses."""
+    """`right` is what its caller must be allowed. `gives` maps a status to the Structs its body may be (none: not
+    JSON). `problems` are the other statuses, besides those that every route has."""
 
     method: str
     path: str
+    right: Right
     text: str
     gives: dict[int, tuple[Any, ...]]
     parameters: tuple[Parameter, ...] = ()
@@ -27,10 +30,20 @@ class Operation(Struct, frozen=True):
     body: Any = None
 
 
+# Every route may answer with these, as anybody at all or as somebody who may not do this.
+_EVERYWHERE = (401, 403, 429, 503)
 _TITLES = {
-    200: "done", 202: "accepted", 400: "the request is wrong", 404: "there is no such job", 409: "used before",
-    413: "too large", 415: "not a type that is read here", 422: "refused, with every reason",
-    429: "too much for this tenant now", 503: "try again soon",
+    200: "done", 202: "accepted", 400: "the request is wrong", 401: "no caller, or no good token",
+    403: "the caller may not do this", 404: "there is no such job that the caller may see", 408: "no body in time",
+    409: "used before", 410: "begin the list again", 413: "too large", 415: "not a type that is read here",
+    422: "refused, with every reason", 429: "too much for this caller or tenant now", 503: "try again soon",
+}  # fmt: skip
+_SECURITY = {
+    "bearer": {
+        "type": "http", "scheme": "bearer",
+        "description": "a token that the hub knows: of its own API, or of the audience `fairway`; or a key of the "
+        "gateway's key file",
+    }
 }  # fmt: skip
 
 
@@ -45,13 +58,14 @@ def document(operations: Sequence[Operation], version: str) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Fairway", "version": version, "license": {"name": "Apache-2.0"}},
+        "security": [{"bearer": []}],
         "paths": paths,
-        "components": {"schemas": components},
+        "components": {"schemas": components, "securitySchemes": _SECURITY},
     }
 
 
 def _operation(op: Operation, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]:
-    said: dict[str, Any] = {"summary": op.text, "responses": {}}
+    said: dict[str, Any] = {"summary": op.text, "description": f"Needs: {op.right}.", "responses": {}}
     named = [part[1:-1] for part in op.path.split("/") if part.startswith("{")]
     places = [Parameter(name, "its id", "path") for name in named] + list(op.parameters)
     if places:
@@ -70,7 +84,7 @@ def _operation(op: Operation, schemas: dict[Any, dict[str, Any]]) -> dict[str, A
         schema = any_of[0] if len(any_of) == 1 else {"anyOf": any_of}
         content = {"application/json": {"schema": schema}} if some else {"text/event-stream": {}}
         said["responses"][str(status)] = {"description": _TITLES[status], "content": content}
-    for status in op.problems:
+    for status in sorted({*op.problems, *_EVERYWHERE}):
         content = {"application/problem+json": {"schema": schemas[ProblemBody]}}
         said["responses"][str(status)] = {"description": _TITLES[status], "content": content}
     return said

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from fairway.runtime.sayable import Unsaid
 from fairway.wire.reasons import Code, Reason, Refused
 
-_encode = msgspec.json.Encoder().encode
+encode = msgspec.json.Encoder().encode
 # After this many seconds a client may try again what the bus or the store could not take.
 RETRY_AFTER_S = 2
 
@@ -73,12 +73,17 @@ def too_much(why: Reason, wait_ms: int) -> Problem:
 
 
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(_encode(value), status, headers, "application/json")
+    return Response(encode(value), status, headers, "application/json")
+
+
+def raw(value: bytes) -> Response:
+    """JSON that is encoded already."""
+    return Response(value, media_type="application/json")
 
 
 async def on_problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, Problem), "registered for Problem only"
-    return Response(_encode(error.body), error.body.status, error.headers, "application/problem+json")
+    return Response(encode(error.body), error.body.status, error.headers, "application/problem+json")
 
 
 async def on_refused(request: Request, error: Exception) -> Response:

@@ -1,6 +1,6 @@
 """Reading the rows: over a store that may have been wiped and rebuilt meanwhile, and in pages that stay small."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -18,6 +18,9 @@ MOST_ROWS = 5_000
 _placed = msgspec.json.Decoder(wire.Placed).decode
 _job = msgspec.json.Decoder(Job).decode
 _slim = msgspec.json.Decoder(Slim).decode
+
+
+Passes = Callable[[Job], Awaitable[bool]]
 
 
 class Reader:
@@ -61,7 +64,7 @@ class Reader:
         row = found.rows.get((decision.FREEZE, EVICTIONS))
         return decoded(row.data, Freeze) if row else None
 
-    async def page(self, table: str, after: str, most: int, passes: Callable[[Job], bool]) -> tuple[list[Job], str]:
+    async def page(self, table: str, after: str, most: int, passes: Passes) -> tuple[list[Job], str]:
         """The first `most` jobs that pass of those `table` names behind the key `after`, and the key after which to go
         on (empty: that was all)."""
         jobs: list[Job] = []
@@ -72,7 +75,7 @@ class Reader:
             found = await self.read(Wanted(rows={decision.JOBS: keys[:piece]}))
             for index, after in enumerate(keys[:piece], 1):
                 row = found.rows.get((decision.JOBS, after))
-                if row is not None and passes(job := _job(row.data)):
+                if row is not None and await passes(job := _job(row.data)):
                     jobs.append(job)
                 if len(jobs) == most:
                     return jobs, after if index < len(keys) else ""
@@ -80,6 +83,12 @@ class Reader:
                 return jobs, ""
             looked, piece = looked + piece, _PIECE
         return jobs, after
+
+    async def some(self, names: Sequence[str], passes: Passes) -> list[Job]:
+        """Those of these jobs that are there and pass."""
+        found = await self.read(Wanted(rows={decision.JOBS: sorted(set(names))}))
+        jobs = [_job(row.data) for row in found.rows.values()]
+        return sorted([job for job in jobs if await passes(job)], key=lambda job: job.id)
 
     async def live(self) -> AsyncIterator[Slim]:
         """The counted part of every live job."""

@@ -5,6 +5,8 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fairway.gateway.callers.access import access_of
+from fairway.gateway.callers.kinds import setting
 from fairway.gateway.hub_objects import (
     SETTINGS,
     WIDE,
@@ -38,20 +40,21 @@ class SettingsDoor:
         self._door, self._hub, self._admin = door, hub, admin
 
     async def post(self, request: Request) -> Response:
-        documents = await self._door.documents(request)
+        documents = await self._door.reading.documents(request)
         if len(documents) != 1:
             text = f"the body holds {len(documents)} objects, not one"
             raise refused([Reason(Code.INVALID, text, remedy="send one object in each request")])
-        one = _object(documents[0])
+        one, access = _object(documents[0]), access_of(request)
+        for ask in setting(one):
+            await access.need(ask)
         if reasons := problems_of(one, self._admin):
             raise refused(reasons)
         gives_way = await self._holders(one)
         if self._hub is not None:
             await self._keep(self._hub, one)
-        who = self._door.caller(request)
-        for holder in gives_way:
-            await self._door.publish(withdrawn(holder, f"http/{self._door.now()}", self._door.now(), who))
-        await self._door.publish(configured(one, who, self._door.now()))
+        now = self._door.now()
+        gone = [withdrawn(holder, f"http/{now}", now, access.actor) for holder in gives_way]
+        await self._door.publish([*gone, configured(one, access.actor, now)])
         return answer(Taken(one.plain, one.namespace, one.name))
 
     async def _holders(self, one: HubObject) -> list[Key]:

@@ -2,16 +2,23 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import ExitStack
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from fairway.domain.working_sets import WorkingSets
-from fairway.gateway.problem import RETRY_AFTER_S, Problem
+from fairway.gateway.callers.access import Access, access_of, forbidden
+from fairway.gateway.callers.caller import JOBS, Ask
+from fairway.gateway.callers.pace import InHand
+from fairway.gateway.callers.veil import Veil
+from fairway.gateway.problem import Problem
+from fairway.gateway.reader import Reader
 from fairway.runtime.loop import World
 from fairway.runtime.past import REBUILDS, rebuild_of, working_sets
-from fairway.runtime.ports import Delivery, Unreachable
+from fairway.runtime.ports import Delivery, StoreWiped, Unreachable
 from fairway.runtime.whose import in_place
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -21,52 +28,67 @@ _decode = msgspec.json.Decoder(wire.Message).decode
 _encode = msgspec.json.Encoder().encode
 # Each open stream holds a consumer of its own.
 _STREAMS = 64
+# Whoever may no longer watch is not told any more after this long.
+_ASK_AGAIN_MS = 60_000
 # A comment this often, so that a reader who left is noticed and no proxy thinks the line is dead.
 _KEEP_ALIVE_S = 15.0
 
 
 class Streams:
-    def __init__(self, world: World, keep_alive_s: float = _KEEP_ALIVE_S) -> None:
+    """`each`: so many one caller may have open."""
+
+    def __init__(self, world: World, each: int = 8, keep_alive_s: float = _KEEP_ALIVE_S) -> None:
         self._world, self._keep_alive_s = world, keep_alive_s
-        self.open = 0
+        self._rows = Reader(world.store)
+        self._all, self._mine = InHand(_STREAMS, "event streams"), InHand(each, "event streams")
 
     async def events(self, request: Request) -> Response:
         namespace = request.query_params.get("namespace", "")
         if not is_namespace(namespace):
             raise Problem(400, "namespace is missing or not a name", "add ?namespace=NAME: events are of one tenant")
+        access = access_of(request)
+        if not await access.everywhere("watch"):
+            await access.need(Ask("watch", JOBS, namespace=namespace))
         after = request.headers.get("last-event-id", "")
         if after and not (after.isdecimal() and len(after) < 19):
             raise Problem(400, f"Last-Event-ID {after[:20]!r} is not a number", "send the id of the last event heard")
-        if self.open >= _STREAMS:
-            headers = {"Retry-After": str(RETRY_AFTER_S)}
-            raise Problem(503, f"{_STREAMS} event streams are open, which is the most", "try again", headers=headers)
-        body = self.lines(namespace, int(after) if after else 0)
-        return StreamingResponse(body, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+        with ExitStack() as held:
+            held.enter_context(self._mine.one(access.caller.user))
+            held.enter_context(self._all.one(""))
+            return _Held(self.lines(namespace, int(after) if after else 0, access), held.pop_all())
 
-    async def lines(self, namespace: str, after: int) -> AsyncIterator[bytes]:
-        """Ends when the bus is away: the reader comes back with the last id, and nothing is lost."""
-        self.open += 1
-        told = self._told(namespace, after)
+    async def lines(self, namespace: str, after: int, access: Access | None = None) -> AsyncIterator[bytes]:
+        """Ends when the bus is away: the reader comes back with the last id, and nothing is lost. Ends too when the
+        caller may no longer watch."""
+        told, asked_at = self._told(namespace, after), self._world.clock.now()
         waiting: asyncio.Task[Delivery] | None = None
         try:
             yield b": open\n\n"
             while True:
                 waiting = waiting or asyncio.ensure_future(anext(told))
                 done, _ = await asyncio.wait([waiting], timeout=self._keep_alive_s)
+                if access is not None and self._world.clock.now() - asked_at >= _ASK_AGAIN_MS:
+                    access, asked_at = await access.again(), self._world.clock.now()
+                    if not await access.jobs("watch", namespace):
+                        raise forbidden(access.caller, Ask("watch", JOBS, namespace=namespace))
                 if not done:
                     yield b": still here\n\n"
                     continue
                 one, waiting = waiting.result(), None
                 if text := event(one):
-                    yield text
-        except (Unreachable, OSError, TimeoutError, StopAsyncIteration):
-            yield b": the bus is away; come back with Last-Event-ID\n\n"
+                    yield await self._veiled(text, access)
+        except (Unreachable, StoreWiped, OSError, TimeoutError, StopAsyncIteration):
+            yield b": the bus or the store is away; come back with Last-Event-ID\n\n"
+        except Problem as problem:
+            yield b": the end: %b\n\n" % problem.body.title.encode()
         finally:
-            self.open -= 1
             if waiting is not None:
                 waiting.cancel()
                 await asyncio.wait([waiting])
             await told.aclose()
+
+    async def _veiled(self, text: bytes, access: Access | None) -> bytes:
+        return text if access is None else await Veil(self._rows, access.anew()).over(text, "")
 
     async def _told(self, namespace: str, after: int) -> AsyncGenerator[Delivery, None]:
         """Without what was said too late for its working set: it happened for nobody."""
@@ -85,6 +107,18 @@ class Streams:
         finally:
             if isinstance(record, AsyncGenerator):
                 await record.aclose()
+
+
+class _Held(StreamingResponse):
+    """Gives back what was taken for it when it has ended, or was never begun."""
+
+    def __init__(self, body: AsyncIterator[bytes], held: ExitStack) -> None:
+        super().__init__(body, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+        self._held = held
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._held:
+            await super().__call__(scope, receive, send)
 
 
 def _passed_over(sets: WorkingSets, one: Delivery) -> bool:

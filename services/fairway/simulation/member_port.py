@@ -44,6 +44,9 @@ class MemberPort:
     async def create(self, kind: str, manifest: Json) -> None:
         await self._call(lambda: self._member.create(kind, manifest))
 
+    async def review(self, kind: str, body: Json) -> Json:
+        return await self._call(lambda: self._member.review(kind, body))
+
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
         await self._call(lambda: self._member.discard(kind, namespace, labels, name))
 

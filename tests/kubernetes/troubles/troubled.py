@@ -35,7 +35,9 @@ class _Services(Fleet):
         self._meddlers = meddlers
 
     def environment(self, process: str = "") -> dict[str, str]:
-        return {**super().environment(process), "FAIRWAY_WATCH_SILENCE": str(SILENCE_S)}
+        # Its tests look without end, all as one caller.
+        own = {"FAIRWAY_WATCH_SILENCE": str(SILENCE_S), "FAIRWAY_HTTP_RATE": "10000"}
+        return {**super().environment(process), **own}
 
     async def _start_clusters(self) -> None:
         for name, meddler in self._meddlers.items():
@@ -60,7 +62,8 @@ class Troubled:
         self.meddlers = {name: own.do(_opened(own, name)) for name in (HUB, *MEMBERS)}
         self._services = _Services(dir, self.meddlers)
         own.do(self._services.start())
-        self.http = httpx.Client(base_url=self._services.http, trust_env=False)
+        known = {"Authorization": f"Bearer {own.plane(HUB).token}"}
+        self.http = httpx.Client(base_url=self._services.http, trust_env=False, headers=known)
 
     def stop(self) -> None:
         self.http.close()

@@ -1,0 +1,116 @@
+"""Authorisation: the hub is asked, as the caller, for every thing they want (SubjectAccessReview)."""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+
+from fairway.gateway.callers.caller import JOBS, Ask, Caller
+from fairway.gateway.callers.kept import Kept
+from fairway.gateway.callers.keys import Keys
+from fairway.gateway.callers.tokens import Hub, Tokens
+from fairway.gateway.problem import Problem
+from fairway.runtime.ports import Clock, Cluster
+from fairway.wire.envelope import Actor
+from fairway.wire.reasons import Code
+
+KIND = "SubjectAccessReview.authorization.k8s.io/v1"
+VIA = "http"
+_encode = msgspec.json.Encoder(order="deterministic").encode
+# Of so many questions one request may be the cause: a list that is longer names a namespace.
+MOST_ASKED = 64
+
+
+class _Status(Struct):
+    allowed: bool = False
+    denied: bool = False
+
+
+class Callers:
+    """Everybody who may come, over one hub. Without a hub only those with a key come, and they may do everything."""
+
+    def __init__(self, clock: Clock, hub: Cluster | None, keys: Keys) -> None:
+        self._hub = Hub(hub) if hub is not None else None
+        self.tokens = Tokens(clock, self._hub, keys)
+        self._kept: Kept[bool] = Kept(clock)
+
+    async def may(self, caller: Caller, ask: Ask) -> bool:
+        """Raises a Problem (503) when the hub does not say."""
+        if caller.operator:
+            return True
+        if self._hub is None:
+            return False
+        hub = self._hub
+        key = sha256(_encode((caller, ask))).digest()
+        return await self._kept.get(key, lambda: _reviewed(hub, caller, ask))
+
+
+async def _reviewed(hub: Hub, caller: Caller, ask: Ask) -> bool:
+    attributes = {"verb": ask.verb, "group": ask.group, "resource": ask.resource}
+    attributes |= {"namespace": ask.namespace} if ask.namespace else {}
+    attributes |= {"name": ask.name} if ask.name else {}
+    spec: dict[str, Any] = {"user": caller.user, "groups": list(caller.groups), "resourceAttributes": attributes}
+    spec |= {"uid": caller.uid} if caller.uid else {}
+    spec |= {"extra": {name: list(values) for name, values in caller.extra}} if caller.extra else {}
+    said: _Status = await hub.review(KIND, spec, _Status)
+    return said.allowed and not said.denied
+
+
+class Access:
+    """What one caller may, for one request. `asked` counts what was asked."""
+
+    def __init__(self, callers: Callers, caller: Caller, token: str, request: str) -> None:
+        self._callers, self.caller, self._token, self.request = callers, caller, token, request
+        self._said: dict[Ask, bool] = {}
+
+    def anew(self) -> "Access":
+        """The same, with nothing asked yet."""
+        return Access(self._callers, self.caller, self._token, self.request)
+
+    async def again(self) -> "Access":
+        """The same, if the token is still good. Raises a Problem."""
+        return Access(self._callers, await self._callers.tokens.who(self._token), self._token, self.request)
+
+    @property
+    def asked(self) -> int:
+        return len(self._said)
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.caller.user, VIA, self.request)
+
+    async def may(self, ask: Ask) -> bool:
+        if ask not in self._said:
+            if len(self._said) >= MOST_ASKED:
+                text = f"this touches more than {MOST_ASKED} namespaces or kinds"
+                raise Problem(400, text, "ask for less at a time: name a namespace, or send fewer documents")
+            self._said[ask] = await self._callers.may(self.caller, ask)
+        return self._said[ask]
+
+    async def need(self, ask: Ask) -> None:
+        """Raises a Problem (403) that names what is missing."""
+        if not await self.may(ask):
+            raise forbidden(self.caller, ask)
+
+    async def everywhere(self, verb: str) -> bool:
+        """Whether they may do this with the jobs of every namespace."""
+        return await self.may(Ask(verb, JOBS))
+
+    async def jobs(self, verb: str, namespace: str) -> bool:
+        """Whether they may do this with the jobs of one namespace."""
+        return await self.everywhere(verb) or await self.may(Ask(verb, JOBS, namespace=namespace))
+
+
+def forbidden(caller: Caller, ask: Ask) -> Problem:
+    where = f" -n {ask.namespace}" if ask.namespace else ""
+    check = f"kubectl auth can-i {ask.verb} {ask.title}{where}"
+    detail = f"ask an administrator of the hub for a Role that allows it (deploy/hub/callers.yaml); `{check}` tells"
+    return Problem(403, f"{caller.user} may not {ask}", detail, code=Code.FORBIDDEN.value)
+
+
+def access_of(request: Request) -> Access:
+    """Put there by the gate: there is no request without."""
+    access: Access = request.state.access
+    return access

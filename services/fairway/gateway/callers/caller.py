@@ -1,0 +1,58 @@
+"""Who asks, what they ask to be allowed, and which right each route wants. Values."""
+
+from msgspec import Struct
+
+# The API group of what exists at this door only: no hub serves these, its RBAC rules name them all the same.
+GROUP = "fairway.io"
+JOBS = "jobs"
+
+
+class Caller(Struct, frozen=True):
+    """As the hub knows them. `operator`: with a key of this process's own key file; nothing is asked about them."""
+
+    user: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    operator: bool = False
+
+
+class Ask(Struct, frozen=True):
+    """May they `verb` this? Without a namespace: in all of them, or of what has none."""
+
+    verb: str
+    resource: str
+    group: str = GROUP
+    namespace: str = ""
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"{self.resource}.{self.group}" if self.group else self.resource
+
+    def __str__(self) -> str:
+        name = f" {self.name}" if self.name else ""
+        return f"{self.verb} {self.title}{name}" + (f" in namespace {self.namespace}" if self.namespace else "")
+
+
+class Right(Struct, frozen=True):
+    """What a route wants of its caller: `verb` on `resource`. `at_once`: it is known before the request is read, and
+    asked by the router; else the handler asks, when it knows the namespace or the kind."""
+
+    verb: str
+    resource: str
+    at_once: bool = False
+
+    @property
+    def ask(self) -> Ask:
+        return Ask(self.verb, self.resource)
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.resource}" + ("" if " " in self.resource else f".{GROUP}")
+
+
+SUBMIT = Right("create", "the manifest's own kind, in its namespace")
+SET = Right("patch and create", "the object's own kind, in its namespace")
+CANCEL = Right("delete", "the job's own kind, in its namespace, by its name")
+LIST, READ, FOLLOW = Right("list", JOBS), Right("get", JOBS), Right("watch", JOBS)
+QUEUES, QUOTAS, CLUSTERS = Right("list", "queues", True), Right("list", "quotas", True), Right("list", "clusters", True)

@@ -1,0 +1,81 @@
+"""Before every route: the host, the caller, and how much they ask. Nothing behind it is reached without a caller."""
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fairway.gateway.callers.access import Access, Callers
+from fairway.gateway.callers.hosts import Hosts
+from fairway.gateway.callers.pace import Buckets, HttpLimits, InHand, too_much
+from fairway.gateway.callers.tokens import HOW, unauthenticated
+from fairway.gateway.problem import Problem, on_problem
+from fairway.runtime.ports import Clock, Ids
+
+# Tokens of service accounts have some 1,000 characters, those of identity providers with many groups some 8,000.
+_LONGEST_TOKEN = 16_384
+
+
+class Gate:
+    def __init__(
+        self, app: ASGIApp, callers: Callers, hosts: Hosts, limits: HttpLimits, ports: tuple[Clock, Ids]
+    ) -> None:
+        self._app, self._callers, self._hosts = app, callers, hosts
+        self._clock, self._ids = ports
+        self._paces, self._strangers = (Buckets(limits.rate, 2 * limits.rate) for _ in range(2))
+        self._in_hand = InHand(limits.in_hand, "requests")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        try:
+            self._hosts.check(request)
+            access = await self._access(request)
+            with self._in_hand.one(access.caller.user):
+                scope.setdefault("state", {})["access"] = access
+                await self._app(scope, receive, _named(send, access.request))
+        except Problem as problem:
+            await (await on_problem(request, problem))(scope, receive, send)
+        except ClientDisconnect:
+            return  # nobody is there to be told
+
+    async def _access(self, request: Request) -> Access:
+        now, address = self._clock.now(), request.client.host if request.client else ""
+        token, tokens = _bearer(request), self._callers.tokens
+        # Whoever has no good token cannot be told from others at the same address, and costs the hub a question.
+        if not (token and tokens.known(token)) and (wait := self._strangers.wait(address, now)):
+            raise too_much("too many requests of this address have no good token", wait)
+        if not token:
+            title = "there is no caller: the request has no bearer token"
+            if request.headers.get("x-remote-user"):
+                title = f"{title}, and what it says of its user itself does not count"
+            raise unauthenticated(title)
+        caller = await tokens.who(token)
+        if wait := self._paces.wait(caller.user, now):
+            raise too_much(f"{caller.user} sends more requests a second than one caller may", wait)
+        return Access(self._callers, caller, token, self._ids.new())
+
+
+def _bearer(request: Request) -> str:
+    """Empty: there is none. Raises a Problem when it cannot be told which one counts."""
+    given = request.headers.getlist("authorization")
+    if not given:
+        return ""
+    scheme, _, token = given[0].partition(" ")
+    if len(given) > 1 or scheme.lower() != "bearer" or len(token) > _LONGEST_TOKEN:
+        raise Problem(
+            401, "the Authorization header is not one bearer token", HOW, code="Unauthenticated",
+            headers={"WWW-Authenticate": 'Bearer realm="fairway", error="invalid_request"'},
+        )  # fmt: skip
+    return token
+
+
+def _named(send: Send, request: str) -> Send:
+    """The id under which the record knows the request stands in its answer."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), (b"x-request-id", request.encode())]}
+        await send(message)
+
+    return sending

@@ -1,0 +1,51 @@
+"""Which names this door answers to: a page of another site that points its own name at this machine still sends that
+name, and a page that sends a request here says from where (Origin)."""
+
+from collections.abc import Iterable
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from fairway.gateway.problem import Problem
+
+_LOCAL = "localhost"
+
+
+class Hosts:
+    """`names` besides those of the loopback, without ports."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._names = frozenset(name.lower().strip("[]") for name in names if name)
+
+    def check(self, request: Request) -> None:
+        """Raises a Problem: 421 for a foreign host, 403 for a foreign origin."""
+        given = request.headers.getlist("host")
+        if len(given) != 1 or not self._own(_name(given[0])):
+            detail = "use http://127.0.0.1, the host of FAIRWAY_PUBLIC_URL, or a name of FAIRWAY_HTTP_HOSTS"
+            raise Problem(421, "this door does not answer to that host name", detail)
+        for origin in request.headers.getlist("origin"):
+            if not self._own(_of_origin(origin)):
+                raise Problem(
+                    403, "pages of other sites may not ask here", "ask from a program, or from a page of here"
+                )
+
+    def _own(self, name: str) -> bool:
+        if name == _LOCAL or name in self._names:
+            return True
+        try:
+            return ip_address(name).is_loopback
+        except ValueError:
+            return False
+
+
+def _name(host: str) -> str:
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    return name.lower()
+
+
+def _of_origin(origin: str) -> str:
+    try:
+        return (urlsplit(origin).hostname or "").lower()
+    except ValueError:
+        return ""

@@ -1,0 +1,146 @@
+"""Authentication: whose token is it? The hub is asked (TokenReview), and what it says is kept for a short while."""
+
+import asyncio
+import base64
+import binascii
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from fairway.gateway.callers.caller import Caller
+from fairway.gateway.callers.kept import Kept
+from fairway.gateway.callers.keys import TOKEN, Keys
+from fairway.gateway.problem import Problem, away
+from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+from fairway.wire.reasons import Code
+
+log = structlog.get_logger()
+KIND = "TokenReview.authentication.k8s.io/v1"
+# The audience that a token can be made for which is good here and nowhere else.
+AUDIENCE = "fairway"
+OPERATOR = "operator"
+HOW = (
+    f"send a bearer token: kubectl create token NAME -n NAMESPACE --audience {AUDIENCE} makes one of a service account"
+)
+# What an API server calls whoever it does not know, where it lets them in.
+_NOBODY, _STRANGERS = "system:anonymous", "system:unauthenticated"
+# Questions to the hub at once, and for how long one is waited for: less than a client waits for us.
+_AT_ONCE, _WAIT_S = 8, 5.0
+
+
+class _User(Struct):
+    username: str = ""
+    uid: str = ""
+    groups: list[str] | None = None
+    extra: dict[str, list[str] | None] | None = None
+
+
+class _Status(Struct):
+    authenticated: bool = False
+    user: _User | None = None
+    audiences: list[str] | None = None
+
+
+class Hub:
+    """Questions to the hub that nobody may answer but itself: without an answer there is a 503, never a yes."""
+
+    def __init__(self, hub: Cluster) -> None:
+        self._hub = hub
+        self._known, self._strange = (asyncio.Semaphore(_AT_ONCE) for _ in range(2))
+
+    async def review(self, kind: str, spec: dict[str, Any], status: type[Any], strange: bool = False) -> Any:
+        """`strange`: about a token that was never good; a flood of those does not hold up the others."""
+        gate = self._strange if strange else self._known
+        body = {"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0], "spec": spec}
+        try:
+            async with asyncio.timeout(_WAIT_S), gate:
+                answer = await self._hub.review(kind, body)
+            return msgspec.convert(answer.get("status") or {}, status)
+        except (Unreachable, TimeoutError, OSError) as error:
+            log.warning("the hub was not reached to ask about a caller", kind=kind, cause=str(error))
+            raise away("the hub does not answer, which knows who may do what", "try again soon") from None
+        except (ClusterRefused, msgspec.ValidationError, AttributeError) as error:
+            log.error(
+                "the hub did not say who may do what", kind=kind, cause=str(error), remedy="deploy/hub/rights.yaml"
+            )
+            text = "the hub does not tell the gateway who may do what"
+            raise away(text, "its operator applies deploy/hub/rights.yaml to the hub") from None
+
+
+class Tokens:
+    """`hub` None: only the keys count."""
+
+    def __init__(self, clock: Clock, hub: Hub | None, keys: Keys) -> None:
+        self._hub, self._keys = hub, keys
+        self._kept: Kept[Caller | None] = Kept(clock)
+
+    def known(self, token: str) -> bool:
+        """Whether it was good before: then asking the hub anew is worth it however much its address asks."""
+        return self._keys.hold(token) or self._kept.known(_digest(token))
+
+    async def who(self, token: str) -> Caller:
+        """Raises a Problem: 401 for a token that is not good, 503 when the hub does not say."""
+        caller: Caller | None = None
+        if self._keys.hold(token):
+            return Caller(OPERATOR, operator=True)
+        if self._hub is not None and TOKEN.fullmatch(token):
+            hub, key = self._hub, _digest(token)
+            strange = not self._kept.known(key)
+            caller = await self._kept.get(key, lambda: _reviewed(hub, token, strange))
+        if caller is None:
+            raise unauthenticated("the bearer token is not good here: wrong, expired, or made for somebody else", True)
+        return caller
+
+
+def unauthenticated(title: str, token: bool = False) -> Problem:
+    challenge = 'Bearer realm="fairway"' + (', error="invalid_token"' if token else "")
+    return Problem(401, title, HOW, code=Code.UNAUTHENTICATED.value, headers={"WWW-Authenticate": challenge})
+
+
+async def _reviewed(hub: Hub, token: str, strange: bool) -> Caller | None:
+    """A token is good when it was made for this audience, or for the hub's own API. The likelier is asked first."""
+    audiences: list[tuple[str, ...]] = [(AUDIENCE,), ()] if AUDIENCE in claimed(token) else [(), (AUDIENCE,)]
+    for wanted in audiences:
+        spec: dict[str, Any] = {"token": token, **({"audiences": list(wanted)} if wanted else {})}
+        said: _Status = await hub.review(KIND, spec, _Status, strange)
+        if caller := _caller(said, wanted):
+            return caller
+    return None
+
+
+def _caller(said: _Status, wanted: tuple[str, ...]) -> Caller | None:
+    user = said.user
+    if not said.authenticated or user is None or not user.username:
+        return None
+    # A server that knows nothing of audiences says none: then the token is good for its own API, which counts too.
+    if wanted and said.audiences and not set(wanted) & set(said.audiences):
+        return None
+    groups = tuple(user.groups or ())
+    if user.username == _NOBODY or _STRANGERS in groups:
+        return None
+    extra = tuple(sorted((name, tuple(values or ())) for name, values in (user.extra or {}).items()))
+    return Caller(user.username, user.uid, groups, extra)
+
+
+def claimed(token: str) -> frozenset[str]:
+    """The audiences that a token says it is for, unproven: only to ask the likelier question first."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return frozenset()
+    try:
+        text = base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
+        found = msgspec.json.decode(text, type=_Claims).aud
+    except (ValueError, binascii.Error, msgspec.DecodeError, RecursionError):
+        return frozenset()
+    return frozenset([found] if isinstance(found, str) else found)
+
+
+class _Claims(Struct):
+    aud: str | list[str] = ""
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode()).digest()
