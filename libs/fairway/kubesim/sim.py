@@ -27,6 +27,9 @@ from fairway.kubesim.store import Store
 DEFAULT_RUN_MS = 1000
 
 
+_DEFAULT = {"fairway.io/tenant": "default", "pod-security.kubernetes.io/enforce": "baseline"}
+
+
 class Cluster:
     """One cluster: `api` for reads and writes without HTTP, `control` for failures on demand."""
 
@@ -39,8 +42,9 @@ class Cluster:
         self.driver: Driver | None = None
         self.control = Control(self.api, self.faults, None)
         self._runner: web.ServerRunner | None = None
-        for namespace in ("default", "kube-system"):
-            ensure_namespace(self.api, namespace)
+        # Given to its tenant, as `fairway join --adopt-namespaces default` does it: people try things out there.
+        ensure_namespace(self.api, "default", _DEFAULT)
+        ensure_namespace(self.api, "kube-system")
 
     def run_jobs(self, default_run_ms: int) -> None:
         """From now on pods are placed and run, and jobs have operators."""

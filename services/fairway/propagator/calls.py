@@ -11,8 +11,8 @@ HOLD, APPLY, DELETE, RELEASE = "hold", "apply", "delete", "release"
 
 
 class Copy(Struct, frozen=True):
-    """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, and the
-    PriorityClass that its pods name, with its value."""
+    """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, the
+    PriorityClass that its pods name, with its value, and the level of Pod Security that its namespace is to have."""
 
     kind: str
     namespace: str
@@ -22,6 +22,7 @@ class Copy(Struct, frozen=True):
     room: Room | None = None
     priority_class: str = ""
     priority: int = 0
+    level: str = ""
 
 
 class Made(Struct, frozen=True):
@@ -41,4 +42,5 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
     hub = job.spec.hub.uid if job.spec.hub else ""
     room = room_of(job, attempt or job.attempt)
     manifest, class_name, value = job.spec.manifest, work.priority_class, job.spec.priority
-    return Copy(work.key, work.namespace, work.name, manifest, hub, room, class_name, value)
+    level = job.spec.pod_security
+    return Copy(work.key, work.namespace, work.name, manifest, hub, room, class_name, value, level)

@@ -82,11 +82,11 @@ class Hands:
             member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
         await self._classes.need(cluster, copy.priority_class, copy.priority)
         try:
-            return await cluster.apply(copy.kind, member)
+            return await cluster.apply(copy.kind, member, copy.level)
         except ClusterRefused as error:
             if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
                 raise
-        return await cluster.apply(copy.kind, member)
+        return await cluster.apply(copy.kind, member, copy.level)
 
     async def _make_way(self, cluster: Cluster, copy: Copy, job: str) -> bool:
         """Removes the object of that name if an ended job of ours left it: it stayed there to be looked at. False when
