@@ -10,6 +10,7 @@ import aiohttp
 import msgspec
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.kubernetes_namespaces import ACCOUNT
 from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.system import SystemClock
 from fairway.agent import SHAPES
@@ -22,6 +23,7 @@ from fairway.kubereal.plane import Plane, kubeconfig
 from fairway.propagator.calls import Made
 from fairway.propagator.holds import Room
 from fairway.propagator.reserve import Rooms
+from fairway.runtime.members import Facts
 from fairway.runtime.ports import Commit
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, ClusterInfo, Slot
 from fairway.wire.workload import PodSet
@@ -72,8 +74,8 @@ class Ground:
     async def join(self, reserve: str) -> KubernetesCluster:
         """The member as its own account sees it, with the rights that `fairway join --reserve` gives."""
         async with admin(self.plane) as api:
-            await api.apply(rights.objects(reserve))
-        path = f"/api/v1/namespaces/fairway-system/serviceaccounts/{rights.ACCOUNT}/token"
+            await api.apply(rights.objects(Facts(reserve=reserve)))
+        path = f"/api/v1/namespaces/fairway-system/serviceaccounts/{ACCOUNT}/token"
         headers = {"Authorization": f"Bearer {self.plane.token}"}
         async with (
             aiohttp.ClientSession(headers=headers) as session,

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from fairway.domain.tenancy import BASELINE
 from fairway.runtime.ports import Cluster
 from fairway.wire.capacity import Taint
 
@@ -21,7 +22,8 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     """What whoever joined the cluster said of it. `labels` and `taints` are the cluster's own; `reserve` is how room is
     held there (auto, reservations, placeholders or ledger). `mode` pull: an agent beside it reports, and calls go over
     the bus. A `cordoned` cluster gets no new work; of one that is `emptied` the jobs start anew elsewhere. `uid` is
-    that of its kube-system namespace: it tells one cluster from another behind the same address."""
+    that of its kube-system namespace: it tells one cluster from another behind the same address. `max_pod_security` is
+    the highest level of Pod Security that Fairway may give a namespace there."""
 
     labels: dict[str, str] = {}
     taints: tuple[Taint, ...] = ()
@@ -30,6 +32,7 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     cordoned: bool = False
     emptied: bool = False
     uid: str = ""
+    max_pod_security: str = BASELINE
 
 
 NO_FACTS = Facts()

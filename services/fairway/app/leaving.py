@@ -10,6 +10,7 @@ from msgspec import Struct
 from fairway.adapters.kubernetes_admin import Admin
 from fairway.adapters.kubernetes_config import Json
 from fairway.app import rights
+from fairway.app.adopting import release
 from fairway.app.client import ENDED, Api
 from fairway.app.failure import DENIED, NOT_FOUND, Failure
 from fairway.app.joined import HOME, Joined, read_secret, secret, secret_name
@@ -98,9 +99,10 @@ async def _drained(api: Api, name: str, say: Say) -> None:
 
 
 async def _cleared(wish: Farewell, admin: Json, say: Say) -> None:
-    """The namespace stays: others may live in it."""
+    """Fairway's own namespace stays: others may live in it."""
     member = await Admin.open(wish.name, admin, wish.loopback)
     try:
+        await release(member, say)
         for manifest in reversed(rights.objects()):
             if manifest["kind"] != "Namespace":
                 await member.remove(manifest)
