@@ -60,6 +60,7 @@ async def test_every_kind_and_both_ways_to_hold_room_need_all_rights_of_the_memb
     await lives(place, "lives")
     await place.holds_room("placed", "placeholders")
     await place.holds_room("reserved", "reservations")
+    assert await place.raises("raised") == "baseline"
     assert await place.renewed() == ["north"]
 
     assert await counted(granted, place.asked) == ""
@@ -116,6 +117,7 @@ async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold
     granted = rbac.granted(place.north, MEMBERS)
     assert not {(one.group, one.resource) for one in granted if one.verb == "create"} & set(WAYS.values())
 
+    assert await place.raises("plain-raised") == "baseline"
     place.tenant("plain", kinds.policy("here", "north"))
     await place.runs("plain", "short", priority="urgent")
     made = place.north.get("scheduling.k8s.io/v1/priorityclasses/urgent") or {}
@@ -142,6 +144,7 @@ async def test_a_cluster_that_joins_for_one_way_holds_room_in_that_way_and_gives
     await place.join("--reserve", way)
     await place.reported()
     granted = rbac.granted(place.north, MEMBERS)
+    assert await place.raises(f"raised-{way}") == "baseline"
     pods = await place.holds_room(f"only-{way}", way)
     assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == [way, way]
     assert await place.renewed() == ["north"]
@@ -171,6 +174,7 @@ async def test_a_pod_beside_a_member_works_with_the_account_of_its_manifest_and_
         await place.reported()
         granted = rbac.granted(place.north, MEMBERS)
         assert "serviceaccounts/token" not in {one.resource for one in granted}
+        assert await place.raises("far-raised", beside.token) == "baseline"
         pods = await place.holds_room("far", "placeholders")
         assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == ["placeholders"] * 2
         await place.until(lambda: not place.held(), "what held room is gone")

@@ -113,7 +113,7 @@ TRIES = {
         "takes scheduling gates away",
     ),
     "a toleration for a pod": (
-        "PATCH", PODS.format("team") + "/bound", [{"op": "add", "path": "/spec/tolerations/-", "value": {"operator": "Exists"}}],
+        "POST", "v1/namespaces", space("x", **tenant("x")["metadata"]["labels"], **{"control-plane": "y"}), "no others",
         "takes scheduling gates away",
     ),
     "a node for a pod that waits": (

@@ -1,8 +1,8 @@
 """Tokens of joined clusters are renewed long before they end, and the new ones written where all processes see them.
 
 Why tokens with an end, and not the lasting ones that Kubernetes also makes: one that leaks, in a backup or a log, is
-worth nothing some weeks later, and whoever holds it has to come back to be seen. What it costs: when every Fairway
-process is away for longer than two thirds of a token's life, the clusters have to be joined again.
+worth nothing a day later, and whoever holds it has to come back to be seen. What it costs: when every agent is away for
+longer than two thirds of a token's life, the clusters have to be joined again.
 """
 
 import random
@@ -22,8 +22,9 @@ _FIRST, _SPREAD = 1 / 3, 1 / 10
 
 
 class Renewal:
-    """Every process that holds tokens runs one. They begin at different times, and the first to renew a token spares
-    the others the work; when two do it at once, one of the two tokens stays, and both are good."""
+    """Every process with agents runs one, and no other writes the Secrets of clusters. They begin at different times, and
+    the first to renew a token spares the others the work; when two do it at once, one of the two tokens stays, and both
+    are good."""
 
     def __init__(self, enrolment: Enrolment, hub: Cluster, clock: Clock, seed: int) -> None:
         self._enrolment, self._hub, self._clock = enrolment, hub, clock
