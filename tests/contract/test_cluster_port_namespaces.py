@@ -44,19 +44,21 @@ async def test_a_namespace_that_is_made_says_whose_it_is_and_what_its_pods_may(
 
 
 async def test_a_namespace_of_somebody_else_is_not_used_and_not_touched(house: House) -> None:
-    await house.behind("create", NAMESPACE, "payments", {"metadata": {"name": "payments", "labels": {"of": "them"}}})
-    with pytest.raises(ClusterRefused, match=r"no label fairway\.io/tenant: payments") as refused:
-        await house.cluster.apply(JOB, job("payments"))
+    theirs = f"{house.team}-theirs"
+    await house.behind("create", NAMESPACE, theirs, {"metadata": {"name": theirs, "labels": {"of": "them"}}})
+    with pytest.raises(ClusterRefused, match=rf"no label fairway\.io/tenant: {theirs}") as refused:
+        await house.cluster.apply(JOB, job(theirs))
     assert refused.value.code == "ForeignNamespace"
-    assert await house.cluster.get(JOB, "payments", "train") is None
-    assert await labels(house, "payments") == {"of": "them"}
+    assert await house.cluster.get(JOB, theirs, "train") is None
+    assert await labels(house, theirs) == {"of": "them"}
 
 
 async def test_a_label_that_names_another_tenant_does_not_open_a_namespace(house: House) -> None:
-    body = {"metadata": {"name": "payments", "labels": {"fairway.io/tenant": house.team}}}
-    await house.behind("create", NAMESPACE, "payments", body)
+    other = f"{house.team}-other"
+    body = {"metadata": {"name": other, "labels": {"fairway.io/tenant": house.team}}}
+    await house.behind("create", NAMESPACE, other, body)
     with pytest.raises(ClusterRefused) as refused:
-        await house.cluster.apply(JOB, job("payments"))
+        await house.cluster.apply(JOB, job(other))
     assert refused.value.code == "ForeignNamespace"
 
 
@@ -68,10 +70,11 @@ async def test_a_namespace_of_the_system_is_never_used(house: House, namespace: 
     assert await house.cluster.get(JOB, namespace, "train") is None
 
 
+@pytest.mark.parametrize("more", ["baseline", ""])
 async def test_a_namespace_is_raised_for_a_job_that_may_more_and_not_lowered_under_those_that_run(
-    house: House,
+    house: House, more: str
 ) -> None:
-    team = f"{house.team}-raised"
-    for name, level in (("first", "restricted"), ("second", "baseline"), ("third", "restricted")):
+    team = f"{house.team}-raised-{more}x"
+    for name, level in (("first", "restricted"), ("second", more), ("third", "restricted")):
         await house.cluster.apply(JOB, job(team, name), level)
     assert await labels(house, team) == {"fairway.io/tenant": team, ENFORCE: "baseline"}

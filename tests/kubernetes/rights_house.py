@@ -21,7 +21,7 @@ from fleet import until
 from join_house import House, house, job
 from koord import only_its_scheduler
 from own import crd
-from thefts import OURS, SEAL
+from thefts import job as sealed
 
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.memory_clock import ManualClock
@@ -171,10 +171,7 @@ class RightsHouse:
         cluster = await KubernetesCluster.from_kubeconfig("north", config)
         try:
             for level in ("restricted", "baseline"):
-                one = job(level, "1s")
-                one["metadata"] |= {"namespace": tenant, "labels": OURS, "annotations": SEAL}
-                one["spec"]["suspend"] = True
-                await cluster.apply("Job.batch/v1", one, level)
+                await cluster.apply("Job.batch/v1", sealed(tenant, level), level)
         finally:
             await cluster.close()
         found = self.north.get(f"v1/namespaces/{tenant}") or {}

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes_http import MERGE, METADATA, Http, Refusal, Request
-from fairway.domain.member_namespace import LEVEL_LABEL, above, made, refusal
+from fairway.domain.member_namespace import LEVEL_LABEL, above, made, raised, refusal
 from fairway.runtime.ports import ClusterRefused, Unreachable
 
 Json = dict[str, Any]
@@ -118,11 +118,12 @@ class Namespaces:
 
     async def _raise(self, namespace: str, level: str, labels: dict[str, str]) -> dict[str, str]:
         """Never lowered: pods of jobs that run may be made anew, and would be refused."""
-        body = {"metadata": {"labels": {LEVEL_LABEL: level}}}
+        wanted = raised(labels, level)
+        body = {"metadata": {"labels": {LEVEL_LABEL: wanted[LEVEL_LABEL]}}}
         await self._http.call(
             Request("PATCH", f"{_BASE}/{namespace}", _MANAGER, body, content=MERGE, accept=METADATA)
         )
-        return {**labels, LEVEL_LABEL: level}
+        return wanted
 
     async def granted(self, namespace: str, call: Callable[[], Awaitable[T]]) -> T:
         """What `call` gives. Where the right to it is missing, the RoleBinding that gives it was lost, or was made a

@@ -68,7 +68,7 @@ class MemoryCluster:
         if labels is None:
             self.namespaces[namespace] = member_namespace.made(namespace, level)
         elif member_namespace.above(level, labels):
-            self.namespaces[namespace] = {**labels, member_namespace.LEVEL_LABEL: level}
+            self.namespaces[namespace] = member_namespace.raised(labels, level)
 
     async def create(self, kind: str, manifest: Json) -> None:
         self._reached()

@@ -30,6 +30,10 @@ def above(level: str, labels: Mapping[str, str]) -> bool:
     return LEVELS.index(level or BASELINE) > LEVELS.index(there if there in LEVELS else RESTRICTED)
 
 
+def raised(labels: Mapping[str, str], level: str) -> dict[str, str]:
+    return {**labels, LEVEL_LABEL: level or BASELINE}
+
+
 def refusal(cluster: str, namespace: str, labels: Mapping[str, str] | None) -> tuple[Code, str] | None:
     """Why no job may be in this namespace; `labels` are None of one that is not there."""
     if reserved(namespace):

@@ -22,9 +22,9 @@ _FIRST, _SPREAD = 1 / 3, 1 / 10
 
 
 class Renewal:
-    """Every process with agents runs one, and no other writes the Secrets of clusters. They begin at different times, and
-    the first to renew a token spares the others the work; when two do it at once, one of the two tokens stays, and both
-    are good."""
+    """Every process with agents runs one, and no other writes the Secrets of clusters. They begin at different times,
+    and the first to renew a token spares the others the work; when two do it at once, one of the two tokens stays, and
+    both are good."""
 
     def __init__(self, enrolment: Enrolment, hub: Cluster, clock: Clock, seed: int) -> None:
         self._enrolment, self._hub, self._clock = enrolment, hub, clock
