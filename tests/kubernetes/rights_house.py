@@ -36,7 +36,7 @@ from fairway.kubereal.plane import kubeconfig
 Json = dict[str, Any]
 HUB = Path(__file__).parents[2] / "deploy" / "hub"
 CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
-HUBS, MEMBERS = "fairway", "fairway-member"
+HUBS, MEMBERS, RENEWERS = "fairway", "fairway-member", "fairway-renewal"
 _SCHEDULERS = ("kube-scheduler", "koord-scheduler")
 _ELEVEN_HOURS_MS = 11 * 3_600_000
 

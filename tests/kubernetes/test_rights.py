@@ -17,7 +17,7 @@ from fleet import Api, condition
 from in_pod import POD, in_pod
 from kinds import Json
 from rbac import Right
-from rights_house import HUBS, MEMBERS, RightsHouse, rights_house
+from rights_house import HUBS, MEMBERS, RENEWERS, RightsHouse, rights_house
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -61,10 +61,26 @@ async def test_every_kind_and_both_ways_to_hold_room_need_all_rights_of_the_memb
     await place.holds_room("placed", "placeholders")
     await place.holds_room("reserved", "reservations")
     assert await place.raises("raised") == "baseline"
+    tokens = {place.home.token("north"), place.home.token("north", "renewal")}
     assert await place.renewed() == ["north"]
+    assert not tokens & {place.home.token("north"), place.home.token("north", "renewal")}
 
     assert await counted(granted, place.asked) == ""
     assert rbac.allowed(place.north, place.home.token("north"), granted) == []
+
+
+async def test_only_the_account_that_renews_may_ask_for_tokens_and_it_may_nothing_else(place: RightsHouse) -> None:
+    await place.join("--reserve", "ledger")
+    account = f"system:serviceaccount:{rbac.HOME}:{RENEWERS}"
+    assert await place.renewed() == ["north"]
+    assert await place.renewed() == ["north"]  # with the token that it has just given itself
+    granted = rbac.granted(place.north, RENEWERS)
+    assert {(one.resource, one.verb, one.namespace) for one in granted} == {
+        ("serviceaccounts/token", "create", rbac.HOME),
+    }  # fmt: skip
+    assert await counted(granted, lambda: place.home.asked("north", account)) == ""
+    assert rbac.allowed(place.north, place.home.token("north", "renewal"), granted) == []
+    assert "serviceaccounts/token" not in {one.resource for one in rbac.granted(place.north, MEMBERS)}
 
 
 async def counted(rights: set[Right], asked: Callable[[], list[Json]]) -> str:
@@ -147,7 +163,6 @@ async def test_a_cluster_that_joins_for_one_way_holds_room_in_that_way_and_gives
     assert await place.raises(f"raised-{way}") == "baseline"
     pods = await place.holds_room(f"only-{way}", way)
     assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == [way, way]
-    assert await place.renewed() == ["north"]
     await place.until(lambda: not place.held(), "what held room is gone")
     assert await counted(of_batch(granted), lambda: place.asked(without=OTHERS)) == ""
     assert created(place) & set(WAYS.values()) == {WAYS[way]}

@@ -145,6 +145,12 @@ TRIES = {
     "a pod deleted": ("DELETE", PODS.format("team") + "/held", None, "cannot delete resource"),
     "the Secrets of all": ("GET", "v1/secrets", None, "cannot list resource"),
     "Secrets beside Fairway": ("GET", f"v1/namespaces/{HOME}/secrets", None, "cannot list resource"),
+    "his own token for another day": (
+        "POST", f"v1/namespaces/{HOME}/serviceaccounts/fairway-member/token", {"spec": {}}, "cannot create resource",
+    ),
+    "the token that renews": (
+        "POST", f"v1/namespaces/{HOME}/serviceaccounts/fairway-renewal/token", {"spec": {}}, "cannot create resource",
+    ),
     "another's token": (
         "POST", f"v1/namespaces/{HOME}/serviceaccounts/default/token", {"spec": {}}, "cannot create resource",
     ),

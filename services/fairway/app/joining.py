@@ -18,7 +18,7 @@ from fairway.adapters.kubernetes_namespaces import ACCOUNT
 from fairway.app import rights
 from fairway.app.adopting import adopt
 from fairway.app.failure import DENIED, NOT_FOUND, USAGE, Failure
-from fairway.app.joined import HOME, LABEL, SECRET, Joined, read_secret, secret, secret_name, with_token
+from fairway.app.joined import HOME, LABEL, SECRET, Joined, read_secret, renewal, secret, secret_name, with_token
 from fairway.runtime.members import Facts
 from fairway.workloads.registry import KINDS
 
@@ -65,12 +65,14 @@ async def join(wish: Wish, say: Say) -> None:
         for manifest in rights.objects(facts):
             await member.put(manifest)
         say(f"account {HOME}/{ACCOUNT}, its roles and the policies that bound it are in {wish.name}")
-        credentials = None
+        credentials = renewer = None
         if facts.mode == "push":
-            token = await member.token(HOME, ACCOUNT, wish.seconds)
-            credentials = with_token(wish.admin, token)
+            credentials, renewer = [
+                with_token(wish.admin, await member.token(HOME, account, wish.seconds))
+                for account in (ACCOUNT, rights.RENEWER)
+            ]
             await _tried(wish, credentials)
-        await _remembered(hub, Joined(wish.name, facts, credentials))
+        await _remembered(hub, Joined(wish.name, facts, credentials), renewer)
         say(f"Secret {HOME}/{secret_name(wish.name)} is in the hub: {wish.name} has joined, in {facts.mode} mode")
     finally:
         await member.close()
@@ -157,8 +159,12 @@ async def _tried(wish: Wish, credentials: Json) -> None:
     raise Failure(DENIED, text, "see whether its API server serves and heeds ValidatingAdmissionPolicy")
 
 
-async def _remembered(hub: Admin, one: Joined) -> None:
+async def _remembered(hub: Admin, one: Joined, renewer: Json | None) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HOME}}
     if await hub.get(namespace) is None:
         await hub.put(namespace)
+    if renewer is None:
+        await hub.remove(renewal(one.name, {}))
+    else:
+        await hub.put(renewal(one.name, renewer))
     await hub.put(secret(one))

@@ -13,7 +13,7 @@ from fairway.app import rights
 from fairway.app.adopting import release
 from fairway.app.client import ENDED, Api
 from fairway.app.failure import DENIED, NOT_FOUND, Failure
-from fairway.app.joined import HOME, Joined, read_secret, secret, secret_name
+from fairway.app.joined import HOME, Joined, read_secret, renewal, secret, secret_name
 from fairway.runtime.prose import many
 
 _LOOK_S = 1.0
@@ -47,6 +47,7 @@ async def leave(wish: Farewell, api: Api, say: Say) -> None:
             await asyncio.sleep(_SETTLE_S)
             await _refuse_with_jobs(api, one)
         await hub.remove(_named(wish.name))
+        await hub.remove(renewal(wish.name, {}))
         say(f"{wish.name} has left the fleet")
     finally:
         await hub.close()

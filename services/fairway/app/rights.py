@@ -58,8 +58,11 @@ _HOLDS = {
     ),
 }  # fmt: skip
 _GIVES_ROOM = Right("", ("pods", "pods/status"), ("patch",), "a job's pod is given the room that a placeholder held")
+# An account of its own, which only a process with the agent uses: whoever steals the other's token has it for a day.
+RENEWER = "fairway-renewal"
 # At home, and nowhere else.
-_RENEWAL = Right("", ("serviceaccounts/token",), ("create",), "its own token is renewed in good time", (ACCOUNT,))
+_RENEWAL = Right("", ("serviceaccounts/token",), ("create",), "the tokens of both accounts are renewed in good time",
+                 (ACCOUNT, RENEWER))  # fmt: skip
 _ROOMS = Right("", ("pods",), ("get", "create", "deletecollection"), "placeholders are made and taken away")
 _ASKED = Right("coordination.k8s.io", ("leases",), ("get",), "which schedulers live, and so how room can be held",
                ("kube-scheduler", "koord-scheduler"))  # fmt: skip
@@ -89,10 +92,14 @@ def in_tenants(reserve: str = AUTO) -> tuple[Right, ...]:
     return (*jobs, _GIVES_ROOM) if reserve in (AUTO, PLACEHOLDERS) else tuple(jobs)
 
 
-def at_home(reserve: str = AUTO, mode: str = PUSH) -> tuple[Right, ...]:
-    """In Fairway's own namespace of the member. `mode` pull: the kubelet renews the token of the pod beside it."""
-    renewal = [_RENEWAL] if mode == PUSH else []
-    return (*renewal, _ROOMS) if reserve in (AUTO, PLACEHOLDERS) else tuple(renewal)
+def at_home(reserve: str = AUTO) -> tuple[Right, ...]:
+    """In Fairway's own namespace of the member."""
+    return (_ROOMS,) if reserve in (AUTO, PLACEHOLDERS) else ()
+
+
+def to_renew(mode: str = PUSH) -> tuple[Right, ...]:
+    """Of the other account. `mode` pull: the kubelet renews the token of the pod beside the member."""
+    return (_RENEWAL,) if mode == PUSH else ()
 
 
 def objects(facts: Facts = NO_FACTS) -> tuple[Json, ...]:
@@ -108,8 +115,20 @@ def objects(facts: Facts = NO_FACTS) -> tuple[Json, ...]:
         _role("ClusterRole", tenants, in_tenants(facts.reserve)),
         _role("ClusterRole", whole, everywhere(facts.reserve)),
         _binding("ClusterRole", whole, subject),
-        _role("Role", here, at_home(facts.reserve, facts.mode)),
+        _role("Role", here, at_home(facts.reserve)),
         _binding("Role", here, subject),
+        *_renewer(facts.mode),
+    )
+
+
+def _renewer(mode: str) -> tuple[Json, ...]:
+    if not to_renew(mode):
+        return ()
+    here = _meta(RENEWER, HOME)
+    return (
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
+        _role("Role", here, to_renew(mode)),
+        _binding("Role", here, [{"kind": "ServiceAccount", "name": RENEWER, "namespace": HOME}]),
     )
 
 
@@ -118,7 +137,8 @@ def page(facts: Facts = NO_FACTS) -> str:
     head = "# What Fairway may do in a member cluster, as `fairway join` applies it and `--dry-run` prints it.\n"
     lines = [_line(right, "") for right in everywhere(facts.reserve)]
     lines += [_line(right, " in tenants' namespaces") for right in in_tenants(facts.reserve)]
-    lines += [_line(right, f" in {HOME}") for right in at_home(facts.reserve, facts.mode)]
+    lines += [_line(right, f" in {HOME}") for right in at_home(facts.reserve)]
+    lines += [_line(right, f" in {HOME}, of account {RENEWER}") for right in to_renew(facts.mode)]
     return head + "".join(lines) + documents(objects(facts))
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 
-from fairway.domain import member_namespace
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
 from fairway.domain.retry import attempt_over, next_attempt
 from fairway.domain.tell import Jobs, Teller, current
 from fairway.propagator.calls import APPLY, DELETE, HOLD, RELEASE, Made, copy_of
+from fairway.propagator.refusals import refused
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -20,7 +20,6 @@ _AGAIN_MS = 1_000
 _LOOK_MS, _PATIENCE_MS = 100, 2_000
 # No code: nobody knows whether it was applied. An object of ours that is on its way out makes room in a moment.
 _PASSING = ("", "StaleObject")
-_NAMESPACES = (Code.FOREIGN_NAMESPACE, Code.RESERVED_NAMESPACE)
 _WEBHOOK = "start that webhook again, or remove its configuration there"
 _HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
 
@@ -61,16 +60,7 @@ def _dispatch(view: Jobs, heard: Heard, now: int) -> Decision:
         # Nobody has said anything against the job, and what has not answered may answer again.
         text = f"{job.cluster} could not take the object: {outcome.text}"
         return Decision((next_attempt(teller, wire.Lost, Reason(Code.WEBHOOK_FAILED, text, remedy=_WEBHOOK)).step(),))
-    return Decision((attempt_over(teller, wire.Lost, _refused(job, outcome)).step(),))
-
-
-def _refused(job: Job, outcome: Outcome) -> Reason:
-    assert job.spec is not None, "it was to be applied"
-    if outcome.code in _NAMESPACES:
-        remedy = member_namespace.remedy(outcome.code, job.cluster, job.spec.workload.namespace)
-        return Reason(Code(outcome.code), outcome.text, remedy=remedy)
-    code = Code.NAME_CONFLICT if outcome.code == "NameConflict" else Code.APPLY_REFUSED
-    return Reason(code, f"{job.cluster} refused the object: {outcome.text}", remedy=_remedy(code))
+    return Decision((attempt_over(teller, wire.Lost, refused(job, outcome)).step(),))
 
 
 def _held(teller: Teller, job: Job, outcome: Outcome) -> Decision:
@@ -115,9 +105,3 @@ def _recall(view: Jobs, heard: Heard, now: int) -> Decision:
 
 def gone(outcome: Outcome) -> bool:
     return outcome.ok and bool(outcome.body)
-
-
-def _remedy(code: Code) -> str:
-    if code is Code.NAME_CONFLICT:
-        return "rename the job, or remove the object of that name from the cluster"
-    return "see what the cluster says, and whether Fairway may create such objects there"
