@@ -113,7 +113,8 @@ TRIES = {
         "takes scheduling gates away",
     ),
     "a toleration for a pod": (
-        "POST", "v1/namespaces", space("x", **tenant("x")["metadata"]["labels"], **{"control-plane": "y"}), "no others",
+        "PATCH", PODS.format("team") + "/bound",
+        [{"op": "add", "path": "/spec/tolerations/-", "value": {"operator": "Exists"}}],
         "takes scheduling gates away",
     ),
     "a node for a pod that waits": (

@@ -12,6 +12,7 @@ from fairway.adapters.kubernetes_config import Json
 from fairway.adapters.kubernetes_namespaces import HOME, binding
 from fairway.domain.member_namespace import ADOPTED_LABEL, LEVEL_LABEL, is_tenants
 from fairway.domain.tenancy import BASELINE, LEVELS, TENANT_LABEL, reserved
+from fairway.runtime.ports import ClusterRefused
 from fairway.workloads.registry import KINDS
 from fairway.workloads.render import FIELD_MANAGER, JOB_LABEL
 
@@ -25,7 +26,8 @@ Say = Callable[[str], None]
 async def adopt(member: Admin, named: Sequence[str], most: str, say: Say) -> None:
     """Gives the `named` namespaces, and those that Fairway made, to their tenants; `most` is the level of Pod Security
     that the join allows. Tells of those that hold jobs of a fleet and are nobody's."""
-    found = {one["metadata"]["name"]: one["metadata"] for one in await member.metadata(NAMESPACE)}
+    metadatas = [one["metadata"] for one in await member.metadata(NAMESPACE)]
+    found = {one["name"]: one for one in metadatas if not one.get("deletionTimestamp")}
     for name in sorted(set(named) - set(found)):
         say(f"namespace {name} is not there yet; Fairway makes it for its first job")
     taken = []
@@ -35,13 +37,21 @@ async def adopt(member: Admin, named: Sequence[str], most: str, say: Say) -> Non
             if not theirs:
                 await member.put(_labelled(name, metadata, name in named and not _made(metadata), most))
                 taken.append(name)
-            await member.put(binding(name))
+            await _bind(member, name)
     if taken:
         say(f"namespaces of tenants there from now on: {', '.join(taken)}")
     left = await _used(member) - set(taken) - {name for name, one in found.items() if _is_given(name, one)}
     if left:
         words = ",".join(sorted(left))
         say(f"hold jobs of a fleet and are not Fairway's to write in: {words} (--adopt-namespaces {words} gives them)")
+
+
+async def _bind(member: Admin, namespace: str) -> None:
+    try:
+        await member.put(binding(namespace))
+    except ClusterRefused as error:
+        if "being terminated" not in error.text:
+            raise
 
 
 async def release(member: Admin, say: Say) -> None:
