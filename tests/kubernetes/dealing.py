@@ -12,6 +12,8 @@ from xdist.scheduler import LoadScopeScheduling
 # By file. What is not named here shares no more than the fleet that all share, and is dealt test by test.
 TOGETHER = {
     "test_rights": "rights",
+    "test_stolen_account": "stolen",
+    "test_renewed_join": "renewed",
     "test_trouble": "troubles",
     "test_stalls": "troubles",
     "test_webhooks": "troubles",

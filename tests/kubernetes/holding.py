@@ -15,9 +15,11 @@ from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.system import SystemClock
 from fairway.agent import SHAPES
 from fairway.app import rights
-from fairway.domain import decision
+from fairway.app.member_policies import SEAL
+from fairway.domain import decision, member_namespace
 from fairway.domain.decision import Put, Step
 from fairway.domain.job import State
+from fairway.domain.tenancy import BASELINE
 from fairway.kubereal.admin import admin
 from fairway.kubereal.plane import Plane, kubeconfig
 from fairway.propagator.calls import Made
@@ -50,6 +52,8 @@ class Ground:
     async def open(self, nodes: int) -> None:
         self.cluster = await KubernetesCluster.from_kubeconfig("m", self.plane.kubeconfig, Options(shapes=SHAPES))
         await until(lambda: self.cluster.get("ServiceAccount.v1", "default", "default"), "pods can be made")
+        labels = member_namespace.made("default", BASELINE)
+        await self.cluster.patch("Namespace.v1", "", "default", {"metadata": {"labels": labels}})
         self.nodes = [f"{self.name}-{number}" for number in range(nodes)]
         for node in self.nodes:
             labels = {"ground": self.name, "kubernetes.io/hostname": node}
@@ -125,7 +129,9 @@ class Ground:
         spec = {"parallelism": total, "completions": total, "template": {"spec": pods}}
         meta = {"name": self.name, "namespace": "default"}
         job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
-        await (cluster or self.cluster).apply("Job.batch/v1", member_copy(job, room.job, room.attempt, hold=room.way))
+        copy = member_copy(job, room.job, room.attempt, hold=room.way)
+        copy["metadata"].setdefault("annotations", {})[SEAL] = "of a test"
+        await (cluster or self.cluster).apply("Job.batch/v1", copy)
 
     async def known(self, room: Room, state: State, attempt: int = 1) -> None:
         """The job's row, as the store has it."""

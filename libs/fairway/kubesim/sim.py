@@ -8,6 +8,8 @@ from typing import Any
 
 from aiohttp import web
 
+from fairway.domain.member_namespace import made
+from fairway.domain.tenancy import BASELINE
 from fairway.kubesim.api import Api, ensure_namespace
 from fairway.kubesim.builtin import EVERYTHING
 from fairway.kubesim.control import Control
@@ -27,9 +29,6 @@ from fairway.kubesim.store import Store
 DEFAULT_RUN_MS = 1000
 
 
-_DEFAULT = {"fairway.io/tenant": "default", "pod-security.kubernetes.io/enforce": "baseline"}
-
-
 class Cluster:
     """One cluster: `api` for reads and writes without HTTP, `control` for failures on demand."""
 
@@ -43,7 +42,7 @@ class Cluster:
         self.control = Control(self.api, self.faults, None)
         self._runner: web.ServerRunner | None = None
         # Given to its tenant, as `fairway join --adopt-namespaces default` does it: people try things out there.
-        ensure_namespace(self.api, "default", _DEFAULT)
+        ensure_namespace(self.api, "default", made("default", BASELINE))
         ensure_namespace(self.api, "kube-system")
 
     def run_jobs(self, default_run_ms: int) -> None:

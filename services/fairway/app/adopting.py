@@ -27,13 +27,13 @@ async def adopt(member: Admin, named: Sequence[str], most: str, say: Say) -> Non
     """Gives the `named` namespaces, and those that Fairway made, to their tenants; `most` is the level of Pod Security
     that the join allows. Tells of those that hold jobs of a fleet and are nobody's."""
     metadatas = [one["metadata"] for one in await member.metadata(NAMESPACE)]
-    found = {one["name"]: one for one in metadatas if not one.get("deletionTimestamp")}
+    found = {one["name"]: one for one in metadatas if not (reserved(one["name"]) or one.get("deletionTimestamp"))}
     for name in sorted(set(named) - set(found)):
         say(f"namespace {name} is not there yet; Fairway makes it for its first job")
     taken = []
     for name, metadata in sorted(found.items()):
         theirs = is_tenants(name, metadata.get("labels") or {})
-        if name in named or (_made(metadata) and not reserved(name)) or theirs:
+        if name in named or _made(metadata) or theirs:
             if not theirs:
                 await member.put(_labelled(name, metadata, name in named and not _made(metadata), most))
                 taken.append(name)
