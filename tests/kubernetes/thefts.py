@@ -11,8 +11,7 @@ RBAC = "rbac.authorization.k8s.io"
 
 
 def space(name: str, **labels: str) -> Json:
-    named = {key.replace("__", "/").replace("_", "-"): text for key, text in labels.items()}
-    return {"metadata": {"name": name, "labels": named}}
+    return {"metadata": {"name": name, "labels": labels}}
 
 
 def tenant(name: str, level: str = "baseline") -> Json:
@@ -71,7 +70,7 @@ TRIES = {
     ),
     "a namespace of nobody": ("POST", "v1/namespaces", space("x"), "has the label fairway.io/tenant"),
     "a namespace of another tenant": (
-        "POST", "v1/namespaces", space("x", fairway_io__tenant="team"), "has the label fairway.io/tenant",
+        "POST", "v1/namespaces", space("x", **tenant("team")["metadata"]["labels"]), "has the label fairway.io/tenant",
     ),
     "a namespace of the system": ("POST", "v1/namespaces", tenant("kube-x"), "is the system's"),
     "a privileged namespace": ("POST", "v1/namespaces", tenant("x", "privileged"), "--max-pod-security"),
