@@ -27,6 +27,8 @@ _MANAGER = {"fieldManager": "fairway"}
 _KNOWN_S = 300.0
 # An API server knows of a RoleBinding a moment after it was made (s).
 _WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+# One that was there already may have been made by another process just now; a right that is missing then is no role's.
+_ANOTHERS_S = 0.1
 
 
 class _Meta(Struct):
@@ -128,22 +130,28 @@ class Namespaces:
     async def granted(self, namespace: str, call: Callable[[], Awaitable[T]]) -> T:
         """What `call` gives. Where the right to it is missing, the RoleBinding that gives it was lost, or was made a
         moment ago: it is made again, and the call too."""
+        fresh = False
         for wait in _WAITS:
             try:
                 return await call()
             except Refusal as error:
-                if not namespace or not _lacks_right(error) or not await self._bind(namespace):
+                if not namespace or not _lacks_right(error):
+                    raise
+                bound = await self._bind(namespace)
+                fresh = fresh or bound is True
+                if bound is None or (wait > _ANOTHERS_S and not fresh):
                     raise
             await asyncio.sleep(wait)
         return await call()
 
-    async def _bind(self, namespace: str) -> bool:
-        """False when the account may not: it has its rights otherwise, or none here."""
+    async def _bind(self, namespace: str) -> bool | None:
+        """True when it was made, False when it was there; None when the account may not: it has its rights otherwise,
+        or none here."""
         try:
             path = f"/apis/{_RBAC}/v1/namespaces/{namespace}/rolebindings"
             await self._http.call(Request("POST", path, _MANAGER, binding(namespace), accept=METADATA))
         except Refusal as error:
-            return error.code == "AlreadyExists"
+            return False if error.code == "AlreadyExists" else None
         return True
 
 
