@@ -66,7 +66,12 @@ class Memory:
         self.twin.away = False
 
     async def behind(self, do: str, kind: str, name: str, body: Json | None = None) -> None:
-        raise NotImplementedError("nothing happens in memory that the port does not do")
+        if kind != "Namespace.v1":
+            raise NotImplementedError("nothing happens in memory that the port does not do")
+        if do == "create":
+            self.twin.namespaces[name] = dict((body or {})["metadata"].get("labels") or {})
+        else:
+            del self.twin.namespaces[name]
 
     async def forget(self) -> None:
         raise NotImplementedError("a watch in memory never ends")

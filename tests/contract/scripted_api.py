@@ -23,22 +23,30 @@ def status(code: int, reason: str, **details: str) -> web.Response:
 
 
 class ScriptedApi:
-    """Hands out `answers` in order, and the last one for ever; discovery of /api/v1 is always answered."""
+    """Hands out `answers` in order, and the last one for ever; discovery of /api/v1 is always answered, and so is the
+    question whose a namespace is, with `namespace`. RoleBindings are taken; `bound` counts them."""
 
     def __init__(self, *answers: web.Response | Answer) -> None:
         self._answers = list(answers)
         self.asked: list[str] = []
+        self.namespace = json({"metadata": {"name": "team", "labels": {"fairway.io/tenant": "team"}}})
+        self.looks, self.bound = 0, 0
         self._runner = web.ServerRunner(web.Server(self._handle), shutdown_timeout=0.1)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.path == "/api/v1":
             return json(CONFIG_MAPS)
+        if request.method == "GET" and request.path == "/api/v1/namespaces/team":
+            self.looks += 1
+            return _again(self.namespace)
+        if request.path.endswith("/rolebindings"):
+            self.bound += 1
+            return json({"metadata": {"name": "fairway-tenant"}}, 201)
         self.asked.append(f"{request.method} {request.path_qs}")
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if not isinstance(answer, web.Response):
             return await answer(request)
-        headers = {name: value for name, value in answer.headers.items() if name != "Content-Length"}
-        return web.Response(body=answer.body, status=answer.status, headers=headers)
+        return _again(answer)
 
     async def __aenter__(self) -> "ScriptedApi":
         await self._runner.setup()
@@ -56,3 +64,9 @@ class ScriptedApi:
             "clusters": [{"name": "c", "cluster": {"server": server}}],
             "users": [{"name": "u", "user": {"token": "secret"}}],
         }  # fmt: skip
+
+
+def _again(answer: web.Response) -> web.Response:
+    """An answer can be sent once."""
+    headers = {name: value for name, value in answer.headers.items() if name != "Content-Length"}
+    return web.Response(body=answer.body, status=answer.status, headers=headers)

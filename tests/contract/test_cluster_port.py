@@ -36,6 +36,7 @@ async def test_an_object_is_applied_once_and_found_as_its_own_the_second_time(ho
 async def test_an_object_that_is_not_this_attempts_is_refused_and_not_touched(
     house: House, there: Json, code: str
 ) -> None:
+    await house.cluster.apply(JOB, job(house.team, "other"))  # so that the namespace is there, and its tenant's
     await house.cluster.create(JOB, job(house.team, labels=there))
     before = await house.cluster.get(JOB, house.team, "train") or {}
     with pytest.raises(ClusterRefused) as refused:

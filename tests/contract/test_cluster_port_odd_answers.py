@@ -94,7 +94,7 @@ async def test_what_an_answer_means(answer: web.Response, want: type[Exception])
             await cluster.create(KIND, config_map())
 
 
-async def test_a_namespace_that_is_missing_is_made_once() -> None:
+async def test_a_namespace_that_went_is_made_once() -> None:
     no_namespace = status(404, "NotFound", kind="namespaces", name="team")
     async with api(no_namespace, json(config_map()), json(config_map())) as (scripted, cluster):
         assert (await cluster.apply(KIND, config_map())).uid == "1"
@@ -104,10 +104,40 @@ async def test_a_namespace_that_is_missing_is_made_once() -> None:
         ]  # fmt: skip
 
 
-async def test_an_object_is_applied_with_one_call() -> None:
+async def test_an_object_is_applied_with_one_call_and_its_namespace_is_looked_at_once_for_all() -> None:
     async with api(json(config_map())) as (scripted, cluster):
+        found = await asyncio.gather(*(cluster.apply(KIND, config_map()) for _ in range(20)))
+        assert found == [Applied("1")] * 20
+        assert [one.split("?")[0] for one in scripted.asked] == ["POST /api/v1/namespaces/team/configmaps"] * 20
+        assert (scripted.looks, scripted.bound) == (1, 1)
+
+
+def _no_right(verb: str) -> web.Response:
+    who = 'User "system:serviceaccount:fairway-system:fairway-member"'
+    what = f'cannot {verb} resource "configmaps" in API group "" in the namespace "team"'
+    message = f"configmaps is forbidden: {who} {what}"
+    return json({"kind": "Status", "reason": "Forbidden", "message": message, "code": 403}, 403)
+
+
+async def test_a_right_that_was_lost_in_a_namespace_is_made_anew_for_whatever_needs_it() -> None:
+    async with api(json(config_map()), _no_right("create"), json(config_map())) as (scripted, cluster):
+        await cluster.apply(KIND, config_map())
         assert await cluster.apply(KIND, config_map()) == Applied("1")
-        assert [one.split("?")[0] for one in scripted.asked] == ["POST /api/v1/namespaces/team/configmaps"]
+        assert (scripted.looks, scripted.bound) == (1, 2)
+    async with api(_no_right("delete"), json({})) as (scripted, cluster):
+        await cluster.discard(KIND, "team", {"fairway.io/job": "j1"})
+        assert scripted.bound == 1
+    async with api(_no_right("patch"), json(config_map())) as (scripted, cluster):
+        await cluster.patch(KIND, "team", "a", {"metadata": {}})
+        assert scripted.bound == 1
+
+
+async def test_an_account_that_may_not_look_at_namespaces_works_with_its_rights_of_before() -> None:
+    async with api(json(config_map())) as (scripted, cluster):
+        scripted.namespace = status(403, "Forbidden")
+        await cluster.apply(KIND, config_map())
+        assert await cluster.apply(KIND, config_map(), "restricted") == Applied("1")
+        assert (scripted.looks, scripted.bound) == (1, 0)
 
 
 async def test_an_object_that_is_there_is_looked_at_before_it_is_adopted() -> None:

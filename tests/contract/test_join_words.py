@@ -25,6 +25,21 @@ def test_a_dry_run_prints_the_rights_that_are_kept_in_deploy() -> None:
     assert (done.returncode, done.stdout) == (0, RIGHTS.read_text())
 
 
+@pytest.mark.parametrize(
+    ("level", "allowed"),
+    [
+        pytest.param("", ["restricted", "baseline"], id="nothing said"),
+        pytest.param("restricted", ["restricted"], id="restricted"),
+        pytest.param("privileged", ["restricted", "baseline", "privileged"], id="privileged"),
+    ],
+)
+def test_the_policy_of_a_member_allows_no_level_above_the_one_that_was_said(level: str, allowed: list[str]) -> None:
+    done = fairway("join", "anything", "--dry-run", *(("--max-pod-security", level) if level else ()))
+    found = {one["metadata"]["name"]: one for one in yaml.safe_load_all(done.stdout) if one["kind"].endswith("Policy")}
+    rules = found["fairway-member-namespaces"]["spec"]["validations"]
+    assert [one for one in rules if f"in {allowed}" in one["expression"]] != []
+
+
 def config(user: Json, cluster: Json | None = None) -> Json:
     return {
         "current-context": "c",
@@ -72,6 +87,10 @@ def test_an_administrators_kubeconfig_with_this_is_refused_with_what_to_do(
         pytest.param(("north", "--mode", "poll"), "push or pull", id="an unknown mode"),
         pytest.param(("north", "--reserve", "all"), "placeholders", id="an unknown way to hold room"),
         pytest.param(("north",), "--kubeconfig", id="no kubeconfig"),
+        pytest.param(("north", "--max-pod-security", "high"), "baseline, privileged", id="a level of nobody"),
+        pytest.param(("north", "--adopt-namespaces", "a,kube-system"), "kube-system is the system's", id="kube-system"),
+        pytest.param(("north", "--adopt-namespaces", "fairway-system"), "the system's", id="Fairway's own namespace"),
+        pytest.param(("north", "--adopt-namespaces", "A b"), "is no namespace", id="a namespace that cannot be"),
     ],
 )
 def test_words_that_make_no_sense_are_refused_by_name(args: tuple[str, ...], says: str) -> None:

@@ -13,6 +13,8 @@ from xdist.scheduler import LoadScopeScheduling
 TOGETHER = {
     "test_accounts": "accounts",
     "test_rights": "rights",
+    "test_stolen_account": "stolen",
+    "test_renewed_join": "renewed",
     "test_trouble": "troubles",
     "test_stalls": "troubles",
     "test_webhooks": "troubles",

@@ -10,22 +10,26 @@ import aiohttp
 import msgspec
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.kubernetes_namespaces import ACCOUNT
 from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.system import SystemClock
 from fairway.agent import SHAPES
 from fairway.app import rights
-from fairway.domain import decision
+from fairway.domain import decision, member_namespace
 from fairway.domain.decision import Put, Step
 from fairway.domain.job import State
+from fairway.domain.tenancy import BASELINE
 from fairway.kubereal.admin import admin
 from fairway.kubereal.plane import Plane, kubeconfig
 from fairway.propagator.calls import Made
 from fairway.propagator.holds import Room
 from fairway.propagator.reserve import Rooms
+from fairway.runtime.members import Facts
 from fairway.runtime.ports import Commit
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, ClusterInfo, Slot
 from fairway.wire.workload import PodSet
 from fairway.workloads.render import Terms, member_copy
+from fairway.workloads.seal import SEAL
 
 Json = dict[str, Any]
 GPU = "nvidia.com/gpu"
@@ -48,6 +52,8 @@ class Ground:
     async def open(self, nodes: int) -> None:
         self.cluster = await KubernetesCluster.from_kubeconfig("m", self.plane.kubeconfig, Options(shapes=SHAPES))
         await until(lambda: self.cluster.get("ServiceAccount.v1", "default", "default"), "pods can be made")
+        labels = member_namespace.made("default", BASELINE)
+        await self.cluster.patch("Namespace.v1", "", "default", {"metadata": {"labels": labels}})
         self.nodes = [f"{self.name}-{number}" for number in range(nodes)]
         for node in self.nodes:
             labels = {"ground": self.name, "kubernetes.io/hostname": node}
@@ -72,8 +78,8 @@ class Ground:
     async def join(self, reserve: str) -> KubernetesCluster:
         """The member as its own account sees it, with the rights that `fairway join --reserve` gives."""
         async with admin(self.plane) as api:
-            await api.apply(rights.objects(reserve))
-        path = f"/api/v1/namespaces/fairway-system/serviceaccounts/{rights.ACCOUNT}/token"
+            await api.apply(rights.objects(Facts(reserve=reserve)))
+        path = f"/api/v1/namespaces/fairway-system/serviceaccounts/{ACCOUNT}/token"
         headers = {"Authorization": f"Bearer {self.plane.token}"}
         async with (
             aiohttp.ClientSession(headers=headers) as session,
@@ -123,9 +129,9 @@ class Ground:
         spec = {"parallelism": total, "completions": total, "template": {"spec": pods}}
         meta = {"name": self.name, "namespace": "default"}
         job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
-        await (cluster or self.cluster).apply(
-            "Job.batch/v1", member_copy(job, room.job, room.attempt, terms=Terms(room.way))
-        )
+        copy = member_copy(job, room.job, room.attempt, terms=Terms(room.way))
+        copy["metadata"].setdefault("annotations", {})[SEAL] = "of a test"
+        await (cluster or self.cluster).apply("Job.batch/v1", copy)
 
     async def known(self, room: Room, state: State, attempt: int = 1) -> None:
         """The job's row, as the store has it."""

@@ -169,9 +169,9 @@ class House:
         found: Json = await self.until(look, f"{name} is {' or '.join(states)}")
         return found
 
-    def token(self, cluster: str) -> str:
-        """The one that Fairway has of a member, from its Secret in the hub."""
-        path = f"v1/namespaces/fairway-system/secrets/fairway-cluster-{cluster}"
+    def token(self, cluster: str, of: str = "cluster") -> str:
+        """The one that Fairway has of a member, from its Secret in the hub; `of` renewal: of the account for that."""
+        path = f"v1/namespaces/fairway-system/secrets/fairway-{of}-{cluster}"
         secret = self.api("hub").get(path)
         assert secret is not None, f"{cluster} has not joined"
         config = yaml.safe_load(b64decode(secret["data"]["kubeconfig"]))

@@ -10,6 +10,8 @@ from fleet import Api
 Json = dict[str, Any]
 RULES = "rbac.authorization.k8s.io/v1"
 HOME = "fairway-system"
+# The role that is bound in each tenant's namespace, and where that is: anywhere but in the system's.
+TENANT_ROLE, TENANTS = "fairway-tenant", "*"
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 _METHODS = {
     "get": "GET", "list": "GET", "watch": "GET", "create": "POST", "update": "PUT", "patch": "PATCH",
@@ -56,8 +58,11 @@ def granted(api: Api, account: str) -> set[Right]:
     for kind in ("clusterrolebindings", "rolebindings"):
         for binding in api.items(f"{RULES}/{kind}"):
             subjects = [(one["kind"], one.get("namespace"), one["name"]) for one in binding.get("subjects") or ()]
-            if subject in subjects:
+            if subject in subjects and binding["roleRef"]["name"] != TENANT_ROLE:
                 found |= set(_of(api, binding))
+    if any((one.verb, one.name) == ("bind", TENANT_ROLE) for one in found):
+        ref = {"kind": "ClusterRole", "name": TENANT_ROLE}
+        found |= set(_of(api, {"metadata": {"namespace": TENANTS}, "roleRef": ref}))
     return {one for one in found if (one.group, one.resource.partition("/")[0]) in known}
 
 
@@ -74,14 +79,17 @@ def idle_and_astray(rights: set[Right], asked: Iterable[Json]) -> tuple[set[Righ
     used: set[Right] = set()
     astray: set[Right] = set()
     for entry in asked:
-        ref = entry.get("objectRef")
-        if ref is None:
+        if "objectRef" not in entry:
             continue
         one = _asked(entry)
         needed = {right for right in rights if _covers(right, one)}
+        if one.resource == "rolebindings":
+            needed |= {right for right in rights if right.verb == "bind"}  # the API server looks at it for that
         used |= needed
         if not needed or entry["responseStatus"]["code"] in (401, 403):
             astray.add(one)
+        else:
+            astray.discard(one)  # a RoleBinding counts a moment after it was made
     return rights - used, astray
 
 
@@ -93,7 +101,10 @@ def _asked(entry: Json) -> Right:
 
 
 def _covers(right: Right, one: Right) -> bool:
-    return right[:3] == one[:3] and right.name in ("", one.name) and right.namespace in ("", one.namespace)
+    here = right.namespace in ("", one.namespace) or (
+        right.namespace == TENANTS and one.namespace not in ("", HOME, "kube-system")
+    )
+    return right[:3] == one[:3] and right.name in ("", one.name) and here
 
 
 def allowed(api: Api, token: str, rights: set[Right]) -> list[str]:

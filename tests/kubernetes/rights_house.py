@@ -21,6 +21,7 @@ from fleet import until
 from join_house import House, house, job
 from koord import only_its_scheduler
 from own import crd
+from thefts import job as sealed
 
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.memory_clock import ManualClock
@@ -35,9 +36,9 @@ from fairway.kubereal.plane import kubeconfig
 Json = dict[str, Any]
 HUB = Path(__file__).parents[2] / "deploy" / "hub"
 CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
-HUBS, MEMBERS = "fairway", "fairway-member"
+HUBS, MEMBERS, RENEWERS = "fairway", "fairway-member", "fairway-renewal"
 _SCHEDULERS = ("kube-scheduler", "koord-scheduler")
-_ELEVEN_DAYS_MS = 11 * 86_400_000
+_ELEVEN_HOURS_MS = 11 * 3_600_000
 
 
 class RightsHouse:
@@ -163,6 +164,19 @@ class RightsHouse:
         self.hub.create(f"batch/v1/namespaces/{tenant}/jobs", one)
         await self.until(lambda: self.ended(tenant, name), f"{name} has ended")
 
+    async def raises(self, tenant: str, token: str = "") -> str:
+        """A namespace for a restricted job, and then for one that may more; its level."""
+        plane = self.home.planes["north"]
+        config = kubeconfig(plane.url, plane.certificate(), token or self.home.token("north"))
+        cluster = await KubernetesCluster.from_kubeconfig("north", config)
+        try:
+            for level in ("restricted", "baseline"):
+                await cluster.apply("Job.batch/v1", sealed(tenant, level), level)
+        finally:
+            await cluster.close()
+        found = self.north.get(f"v1/namespaces/{tenant}") or {}
+        return str(found["metadata"]["labels"]["pod-security.kubernetes.io/enforce"])
+
     def ended(self, tenant: str, name: str) -> bool:
         found = self.hub.get(f"batch/v1/namespaces/{tenant}/jobs/{name}") or {}
         conditions = (found.get("status") or {}).get("conditions") or ()
@@ -181,13 +195,13 @@ class RightsHouse:
                 assert answer.is_success, answer.text
 
     async def renewed(self) -> list[str]:
-        """The clusters whose tokens a process with the hub's rights renews eleven days later."""
+        """The clusters whose tokens a process with the hub's rights renews eleven hours later."""
         hub = await KubernetesCluster.from_kubeconfig("hub", self.least)
         enrolment = Enrolment(Settings(allow_loopback=True))
         following = asyncio.create_task(enrolment.follow_hub(hub))
         try:
             await enrolment.known.wait()
-            clock = ManualClock(SystemClock().now() + _ELEVEN_DAYS_MS)
+            clock = ManualClock(SystemClock().now() + _ELEVEN_HOURS_MS)
             return await Renewal(enrolment, hub, clock, seed=1).look()
         finally:
             following.cancel()

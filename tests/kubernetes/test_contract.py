@@ -8,11 +8,13 @@ from itertools import count
 from typing import Any
 
 import pytest
+from fleet import until
 from houses import ABSENT, CRD, House
 from meddler import Meddler, refusal
 from own import Own, crd
-from simulated import KINDS, QUICK
+from simulated import JOB, KINDS, QUICK, job
 from test_cluster_port import *  # noqa: F403 - every one of them
+from test_cluster_port_namespaces import *  # noqa: F403 - every one of them
 from test_cluster_port_servers import *  # noqa: F403 - every one of them
 from test_cluster_port_watch import *  # noqa: F403 - every one of them
 
@@ -36,7 +38,8 @@ class Real:
         self.cluster, self._own, self._meddler = cluster, own, meddler
         self._api = own.api("near")
         self.team = f"team-{os.getpid()}-{next(_numbers)}"
-        self._api.create("v1/namespaces", {"metadata": {"name": self.team}})
+        labels = {"fairway.io/tenant": self.team}
+        self._api.create("v1/namespaces", {"metadata": {"name": self.team, "labels": labels}})
 
     def refuse(self, mode: str, for_ms: int = 0) -> None:
         if mode == "reset":
@@ -89,9 +92,20 @@ async def house(own: Own, torch: None) -> AsyncIterator[House]:
             yield one
         finally:
             await cluster.close()
-            own.api("near").delete(f"v1/namespaces/{one.team}")
+            for name in own.api("near").items("v1/namespaces", labelSelector="fairway.io/tenant"):
+                own.api("near").delete(f"v1/namespaces/{name['metadata']['name']}")
             own.api("near").delete(f"{_CRDS}/{CRD['metadata']['name']}")
 
 
 async def test_a_server_that_is_real_says_its_version(own: Own) -> None:
     assert own.api("near").get("/version")["gitVersion"].startswith("v1.34")
+
+
+async def test_a_namespace_that_was_deleted_is_made_anew_with_its_labels(house: Real, own: Own) -> None:
+    team, api = f"{house.team}-anew", own.api("near")
+    await house.cluster.apply(JOB, job(team))
+    api.delete(f"v1/namespaces/{team}")
+    until(lambda: api.get(f"v1/namespaces/{team}") is None, "it is gone")
+    await house.cluster.apply(JOB, job(team, "again"))
+    labels = (api.get(f"v1/namespaces/{team}") or {})["metadata"]["labels"]
+    assert (labels["fairway.io/tenant"], labels["pod-security.kubernetes.io/enforce"]) == (team, "baseline")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from fleet import KINDS, Json, RealFleet, in_namespace, until
+from fleet import KINDS, Json, RealFleet, in_namespace, namespace, until
 from msgspec import Struct
 from pool import Pool, pool
 
@@ -86,7 +86,7 @@ def test_a_gang_that_fits_by_sum_and_not_by_node_waits_with_the_true_numbers_unt
 ) -> None:
     member = fleet.members[case.cluster]
     with pool(member, tenant, count=3) as own:
-        member.create("v1/namespaces", {"metadata": {"name": tenant}})
+        member.create("v1/namespaces", namespace(tenant))
         for node in own.nodes[1:]:
             own.fill(tenant, node, gpus=2)
 

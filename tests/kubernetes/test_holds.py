@@ -168,7 +168,14 @@ def bound(tenant: str) -> Json:
 
 
 def refused(member: Api, tenant: str) -> bool:
-    """Asked of the server without making anything."""
-    pod = {"metadata": {"name": f"{tenant[:30]}-dry"}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    """Asked of the server without making anything, for a pod that the namespace's level of Pod Security allows."""
+    harmless = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    pod = {
+        "metadata": {"name": f"{tenant[:30]}-dry"},
+        "spec": {
+            "containers": [{"name": "c", "image": "x", "securityContext": harmless}],
+            "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        },
+    }
     answer = member.http.post("/api/v1/namespaces/fairway-system/pods", params={"dryRun": "All"}, json=pod)
     return "no room for tests" in answer.text

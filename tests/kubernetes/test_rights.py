@@ -17,7 +17,7 @@ from fleet import Api, condition
 from in_pod import POD, in_pod
 from kinds import Json
 from rbac import Right
-from rights_house import HUBS, MEMBERS, RightsHouse, rights_house
+from rights_house import HUBS, MEMBERS, RENEWERS, RightsHouse, rights_house
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -63,10 +63,27 @@ async def test_every_kind_and_both_ways_to_hold_room_need_all_rights_of_the_memb
     await lives(place, "lives")
     await place.holds_room("placed", "placeholders")
     await place.holds_room("reserved", "reservations")
+    assert await place.raises("raised") == "baseline"
+    tokens = {place.home.token("north"), place.home.token("north", "renewal")}
     assert await place.renewed() == ["north"]
+    assert not tokens & {place.home.token("north"), place.home.token("north", "renewal")}
 
     assert await counted(granted, place.asked) == ""
     assert rbac.allowed(place.north, place.home.token("north"), granted) == []
+
+
+async def test_only_the_account_that_renews_may_ask_for_tokens_and_it_may_nothing_else(place: RightsHouse) -> None:
+    await place.join("--reserve", "ledger")
+    account = f"system:serviceaccount:{rbac.HOME}:{RENEWERS}"
+    assert await place.renewed() == ["north"]
+    assert await place.renewed() == ["north"]  # with the token that it has just given itself
+    granted = rbac.granted(place.north, RENEWERS)
+    assert {(one.resource, one.verb, one.namespace) for one in granted} == {
+        ("serviceaccounts/token", "create", rbac.HOME),
+    }  # fmt: skip
+    assert await counted(granted, lambda: place.home.asked("north", account)) == ""
+    assert rbac.allowed(place.north, place.home.token("north", "renewal"), granted) == []
+    assert "serviceaccounts/token" not in {one.resource for one in rbac.granted(place.north, MEMBERS)}
 
 
 async def counted(rights: set[Right], asked: Callable[[], list[Json]]) -> str:
@@ -119,6 +136,7 @@ async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold
     granted = rbac.granted(place.north, MEMBERS)
     assert not {(one.group, one.resource) for one in granted if one.verb == "create"} & set(WAYS.values())
 
+    assert await place.raises("plain-raised") == "baseline"
     place.tenant("plain", kinds.policy("here", "north"))
     await place.runs("plain", "short", priority="urgent")
     made = place.north.get("scheduling.k8s.io/v1/priorityclasses/urgent") or {}
@@ -145,9 +163,9 @@ async def test_a_cluster_that_joins_for_one_way_holds_room_in_that_way_and_gives
     await place.join("--reserve", way)
     await place.reported()
     granted = rbac.granted(place.north, MEMBERS)
+    assert await place.raises(f"raised-{way}") == "baseline"
     pods = await place.holds_room(f"only-{way}", way)
     assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == [way, way]
-    assert await place.renewed() == ["north"]
     await place.until(lambda: not place.held(), "what held room is gone")
     assert await counted(of_batch(granted), lambda: place.asked(without=OTHERS)) == ""
     assert created(place) & set(WAYS.values()) == {WAYS[way]}
@@ -174,6 +192,7 @@ async def test_a_pod_beside_a_member_works_with_the_account_of_its_manifest_and_
         await place.reported()
         granted = rbac.granted(place.north, MEMBERS)
         assert "serviceaccounts/token" not in {one.resource for one in granted}
+        assert await place.raises("far-raised", beside.token) == "baseline"
         pods = await place.holds_room("far", "placeholders")
         assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == ["placeholders"] * 2
         await place.until(lambda: not place.held(), "what held room is gone")

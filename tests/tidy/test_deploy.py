@@ -16,6 +16,7 @@ from source import CODE, ROOT
 from fairway.adapters.embedded import nats_program, valkey_program
 from fairway.app.process import Process
 from fairway.app.settings import Settings, from_environment
+from fairway.app.wiring import WITH_MEMBERS
 from fairway.gateway.callers.keys import read_keys
 
 SERVICES = [
@@ -23,10 +24,12 @@ SERVICES = [
     *("agent", "gateway"),
 ]
 SETTINGS = {
-    *("FAIRWAY_NATS_URL", "FAIRWAY_REDIS_URL", "FAIRWAY_HUB_KUBECONFIG"),
-    *("FAIRWAY_CLUSTERS_DIR", "FAIRWAY_HTTP_HOST", "FAIRWAY_HTTP_PORT"),
+    *("FAIRWAY_NATS_URL", "FAIRWAY_REDIS_URL", "FAIRWAY_HTTP_HOST", "FAIRWAY_HTTP_PORT"),
     *("FAIRWAY_METRICS_HOST", "FAIRWAY_METRICS_PORT"),
 }
+HUB, MEMBERS, KEY = "FAIRWAY_HUB_KUBECONFIG", "FAIRWAY_CLUSTERS_DIR", "FAIRWAY_HTTP_KEY_FILE"
+# Which credentials of clusters a container needs: what the process of that name opens (app/wiring.py).
+CREDENTIALS = {"gateway": {HUB}, "agent": {HUB, MEMBERS}, "propagator": {HUB, MEMBERS}, "watcher": {HUB, MEMBERS}}
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 DOCKERFILE = re.sub(r"\\\n\s*", " ", (ROOT / "deploy/Dockerfile").read_text())
 STAGES = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
@@ -50,12 +53,11 @@ def test_every_service_of_the_pipeline_has_a_container() -> None:
 def test_a_container_differs_from_the_others_in_its_argument_only(name: str) -> None:
     service = _ours()[name]
     assert service["command"][:2] == ["run", name]
-    rest = {k: v for k, v in service.items() if k not in ("command", "ports")}
-    if name == "gateway":
-        assert rest["environment"].pop("FAIRWAY_HTTP_KEY_FILE") == "/etc/fairway/key/http.key"
-        assert rest["volumes"].pop() == "key:/etc/fairway/key:ro"
-        assert rest["depends_on"].pop("key") == {"condition": "service_completed_successfully"}
-    assert rest == COMPOSE["x-fairway"]
+    own = ("command", "ports", "environment", "volumes", "depends_on")
+    common = {k: v for k, v in COMPOSE["x-fairway"].items() if k not in own}
+    assert {k: v for k, v in service.items() if k not in own} == common
+    key = {"key": {"condition": "service_completed_successfully"}} if name == "gateway" else {}
+    assert service["depends_on"] == COMPOSE["x-fairway"]["depends_on"] | key
 
 
 def test_the_key_that_compose_makes_is_one_that_the_gateway_takes(tmp_path: Path) -> None:
@@ -70,8 +72,23 @@ def test_the_key_that_compose_makes_is_one_that_the_gateway_takes(tmp_path: Path
     assert read_keys(str(tmp_path / "http.key")).hold(made[0].strip())
 
 
-def test_the_containers_are_given_every_setting() -> None:
-    assert set(COMPOSE["x-fairway"]["environment"]) == SETTINGS
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_container_has_the_credentials_of_the_clusters_that_it_calls_and_no_others(name: str) -> None:
+    """Any of nine containers was the way into every cluster."""
+    service, wanted = _ours()[name], CREDENTIALS.get(name, set())
+    own = {KEY} if name == "gateway" else set()
+    assert set(service["environment"]) == SETTINGS | wanted | own
+    volumes = [volume for volume in service.get("volumes", []) if not volume.startswith("key:")]
+    mounted = dict(volume.removeprefix("${").rsplit(":", 2)[0:2] for volume in volumes)
+    assert {host.partition(":")[0]: inside for host, inside in mounted.items()} == {
+        one: service["environment"][one] for one in wanted
+    }
+    assert all(volume.endswith(":ro") for volume in service.get("volumes", []))
+
+
+def test_the_processes_that_call_clusters_are_the_containers_that_have_their_credentials() -> None:
+    assert {name for name, found in CREDENTIALS.items() if MEMBERS in found} == WITH_MEMBERS
+    assert set(CREDENTIALS) == WITH_MEMBERS | {"gateway"}
 
 
 def test_ports_are_published_on_loopback_only() -> None:
@@ -103,7 +120,7 @@ async def test_the_health_check_of_the_image_asks_what_a_process_answers() -> No
 
 
 def test_every_setting_that_the_containers_are_given_is_read() -> None:
-    given = COMPOSE["x-fairway"]["environment"]
+    given = _ours()["agent"]["environment"]
     read = from_environment({**given, "FAIRWAY_REPLICAS": "1"})
     assert (read.nats_url, read.redis_url) == (given["FAIRWAY_NATS_URL"], given["FAIRWAY_REDIS_URL"])
     assert (read.http_host, read.http_port) == ("0.0.0.0", 8080)

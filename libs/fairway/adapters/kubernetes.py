@@ -17,6 +17,7 @@ from fairway.adapters.kubernetes_admin import request_token
 from fairway.adapters.kubernetes_create import Creator
 from fairway.adapters.kubernetes_http import MERGE, STEPS, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
+from fairway.adapters.kubernetes_namespaces import Namespaces
 from fairway.adapters.kubernetes_remove import Removal, Remover
 from fairway.adapters.kubernetes_shape import Shape
 from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope
@@ -51,7 +52,8 @@ class KubernetesCluster:
         self._options = options
         self._http = Http(name, client, random.Random(f"{name}/{options.seed}"))
         self._kinds = Kinds(self._http)
-        self._creator = Creator(self._http, self._kinds)
+        self._namespaces = Namespaces(name, self._http)
+        self._creator = Creator(self._http, self._kinds, self._namespaces)
         self._remover = Remover(self._http, self._kinds, self._reflector)
 
     @classmethod
@@ -72,8 +74,8 @@ class KubernetesCluster:
         """For a process that runs in a pod of that cluster; its token and CA lie in `folder`."""
         return cls(name, config.connect_in_cluster(folder), options)
 
-    async def apply(self, kind: str, manifest: Json) -> Applied:
-        return await self._creator.apply(kind, manifest)
+    async def apply(self, kind: str, manifest: Json, level: str = "") -> Applied:
+        return await self._creator.apply(kind, manifest, level)
 
     async def create(self, kind: str, manifest: Json) -> None:
         await self._creator.create(kind, manifest)
@@ -87,10 +89,12 @@ class KubernetesCluster:
         await self._one(kind, (namespace, name, ""), "DELETE")
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
-        return await self._remover.remove(Removal(kind, namespace, name, labels), wait_s)
+        what = Removal(kind, namespace, name, labels)
+        return await self._namespaces.granted(namespace, lambda: self._remover.remove(what, wait_s))
 
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
-        await self._remover.discard(Removal(kind, namespace, name, labels))
+        what = Removal(kind, namespace, name, labels)
+        await self._namespaces.granted(namespace, lambda: self._remover.discard(what))
 
     async def get(self, kind: str, namespace: str, name: str) -> Json | None:
         return await self._one(kind, (namespace, name, ""), "GET")
@@ -98,7 +102,8 @@ class KubernetesCluster:
     async def patch(
         self, kind: str, namespace: str, name: str, body: Json | list[Json], subresource: str = ""
     ) -> Json | None:
-        return await self._one(kind, (namespace, name, subresource), "PATCH", body)
+        where = (namespace, name, subresource)
+        return await self._namespaces.granted(namespace, lambda: self._one(kind, where, "PATCH", body))
 
     async def _one(
         self, kind: str, where: tuple[str, str, str], method: str, body: Json | list[Json] | None = None

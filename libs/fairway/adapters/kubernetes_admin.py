@@ -3,13 +3,14 @@
 import base64
 import random
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes_config import Json, connect
-from fairway.adapters.kubernetes_http import Http, Refusal, Request
+from fairway.adapters.kubernetes_http import MERGE, METADATA_LIST, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds
 from fairway.runtime.ports import ClusterRefused
 
@@ -67,6 +68,40 @@ class Admin:
                 raise
             return None
         return found
+
+    async def metadata(self, kind: str, selector: str = "") -> list[Json]:
+        """The metadata of every object of a kind, in all namespaces."""
+        path, query = (await self._kinds.find(kind)).path(), {"labelSelector": selector} if selector else {}
+        data = await self._http.call(Request("GET", path, query, accept=METADATA_LIST))
+        found: list[Json] = msgspec.json.decode(data).get("items") or []
+        return found
+
+    async def contents(self, namespace: str) -> list[tuple[str, str]]:
+        """Kind and name of some objects of every kind in a namespace."""
+        found = []
+        for resource in await self._kinds.every():
+            if not resource.namespaced:
+                continue
+            try:
+                request = Request("GET", resource.path(namespace), {"limit": "3"}, accept=METADATA_LIST)
+                items = msgspec.json.decode(await self._http.call(request)).get("items") or ()
+            except Refusal:
+                continue  # it cannot be listed: it holds nothing
+            found += [(resource.kind, str(one["metadata"]["name"])) for one in items]
+        return found
+
+    async def unlabel(self, namespace: str, labels: Iterable[str]) -> None:
+        body = {"metadata": {"labels": dict.fromkeys(labels)}}
+        await self._http.call(Request("PATCH", f"/api/v1/namespaces/{namespace}", body=body, content=MERGE))
+
+    async def refused(self, manifest: Json) -> str:
+        """Why these credentials may not create the object, by a trial that creates nothing; empty when they may."""
+        path = (await self._path(manifest)).rpartition("/")[0]
+        try:
+            await self._http.call(Request("POST", path, {"dryRun": "All"}, manifest))
+        except Refusal as error:
+            return error.text
+        return ""
 
     async def put(self, manifest: Json) -> None:
         """Makes the object be as it says here, whoever wrote it before."""

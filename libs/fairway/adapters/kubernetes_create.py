@@ -5,6 +5,7 @@ not conflict), it costs the API server half as much again, and it refuses lists 
 environment that names a variable twice. What was created once is never applied again, so nothing is lost by it.
 """
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from msgspec import Struct
 from fairway.adapters.adoption import check_sealed
 from fairway.adapters.kubernetes_http import METADATA, Failing, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
+from fairway.adapters.kubernetes_namespaces import Namespaces
 from fairway.runtime.ports import Applied, ClusterRefused, Unreachable
 from fairway.wire.reasons import Code
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
@@ -21,7 +23,6 @@ Json = dict[str, Any]
 
 # Whoever looks at managedFields sees who made the object. The hub has warned of unknown fields already.
 _QUERY = {"fieldManager": "fairway", "fieldValidation": "Ignore"}
-_NAMESPACE = "Namespace.v1"
 _TRIES = 4
 
 
@@ -37,17 +38,19 @@ _made = msgspec.json.Decoder(_Made).decode
 
 
 class Creator:
-    def __init__(self, http: Http, kinds: Kinds) -> None:
-        self._http, self._kinds = http, kinds
+    def __init__(self, http: Http, kinds: Kinds, namespaces: Namespaces) -> None:
+        self._http, self._kinds, self._namespaces = http, kinds, namespaces
 
-    async def apply(self, kind: str, manifest: Json) -> Applied:
-        """The object is there and it is this attempt's; its namespace is made if it is missing."""
+    async def apply(self, kind: str, manifest: Json, level: str) -> Applied:
+        """The object is there and it is this attempt's; its namespace is made if it is missing, and is its tenant's."""
+        namespace = _namespace(manifest)
         for _ in range(_TRIES):
+            await self._namespaces.ready(namespace, level)
             try:
-                return Applied(await self.create(kind, manifest))
+                return Applied(await self._namespaces.granted(namespace, partial(self.create, kind, manifest)))
             except Refusal as error:
                 if error.code != "AlreadyExists":
-                    await self._overcome(error, manifest)
+                    await self._overcome(error, namespace, level)
                     continue
             except Failing as error:
                 # The object was not stored, and will not be as long as that webhook is away: others may do better.
@@ -60,10 +63,11 @@ class Creator:
                 return Applied(found["metadata"]["uid"], adopted=True)
         raise Unreachable(f"{_where(kind, manifest)}: neither created nor found {_TRIES} times in a row; trying later")
 
-    async def _overcome(self, error: Refusal, manifest: Json) -> None:
+    async def _overcome(self, error: Refusal, namespace: str, level: str) -> None:
         """Returns when another try may succeed: there was no namespace, or two writes met (in a quota, say)."""
+        self._namespaces.forget(namespace)
         if error.status == 404 and error.plural == "namespaces":
-            await self._make_namespace(_namespace(manifest))
+            await self._namespaces.make(namespace, level)
         elif "NamespaceTerminating" in error.causes:
             raise ClusterRefused("NamespaceTerminating", error.text) from error
         elif error.status != 409:
@@ -94,13 +98,6 @@ class Creator:
                 raise
             return None
         return found
-
-    async def _make_namespace(self, namespace: str) -> None:
-        try:
-            await self.create(_NAMESPACE, {"metadata": {"name": namespace}})
-        except ClusterRefused as error:
-            if error.code != "AlreadyExists":
-                raise
 
 
 def check_ours(kind: str, found: Json, wanted: Json) -> None:

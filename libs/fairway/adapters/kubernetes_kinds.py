@@ -121,6 +121,12 @@ class Kinds:
         known = await self._fresh(sorted({split(kind)[1] for kind in kinds}), 0.0)
         return tuple(sorted(kind for kind in kinds if split(kind)[0] in known.get(split(kind)[1], {})))
 
+    async def every(self) -> list[Resource]:
+        """Of the core API and of every group, in each version."""
+        known = await self._fresh(["v1"], 0.0)
+        await self._ask_groups()
+        return [one for found in (self._known or known).values() for one in found.values()]
+
     def _age(self) -> float:
         return asyncio.get_running_loop().time() - self._asked_at
 

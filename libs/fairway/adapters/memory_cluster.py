@@ -11,12 +11,14 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.adoption import check_sealed
+from fairway.domain import member_namespace
 from fairway.runtime.ports import Applied, Change, Clock, ClusterRefused, Unreachable
 from fairway.wire.reasons import Code
 from fairway.workloads.render import ATTEMPT_LABEL, FIELD_MANAGER, JOB_LABEL
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]  # kind, namespace, name
+_NAMESPACE = "Namespace.v1"
 
 
 class Scene(Struct, frozen=True):
@@ -33,26 +35,29 @@ Review = Callable[[str, Json], Json]
 
 class MemoryCluster:
     """`away`: nothing is answered. `lost_answers` is how many of the next calls take effect without saying so.
-    `refuses` maps an object's name to the code that refuses it. `slow_s` is how long pods take to go. `reviews` says
-    whose a token is and who may do what (memory_identities has some); without it nobody is known."""
+    `refuses` maps an object's name to the code that refuses it. `slow_s` is how long pods take to go. `namespaces` are
+    those that jobs were applied in, or that were there before, with their labels. `reviews` says whose a token is and
+    who may do what (memory_identities has some); without it nobody is known."""
 
     def __init__(self, name: str, clock: Clock, kinds: Sequence[str], play: Play = lambda manifest: ()) -> None:
         self.name, self._clock, self._kinds, self._play = name, clock, tuple(kinds), play
         self.away, self.lost_answers, self.refuses, self.slow_s = False, 0, dict[str, str](), 0.0
         self.reviews: Review = lambda kind, body: {}
         self.objects: dict[Key, Json] = {}
+        self.namespaces: dict[str, dict[str, str]] = {}
         self.applied: list[str] = []
         self._uids = 0
         self._acting: dict[str, asyncio.Task[None]] = {}
         self._watches: list[tuple[str, str, asyncio.Queue[Change]]] = []
 
-    async def apply(self, kind: str, manifest: Json) -> Applied:
+    async def apply(self, kind: str, manifest: Json, level: str = "") -> Applied:
         self._reached()
         meta = manifest["metadata"]
         key = (kind, meta.get("namespace") or "default", meta["name"])
         if meta["name"] in self.refuses:
             raise ClusterRefused(self.refuses[meta["name"]], f"{self.name} does not take {meta['name']}")
         self._served(kind)
+        self._take_namespace(key[1], level)
         found = self.objects.get(key)
         if found is not None:
             _check_ours(found, manifest)
@@ -60,6 +65,15 @@ class MemoryCluster:
             self._create(key, _by_fairway(manifest))
         self._answered()
         return Applied(self.objects[key]["metadata"]["uid"], adopted=found is not None)
+
+    def _take_namespace(self, namespace: str, level: str) -> None:
+        labels = self.namespaces.get(namespace)
+        if refused := member_namespace.refusal(self.name, namespace, labels):
+            raise ClusterRefused(*refused)
+        if labels is None:
+            self.namespaces[namespace] = member_namespace.made(namespace, level)
+        elif member_namespace.above(level, labels):
+            self.namespaces[namespace] = member_namespace.raised(labels, level)
 
     async def create(self, kind: str, manifest: Json) -> None:
         self._reached()
@@ -147,6 +161,8 @@ class MemoryCluster:
 
     async def get(self, kind: str, namespace: str, name: str) -> Json | None:
         self._reached()
+        if kind == _NAMESPACE and name in self.namespaces:
+            return {"metadata": {"name": name, "labels": self.namespaces[name]}}
         return self.objects.get((kind, namespace, name))
 
     async def patch(

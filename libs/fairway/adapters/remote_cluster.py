@@ -136,8 +136,8 @@ class RemoteCluster:
             self._asked_at.pop(call, None)
         return _value(answer)
 
-    async def apply(self, kind: str, manifest: Json) -> Applied:
-        return msgspec.convert(await self._call("apply", kind=kind, manifest=manifest), Applied)
+    async def apply(self, kind: str, manifest: Json, level: str = "") -> Applied:
+        return msgspec.convert(await self._call("apply", kind=kind, manifest=manifest, level=level), Applied)
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         if not labels:

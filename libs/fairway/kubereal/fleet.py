@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.domain.member_namespace import made
+from fairway.domain.tenancy import BASELINE
 from fairway.kubereal.accounts import rights
 from fairway.kubereal.admin import admin
 from fairway.kubereal.build import Tools
@@ -51,6 +53,8 @@ class RealFleet:
         cluster = await KubernetesCluster.from_kubeconfig(plane.name, plane.kubeconfig)
         try:
             await asyncio.gather(*(cluster.create("Node.v1", node) for node in _nodes(member)))
+            # Given to its tenant, as `fairway join --adopt-namespaces default` does it: people try things out there.
+            await cluster.patch("Namespace.v1", "", "default", {"metadata": {"labels": made("default", BASELINE)}})
         finally:
             await cluster.close()
         await define(plane, member.modules, self.tools)

@@ -177,11 +177,11 @@ class Api:
             self.registry.add(resource)
 
 
-def ensure_namespace(api: Api, name: str) -> None:
-    """Any namespace exists from its first use: nobody creates namespaces in a simulation."""
+def ensure_namespace(api: Api, name: str, more: Json | None = None) -> None:
+    """Any namespace exists from its first use: nobody creates namespaces in a simulation. `more` are labels."""
     resource = api.registry.find("", "v1", "namespaces")
     if resource and not api.store.get(Key("namespaces", "", name)):
-        labels = {"kubernetes.io/metadata.name": name}
+        labels = {"kubernetes.io/metadata.name": name, **(more or {})}
         body = {"metadata": {"name": name, "labels": labels}, "status": {"phase": "Active"}}
         api.create(resource, "", body)
 

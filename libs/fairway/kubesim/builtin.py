@@ -26,6 +26,11 @@ CORE = (
     Resource("events.k8s.io", "v1", "Event", "events", status=False, builtin=True),
     Resource("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, ("pc",), status=False, builtin=True),
     Resource("coordination.k8s.io", "v1", "Lease", "leases", status=False, builtin=True),
+    *(
+        Resource("rbac.authorization.k8s.io", "v1", kind, f"{kind.lower()}s", "Cluster" not in kind, status=False,
+                 builtin=True)
+        for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+    ),
     Resource("batch", "v1", "Job", "jobs", builtin=True),
     Resource(
         "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False,

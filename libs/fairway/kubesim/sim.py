@@ -9,6 +9,8 @@ from typing import Any
 
 from aiohttp import web
 
+from fairway.domain.member_namespace import made
+from fairway.domain.tenancy import BASELINE
 from fairway.kubesim import certificate, reviews
 from fairway.kubesim.api import Api, ensure_namespace
 from fairway.kubesim.builtin import EVERYTHING
@@ -48,8 +50,9 @@ class Cluster:
         self.driver: Driver | None = None
         self.control = Control(self.api, self.faults, None)
         self._runner: web.ServerRunner | None = None
-        for namespace in ("default", "kube-system"):
-            ensure_namespace(self.api, namespace)
+        # Given to its tenant, as `fairway join --adopt-namespaces default` does it: people try things out there.
+        ensure_namespace(self.api, "default", made("default", BASELINE))
+        ensure_namespace(self.api, "kube-system")
 
     def run_jobs(self, default_run_ms: int) -> None:
         """From now on pods are placed and run, and jobs have operators."""

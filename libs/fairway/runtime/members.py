@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from fairway.domain.tenancy import BASELINE
 from fairway.runtime.ports import Cluster
 from fairway.wire.capacity import Taint
 
@@ -22,7 +23,8 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     held there (auto, reservations, placeholders or ledger). `mode` pull: an agent beside it reports, and calls go over
     the bus. A `cordoned` cluster gets no new work; of one that is `emptied` the jobs start anew elsewhere. `uid` is
     that of its kube-system namespace: it tells one cluster from another behind the same address. No more than
-    `nodes` of it count. `confirmed` is when an operator last confirmed what it reports to have (ms)."""
+    `nodes` of it count. `confirmed` is when an operator last confirmed what it reports to have (ms). `max_pod_security`
+    is the highest level of Pod Security that Fairway may give a namespace there."""
 
     labels: dict[str, str] = {}
     taints: tuple[Taint, ...] = ()
@@ -33,6 +35,7 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     uid: str = ""
     nodes: int = 10_000
     confirmed: int = 0
+    max_pod_security: str = BASELINE
 
 
 NO_FACTS = Facts()

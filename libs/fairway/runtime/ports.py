@@ -217,11 +217,15 @@ class Cluster(Protocol):
 
     name: str
 
-    async def apply(self, kind: str, manifest: dict[str, Any]) -> Applied:
+    async def apply(self, kind: str, manifest: dict[str, Any], level: str = "") -> Applied:
         """Creates the object (field manager `fairway`) and its namespace, or finds it there as this attempt's. What is
         there is never changed: an object of that name with another `fairway.io/job` label, or none, is ClusterRefused
         with code NameConflict; one of another attempt, or on its way out, StaleObject; one that says it is this
-        attempt's and was not made by `fairway`, or has another seal than `manifest`, NoSeal."""
+        attempt's and was not made by `fairway`, or has another seal than `manifest`, NoSeal.
+
+        The namespace is made with the label of its tenant and at Pod Security `level` (empty: baseline), and raised to
+        it. One that is there without that label is somebody else's: ForeignNamespace; the system's: ReservedNamespace.
+        """
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         """Foreground deletion of the object if it carries `labels`; True when it and its pods are gone. Without a name

@@ -89,6 +89,8 @@ class Code(StrEnum):
     UNCONFIRMED_CAPACITY = "UnconfirmedCapacity"
     # An object in a member that says it is ours and does not carry our seal.
     NO_SEAL = "NoSeal"
+    # An attempt ended, too: the job's namespace is there in the member and was not given to Fairway.
+    FOREIGN_NAMESPACE = "ForeignNamespace"
     # A later version's, which this one does not know; its sentence says what it is.
     UNKNOWN = "Unknown"
 

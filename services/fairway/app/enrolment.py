@@ -136,9 +136,9 @@ class Enrolment:
             if self._bus is None or source.origin == "folder":
                 raise BadKubeconfig(name, "is in pull mode; join it with `fairway join --mode pull`")
             return await RemoteCluster.open(name, self._bus.client)
-        return await KubernetesCluster.from_kubeconfig(name, source.kubeconfig, self._options(source.origin))
+        return await KubernetesCluster.from_kubeconfig(name, source.kubeconfig, self.options(source.origin))
 
-    def _options(self, origin: str) -> Options:
+    def options(self, origin: str) -> Options:
         return member_options(self._settings, loopback=origin == "folder" or self._settings.allow_loopback)
 
     def _drop(self, name: str) -> None:

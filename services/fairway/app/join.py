@@ -32,30 +32,34 @@ def join(
     reserve: Annotated[str, typer.Option(help="how room is held: auto, reservations, placeholders, ledger")] = "auto",
     mode: Annotated[str, typer.Option(help="push: from the hub; pull: a process beside the member")] = "push",
     kinds: Annotated[str, typer.Option(help="kinds it has to serve, such as PyTorchJob,Job")] = "",
-    token_life: Annotated[str, typer.Option(help="of its token, which is renewed at a third of it")] = "720h",
+    token_life: Annotated[str, typer.Option(help="of its token, which is renewed at a third of it")] = "24h",
+    adopt_namespaces: Annotated[str, typer.Option(help="of the member, to be used by tenants of their names")] = "",
+    max_pod_security: Annotated[str, typer.Option(help="of a namespace there: restricted, baseline, privileged")] = "",
     nodes: Annotated[int, typer.Option(min=1, help="no more of its nodes count than this")] = 10_000,
     confirm_capacity: Annotated[
         bool, typer.Option("--confirm-capacity", help="of a member: what it reports to have is true, and counts")
     ] = False,
+    renew: Annotated[bool, typer.Option("--renew", help="rights and token anew, and all else as it was said")] = False,
     hub_kubeconfig: HubKubeconfig = "",
     allow_loopback: Loopback = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="print what would be applied in the member")] = False,
 ) -> None:
     """Let a cluster join the fleet; again, to rotate its token or to change what is said of it."""
     from fairway.app import joining, rights
-    from fairway.app.join_words import facts_of, kinds_of, seconds_of
+    from fairway.app.join_words import facts_of, kinds_of, level_of, namespaces_of, seconds_of
 
     try:
         joining.check_name(name)
         if confirm_capacity:
             _asked(joining.confirm_capacity(name, _hub(hub_kubeconfig), say))
             return
-        facts = msgspec.structs.replace(facts_of((labels, taints), reserve, mode), nodes=nodes)
+        facts = facts_of((labels, taints), reserve, mode, max_pod_security)
+        facts, adopted = msgspec.structs.replace(facts, nodes=nodes), namespaces_of(adopt_namespaces)
         if dry_run:
-            typer.echo(rights.page(reserve, mode), nl=False)
+            typer.echo(rights.page(facts), nl=False)
             return
         admin, hub = _administrator(kubeconfig, context, allow_loopback), _hub(hub_kubeconfig)
-        asked = kinds_of(kinds), seconds_of(token_life), allow_loopback
+        asked = kinds_of(kinds), seconds_of(token_life), allow_loopback, adopted, renew, level_of(max_pod_security)
         _asked(joining.join(joining.Wish(name, admin, hub, facts, *asked), say))
     except Failure as failure:
         end(failure)

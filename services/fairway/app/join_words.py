@@ -4,9 +4,10 @@ import re
 from typing import Literal, cast
 
 from fairway.app.failure import USAGE, Failure
+from fairway.domain.tenancy import BASELINE, LEVELS, reserved
 from fairway.runtime.members import Facts, Reserve
 from fairway.wire.capacity import Taint
-from fairway.workloads.names import is_label_key, is_label_value
+from fairway.workloads.names import is_label_key, is_label_value, is_namespace
 from fairway.workloads.registry import KINDS
 
 _RESERVE = ("auto", "reservations", "placeholders", "ledger")
@@ -17,7 +18,7 @@ _LEAST_S = 600
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
-def facts_of(said: tuple[str, str], reserve: str, mode: str) -> Facts:
+def facts_of(said: tuple[str, str], reserve: str, mode: str, level: str = "") -> Facts:
     """`said` are the labels and the taints. Failure names the word that is wrong."""
     if reserve not in _RESERVE:
         raise Failure(USAGE, f"--reserve {reserve} is not known", f"use {', '.join(_RESERVE)}")
@@ -25,7 +26,25 @@ def facts_of(said: tuple[str, str], reserve: str, mode: str) -> Facts:
         raise Failure(USAGE, f"--mode {mode} is not known", f"use {' or '.join(_MODES)}")
     labels = dict(map(_label, _words(said[0])))
     taints = tuple(map(_taint, _words(said[1])))
-    return Facts(labels, taints, cast(Reserve, reserve), cast(Literal["push", "pull"], mode))
+    way = cast(Literal["push", "pull"], mode)
+    return Facts(labels, taints, cast(Reserve, reserve), way, max_pod_security=level_of(level) or BASELINE)
+
+
+def level_of(text: str) -> str:
+    if text and text not in LEVELS:
+        raise Failure(USAGE, f"--max-pod-security {text} is not known", f"use {', '.join(LEVELS)}")
+    return text
+
+
+def namespaces_of(text: str) -> tuple[str, ...]:
+    """Those to be adopted. Failure names the one that cannot be."""
+    found = tuple(dict.fromkeys(_words(text)))
+    for name in found:
+        if not is_namespace(name):
+            raise Failure(USAGE, f"{name!r} is no namespace", "write names, with commas between them")
+        if reserved(name):
+            raise Failure(USAGE, f"namespace {name} is the system's", "no tenant's job may be there")
+    return found
 
 
 def _words(text: str) -> list[str]:

@@ -17,6 +17,7 @@ SECRET = "Secret.v1"
 HOME = "fairway-system"
 LABEL = "fairway.io/cluster"
 UID = "fairway.io/cluster-uid"
+RENEWS = "fairway.io/renews"
 _KUBECONFIG, _FACTS = "kubeconfig", "facts.json"
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -45,6 +46,23 @@ def secret(joined: Joined) -> Json:
         "annotations": {UID: joined.facts.uid},
     }  # fmt: skip
     return {"apiVersion": "v1", "kind": "Secret", "type": "fairway.io/cluster", "metadata": metadata, "data": data}
+
+
+def renewal_name(cluster: str) -> str:
+    return f"fairway-renewal-{cluster}"
+
+
+def renewal(cluster: str, config: Json) -> Json:
+    """The Secret with which tokens of a cluster are renewed: not one of those that every process follows."""
+    metadata = {"name": renewal_name(cluster), "namespace": HOME, "labels": {RENEWS: cluster}}
+    data = {_KUBECONFIG: kubeconfig_text(config)}
+    return {"apiVersion": "v1", "kind": "Secret", "type": "fairway.io/cluster", "metadata": metadata, "data": data}
+
+
+def read_renewal(manifest: Json) -> Any:
+    """Its kubeconfig, not checked. BadKubeconfig when it has none."""
+    where = f"Secret {HOME}/{(manifest.get('metadata') or {}).get('name')}"
+    return parsed(_untext(where, (manifest.get("data") or {}).get(_KUBECONFIG, "")), where)
 
 
 def kubeconfig_text(config: Json) -> str:

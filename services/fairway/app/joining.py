@@ -3,6 +3,7 @@
 Every step may be done again; joining again is how a token is rotated and how labels are changed.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -13,30 +14,39 @@ from msgspec import Struct
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_admin import Admin
 from fairway.adapters.kubernetes_config import Json
+from fairway.adapters.kubernetes_namespaces import ACCOUNT
 from fairway.adapters.system import SystemClock
 from fairway.app import rights
+from fairway.app.adopting import adopt
 from fairway.app.failure import DENIED, NOT_FOUND, USAGE, Failure
-from fairway.app.joined import HOME, LABEL, SECRET, Joined, read_secret, secret, secret_name, with_token
+from fairway.app.joined import HOME, LABEL, SECRET, Joined, read_secret, renewal, secret, secret_name, with_token
 from fairway.runtime.members import Facts
 from fairway.workloads.registry import KINDS
 
-# Server-side apply and tokens for an audience and a time are stable from here on.
-OLDEST = (1, 22)
+# ValidatingAdmissionPolicies, which bound what Fairway's account may write, are stable from here on.
+OLDEST = (1, 30)
+# A namespace without a label, which Fairway may not make.
+_UNLABELLED = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "fairway-tries"}}
+_TRIES, _TRY_S = 100, 0.2
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 Say = Callable[[str], None]
 
 
 class Wish(Struct, frozen=True):
     """`admin` and `hub` are checked kubeconfigs. `required` kinds must be served there; `seconds` is the life asked
-    for the token."""
+    for the token. Namespaces to `adopt` are there and become their tenants'. To `renew` is to join with what was said
+    of the cluster before, but for `level`, the highest of Pod Security, if it is said."""
 
     name: str
     admin: Json
     hub: Json
     facts: Facts
     required: tuple[str, ...] = ()
-    seconds: int = 30 * 86_400
+    seconds: int = 86_400
     loopback: bool = False
+    adopt: tuple[str, ...] = ()
+    renew: bool = False
+    level: str = ""
 
 
 def check_name(name: str) -> None:
@@ -52,15 +62,18 @@ async def join(wish: Wish, say: Say) -> None:
     hub = await Admin.open("hub", wish.hub, loopback=True)
     try:
         facts = await _examined(wish, member, hub, say)
-        for manifest in rights.objects(facts.reserve, facts.mode):
+        await adopt(member, wish.adopt, facts.max_pod_security, say)
+        for manifest in rights.objects(facts):
             await member.put(manifest)
-        say(f"account {HOME}/{rights.ACCOUNT} and its role are in {wish.name}")
-        credentials = None
+        say(f"account {HOME}/{ACCOUNT}, its roles and the policies that bound it are in {wish.name}")
+        credentials = renewer = None
         if facts.mode == "push":
-            token = await member.token(HOME, rights.ACCOUNT, wish.seconds)
-            credentials = with_token(wish.admin, token)
+            credentials, renewer = [
+                with_token(wish.admin, await member.token(HOME, account, wish.seconds))
+                for account in (ACCOUNT, rights.RENEWER)
+            ]
             await _tried(wish, credentials)
-        await _remembered(hub, Joined(wish.name, facts, credentials))
+        await _remembered(hub, Joined(wish.name, facts, credentials), renewer)
         say(f"Secret {HOME}/{secret_name(wish.name)} is in the hub: {wish.name} has joined, in {facts.mode} mode")
     finally:
         await member.close()
@@ -84,8 +97,13 @@ async def _examined(wish: Wish, member: Admin, hub: Admin, say: Say) -> Facts:
         raise Failure(DENIED, text, "install the operators (CRDs) first, or ask for fewer with --kinds")
     if rest := sorted(set(KINDS) - set(served)):
         say(f"not served there, and never placed there until they are: {_listed(rest)}")
-    await _check_unique(wish.name, uid, wish.hub)
-    return msgspec.structs.replace(wish.facts, uid=uid)
+    known = await _check_unique(wish.name, uid, wish.hub)
+    if not wish.renew:
+        return msgspec.structs.replace(wish.facts, uid=uid)
+    if known is None:
+        raise Failure(NOT_FOUND, f"no cluster has joined as {wish.name}", "leave --renew out to let it join")
+    level = wish.level or known.facts.max_pod_security
+    return msgspec.structs.replace(known.facts, uid=uid, max_pod_security=level)
 
 
 async def confirm_capacity(name: str, hub: Json, say: Say) -> None:
@@ -109,15 +127,18 @@ def _listed(kinds: Sequence[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
-async def _check_unique(name: str, uid: str, hub: Json) -> None:
-    """One name, one cluster: its room would be counted twice, or one cluster's jobs looked for in another."""
-    for one in await joined(hub):
+async def _check_unique(name: str, uid: str, hub: Json) -> Joined | None:
+    """One name, one cluster: its room would be counted twice, or one cluster's jobs looked for in another. What was
+    said of it before, if it has joined."""
+    every = await joined(hub)
+    for one in every:
         if one.name == name and one.facts.uid not in ("", uid):
             remedy = f"choose another name, or `fairway leave {name}` first"
             raise Failure(DENIED, f"{name} is the name of another cluster that has joined", remedy)
         if one.name != name and one.facts.uid == uid:
             text = f"this cluster has joined already, as {one.name}"
             raise Failure(DENIED, text, f"join it under that name, or `fairway leave {one.name}` first")
+    return next((one for one in every if one.name == name), None)
 
 
 async def joined(hub: Json) -> list[Joined]:
@@ -139,16 +160,26 @@ async def joined(hub: Json) -> list[Joined]:
 
 
 async def _tried(wish: Wish, credentials: Json) -> None:
-    """The account must be able to do the first thing that is asked of it."""
-    cluster = await KubernetesCluster.from_kubeconfig(wish.name, credentials, Options(loopback=wish.loopback))
+    """The account must be able to do the first thing that is asked of it, and bounded by its policies: an API server
+    heeds a new one a moment later."""
+    account = await Admin.open(wish.name, credentials, wish.loopback)
     try:
-        await cluster.get("Namespace.v1", "", "default")
+        for _ in range(_TRIES):
+            if "ValidatingAdmissionPolicy" in await account.refused(_UNLABELLED):
+                return
+            await asyncio.sleep(_TRY_S)
     finally:
-        await cluster.close()
+        await account.close()
+    text = f"{wish.name} does not hold Fairway's account to its policies"
+    raise Failure(DENIED, text, "see whether its API server serves and heeds ValidatingAdmissionPolicy")
 
 
-async def _remembered(hub: Admin, one: Joined) -> None:
+async def _remembered(hub: Admin, one: Joined, renewer: Json | None) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HOME}}
     if await hub.get(namespace) is None:
         await hub.put(namespace)
+    if renewer is None:
+        await hub.remove(renewal(one.name, {}))
+    else:
+        await hub.put(renewal(one.name, renewer))
     await hub.put(secret(one))

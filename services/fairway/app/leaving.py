@@ -10,9 +10,10 @@ from msgspec import Struct
 from fairway.adapters.kubernetes_admin import Admin
 from fairway.adapters.kubernetes_config import Json
 from fairway.app import rights
+from fairway.app.adopting import release
 from fairway.app.client import ENDED, Api
 from fairway.app.failure import DENIED, NOT_FOUND, Failure
-from fairway.app.joined import HOME, Joined, read_secret, secret, secret_name
+from fairway.app.joined import HOME, Joined, read_secret, renewal, secret, secret_name
 from fairway.runtime.prose import many
 
 _LOOK_S = 1.0
@@ -46,6 +47,7 @@ async def leave(wish: Farewell, api: Api, say: Say) -> None:
             await asyncio.sleep(_SETTLE_S)
             await _refuse_with_jobs(api, one)
         await hub.remove(_named(wish.name))
+        await hub.remove(renewal(wish.name, {}))
         say(f"{wish.name} has left the fleet")
     finally:
         await hub.close()
@@ -98,9 +100,10 @@ async def _drained(api: Api, name: str, say: Say) -> None:
 
 
 async def _cleared(wish: Farewell, admin: Json, say: Say) -> None:
-    """The namespace stays: others may live in it."""
+    """Fairway's own namespace stays: others may live in it."""
     member = await Admin.open(wish.name, admin, wish.loopback)
     try:
+        await release(member, say)
         for manifest in reversed(rights.objects()):
             if manifest["kind"] != "Namespace":
                 await member.remove(manifest)

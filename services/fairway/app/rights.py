@@ -10,13 +10,16 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from fairway.app.joined import HOME
+from fairway.adapters.kubernetes_namespaces import ACCOUNT, HOME, TENANT_ROLE
+from fairway.app import member_policies
+from fairway.domain.member_namespace import LEVEL_LABEL
+from fairway.domain.tenancy import RESTRICTED
+from fairway.runtime.members import NO_FACTS, Facts
 from fairway.wire.capacity import AUTO, PLACEHOLDERS, RESERVATIONS
 from fairway.workloads.registry import KINDS
 
 Json = dict[str, Any]
 
-ACCOUNT = "fairway-member"
 PUSH = "push"
 _RBAC = "rbac.authorization.k8s.io"
 _LABELS = {"app.kubernetes.io/name": "fairway", "app.kubernetes.io/component": "member"}
@@ -36,13 +39,14 @@ class Right(Struct, frozen=True):
         return {"apiGroups": [self.group], "resources": list(self.resources), "verbs": list(self.verbs)} | only
 
 
-# No patch and no update: what was created once is never changed, only deleted.
-_JOBS = ("get", "list", "watch", "create", "delete")
+# Of jobs no patch and no update: what was created once is never changed, only deleted.
+_READ, _WRITE = ("get", "list", "watch"), ("create", "delete")
 _GENERAL = (
     Right("", ("nodes",), ("list", "watch"), "the agent reports room"),
     Right("", ("pods",), ("list", "watch"), "the agent reports who uses it; a deletion waits for the last pod"),
-    Right("", ("namespaces",), ("create",), "a tenant's namespace is made for its first job"),
-    Right("", ("namespaces",), ("get",), "the question whether the API answers", ("default",)),
+    Right("", ("namespaces",), ("get", "create", "patch"), "a tenant's namespace is made, and raised in Pod Security"),
+    Right(_RBAC, ("rolebindings",), ("create",), "its rights in a tenant's namespace are taken there"),
+    Right(_RBAC, ("clusterroles",), ("bind",), "of all roles it may take that one", (TENANT_ROLE,)),
     Right("scheduling.k8s.io", ("priorityclasses",), ("create",), "a job's PriorityClass is made where it is missing"),
 )
 
@@ -52,58 +56,90 @@ _HOLDS = {
         Right("scheduling.koordinator.sh", ("reservations",), ("get", "list", "watch", "create", "deletecollection"),
               "Reservations hold room for a job before it is applied"),
     ),
-    PLACEHOLDERS: (
-        Right("", ("pods", "pods/status"), ("patch",), "a job's pod is given the room that a placeholder held"),
-    ),
 }  # fmt: skip
+_GIVES_ROOM = Right("", ("pods", "pods/status"), ("patch",), "a job's pod is given the room that a placeholder held")
+# An account of its own, which only a process with the agent uses: whoever steals the other's token has it for a day.
+RENEWER = "fairway-renewal"
 # At home, and nowhere else.
-_RENEWAL = Right("", ("serviceaccounts/token",), ("create",), "its own token is renewed in good time", (ACCOUNT,))
+_RENEWAL = Right("", ("serviceaccounts/token",), ("create",), "the tokens of both accounts are renewed in good time",
+                 (ACCOUNT, RENEWER))  # fmt: skip
 _ROOMS = Right("", ("pods",), ("get", "create", "deletecollection"), "placeholders are made and taken away")
 _ASKED = Right("coordination.k8s.io", ("leases",), ("get",), "which schedulers live, and so how room can be held",
                ("kube-scheduler", "koord-scheduler"))  # fmt: skip
 
 
-def rights(reserve: str = AUTO) -> tuple[Right, ...]:
-    """In every namespace of the member, for every kind of job this process knows; `reserve` as in
-    wire.capacity.RESERVE: without holding room in the member, less is needed."""
+def job_resources() -> dict[str, tuple[str, ...]]:
+    """Of every kind of job that this process knows, by API group."""
     groups: dict[str, set[str]] = {}
     for kind in KINDS.values():
         group, slash, _ = kind.api_version.partition("/")
         groups.setdefault(group if slash else "", set()).add(kind.plural)
-    why = "objects of jobs are applied, watched and removed"
-    jobs = [Right(group, tuple(sorted(groups[group])), _JOBS, why) for group in groups]
+    return {group: tuple(sorted(groups[group])) for group in sorted(groups)}
+
+
+def everywhere(reserve: str = AUTO) -> tuple[Right, ...]:
+    """In the whole member. `reserve` as in wire.capacity.RESERVE: without holding room there, less is needed."""
+    jobs = [Right(group, found, _READ, "jobs are followed") for group, found in job_resources().items()]
     holds = [right for way, found in _HOLDS.items() if reserve in (AUTO, way) for right in found]
     asked = [_ASKED] if reserve == AUTO else []
-    return (*_GENERAL, *sorted(jobs, key=lambda one: one.group), *asked, *holds)
+    return (*_GENERAL, *jobs, *asked, *holds)
 
 
-def at_home(reserve: str = AUTO, mode: str = PUSH) -> tuple[Right, ...]:
-    """In Fairway's own namespace of the member. `mode` pull: the kubelet renews the token of the pod beside it."""
-    renewal = [_RENEWAL] if mode == PUSH else []
-    return (*renewal, _ROOMS) if reserve in (AUTO, PLACEHOLDERS) else tuple(renewal)
+def in_tenants(reserve: str = AUTO) -> tuple[Right, ...]:
+    """In the namespaces of tenants, by a RoleBinding in each."""
+    why = "objects of jobs are applied and removed"
+    jobs = [Right(group, found, _WRITE, why) for group, found in job_resources().items()]
+    return (*jobs, _GIVES_ROOM) if reserve in (AUTO, PLACEHOLDERS) else tuple(jobs)
 
 
-def objects(reserve: str = AUTO, mode: str = PUSH) -> tuple[Json, ...]:
-    """To be applied in the member in this order."""
-    everywhere = _meta(ACCOUNT)
-    here = _meta(ACCOUNT, HOME)
+def at_home(reserve: str = AUTO) -> tuple[Right, ...]:
+    """In Fairway's own namespace of the member."""
+    return (_ROOMS,) if reserve in (AUTO, PLACEHOLDERS) else ()
+
+
+def to_renew(mode: str = PUSH) -> tuple[Right, ...]:
+    """Of the other account. `mode` pull: the kubelet renews the token of the pod beside the member."""
+    return (_RENEWAL,) if mode == PUSH else ()
+
+
+def objects(facts: Facts = NO_FACTS) -> tuple[Json, ...]:
+    """To be applied in the member in this order: what bounds the account comes before what it may."""
+    whole, tenants, here = _meta(ACCOUNT), _meta(TENANT_ROLE), _meta(ACCOUNT, HOME)
+    home = _meta(HOME)
+    home["labels"] |= {LEVEL_LABEL: RESTRICTED}
     subject = [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HOME}]
     return (
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": _meta(HOME)},
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": home},
+        *member_policies.policies(job_resources(), facts.max_pod_security),
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
-        _role("ClusterRole", everywhere, [right.rule() for right in rights(reserve)]),
-        _binding("ClusterRole", everywhere, subject),
-        _role("Role", here, [right.rule() for right in at_home(reserve, mode)]),
+        _role("ClusterRole", tenants, in_tenants(facts.reserve)),
+        _role("ClusterRole", whole, everywhere(facts.reserve)),
+        _binding("ClusterRole", whole, subject),
+        _role("Role", here, at_home(facts.reserve)),
         _binding("Role", here, subject),
+        *_renewer(facts.mode),
     )
 
 
-def page(reserve: str = AUTO, mode: str = PUSH) -> str:
+def _renewer(mode: str) -> tuple[Json, ...]:
+    if not to_renew(mode):
+        return ()
+    here = _meta(RENEWER, HOME)
+    return (
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
+        _role("Role", here, to_renew(mode)),
+        _binding("Role", here, [{"kind": "ServiceAccount", "name": RENEWER, "namespace": HOME}]),
+    )
+
+
+def page(facts: Facts = NO_FACTS) -> str:
     """The objects as YAML, each right with its reason."""
     head = "# What Fairway may do in a member cluster, as `fairway join` applies it and `--dry-run` prints it.\n"
-    lines = [_line(right, "") for right in rights(reserve)]
-    lines += [_line(right, f" in {HOME}") for right in at_home(reserve, mode)]
-    return head + "".join(lines) + documents(objects(reserve, mode))
+    lines = [_line(right, "") for right in everywhere(facts.reserve)]
+    lines += [_line(right, " in tenants' namespaces") for right in in_tenants(facts.reserve)]
+    lines += [_line(right, f" in {HOME}") for right in at_home(facts.reserve)]
+    lines += [_line(right, f" in {HOME}, of account {RENEWER}") for right in to_renew(facts.mode)]
+    return head + "".join(lines) + documents(objects(facts))
 
 
 def _line(right: Right, where: str) -> str:
@@ -118,7 +154,8 @@ def _meta(name: str, namespace: str = "") -> Json:
     return {"name": name, **({"namespace": namespace} if namespace else {}), "labels": dict(_LABELS)}
 
 
-def _role(kind: str, metadata: Json, rules: list[Json]) -> Json:
+def _role(kind: str, metadata: Json, found: Iterable[Right]) -> Json:
+    rules = [right.rule() for right in found]
     return {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": metadata, "rules": rules}
 
 

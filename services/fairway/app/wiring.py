@@ -63,7 +63,7 @@ log = structlog.get_logger()
 # NATS: the bytes of a stream are more than it has left to promise; it has too few servers for the copies.
 _NO_ROOM, _NO_PEERS = 10047, 10005
 # Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
-_WITH_MEMBERS = {"agent", "propagator", "watcher"}
+WITH_MEMBERS = {"agent", "propagator", "watcher"}
 
 
 class Parts(Struct):
@@ -113,12 +113,13 @@ class Parts(Struct):
         tasks: list[Coroutine[Any, Any, None]] = []
         if self.hub is not None:
             tasks.append(follow_file(Path(self.settings.hub_kubeconfig), self.hub))
-        if self.settings.stub_clusters or _WITH_MEMBERS.isdisjoint(names):
+        if self.settings.stub_clusters or WITH_MEMBERS.isdisjoint(names):
             return tasks
         tasks.append(self.enrolment.follow_folder())
         if self.hub is not None:
             tasks.append(self.enrolment.follow_hub(self.hub))
-            tasks.append(Renewal(self.enrolment, self.hub, self.clock, os.getpid()).run())
+            if "agent" in names:
+                tasks.append(Renewal(self.enrolment, self.hub, self.clock, os.getpid()).run())
             if "agent" in names and not self.settings.only_cluster:
                 tasks.append(Farewells(self.bus, self.clock, self.enrolment).run())
         return tasks
@@ -148,8 +149,8 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     if "global-scheduler" in names and settings.views_mib:
         await views_provisioned(bus, settings)
     enrolment = Enrolment(settings, bus)
-    with_members = not settings.stub_clusters and not _WITH_MEMBERS.isdisjoint(names)
-    with_hub = settings.hub_kubeconfig and not {*_WITH_MEMBERS, "gateway"}.isdisjoint(names)
+    with_members = not settings.stub_clusters and not WITH_MEMBERS.isdisjoint(names)
+    with_hub = settings.hub_kubeconfig and not {*WITH_MEMBERS, "gateway"}.isdisjoint(names)
     if with_members or with_hub:
         kubernetes_config.load()
     hub = await _hub(settings) if with_hub else None

@@ -14,7 +14,7 @@ class Copy(Struct, frozen=True):
     """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, and the
     PriorityClass that its pods name, with its value. `tokens`: its pods may have those of their service account.
     `judged`: admission looked at its pods; a version before 0.2 did not. `uid` is that of the attempt's object, once it
-    is known."""
+    is known; `level` the level of Pod Security that its namespace is to have."""
 
     kind: str
     namespace: str
@@ -27,6 +27,7 @@ class Copy(Struct, frozen=True):
     tokens: bool = False
     judged: bool = True
     uid: str = ""
+    level: str = ""
 
 
 class Made(Struct, frozen=True):
@@ -48,7 +49,8 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
     room = room_of(job, number)
     uid = next((one.uid for one in job.attempts if one.number == number), "")
     manifest, class_name, value = job.spec.manifest, work.priority_class, job.spec.priority
+    level = job.spec.pod_security
     return Copy(
         work.key, work.namespace, work.name, manifest, hub, room, class_name, value,
-        job.spec.tokens, judged=bool(job.spec.pod_security), uid=uid,
+        job.spec.tokens, judged=bool(level), uid=uid, level=level,
     )  # fmt: skip

@@ -10,6 +10,7 @@ from fairway.domain.retry import attempt_over, given_up, next_attempt
 from fairway.domain.tell import Jobs, Teller, current
 from fairway.domain.tenancy import reserved, reserved_reason
 from fairway.propagator.calls import APPLY, DELETE, HOLD, RELEASE, Made, copy_of
+from fairway.propagator.refusals import refused
 from fairway.propagator.view import View
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -66,10 +67,8 @@ def _dispatch(view: View, heard: Heard, now: int) -> Decision:
         text = f"{job.cluster} could not take the object: {outcome.text}"
         return Decision((next_attempt(teller, wire.Lost, Reason(Code.WEBHOOK_FAILED, text, remedy=_WEBHOOK)).step(),))
     if outcome.code == Code.UNSAFE_POD:
-        return Decision((given_up(teller, wire.Lost, Reason(Code.UNSAFE_POD, outcome.text)).step(),))
-    code = Code(outcome.code) if outcome.code in (Code.NAME_CONFLICT, Code.NO_SEAL) else Code.APPLY_REFUSED
-    text = f"{job.cluster} refused the object: {outcome.text}"
-    return Decision((attempt_over(teller, wire.Lost, Reason(code, text, remedy=_remedy(code))).step(),))
+        return Decision((given_up(teller, wire.Lost, refused(job, outcome)).step(),))
+    return Decision((attempt_over(teller, wire.Lost, refused(job, outcome)).step(),))
 
 
 def _held(teller: Teller, job: Job, outcome: Outcome) -> Decision:
@@ -114,11 +113,3 @@ def _recall(view: Jobs, heard: Heard, now: int) -> Decision:
 
 def gone(outcome: Outcome) -> bool:
     return outcome.ok and bool(outcome.body)
-
-
-def _remedy(code: Code) -> str:
-    if code is Code.NO_SEAL:
-        return "find out who made it there, and remove it: it carries Fairway's labels and is not Fairway's"
-    if code is Code.NAME_CONFLICT:
-        return "rename the job, or remove the object of that name from the cluster"
-    return "see what the cluster says, and whether Fairway may create such objects there"

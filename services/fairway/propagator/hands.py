@@ -102,11 +102,11 @@ class Hands:
         member = sealed(self._key, spot_of(call.cluster, copy.kind, member), (call.job, call.attempt), member)
         await self._classes.need(cluster, copy.priority_class, copy.priority)
         try:
-            return await cluster.apply(copy.kind, member)
+            return await cluster.apply(copy.kind, member, copy.level)
         except ClusterRefused as error:
             if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
                 raise
-        return await cluster.apply(copy.kind, member)
+        return await cluster.apply(copy.kind, member, copy.level)
 
     def _judged(self, manifest: dict[str, Any]) -> bool:
         """Of what an older version let in: whether its pods may have tokens, or that they may not run at all."""

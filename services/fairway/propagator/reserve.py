@@ -10,6 +10,8 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.job import State
+from fairway.domain.member_namespace import LEVEL_LABEL
+from fairway.domain.tenancy import RESTRICTED
 from fairway.propagator import classes
 from fairway.propagator.calls import Made
 from fairway.propagator.classes import ensure
@@ -108,7 +110,8 @@ class Rooms:
             if room.way != PLACEHOLDERS:
                 raise
             if error.code == "NotFound":
-                await ensure(member.cluster, "Namespace.v1", {"metadata": {"name": NAMESPACE}})
+                labels = {LEVEL_LABEL: RESTRICTED}
+                await ensure(member.cluster, "Namespace.v1", {"metadata": {"name": NAMESPACE, "labels": labels}})
                 raise Unreachable(f"namespace {NAMESPACE} was missing in {member.cluster.name}") from None
             if "serviceaccount" in error.text or "PriorityClass" in error.text:
                 self._classes.clear()

@@ -53,12 +53,12 @@ class Controlled(MemoryCluster):
 
     # What is asked of it.
 
-    async def apply(self, kind: str, manifest: Json) -> Applied:
+    async def apply(self, kind: str, manifest: Json, level: str = "") -> Applied:
         meta = manifest["metadata"]
         found = self.objects.get((kind, meta.get("namespace") or "default", meta["name"]))
         if found is not None and "deletionTimestamp" in found["metadata"] and not self.away:
             raise ClusterRefused("StaleObject", f"{meta['name']} is on its way out")
-        return await super().apply(kind, editing.applied(manifest))
+        return await super().apply(kind, editing.applied(manifest), level)
 
     def _create(self, key: Key, manifest: Json) -> None:
         super()._create(key, manifest)

@@ -27,8 +27,8 @@ class MemberPort:
             raise ClusterRefused(code, f"{self.name} says {code}")
         return await self._process.call(effect, self.name)
 
-    async def apply(self, kind: str, manifest: Json) -> Applied:
-        return await self._call(lambda: self._member.apply(kind, manifest))
+    async def apply(self, kind: str, manifest: Json, level: str = "") -> Applied:
+        return await self._call(lambda: self._member.apply(kind, manifest, level))
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         return await self._call(lambda: self._member.delete(kind, namespace, name, labels, wait_s))

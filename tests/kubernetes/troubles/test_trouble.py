@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from fleet import until
+from fleet import namespace, until
 from meddler import refusal
 from own import crd
 from troubled import HUB, JOBS, POLICIES, Troubled, job, policy, torch
@@ -25,7 +25,7 @@ def writes(asked: list[str], tenant: str) -> list[str]:
 
 def test_a_job_is_one_call_to_its_member_and_none_while_it_runs(fleet: Troubled, tenant: str) -> None:
     begun = len(fleet.asked("near"))
-    fleet.members["near"].create("v1/namespaces", {"metadata": {"name": tenant}})
+    fleet.members["near"].create("v1/namespaces", namespace(tenant))
     fleet.submit(tenant, "plain", ["near"], run_for="8s")
     fleet.arrives(tenant, "plain", "near")
     asked = writes(fleet.asked("near")[begun:], tenant)
@@ -43,7 +43,7 @@ def test_a_job_is_one_call_to_its_member_and_none_while_it_runs(fleet: Troubled,
 def take_name(fleet: Troubled, tenant: str, name: str) -> Json:
     """Somebody else's job of that name, which does nothing, in near."""
     near, theirs = fleet.members["near"], job(name)
-    near.create("v1/namespaces", {"metadata": {"name": tenant}})
+    near.create("v1/namespaces", namespace(tenant))
     theirs["spec"]["suspend"] = True
     return near.create(JOBS.format(tenant), theirs)
 
@@ -68,7 +68,7 @@ def test_a_name_that_is_taken_everywhere_says_so(fleet: Troubled, tenant: str) -
 
 def test_a_namespace_that_is_going_is_waited_out_elsewhere(fleet: Troubled, tenant: str) -> None:
     near = fleet.members["near"]
-    near.create("v1/namespaces", {"metadata": {"name": tenant}})
+    near.create("v1/namespaces", namespace(tenant))
     held = {"metadata": {"name": "held", "finalizers": ["example.org/hold"]}}
     near.create(f"v1/namespaces/{tenant}/configmaps", held)
     near.delete(f"v1/namespaces/{tenant}")
@@ -96,7 +96,7 @@ def gatekeeper(fleet: Troubled, tenant: str) -> Iterator[None]:
     selected = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": tenant}}}
     binding = {"policyName": name, "validationActions": ["Deny"], "matchResources": selected}
     near.create(f"{ADMISSION}/validatingadmissionpolicybindings", {"metadata": {"name": name}, "spec": binding})
-    near.create("v1/namespaces", {"metadata": {"name": tenant}})
+    near.create("v1/namespaces", namespace(tenant))
     probe = f"{JOBS.format(tenant)}?dryRun=All"
     until(lambda: near.http.post(f"/apis/{probe}", json=job("probe")).status_code == 422, "the policy is in force")
     yield

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fleet import until
+from fleet import namespace, until
 from tries import policy
 from troubled import JOBS, POLICIES, Troubled, job, ours
 from webhook import Webhook
@@ -17,7 +17,7 @@ def webhook(fleet: Troubled, tenant: str, tmp_path: Path) -> Iterator[Webhook]:
     """Of near, in force, and so far content with everything."""
     near, made = fleet.members["near"], Webhook(tmp_path, tenant)
     fleet.own.do(made.start())
-    near.create("v1/namespaces", {"metadata": {"name": tenant}})
+    near.create("v1/namespaces", namespace(tenant))
     made.register(near)
 
     def in_force() -> bool:

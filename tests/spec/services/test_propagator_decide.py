@@ -78,6 +78,16 @@ def test_a_webhook_that_does_not_answer_sends_the_job_back_and_spends_nothing(at
     assert "as it says" in said[0].why.text
 
 
+@pytest.mark.parametrize("code", [Code.FOREIGN_NAMESPACE, Code.RESERVED_NAMESPACE])
+def test_a_namespace_that_is_not_the_tenants_ends_the_attempt_with_the_cause_and_the_way_out(code: Code) -> None:
+    life = reserved()
+    said = events(decide(of(life), heard(life, outcomes=outcome("apply", False, code)), NOW))
+    assert (said[0].verb, said[0].why.code) == ("lost", code)
+    namespace = life.now.spec.workload.namespace
+    wanted = {Code.FOREIGN_NAMESPACE: f"fairway join c1 --renew --kubeconfig ADMIN --adopt-namespaces {namespace}"}
+    assert wanted.get(code, "of your own") in said[0].why.remedy
+
+
 UNDONE = {
     "cancelled meanwhile": reserved().then(wire.Recall, cluster="c1", why=STOP),
     "expired meanwhile": reserved().then(wire.Recall, cluster="c1", why=WHY),
