@@ -59,7 +59,8 @@ def _shared(spec: Field) -> Pod:
         **{name: View(spec[name]) for name in ("volumes", "serviceAccountName", "automountServiceAccountToken")},
     }
     nothing = Field({}, spec.problems, spec.up, "spec")
-    return Pod("", View(spec["podMetadata"]), View(nothing, moved=moved), needs_token=True)
+    described = View(spec["podMetadata"]), View(nothing, moved=moved)
+    return Pod("", lambda: described, (spec["serviceAccountName"],))
 
 
 def _pod(template: View, spec: Field, shared: Pod) -> Pod:
@@ -76,7 +77,10 @@ def _pod(template: View, spec: Field, shared: Pod) -> Pod:
     }
     nothing = Field({}, spec.problems, template.places[0].up, template.places[0].key)
     name = str(template["name"].value or "")
-    return Pod(name, template["metadata"], View(nothing, moved=moved), True, shared)
+    described = template["metadata"], View(nothing, moved=moved)
+    pod = Pod(name, lambda: described, moved["serviceAccountName"].places)
+    pod.shared = shared
+    return pod
 
 
 def _called(name: str, container: View) -> View:
