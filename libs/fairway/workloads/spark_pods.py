@@ -89,8 +89,8 @@ def _described(spec: Field, role: str) -> tuple[View, View]:
         "hostNetwork": View(field["hostNetwork"], below["hostNetwork"]),
         "priorityClassName": View(field["priorityClassName"], below["priorityClassName"]),
     }
-    notes = View(field["annotations"], template["metadata"]["annotations"])
-    return View(template["metadata"], moved={"annotations": notes}), View(below, moved=moved)
+    metadata = {name: View(field[name], template["metadata"][name]) for name in ("annotations", "labels")}
+    return View(template["metadata"], moved=metadata), View(below, moved=moved)
 
 
 def _main(role: str, field: Field, first: Field) -> dict[str, View]:
@@ -132,7 +132,7 @@ def _property(name: str, value: View, ruling: Ruling) -> None:
         _volume(volume[2], value, ruling)
     elif _APPARMOR.fullmatch(name):
         if value.value not in ("", "runtime/default") and not str(value.value).startswith("localhost/"):
-            _forbidden(value, f"is the AppArmor profile {shown(value.value)}", ruling)
+            ruling.baseline(value, f"is the AppArmor profile {shown(value.value)}")
     elif secret := _SECRETS.fullmatch(name):
         mounted = secret["name"] or str(value.value).partition(":")[0]
         named = Field(mounted, value.place.problems, value.place.up, value.place.key)
@@ -143,11 +143,6 @@ def _property(name: str, value: View, ruling: Ruling) -> None:
 
 def _volume(kind: str, value: View, ruling: Ruling) -> None:
     if kind == _HOST:
-        _forbidden(value, "mounts a path of the node", ruling)
-    elif kind not in _SAFE and ruling.restricted:
+        ruling.baseline(value, "mounts a path of the node")
+    elif kind not in _SAFE:
         ruling.strict(value, f"mounts a volume of type {kind}")
-
-
-def _forbidden(value: View, text: str, ruling: Ruling) -> None:
-    if not ruling.privileged:
-        ruling.baseline(value, text)

@@ -163,6 +163,7 @@ def _account(field: Field, ruling: Ruling) -> None:
 
 
 def _metadata(metadata: Field, ruling: Ruling) -> None:
+    tenant.labels(View(metadata["labels"]), ruling)
     for key, value in metadata["annotations"].pairs():
         if "{{" in key:
             ruling.unseen(View(value), "is an annotation whose name is filled in only at run time")

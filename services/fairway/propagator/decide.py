@@ -20,6 +20,7 @@ _LOOK_MS, _PATIENCE_MS = 100, 2_000
 # No code: nobody knows whether it was applied. An object of ours that is on its way out makes room in a moment.
 _PASSING = ("", "StaleObject")
 _WEBHOOK = "start that webhook again, or remove its configuration there"
+_UNSAFE = "change the job and submit it again, or have an administrator allow it in a TenantProfile"
 _HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
 
 
@@ -60,7 +61,8 @@ def _dispatch(view: Jobs, heard: Heard, now: int) -> Decision:
         text = f"{job.cluster} could not take the object: {outcome.text}"
         return Decision((next_attempt(teller, wire.Lost, Reason(Code.WEBHOOK_FAILED, text, remedy=_WEBHOOK)).step(),))
     if outcome.code == Code.UNSAFE_POD:
-        return Decision((given_up(teller, wire.Lost, Reason(Code.UNSAFE_POD, outcome.text)).step(),))
+        why = Reason(Code.UNSAFE_POD, outcome.text, remedy=_UNSAFE)
+        return Decision((given_up(teller, wire.Lost, why).step(),))
     code = Code.NAME_CONFLICT if outcome.code == "NameConflict" else Code.APPLY_REFUSED
     text = f"{job.cluster} refused the object: {outcome.text}"
     return Decision((attempt_over(teller, wire.Lost, Reason(code, text, remedy=_remedy(code))).step(),))
