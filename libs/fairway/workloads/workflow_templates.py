@@ -14,6 +14,7 @@ from fairway.workloads.fields import Field, shown
 from fairway.workloads.pod_security import tenant
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.spelling import check_spelling
 from fairway.workloads.pod_security.view import View
 from fairway.workloads.workflow_patch import check_patch
 
@@ -89,6 +90,7 @@ def _called(name: str, container: View) -> View:
 
 def besides(manifest: Field, ruling: Ruling) -> None:
     spec = manifest["spec"]
+    check_spelling(spec, ruling)
     _elsewhere(spec["workflowTemplateRef"], ruling)
     _metadata(spec["podMetadata"], ruling)
     check_patch(spec["podSpecPatch"], ruling)

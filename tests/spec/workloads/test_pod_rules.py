@@ -114,6 +114,30 @@ def test_nobody_labels_pods_as_ours(job: dict[str, Any], field: str) -> None:
         assert "only Fairway sets labels" in found[field]
 
 
+@pytest.mark.parametrize(
+    ("job", "field"),
+    [
+        pytest.param(but(workflow(), "spec.HostNetwork", True), "spec.HostNetwork", id="of a workflow"),
+        pytest.param(
+            but(workflow(), "spec.templates.0.container.SecurityContext", {"privileged": True}),
+            "spec.templates[0].container.SecurityContext", id="of a container",
+        ),
+        pytest.param(
+            but(workflow(), "spec.templates.0.container.securityContext.privIleged", True),
+            "spec.templates[0].container.securityContext.privIleged", id="inside a word",
+        ),
+        pytest.param(but(workflow(), "spec.ho\u017ftNetwork", True), "spec.ho\u017ftNetwork", id="with a long s"),
+        pytest.param(
+            but(workflow(), "spec.POD\u017fPECPATCH", "hostPID: true"), "spec.POD\u017fPECPATCH", id="of a patch"
+        ),
+        pytest.param(elastic(Template={"spec": {}}), "spec.Template", id="of a declared kind"),
+    ],
+)  # fmt: skip
+def test_a_field_in_another_case_is_refused_where_an_operator_may_read_it(job: dict[str, Any], field: str) -> None:
+    """Argo does when a parameter is a number."""
+    assert "is read as" in refusal(lambda: registry.read(job, KINDS))[field]
+
+
 def test_the_service_of_a_head_takes_no_addresses_of_others() -> None:
     job = but(ray_job(), "spec.rayClusterSpec.headGroupSpec.headService", {"spec": {"externalIPs": ["10.0.0.1"]}})
     found = refusal(lambda: registry.read(job))
