@@ -14,7 +14,7 @@ _ROLES = {
     "PaddleJob": ("paddle", "Worker"), "JAXJob": ("jax", "Worker"), "MXJob": ("mx", "Worker"),
     "MPIJob": ("mpi", "Launcher"),
 }  # fmt: skip
-_ROLE: Json = {"cores": 1, "memory": "256m", "serviceAccount": "default"}
+_ROLE: Json = {"cores": 1, "memory": "256m", "serviceAccount": "spark-operator-spark"}
 _SPECS: dict[str, Json] = {
     "Job.batch/v1": {"template": _TEMPLATE},
     "Job.batch.volcano.sh/v1alpha1": {"tasks": [{"name": "one", "replicas": 1, "template": _TEMPLATE}]},

@@ -53,7 +53,7 @@ def _spark(how: dict[str, str]) -> Json:
     return {
         "type": "Scala", "mode": "cluster", "image": "spark", "sparkVersion": "3.5.5", "mainClass": "A",
         "mainApplicationFile": "local:///a.jar", "restartPolicy": {"type": "Never"},
-        "driver": {**role, "serviceAccount": "default"}, "executor": {**role, "instances": 1},
+        "driver": {**role, "serviceAccount": "spark-operator-spark"}, "executor": {**role, "instances": 1},
     }  # fmt: skip
 
 

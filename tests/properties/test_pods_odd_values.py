@@ -1,6 +1,7 @@
 """Whatever stands anywhere in a manifest: it is refused with reasons or read, and never lets its reader fall."""
 
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,10 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairway.domain.tenancy import LEVELS, Tenancy
-from fairway.wire.reasons import Refused
+from fairway.wire.reasons import Reason, Refused
 from fairway.workloads import registry
+from fairway.workloads.fields import Field, Problems
+from fairway.workloads.pod_security import baseline, tenant
+from fairway.workloads.pod_security.pod import Pod
+from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.view import View
 from fairway.workloads.render import member_copy
-from hostile_pods import SITES
+from hostile_pods import SITES, batch_job
 
 ODD = st.sampled_from(
     [None, True, 0, -1, 2.5, "", "x", "{{x}}", [], [[]], [None], {}, {"x": {}}, [{"name": []}], "é" * 9]
@@ -30,15 +36,45 @@ def holders(value: Any) -> list[dict[str, Any]]:
     return ([value] if isinstance(value, dict) else []) + [one for each in inner for one in holders(each)]
 
 
+def loud(made: dict[str, Any]) -> list[Reason]:
+    """What the rules say of pods that are passed over because they say nothing."""
+    problems = Problems()
+    kind = registry.KINDS[f"{made['kind']}.{made['apiVersion']}"]
+    for pod in kind.pod_templates(Field(made, Problems())):
+        if pod.quiet():
+            described = Pod("", partial(moved, pod, problems))
+            tenant.check(described, ruling := Ruling(Tenancy("team")), kind.schedulers)
+            baseline.check(described, ruling)
+    return problems.reasons
+
+
+def moved(pod: Pod, problems: Problems) -> tuple[View, View]:
+    """The same pod, with what is wrong in it noted elsewhere."""
+    plain = pod.plain()
+    return View(Field(plain["metadata"], problems)), View(Field(plain["spec"], problems))
+
+
+def test_a_plain_pod_is_passed_over() -> None:
+    """Or the rules would be asked about each job."""
+    made = batch_job()
+    pods = registry.KINDS["Job.batch/v1"].pod_templates
+    assert [pod.quiet() for pod in pods(Field(made, Problems()))] == [False]
+    made["spec"]["template"]["spec"]["containers"][0].pop("securityContext")
+    assert [pod.quiet() for pod in pods(Field(made, Problems()))] == [True]
+
+
 @pytest.mark.parametrize("site", SITES, ids=lambda site: f"{site.kind} {site.role}")
 @settings(deadline=None)
 @given(data=st.data())
 def test_an_odd_value_anywhere_is_read_or_refused(site: Any, data: st.DataObject) -> None:
-    made = deepcopy(site.job())
+    made = site.job()
+    for holder in holders(made["spec"]) if data.draw(st.booleans()) else ():
+        holder.pop("securityContext", None)
     for _ in range(data.draw(st.integers(1, 3))):
         holder = data.draw(st.sampled_from(holders(made["spec"]) or [made]))
         key = data.draw(st.sampled_from((*FIELDS, *holder)))
         holder[key] = deepcopy(data.draw(ODD))
+    assert loud(made) == []
     level = data.draw(st.sampled_from(LEVELS))
     try:
         work = registry.read(made, may=lambda namespace: Tenancy(namespace, level))

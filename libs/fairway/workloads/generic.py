@@ -49,6 +49,7 @@ from fairway.workloads.kind import (
 from fairway.workloads.kubeflow import minimum
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.spelling import check_spelling
 from fairway.workloads.pod_security.view import View
 from fairway.workloads.pods import MOST_PODS, read_pod_set, read_replicas
 
@@ -174,7 +175,8 @@ class _Reader:
                 yield of_template(path, template)
 
     def besides(self, manifest: Field, ruling: Ruling) -> None:
-        """Containers beyond the templates that are named."""
+        """Containers beyond the templates that are named; nobody knows how the kind's operator reads its objects."""
+        check_spelling(manifest["spec"], ruling)
         known = {manifest.at(*_split(path), "spec").path for path in self._templates()}
         for place in _with_containers(manifest["spec"]):
             if place.path not in known:

@@ -25,6 +25,7 @@ from fairway.workloads.kind import (
     first_text,
 )
 from fairway.workloads.pod_security.pod import Pod, of_template
+from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
 from fairway.workloads.pods import MOST_PODS, read_pod_set, read_replicas, read_requests
 
@@ -152,6 +153,13 @@ def pod_templates(manifest: Field) -> Iterator[Pod]:
         yield of_template("submitter", _submitter_template(spec))
 
 
+def besides(manifest: Field, ruling: Ruling) -> None:
+    """The head's Service is made as it is given: with addresses of others it would take what is sent to them."""
+    service = manifest.at("spec", "rayClusterSpec", "headGroupSpec", "headService")
+    if service["spec"]["externalIPs"].given:
+        ruling.baseline(View(service["spec"]["externalIPs"]), "takes what is sent to addresses outside the cluster")
+
+
 def write_submitter(copy: dict[str, Any]) -> None:
     """Write KubeRay's default submitter out, so that its pod carries our labels and is counted as ours."""
     spec = copy["spec"]
@@ -172,6 +180,7 @@ RAYJOB = Kind(
     priority=priority,
     label_paths=label_paths,
     pod_templates=pod_templates,
+    besides=besides,
     ends=RAY,
     suspend_path=("spec", "suspend"),
     managed_by=("spec", "managedBy"),

@@ -7,11 +7,14 @@ Kubernetes only those pass whose effect is known (Spark 3.5, running-on-kubernet
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 from fairway.workloads.fields import Field, shown
 from fairway.workloads.pod_security import tenant
 from fairway.workloads.pod_security.baseline import APPARMOR
 from fairway.workloads.pod_security.pod import Pod
+from fairway.workloads.pod_security.quiet import quiet_class
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
 
@@ -38,35 +41,56 @@ _KNOWN = re.compile(
 )
 # Where the driver is made, and files of whoever makes it.
 _ELSEWHERE = re.compile(r"spark\.(master|submit\..+|remote|kerberos\..+|yarn\..+|jars\.ivySettings)")
+_LOOKED_AT = (_PREFIX, "spark.master", "spark.submit.", "spark.remote", "spark.kerberos.", "spark.yarn.", "spark.jars.")
+# Of a role: sizes, and what is Spark's own.
+_QUIET = frozenset((
+    "coreLimit", "coreRequest", "cores", "deleteOnTermination", "gpu", "image", "instances", "javaOptions", "labels",
+    "memory", "memoryLimit", "memoryOverhead", "nodeSelector", "podName", "priorityClassName",
+))  # fmt: skip
 _HOST, _SAFE = "hostPath", ("emptyDir", "persistentVolumeClaim")
 
 
 def pod_templates(manifest: Field) -> Iterator[Pod]:
-    """What the operator's webhook writes into a pod comes first, then the pod's template."""
     spec = manifest["spec"]
     for role in _ROLES:
-        field, template = spec[role], spec[role]["template"]
-        below = template["spec"]
-        listed = below["containers"].items()
-        first = listed[0] if listed else Field({}, spec.problems, field, "template")
-        main = View(
-            first, moved={**_main(role, field, first), "image": View(field["image"], first["image"], spec["image"])}
-        )
-        others = (*listed[1:], *field["sidecars"].items())
-        moved = {
-            "securityContext": View(field["podSecurityContext"], below["securityContext"]),
-            "containers": View(field["sidecars"], entries=(main, *(View(one) for one in others))),
-            "initContainers": _both(field["initContainers"], below["initContainers"]),
-            "volumes": _both(spec["volumes"], below["volumes"]),
-            "tolerations": _both(field["tolerations"], below["tolerations"]),
-            "schedulerName": View(field["schedulerName"], below["schedulerName"], spec["batchScheduler"]),
-            "serviceAccountName": View(below["serviceAccountName"], field["serviceAccount"]),
-            "hostNetwork": View(field["hostNetwork"], below["hostNetwork"]),
-            "priorityClassName": View(field["priorityClassName"], below["priorityClassName"]),
-        }
-        notes = View(field["annotations"], template["metadata"]["annotations"])
-        metadata = View(template["metadata"], moved={"annotations": notes})
-        yield Pod(role, metadata, View(below, moved=moved), needs_token=True)
+        field = spec[role]
+        quiet = partial(_quiet, spec.value, field.value)
+        yield Pod(role, partial(_described, spec, role), _accounts(field), quiet)
+
+
+def _accounts(field: Field) -> tuple[Field, ...]:
+    own = field["serviceAccount"]
+    return (field.at("template", "spec", "serviceAccountName"), own) if field["template"].given else (own,)
+
+
+def _quiet(spec: Any, role: Any) -> bool:
+    if type(spec) is not dict or type(role) is not dict or spec.get("volumes"):
+        return False
+    return _QUIET.issuperset(role) and quiet_class(role.get("priorityClassName")) and not spec.get("batchScheduler")
+
+
+def _described(spec: Field, role: str) -> tuple[View, View]:
+    """What the operator's webhook writes into a pod comes first, then the pod's template."""
+    field, template = spec[role], spec[role]["template"]
+    below = template["spec"]
+    listed = below["containers"].items()
+    first = listed[0] if listed else Field({}, spec.problems, field, "template")
+    image = View(field["image"], first["image"], spec["image"])
+    main = View(first, moved={**_main(role, field, first), "image": image})
+    others = (*listed[1:], *field["sidecars"].items())
+    moved = {
+        "securityContext": View(field["podSecurityContext"], below["securityContext"]),
+        "containers": View(field["sidecars"], entries=(main, *(View(one) for one in others))),
+        "initContainers": _both(field["initContainers"], below["initContainers"]),
+        "volumes": _both(spec["volumes"], below["volumes"]),
+        "tolerations": _both(field["tolerations"], below["tolerations"]),
+        "schedulerName": View(field["schedulerName"], below["schedulerName"], spec["batchScheduler"]),
+        "serviceAccountName": View(*_accounts(field)),
+        "hostNetwork": View(field["hostNetwork"], below["hostNetwork"]),
+        "priorityClassName": View(field["priorityClassName"], below["priorityClassName"]),
+    }
+    metadata = {name: View(field[name], template["metadata"][name]) for name in ("annotations", "labels")}
+    return View(template["metadata"], moved=metadata), View(below, moved=moved)
 
 
 def _main(role: str, field: Field, first: Field) -> dict[str, View]:
@@ -90,7 +114,9 @@ def besides(manifest: Field, ruling: Ruling) -> None:
             tenant.secret(View(mounted["name"]), ruling)
         for _, ref in spec[role]["envSecretKeyRefs"].pairs():
             tenant.secret(View(ref["name"]), ruling)
-    for key, field in spec["sparkConf"].pairs():
+    conf = spec["sparkConf"]
+    for key in [key for key in conf.mapping() if key.startswith(_LOOKED_AT)]:
+        field = conf[key]
         if key.startswith(_PREFIX):
             _property(key.removeprefix(_PREFIX), View(field), ruling)
         elif _ELSEWHERE.fullmatch(key):
@@ -106,7 +132,7 @@ def _property(name: str, value: View, ruling: Ruling) -> None:
         _volume(volume[2], value, ruling)
     elif _APPARMOR.fullmatch(name):
         if value.value not in ("", "runtime/default") and not str(value.value).startswith("localhost/"):
-            _forbidden(value, f"is the AppArmor profile {shown(value.value)}", ruling)
+            ruling.baseline(value, f"is the AppArmor profile {shown(value.value)}")
     elif secret := _SECRETS.fullmatch(name):
         mounted = secret["name"] or str(value.value).partition(":")[0]
         named = Field(mounted, value.place.problems, value.place.up, value.place.key)
@@ -117,11 +143,6 @@ def _property(name: str, value: View, ruling: Ruling) -> None:
 
 def _volume(kind: str, value: View, ruling: Ruling) -> None:
     if kind == _HOST:
-        _forbidden(value, "mounts a path of the node", ruling)
-    elif kind not in _SAFE and ruling.restricted:
+        ruling.baseline(value, "mounts a path of the node")
+    elif kind not in _SAFE:
         ruling.strict(value, f"mounts a volume of type {kind}")
-
-
-def _forbidden(value: View, text: str, ruling: Ruling) -> None:
-    if not ruling.privileged:
-        ruling.baseline(value, text)

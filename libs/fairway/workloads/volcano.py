@@ -28,6 +28,7 @@ from fairway.workloads.names import is_namespace
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.tenant import priority as check_priority
+from fairway.workloads.pod_security.tenant import scheduler as check_scheduler
 from fairway.workloads.pod_security.view import View
 from fairway.workloads.pods import read_pod_set, read_replicas
 
@@ -39,6 +40,7 @@ _STATES = {
 }  # fmt: skip
 # Of Volcano 1.10 (pkg/controllers/job/plugins): they add names, variables, ports and what the job itself shares, a
 # ConfigMap and a Secret of its own. Their arguments say no more than ports, names of tasks and paths in containers.
+_SCHEDULERS = ("volcano",)
 _PLUGINS = frozenset(("env", "mpi", "pytorch", "ssh", "svc", "tensorflow"))
 
 
@@ -102,13 +104,13 @@ def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
 def pod_templates(manifest: Field) -> Iterator[Pod]:
     spec = manifest["spec"]
     for index, task in enumerate(spec["tasks"].items()):
-        scheduler = View(task.at("template", "spec", "schedulerName"), spec["schedulerName"])
-        yield of_template(task["name"].text() or f"default{index}", task["template"], schedulerName=scheduler)
+        yield of_template(task["name"].text() or f"default{index}", task["template"])
 
 
 def besides(manifest: Field, ruling: Ruling) -> None:
     spec = manifest["spec"]
     check_priority(View(spec["priorityClassName"]), ruling)
+    check_scheduler(View(spec["schedulerName"]), ruling, _SCHEDULERS)
     for name, plugin in spec["plugins"].pairs():
         plugin.texts()
         if name not in _PLUGINS:
@@ -132,7 +134,7 @@ VOLCANO = Kind(
     label_paths=label_paths,
     pod_templates=pod_templates,
     besides=besides,
-    schedulers=("volcano",),
+    schedulers=_SCHEDULERS,
     ends=ENDS,
     drop=(("spec", "ttlSecondsAfterFinished"),),
     prepare=name_tasks,

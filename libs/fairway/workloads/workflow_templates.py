@@ -14,6 +14,7 @@ from fairway.workloads.fields import Field, shown
 from fairway.workloads.pod_security import tenant
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.spelling import check_spelling
 from fairway.workloads.pod_security.view import View
 from fairway.workloads.workflow_patch import check_patch
 
@@ -59,7 +60,8 @@ def _shared(spec: Field) -> Pod:
         **{name: View(spec[name]) for name in ("volumes", "serviceAccountName", "automountServiceAccountToken")},
     }
     nothing = Field({}, spec.problems, spec.up, "spec")
-    return Pod("", View(spec["podMetadata"]), View(nothing, moved=moved), needs_token=True)
+    described = View(spec["podMetadata"]), View(nothing, moved=moved)
+    return Pod("", lambda: described, (spec["serviceAccountName"],))
 
 
 def _pod(template: View, spec: Field, shared: Pod) -> Pod:
@@ -76,7 +78,10 @@ def _pod(template: View, spec: Field, shared: Pod) -> Pod:
     }
     nothing = Field({}, spec.problems, template.places[0].up, template.places[0].key)
     name = str(template["name"].value or "")
-    return Pod(name, template["metadata"], View(nothing, moved=moved), True, shared)
+    described = template["metadata"], View(nothing, moved=moved)
+    pod = Pod(name, lambda: described, moved["serviceAccountName"].places)
+    pod.shared = shared
+    return pod
 
 
 def _called(name: str, container: View) -> View:
@@ -85,6 +90,7 @@ def _called(name: str, container: View) -> View:
 
 def besides(manifest: Field, ruling: Ruling) -> None:
     spec = manifest["spec"]
+    check_spelling(spec, ruling)
     _elsewhere(spec["workflowTemplateRef"], ruling)
     _metadata(spec["podMetadata"], ruling)
     check_patch(spec["podSpecPatch"], ruling)
@@ -159,6 +165,7 @@ def _account(field: Field, ruling: Ruling) -> None:
 
 
 def _metadata(metadata: Field, ruling: Ruling) -> None:
+    tenant.labels(View(metadata["labels"]), ruling)
     for key, value in metadata["annotations"].pairs():
         if "{{" in key:
             ruling.unseen(View(value), "is an annotation whose name is filled in only at run time")

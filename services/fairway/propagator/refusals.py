@@ -5,6 +5,7 @@ from fairway.domain.decision import Outcome
 from fairway.domain.job import Job
 from fairway.wire.reasons import Code, Reason
 
+_UNSAFE = "change the job and submit it again, or have an administrator allow it in a TenantProfile"
 _NAMESPACES = (Code.FOREIGN_NAMESPACE, Code.RESERVED_NAMESPACE)
 
 
@@ -14,7 +15,7 @@ def refused(job: Job, outcome: Outcome) -> Reason:
         remedy = member_namespace.remedy(outcome.code, job.cluster, job.spec.workload.namespace)
         return Reason(Code(outcome.code), outcome.text, remedy=remedy)
     if outcome.code == Code.UNSAFE_POD:
-        return Reason(Code.UNSAFE_POD, outcome.text)
+        return Reason(Code.UNSAFE_POD, outcome.text, remedy=_UNSAFE)
     code = Code(outcome.code) if outcome.code in (Code.NAME_CONFLICT, Code.NO_SEAL) else Code.APPLY_REFUSED
     return Reason(code, f"{job.cluster} refused the object: {outcome.text}", remedy=_remedy(code))
 

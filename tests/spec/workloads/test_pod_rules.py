@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from workloads_builders import refusal
 
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.tenancy import LEVELS, PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads import registry
 from fairway.workloads.generic import load_generic
-from hostile_pods import batch_job, job, spark, template, workflow
+from hostile_pods import batch_job, job, ray_job, spark, template, workflow
 from pod_flaws import Json
 from pod_rules import ANYTHING, RULES, Rule, but, conf
 
@@ -89,6 +89,60 @@ def test_there_are_enough_of_them() -> None:
 )  # fmt: skip
 def test_what_everybody_may(job: dict[str, Any]) -> None:
     assert registry.read(job, KINDS).name == "one"
+
+
+@pytest.mark.parametrize(
+    ("job", "field"),
+    [
+        pytest.param(
+            but(spark(), "spec.driver.template", {"metadata": {"labels": {"fairway.io/job": "theirs"}}, "spec": {}}),
+            "spec.driver.template.metadata.labels['fairway.io/job']", id="of a template of Spark's",
+        ),
+        pytest.param(
+            but(workflow(), "spec.templateDefaults", {"metadata": {"labels": {"fairway.io/job": "theirs"}}}),
+            "spec.templateDefaults.metadata.labels['fairway.io/job']", id="of all templates of a workflow",
+        ),
+        pytest.param(
+            but(workflow(), "spec.artifactGC.podMetadata", {"labels": {"fairway.io/job": "theirs"}}),
+            "spec.artifactGC.podMetadata.labels['fairway.io/job']", id="of who removes artifacts",
+        ),
+    ],
+)  # fmt: skip
+def test_nobody_labels_pods_as_ours(job: dict[str, Any], field: str) -> None:
+    for level in LEVELS:
+        found = refusal(lambda level=level: registry.read(job, may=lambda name: Tenancy(name, level)))
+        assert "only Fairway sets labels" in found[field]
+
+
+@pytest.mark.parametrize(
+    ("job", "field"),
+    [
+        pytest.param(but(workflow(), "spec.HostNetwork", True), "spec.HostNetwork", id="of a workflow"),
+        pytest.param(
+            but(workflow(), "spec.templates.0.container.SecurityContext", {"privileged": True}),
+            "spec.templates[0].container.SecurityContext", id="of a container",
+        ),
+        pytest.param(
+            but(workflow(), "spec.templates.0.container.securityContext.privIleged", True),
+            "spec.templates[0].container.securityContext.privIleged", id="inside a word",
+        ),
+        pytest.param(but(workflow(), "spec.ho\u017ftNetwork", True), "spec.ho\u017ftNetwork", id="with a long s"),
+        pytest.param(
+            but(workflow(), "spec.POD\u017fPECPATCH", "hostPID: true"), "spec.POD\u017fPECPATCH", id="of a patch"
+        ),
+        pytest.param(elastic(Template={"spec": {}}), "spec.Template", id="of a declared kind"),
+    ],
+)  # fmt: skip
+def test_a_field_in_another_case_is_refused_where_an_operator_may_read_it(job: dict[str, Any], field: str) -> None:
+    """Argo does when a parameter is a number."""
+    assert "is read as" in refusal(lambda: registry.read(job, KINDS))[field]
+
+
+def test_the_service_of_a_head_takes_no_addresses_of_others() -> None:
+    job = but(ray_job(), "spec.rayClusterSpec.headGroupSpec.headService", {"spec": {"externalIPs": ["10.0.0.1"]}})
+    found = refusal(lambda: registry.read(job))
+    assert list(found) == ["spec.rayClusterSpec.headGroupSpec.headService.spec.externalIPs"]
+    assert registry.read(job, may=lambda name: Tenancy(name, PRIVILEGED)).name == "one"
 
 
 def test_a_profile_that_lists_classes_bounds_what_may_be_named() -> None:

@@ -1,25 +1,51 @@
 """One pod that a job makes, as its manifest describes it."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from fairway.workloads.fields import Field
+from fairway.workloads.pod_security.quiet import quiet_template
 from fairway.workloads.pod_security.view import View
 
 _LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
-@dataclass(frozen=True, slots=True)
 class Pod:
-    """`role` tells it from the other pods of its job. `needs_token`: what runs in it, or its operator, cannot do
-    without the token of its service account. `shared` is what this pod has in common with others of its job, and what
-    is looked at once."""
+    """`role` tells it from the other pods of its job. `describe` gives its metadata and its spec, and `quiet` whether
+    it says nothing that any rule below `restricted` looks at. `template` is the spec of its template, where it has one
+    of its own. `shared` is what this pod has in common with others of its job, and what is looked at once.
 
-    role: str
-    metadata: View
-    spec: View
-    needs_token: bool = False
+    `accounts` are where a pod names its service account that cannot do without the token of one, the last of them where
+    one may be written; the others have none."""
+
+    template: Field | None = None
     shared: "Pod | None" = None
+
+    def __init__(
+        self,
+        role: str,
+        describe: Callable[[], tuple[View, View]],
+        accounts: tuple[Field, ...] = (),
+        quiet: Callable[[], bool] = bool,
+    ) -> None:
+        self.role, self.accounts, self.quiet, self._describe = role, accounts, quiet, describe
+
+    @cached_property
+    def _described(self) -> tuple[View, View]:
+        return self._describe()
+
+    @property
+    def metadata(self) -> View:
+        return self._described[0]
+
+    @property
+    def spec(self) -> View:
+        return self._described[1]
+
+    @property
+    def needs_token(self) -> bool:
+        return bool(self.accounts)
 
     def plain(self) -> dict[str, Any]:
         """As its operator would make it, as plain data."""
@@ -36,7 +62,16 @@ class Pod:
 
 def of_template(role: str, template: Field, needs_token: bool = False, **moved: View) -> Pod:
     """The pod of a PodTemplateSpec; `moved` are fields of its spec that stand elsewhere."""
-    return Pod(role, View(template["metadata"]), View(template["spec"], moved=moved), needs_token)
+    spec = template["spec"]
+    accounts = (spec["serviceAccountName"],) if needs_token else ()
+    pod = Pod(
+        role,
+        lambda: (View(template["metadata"]), View(spec, moved=moved)),
+        accounts,
+        lambda: not moved and quiet_template(template.value),
+    )
+    pod.template = spec
+    return pod
 
 
 def containers(pod: Pod) -> list[View]:

@@ -22,16 +22,22 @@ class Ruling:
 
     def baseline(self, view: View, text: str) -> None:
         """Forbidden below `privileged`."""
-        self._level(view, text, BASELINE)
+        if not self.privileged:
+            self._level(view, text, BASELINE)
 
     def strict(self, view: View, text: str) -> None:
         """Forbidden by `restricted` alone."""
-        self._level(view, text, RESTRICTED)
+        if self.restricted:
+            self._level(view, text, RESTRICTED)
 
     def unseen(self, view: View, text: str) -> None:
         """It changes pods in a way that Fairway cannot look at, so only those may who may do anything."""
         if not self.privileged:
             self._say(view, text, f"write it out in the manifest, or {self._more(PRIVILEGED)}")
+
+    def never(self, view: View, text: str, remedy: str) -> None:
+        """Nobody may."""
+        self._say(view, text, remedy)
 
     def unlisted(self, view: View, text: str, field: str, otherwise: str) -> None:
         """Allowed where a TenantProfile lists it under `field`."""

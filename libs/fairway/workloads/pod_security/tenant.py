@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from fairway.wire.workload import Toleration
 from fairway.workloads.fields import shown
+from fairway.workloads.names import OURS
 from fairway.workloads.pod_security.pod import Pod, containers
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
@@ -34,6 +35,8 @@ def check(pod: Pod, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
         _token(spec["automountServiceAccountToken"], ruling)
     if spec.mentions("volumes"):
         _volumes(spec["volumes"], ruling)
+    if pod.metadata.mentions("labels"):
+        labels(pod.metadata["labels"], ruling)
     for container in containers(pod):
         if container.mentions("env") or container.mentions("envFrom"):
             _environment(container, ruling)
@@ -53,6 +56,15 @@ def account(view: View, ruling: Ruling, needs_token: bool = True) -> None:
             text = "needs the token of its service account, and that of `default` is not given out"
             own = f"leave it out or use {ruling.account}" if ruling.account else "leave it out"
             ruling.unlisted(place, text, TOKENS, own)
+
+
+def labels(view: View, ruling: Ruling) -> None:
+    """By ours a pod is counted as one of a job's: none may say so of itself, wherever its labels stand."""
+    for key, value in view.pairs():
+        if key.startswith(OURS):
+            ruling.never(value, "only Fairway sets labels under fairway.io/", "remove this label")
+        elif "{{" in key:
+            ruling.unseen(value, "is a label whose name is filled in only at run time")
 
 
 def priority(view: View, ruling: Ruling) -> None:
@@ -84,7 +96,7 @@ def scheduler(view: View, ruling: Ruling, schedulers: Iterable[str] = ()) -> Non
 
 
 def _node(view: View, ruling: Ruling) -> None:
-    if view.value not in (None, "") and not ruling.privileged:
+    if view.value not in (None, ""):
         ruling.baseline(view, f"puts the pod on node {shown(view.value)} past every scheduler")
 
 

@@ -11,11 +11,10 @@ _MOUNT = "automountServiceAccountToken"
 def withhold(kind: Kind, copy: dict[str, Any]) -> None:
     """No token in any pod; where it is needed, the account that the operator's chart makes, and no other."""
     for pod in kind.pod_templates(Field(copy, Problems())):
-        account = pod.spec["serviceAccountName"]
-        if not pod.needs_token:
-            spec = reach(copy, pod.spec.places[0].way)
+        if pod.template is not None and not pod.needs_token:
+            spec = pod.template.value or reach(copy, pod.template.way)
             if spec.get(_MOUNT) is None:
                 spec[_MOUNT] = False
-        elif kind.account and not any(one.text() for one in account.each()):
-            *way, name = account.places[-1].way
+        elif kind.account and not any(one.text() for one in pod.accounts):
+            *way, name = pod.accounts[-1].way
             reach(copy, tuple(way))[str(name)] = kind.account

@@ -1,0 +1,75 @@
+"""Whether a description of a pod says nothing that any rule below `restricted` looks at.
+
+Nearly every job does, and it is told in a few microseconds by the names of its fields alone. What is listed here is
+harmless whatever its value, or looked at here; everything else is left to the rules.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_POD = frozenset((
+    "activeDeadlineSeconds", "affinity", "containers", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostname",
+    "imagePullSecrets", "initContainers", "nodeSelector", "overhead", "priorityClassName", "resources",
+    "restartPolicy", "schedulingGates", "subdomain", "terminationGracePeriodSeconds", "tolerations",
+    "topologySpreadConstraints", "volumes",
+))  # fmt: skip
+_CONTAINER = frozenset((
+    "args", "command", "env", "image", "imagePullPolicy", "name", "ports", "resources", "restartPolicy", "stdin",
+    "terminationMessagePath", "terminationMessagePolicy", "tty", "volumeMounts", "workingDir",
+))  # fmt: skip
+_VOLUME = frozenset(("configMap", "downwardAPI", "emptyDir", "name", "persistentVolumeClaim"))
+_PORT = frozenset(("containerPort", "name", "protocol"))
+_VARIABLE = frozenset(("name", "value"))
+
+
+def quiet_template(template: Any) -> bool:
+    """Of a PodTemplateSpec."""
+    if type(template) is not dict or type(spec := template.get("spec")) is not dict:
+        return False
+    return quiet_metadata(template.get("metadata")) and _POD.issuperset(spec) and quiet_parts(spec)
+
+
+def quiet_metadata(metadata: Any) -> bool:
+    return metadata is None or (type(metadata) is dict and not metadata.get("annotations"))
+
+
+def quiet_parts(described: Mapping[str, Any]) -> bool:
+    """The fields of a pod, whatever else is among them, that are quiet or not by what stands in them."""
+    return all(
+        key not in described or (type(value := described[key]) is list and all(map(quiet, value)))
+        for key, quiet in _LISTS.items()
+    ) and quiet_class(described.get("priorityClassName"))
+
+
+def quiet_class(name: Any) -> bool:
+    return name is None or (type(name) is str and not name.startswith("system-") and "{{" not in name)
+
+
+def _container(value: Any) -> bool:
+    if type(value) is not dict or not _CONTAINER.issuperset(value):
+        return False
+    return _all(value.get("env"), _VARIABLE) and _all(value.get("ports"), _PORT)
+
+
+def _all(value: Any, known: frozenset[str]) -> bool:
+    """Whether these are mappings of known fields alone."""
+    return value is None or (type(value) is list and all(type(one) is dict and known.issuperset(one) for one in value))
+
+
+def _volume(value: Any) -> bool:
+    return type(value) is dict and _VOLUME.issuperset(value)
+
+
+def _toleration(value: Any) -> bool:
+    """One that names a taint, now and not later."""
+    if type(value) is not dict or type(key := value.get("key")) is not str:
+        return False
+    return bool(key) and "{{" not in key
+
+
+_LISTS: dict[str, Callable[[Any], bool]] = {
+    "containers": _container,
+    "initContainers": _container,
+    "volumes": _volume,
+    "tolerations": _toleration,
+}
