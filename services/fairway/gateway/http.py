@@ -9,7 +9,7 @@ from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -106,7 +106,7 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
         routes=[*routes, Route("/openapi.json", openapi)],
         exception_handlers={
             Problem: on_problem, Refused: on_refused, HTTPException: on_status, Unreachable: _away, StoreWiped: _away,
-            TimeoutError: _away, OSError: _away, ClientDisconnect: _gone, Exception: on_failure,
+            TimeoutError: _away, OSError: _away, Exception: on_failure,
         },
         lifespan=lifespan,
         middleware=[Middleware(Gate, settings.callers, hosts, settings.limits, ports)],
@@ -170,8 +170,3 @@ def _of_fleet(fleet: Fleet, streams: Streams) -> Table:
 async def _away(request: Request, error: Exception) -> Response:
     cause = str(error) or "the working set is being rebuilt from the record"
     return await on_problem(request, away(cause, "nothing was changed; try again"))
-
-
-async def _gone(request: Request, error: Exception) -> Response:
-    """The client went away while it was still sending: nobody reads this, and nothing has failed."""
-    return await on_problem(request, Problem(400, "the request ended before its body was there"))

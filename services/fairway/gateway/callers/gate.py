@@ -32,7 +32,8 @@ class Gate:
             self._hosts.check(request)
             access = await self._access(request)
             with self._in_hand.one(access.caller.user):
-                scope.setdefault("state", {})["access"] = access
+                # `caller` is who every message that comes of this request says it is of.
+                scope["state"] = {**scope.get("state", {}), "access": access, "caller": access.actor}
                 await self._app(scope, receive, _named(send, access.request))
         except Problem as problem:
             await (await on_problem(request, problem))(scope, receive, send)
