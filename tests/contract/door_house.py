@@ -19,8 +19,9 @@ from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.pace import HttpLimits
 from fairway.gateway.http import HttpSettings, create_app
 from fairway.runtime.catalog import Catalog
+from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Clock, Cluster, Outgoing
+from fairway.runtime.ports import Clock, Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.policy import Placement

@@ -11,7 +11,7 @@ from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.adapters.system import SystemClock
 from fairway.kubesim import Cluster as SimCluster
 from fairway.kubesim.meta import Deletion
-from fairway.runtime import ports
+from fairway.runtime import cluster_port
 
 Json = dict[str, Any]
 ABSENT = "Absent.example.org/v1"
@@ -35,7 +35,7 @@ CRD: Json = {
 class House(Protocol):
     """`cluster` is the port, `team` a namespace that nobody else uses."""
 
-    cluster: ports.Cluster
+    cluster: cluster_port.Cluster
     team: str
 
     def refuse(self, mode: str, for_ms: int = 0) -> None:
@@ -57,7 +57,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.twin = MemoryCluster("m1", SystemClock(), [JOB, KINDS[1]])
-        self.cluster: ports.Cluster = self.twin
+        self.cluster: cluster_port.Cluster = self.twin
 
     def refuse(self, mode: str, for_ms: int = 0) -> None:
         self.twin.away = True
@@ -80,7 +80,7 @@ class Memory:
 class Simulated:
     team = "team"
 
-    def __init__(self, cluster: ports.Cluster, sim: SimCluster) -> None:
+    def __init__(self, cluster: cluster_port.Cluster, sim: SimCluster) -> None:
         self.cluster, self.sim = cluster, sim
 
     def refuse(self, mode: str, for_ms: int = 0) -> None:

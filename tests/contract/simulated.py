@@ -9,7 +9,7 @@ from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_watch import Pace
 from fairway.adapters.system import SystemClock
 from fairway.kubesim import Cluster, KubeSim, NodeGroup
-from fairway.runtime.ports import Change
+from fairway.runtime.cluster_port import Change
 
 Json = dict[str, Any]
 JOB = "Job.batch/v1"

@@ -10,7 +10,7 @@ from simulated import JOB, job, simulated
 
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.runtime.ports import Cluster, ClusterRefused
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.workloads.seal import SEAL
 
 SEALED = {"annotations": {SEAL: "v1 j1/1 00 aa"}}

@@ -8,7 +8,8 @@ import pytest
 from houses import House
 from simulated import JOB, OURS, config_map, job
 
-from fairway.runtime.ports import Applied, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Applied, ClusterRefused
+from fairway.runtime.ports import Unreachable
 
 Json = dict[str, Any]
 

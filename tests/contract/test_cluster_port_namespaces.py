@@ -9,7 +9,7 @@ import pytest
 from houses import House
 from simulated import JOB, job
 
-from fairway.runtime.ports import ClusterRefused
+from fairway.runtime.cluster_port import ClusterRefused
 
 Json = dict[str, Any]
 NAMESPACE = "Namespace.v1"

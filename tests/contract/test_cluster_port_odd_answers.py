@@ -12,7 +12,8 @@ from scripted_api import Answer, ScriptedApi, json, status
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_watch import Pace
-from fairway.runtime.ports import Applied, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Applied, ClusterRefused
+from fairway.runtime.ports import Unreachable
 
 KIND = "ConfigMap.v1"
 QUICK = Pace(first=0.01, most=0.05, absent=0.02, idle=0.1)

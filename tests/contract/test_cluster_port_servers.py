@@ -9,7 +9,7 @@ import pytest
 from houses import House
 from simulated import JOB, OURS, POD, config_map, job, synced, until
 
-from fairway.runtime.ports import Applied, ClusterRefused
+from fairway.runtime.cluster_port import Applied, ClusterRefused
 
 # No scheduler is asked: nobody starts it, and it goes only when it is deleted.
 SPEC = {"schedulerName": "nobody", "containers": [{"name": "main", "image": "x"}]}

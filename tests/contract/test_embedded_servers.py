@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 
 from fairway.adapters.embedded import EmbeddedServer, StartError, nats_cluster, nats_server, valkey_server
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.wiring import provisioned
+from fairway.app.streams import provisioned
 
 Start = Callable[..., Awaitable[EmbeddedServer]]
 BOTH = pytest.mark.parametrize("start", [nats_server, valkey_server], ids=["NATS", "Valkey"])

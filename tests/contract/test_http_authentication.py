@@ -11,7 +11,7 @@ from door_house import ADMIN, NOBODY, TENANT_A, TENANT_B, House, callers, opened
 from fairway.adapters.memory_clock import ManualClock
 from fairway.gateway.callers.caller import Ask, Caller
 from fairway.gateway.callers.pace import HttpLimits
-from fairway.runtime.ports import ClusterRefused
+from fairway.runtime.cluster_port import ClusterRefused
 
 LIST = "/v1/jobs?namespace=team-a"
 

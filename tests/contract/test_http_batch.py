@@ -1,4 +1,5 @@
-"""Many jobs as one request: each is answered for itself, and all of them are stored at once."""
+"""Many jobs as one request: each is answered for itself, and all of them are stored at once. And one that can never
+be."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -109,3 +110,9 @@ async def test_a_body_that_is_no_batch_is_refused_whole(house: House, body: Any,
     assert await house.said() == []
 
 
+async def test_what_the_bus_never_takes_is_refused_with_the_reason_and_not_told_to_come_back(house: House) -> None:
+    house.bus.max_payload = 600
+    got = await house.http.post("/v1/jobs", json={"manifest": job(), "policies": [POLICY]})
+    assert (got.status_code, got.json()["code"]) == (413, "Unsayable")
+    assert "this cannot be said on the bus" in got.json()["title"] and "Retry-After" not in got.headers
+    assert not house.bus.stored("JOBS")

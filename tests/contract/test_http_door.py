@@ -242,11 +242,3 @@ async def test_whoever_submits_is_named_with_the_door_whatever_the_body_says_of_
     (said,) = await house.submitted()
     assert said.who is not None and said.source == said.who.via == "http"
     assert said.who.user == "admin" and said.who.request
-
-
-async def test_what_the_bus_never_takes_is_refused_with_the_reason_and_not_told_to_come_back(house: House) -> None:
-    house.bus.max_payload = 600
-    got = await house.http.post("/v1/jobs", json={"manifest": job(), "policies": [POLICY]})
-    assert (got.status_code, got.json()["code"]) == (413, "Unsayable")
-    assert "this cannot be said on the bus" in got.json()["title"] and "Retry-After" not in got.headers
-    assert not house.bus.stored("JOBS")

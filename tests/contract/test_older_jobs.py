@@ -14,8 +14,9 @@ from fairway.domain.decision import Call, Outcome
 from fairway.domain.tenancy import PRIVILEGED, Tenancy
 from fairway.propagator.calls import APPLY, Copy
 from fairway.propagator.hands import Hands
+from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Cluster, Outgoing
+from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from hostile_pods import batch_job

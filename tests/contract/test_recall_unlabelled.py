@@ -14,8 +14,8 @@ from fairway.domain.decision import Call
 from fairway.kubesim import Cluster
 from fairway.propagator.calls import DELETE, Copy
 from fairway.propagator.hands import Hands
+from fairway.runtime.cluster_port import Cluster as Port
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Cluster as Port
 from fairway.wire import jobs as wire
 
 KEY = b"a key"

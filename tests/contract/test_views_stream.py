@@ -6,7 +6,7 @@ from pathlib import Path
 from fairway.adapters.embedded import nats_server
 from fairway.adapters.nats_bus import NatsBus
 from fairway.app.settings import Settings
-from fairway.app.wiring import provisioned, views_provisioned
+from fairway.app.streams import provisioned, views_provisioned
 
 
 async def streams(folder: Path, most: str, settings: Settings) -> dict[str, tuple[float | None, int | None]]:

@@ -21,7 +21,7 @@ from fairway.app.fleet import HUB, Plan, equal_clusters
 from fairway.app.pipeline import STAGES
 from fairway.app.replay_fleet import allocatable, configured, record
 from fairway.app.replay_trace import GPU
-from fairway.app.wiring import provisioned
+from fairway.app.streams import provisioned
 from fairway.runtime.ports import Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire

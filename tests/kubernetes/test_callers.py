@@ -16,7 +16,7 @@ from own import Own
 from test_http_callers import ASKED, ROLES, A, B, ask
 
 from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.runtime.ports import Cluster
+from fairway.runtime.cluster_port import Cluster
 
 DEPLOY = Path(__file__).parents[2] / "deploy" / "hub"
 RBAC = "rbac.authorization.k8s.io"

@@ -20,8 +20,8 @@ from fairway.app.failure import Failure
 from fairway.app.joined import Joined, read_secret, secret
 from fairway.kubereal.build import tools
 from fairway.kubereal.plane import Planes, Spec, kubeconfig, member
+from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.members import Facts
-from fairway.runtime.ports import ClusterRefused
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 Json = dict[str, Any]

@@ -19,8 +19,8 @@ from fairway.kubereal.admin import admin
 from fairway.kubereal.build import tools
 from fairway.kubereal.plane import Plane, Planes, kubeconfig, member
 from fairway.propagator.holds import Room, manifests, priority_class
+from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.members import Facts
-from fairway.runtime.ports import ClusterRefused
 from fairway.wire.capacity import PLACEHOLDERS, Slot
 from fairway.wire.workload import PodSet
 

@@ -9,7 +9,7 @@ from memory_fleet import Fleet, done, policy, running, runs
 from fairway.adapters.memory_cluster import MemoryCluster, Scene
 from fairway.domain.found import verdicts
 from fairway.domain.job import Job
-from fairway.runtime.ports import Change
+from fairway.runtime.cluster_port import Change
 
 FOR_EVER = runs(ends="")
 

@@ -3,7 +3,7 @@
 from hmac import compare_digest
 from typing import Any
 
-from fairway.runtime.ports import ClusterRefused
+from fairway.runtime.cluster_port import ClusterRefused
 from fairway.wire.reasons import Code
 from fairway.workloads.render import made_by_fairway
 from fairway.workloads.seal import seal_of

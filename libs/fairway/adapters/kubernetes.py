@@ -21,7 +21,7 @@ from fairway.adapters.kubernetes_namespaces import Namespaces
 from fairway.adapters.kubernetes_remove import Removal, Remover
 from fairway.adapters.kubernetes_shape import Shape
 from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope
-from fairway.runtime.ports import Applied, Change
+from fairway.runtime.cluster_port import Applied, Change
 
 if TYPE_CHECKING:
     from kubernetes_asyncio.client import ApiClient

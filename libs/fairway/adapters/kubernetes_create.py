@@ -15,7 +15,8 @@ from fairway.adapters.adoption import check_sealed
 from fairway.adapters.kubernetes_http import METADATA, Failing, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.adapters.kubernetes_namespaces import Namespaces
-from fairway.runtime.ports import Applied, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Applied, ClusterRefused
+from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
 

@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Struct
 from yarl import URL
 
-from fairway.runtime.ports import ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.ports import Unreachable
 
 if TYPE_CHECKING:
     from kubernetes_asyncio.client import ApiClient

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes_http import Http, Refusal, Request
-from fairway.runtime.ports import ClusterRefused
+from fairway.runtime.cluster_port import ClusterRefused
 from fairway.wire.reasons import Code
 
 T = TypeVar("T")

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from fairway.adapters.kubernetes_http import MERGE, METADATA, Http, Refusal, Request
 from fairway.domain.member_namespace import LEVEL_LABEL, above, made, raised, refusal
-from fairway.runtime.ports import ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.ports import Unreachable
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -10,7 +10,8 @@ from msgspec import Struct
 from fairway.adapters.kubernetes_http import METADATA, METADATA_LIST, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.adapters.kubernetes_watch import Reflector, Scope, Since
-from fairway.runtime.ports import Change, Unreachable
+from fairway.runtime.cluster_port import Change
+from fairway.runtime.ports import Unreachable
 
 _PODS = "Pod.v1"
 _TRIES = 3

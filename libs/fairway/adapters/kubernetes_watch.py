@@ -17,7 +17,8 @@ from msgspec import Struct
 from fairway.adapters.kubernetes_http import Http, Refusal, Request, Silent, Status
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed, Resource
 from fairway.adapters.kubernetes_shape import Line, Shape
-from fairway.runtime.ports import Change, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Change, ClusterRefused
+from fairway.runtime.ports import Unreachable
 
 log = structlog.get_logger()
 _OURS = "fairway.io/"

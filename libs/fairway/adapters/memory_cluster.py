@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from fairway.adapters.adoption import check_sealed
 from fairway.domain import member_namespace
-from fairway.runtime.ports import Applied, Change, Clock, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
+from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire.reasons import Code
 from fairway.workloads.render import ATTEMPT_LABEL, FIELD_MANAGER, JOB_LABEL
 

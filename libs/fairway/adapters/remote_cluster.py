@@ -17,7 +17,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from fairway.adapters import remote_wire as rw
-from fairway.runtime.ports import Applied, Change, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
+from fairway.runtime.ports import Unreachable
 
 log = structlog.get_logger()
 Json = dict[str, Any]

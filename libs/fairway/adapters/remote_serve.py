@@ -13,7 +13,8 @@ from nats.aio.msg import Msg
 
 from fairway.adapters import remote_wire as rw
 from fairway.adapters.remote_cluster import Batch
-from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
+from fairway.runtime.ports import Unreachable
 
 log = structlog.get_logger()
 Do = Callable[[dict[str, Any]], Awaitable[Any]]

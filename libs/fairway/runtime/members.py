@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from fairway.domain.tenancy import BASELINE
-from fairway.runtime.ports import Cluster
+from fairway.runtime.cluster_port import Cluster
 from fairway.wire.capacity import Taint
 
 Reserve = Literal["auto", "reservations", "placeholders", "ledger"]

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from fairway.runtime.ports import Cluster, ClusterRefused
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.wire.capacity import AUTO, LEDGER, PLACEHOLDERS, RESERVATIONS
 
 _LEASE = "Lease.coordination.k8s.io/v1"

@@ -10,7 +10,8 @@ from msgspec import Struct
 from fairway.agent.decide import Seen, parts
 from fairway.agent.holds import ways
 from fairway.domain.tell import message_id
-from fairway.runtime.ports import Bus, Change, Clock, Cluster, ClusterRefused, Ids, Outgoing, Unreachable
+from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
+from fairway.runtime.ports import Bus, Clock, Ids, Outgoing, Unreachable
 from fairway.runtime.sayable import Unsayable
 from fairway.wire import subjects
 from fairway.wire.capacity import RESERVATIONS, Taint

@@ -12,7 +12,7 @@ from fairway.adapters.kubernetes_config import Json
 from fairway.adapters.kubernetes_namespaces import HOME, binding
 from fairway.domain.member_namespace import ADOPTED_LABEL, LEVEL_LABEL, is_tenants
 from fairway.domain.tenancy import BASELINE, LEVELS, TENANT_LABEL, reserved
-from fairway.runtime.ports import ClusterRefused
+from fairway.runtime.cluster_port import ClusterRefused
 from fairway.workloads.registry import KINDS
 from fairway.workloads.render import FIELD_MANAGER, JOB_LABEL
 

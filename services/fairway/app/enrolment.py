@@ -18,8 +18,8 @@ from fairway.agent import SHAPES
 from fairway.agent.service import Settings as AgentSettings
 from fairway.app.joined import HOME, LABEL, SECRET, Joined, read_secret
 from fairway.app.settings import Settings
+from fairway.runtime.cluster_port import Change, Cluster
 from fairway.runtime.members import Facts, Members
-from fairway.runtime.ports import Change, Cluster
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()

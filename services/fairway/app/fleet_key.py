@@ -17,7 +17,8 @@ import structlog
 
 from fairway.app.joined import HOME, SECRET
 from fairway.app.settings import Settings
-from fairway.runtime.ports import Cluster, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Unreachable
 
 log = structlog.get_logger()
 Json = dict[str, Any]

@@ -95,7 +95,8 @@ def leave(
 
 
 def _asked(work: Any) -> None:
-    from fairway.runtime.ports import ClusterRefused, Unreachable
+    from fairway.runtime.cluster_port import ClusterRefused
+    from fairway.runtime.ports import Unreachable
 
     try:
         asyncio.run(work)

@@ -29,8 +29,9 @@ from fairway.agent.service import Agent
 from fairway.app.enrolment import agent_settings, follow_file, member_options
 from fairway.app.settings import Settings
 from fairway.domain.tell import message_id
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.members import Facts, Members
-from fairway.runtime.ports import Bus, Clock, Cluster, ClusterRefused, Outgoing, Unreachable
+from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
 from fairway.wire import subjects
 from fairway.wire.fleet import Configured
 

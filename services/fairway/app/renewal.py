@@ -23,7 +23,8 @@ from fairway.app.joined import (
     token_of,
     with_token,
 )
-from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Clock, Unreachable
 
 log = structlog.get_logger()
 _LOOK_S = 60.0

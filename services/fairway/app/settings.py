@@ -83,6 +83,13 @@ def _namespaces(name: str, given: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def _system_namespaces(text: Callable[[str, str], str]) -> SystemNamespaces:
+    return SystemNamespaces(
+        _namespaces("ADMIN_NAMESPACES", text("ADMIN_NAMESPACES", ",".join(SYSTEM_NAMESPACES.admin))),
+        _namespaces("RESERVED_NAMESPACES", text("RESERVED_NAMESPACES", "")),
+    )
+
+
 def _limits(text: Callable[[str, str], str]) -> HttpLimits:
     plain = HttpLimits()
     return HttpLimits(
@@ -129,10 +136,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         views_days=_whole("VIEWS_DAYS", text("VIEWS_DAYS", str(plain.views_days)), 1, 365),
         fleet_key_file=text("FLEET_KEY_FILE", ""),
         views_mib=_whole("VIEWS_MIB", text("VIEWS_MIB", str(plain.views_mib)), 0, 1 << 20),
-        namespaces=SystemNamespaces(
-            _namespaces("ADMIN_NAMESPACES", text("ADMIN_NAMESPACES", ",".join(plain.namespaces.admin))),
-            _namespaces("RESERVED_NAMESPACES", text("RESERVED_NAMESPACES", "")),
-        ),
+        namespaces=_system_namespaces(text),
         metrics_host=text("METRICS_HOST", plain.metrics_host),
         metrics_port=_whole("METRICS_PORT", text("METRICS_PORT", "0"), 0, 65_535),
     )

@@ -1,7 +1,7 @@
 """For the benchmark of the pipeline alone: clusters that take everything at once and show nothing."""
 
 from fairway.domain.decision import Call, Outcome
-from fairway.runtime.ports import Applied
+from fairway.runtime.cluster_port import Applied
 
 
 async def stub_act(call: Call) -> Outcome:

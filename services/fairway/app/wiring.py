@@ -1,6 +1,5 @@
 """The one place that chooses adapters: from names of services to loops ready to run."""
 
-import asyncio
 import contextlib
 import os
 from collections.abc import Callable, Coroutine, Sequence
@@ -8,10 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import structlog
 from msgspec import Struct
-from nats.js.errors import APIError
 
 from fairway.adapters import kubernetes_config
 from fairway.adapters.kubernetes import KubernetesCluster, Options
@@ -31,6 +28,7 @@ from fairway.app.fleet_key import fleet_key
 from fairway.app.member import announce, keep_informed
 from fairway.app.renewal import Renewal
 from fairway.app.settings import Settings
+from fairway.app.streams import provisioned, views_provisioned
 from fairway.app.stub import stub_act
 from fairway.gateway.http import HttpSettings, create_app
 from fairway.gateway.limiter import Limiter
@@ -45,9 +43,10 @@ from fairway.queue.place import place
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
 from fairway.runtime.catalog import Catalog
+from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.members import Members
-from fairway.runtime.ports import Cluster, Unreachable
+from fairway.runtime.ports import Unreachable
 from fairway.runtime.recorder import Recorder
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
@@ -56,12 +55,9 @@ from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion
 from fairway.watcher.view import LIST_MS
 from fairway.wire import asks
-from fairway.wire.subjects import RECORD, VIEWS_STREAM, Stream
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()
-# NATS: the bytes of a stream are more than it has left to promise; it has too few servers for the copies.
-_NO_ROOM, _NO_PEERS = 10047, 10005
 # Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
 WITH_MEMBERS = {"agent", "propagator", "watcher"}
 
@@ -173,38 +169,6 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
         parts.ids, read, parts.catalog, come, parts.hub, limiter, of.limits, own_hosts(of), parts.meter.refused,
         of.namespaces.admin,
     )  # fmt: skip
-
-
-async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = RECORD) -> None:
-    while True:
-        try:
-            return await bus.provision(streams, replicas)
-        except (TimeoutError, OSError):
-            await asyncio.sleep(0.2)
-        except Exception as error:
-            if not _passing(error):
-                raise
-            await asyncio.sleep(0.2)
-
-
-def _passing(error: Exception) -> bool:
-    """The bus is starting, or has no leader at the moment, or not all its servers know each other yet."""
-    code = getattr(error, "err_code", 0)
-    if code == _NO_ROOM:
-        return False
-    if code == _NO_PEERS:
-        return "insufficient" not in str(error)  # storage: that does not pass
-    return "unavailable" in str(error).lower() or "timeout" in type(error).__name__.lower()
-
-
-async def views_provisioned(bus: NatsBus, settings: Settings) -> None:
-    """NATS sets the room for them aside. Where there is none, work goes on without: a replay says what is missing."""
-    age, size = settings.views_days * 86_400, settings.views_mib << 20
-    stream = msgspec.structs.replace(VIEWS_STREAM, max_age=age, max_bytes=size)
-    try:
-        await provisioned(bus, settings.replicas, (stream,))
-    except APIError as error:
-        log.warning("no stream for views: decisions cannot be replayed", cause=str(error), setting="FAIRWAY_VIEWS_MIB")
 
 
 async def _hub(settings: Settings) -> KubernetesCluster:

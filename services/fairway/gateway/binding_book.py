@@ -19,7 +19,8 @@ from fairway.gateway.bindings import (
     stamps_of,
 )
 from fairway.gateway.hub_objects import HubObject
-from fairway.runtime.ports import Clock, Cluster, ClusterRefused
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Clock
 from fairway.wire.reasons import Code
 
 log = structlog.get_logger()

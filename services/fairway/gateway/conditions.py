@@ -12,7 +12,8 @@ import structlog
 from msgspec import Struct
 
 from fairway.gateway.hub_objects import HubObject, Json
-from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Clock, Unreachable
 
 log = structlog.get_logger()
 READY, IN_FORCE = "Ready", "InForce"

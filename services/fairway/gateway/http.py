@@ -33,8 +33,9 @@ from fairway.gateway.reading import Envelope, Reading
 from fairway.gateway.setting import SettingsDoor, Taken
 from fairway.gateway.stream import Streams
 from fairway.gateway.submit import Accepted, Door
+from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Cluster, Ids, StoreWiped, Unreachable
+from fairway.runtime.ports import Ids, StoreWiped, Unreachable
 from fairway.runtime.story import Story, Why
 from fairway.wire.reasons import Code, Refused
 

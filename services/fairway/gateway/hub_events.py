@@ -11,8 +11,9 @@ from fairway.domain.job import Job
 from fairway.domain.tell import message_id
 from fairway.gateway.hub_objects import HubObject
 from fairway.runtime import prose
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.narrate import narrate
-from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire import jobs as wire
 from fairway.workloads.registry import KINDS
 

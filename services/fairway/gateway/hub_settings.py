@@ -15,9 +15,9 @@ from fairway.gateway.hub_objects import QUEUE, WATCHED, HubObject, Key, digest, 
 from fairway.gateway.post import Outbox, Post
 from fairway.gateway.settling import named_settings
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
+from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
 from fairway.runtime.narrate import reason
-from fairway.runtime.ports import Change
 from fairway.wire import fleet, subjects
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, is_policy, read_policy

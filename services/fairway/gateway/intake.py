@@ -24,8 +24,9 @@ from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.settling import Settling
 from fairway.gateway.submitter import Submitter
 from fairway.gateway.waiting_room import WaitingRoom
+from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable, Wanted
+from fairway.runtime.ports import Unreachable, Wanted
 from fairway.runtime.vital import vital
 from fairway.workloads.registry import KINDS
 

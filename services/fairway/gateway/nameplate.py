@@ -2,7 +2,8 @@
 
 import structlog
 
-from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Clock, Unreachable
 
 log = structlog.get_logger()
 NAMESPACE, NAME, URL = "fairway-system", "fairway", "url"

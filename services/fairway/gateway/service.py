@@ -8,8 +8,8 @@ from fairway.gateway.intake import Intake
 from fairway.gateway.limiter import Limiter
 from fairway.gateway.nameplate import put_up
 from fairway.gateway.narrator import Narrator
+from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Cluster
 from fairway.runtime.vital import vital
 
 

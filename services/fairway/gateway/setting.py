@@ -22,7 +22,7 @@ from fairway.gateway.hub_objects import (
 )
 from fairway.gateway.problem import Problem, answer, refused
 from fairway.gateway.submit import Door
-from fairway.runtime.ports import Cluster, ClusterRefused
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
 

@@ -16,8 +16,9 @@ from fairway.gateway.hub_objects import HubObject, cleaned, ended
 from fairway.gateway.hub_settings import HubSettings
 from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.waiting_room import WaitingRoom
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Cluster, ClusterRefused, Wanted
+from fairway.runtime.ports import Wanted
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.registry import KINDS

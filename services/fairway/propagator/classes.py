@@ -4,7 +4,8 @@ from typing import Any
 
 import structlog
 
-from fairway.runtime.ports import Clock, Cluster, ClusterRefused
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Clock
 
 log = structlog.get_logger()
 KIND = "PriorityClass.scheduling.k8s.io/v1"

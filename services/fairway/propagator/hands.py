@@ -15,8 +15,9 @@ from fairway.propagator import calls
 from fairway.propagator.calls import Copy, Made
 from fairway.propagator.classes import Classes
 from fairway.propagator.reserve import Rooms
+from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Applied, Cluster, ClusterRefused, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Refused

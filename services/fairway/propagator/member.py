@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from fairway.propagator.handover import Clear, Place, Pod, Take, attempt_of, next_steps, seen
 from fairway.propagator.holds import KINDS, NAMESPACE, POD, RESERVATION, ROOM_LABEL, Room
-from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
+from fairway.runtime.ports import Unreachable
 from fairway.workloads.render import ATTEMPT_LABEL, GATE, HOLD_LABEL, JOB_LABEL
 
 log = structlog.get_logger()

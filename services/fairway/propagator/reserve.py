@@ -17,7 +17,8 @@ from fairway.propagator.calls import Made
 from fairway.propagator.classes import ensure
 from fairway.propagator.holds import NAMESPACE, RESERVATION, Room, manifests, priority_class
 from fairway.propagator.member import Attempt, Member
-from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Store, StoreWiped, Unreachable, Wanted
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Clock, Store, StoreWiped, Unreachable, Wanted
 from fairway.wire.capacity import PLACEHOLDERS, ClusterInfo
 
 log = structlog.get_logger()

@@ -11,7 +11,8 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.adapters.memory_cluster import Key, MemoryCluster
-from fairway.runtime.ports import Applied, Clock, ClusterRefused
+from fairway.runtime.cluster_port import Applied, ClusterRefused
+from fairway.runtime.ports import Clock
 from fairway.simulation import editing, pods
 from fairway.simulation.pods import GPU, NODE, POD
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeVar
 
-from fairway.runtime.ports import Applied, Change, ClusterRefused
+from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
 from fairway.simulation.member import Member
 from fairway.simulation.process import Process
 from fairway.simulation.weather import Weather

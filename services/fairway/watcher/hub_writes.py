@@ -11,7 +11,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.runtime.ports import Cluster, ClusterRefused
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.wire.workload import Workload
 from fairway.workloads.ends import as_seen
 from fairway.workloads.kind import FAILED, SUCCEEDED

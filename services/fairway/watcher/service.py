@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 import structlog
 
+from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.members import Members
-from fairway.runtime.ports import Change, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.ports import Unreachable
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.telemetry import Meter
 from fairway.runtime.views import JobsView

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from fairway.domain.decision import Call, Outcome
-from fairway.runtime.ports import Bus, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Bus, Unreachable
 from fairway.watcher.doubts import COMPARE, GONE, STRIPPED, THERE, Compare, Doubt, Look
 from fairway.watcher.edits import Edit, Marks, edits, marks
 from fairway.wire import jobs as wire

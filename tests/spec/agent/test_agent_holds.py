@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fairway.agent.holds import ways
-from fairway.runtime.ports import ClusterRefused
+from fairway.runtime.cluster_port import ClusterRefused
 
 NOW = 1_700_000_100_000  # 2023-11-14 22:15:00Z
 FRESH, STALE = "2023-11-14T22:14:58.123456Z", "2023-11-14T22:13:30.000000Z"

@@ -10,7 +10,8 @@ import pytest
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import CountingIds, ManualClock, settle
 from fairway.agent import Agent, Settings
-from fairway.runtime.ports import Change, Unreachable
+from fairway.runtime.cluster_port import Change
+from fairway.runtime.ports import Unreachable
 from fairway.wire import subjects
 from fairway.wire.capacity import Taint
 from fairway.wire.fleet import Configured, Report

@@ -20,8 +20,9 @@ from fairway.gateway.desk import Desk
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.gateway.intake import Intake
 from fairway.gateway.limiter import Limiter, in_turn
+from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Change, Commit, Outgoing
+from fairway.runtime.ports import Commit, Outgoing
 from fairway.wire.reasons import Code
 from fairway.workloads.registry import KINDS
 

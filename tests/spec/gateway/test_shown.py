@@ -10,8 +10,8 @@ from fairway.domain.tenancy import SYSTEM_NAMESPACES
 from fairway.gateway.desk import Desk
 from fairway.gateway.intake import Intake
 from fairway.gateway.limiter import Limiter
+from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
-from fairway.runtime.ports import Change
 
 SHOWN = thing(JOB, "train", spec={}, status={"active": 1})
 

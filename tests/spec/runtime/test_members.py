@@ -4,8 +4,8 @@ import asyncio
 
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.members import Facts, Members
-from fairway.runtime.ports import Cluster
 
 
 def cluster(name: str) -> MemoryCluster:

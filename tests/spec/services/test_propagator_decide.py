@@ -6,7 +6,7 @@ from lives import T0, Life, S, dispatched, failing, queued, reserved, running
 
 from fairway.domain.decision import NOTHING, Call, Decision, Outcome
 from fairway.propagator.decide import copy_of, decide
-from fairway.runtime.ports import Applied
+from fairway.runtime.cluster_port import Applied
 from fairway.wire import jobs as wire
 from fairway.wire.jobs import HubRef
 from fairway.wire.reasons import Code, Reason

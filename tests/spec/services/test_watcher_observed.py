@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairway.runtime.ports import Change
+from fairway.runtime.cluster_port import Change
 from fairway.watcher.service import observed
 
 LABELS = {"fairway.io/job": "speech-1", "fairway.io/attempt": "2"}

@@ -14,7 +14,8 @@ from msgspec import Struct
 from fairway.domain.resources import parse_quantity
 from fairway.kubereal.admin import Admin, Json, admin
 from fairway.kubereal.plane import Plane
-from fairway.runtime.ports import ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.ports import Unreachable
 
 USE = "fairway.test/cpu-use"
 # Koordinator writes a node's batch resources anew when figures are older than 30 s, and drops them after 5 minutes.

@@ -23,7 +23,8 @@ from fairway.app.failure import DENIED, ERROR, Failure
 from fairway.app.fleet import Fleet
 from fairway.domain.submission import raw
 from fairway.runtime import private
-from fairway.runtime.ports import ClusterRefused, Outgoing
+from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.ports import Outgoing
 from fairway.wire import subjects
 from fairway.wire.inbound import SubmitRequest
 from fairway.workloads.quota import KIND as TREE

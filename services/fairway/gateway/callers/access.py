@@ -12,7 +12,8 @@ from fairway.gateway.callers.kept import Kept
 from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.tokens import Hub, Tokens
 from fairway.gateway.problem import Problem
-from fairway.runtime.ports import Clock, Cluster
+from fairway.runtime.cluster_port import Cluster
+from fairway.runtime.ports import Clock
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code
 

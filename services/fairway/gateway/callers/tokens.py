@@ -14,7 +14,8 @@ from fairway.gateway.callers.caller import Caller
 from fairway.gateway.callers.kept import Kept
 from fairway.gateway.callers.keys import TOKEN, Keys
 from fairway.gateway.problem import Problem, away
-from fairway.runtime.ports import Clock, Cluster, ClusterRefused, Unreachable
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire.reasons import Code
 
 log = structlog.get_logger()
