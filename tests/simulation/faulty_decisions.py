@@ -15,7 +15,7 @@ from fairway.queue import turn
 from fairway.reserver import capacity
 from fairway.reserver import decide as reserving
 from fairway.watcher import decide as watching
-from fairway.watcher import missing
+from fairway.watcher import missing, whose
 from fairway.watcher import service as watcher
 from fairway.watcher.view import Roster
 from fairway.wire import jobs as wire
@@ -62,16 +62,7 @@ def hasty(patch: Patch) -> None:
 
 def credulous(patch: Patch) -> None:
     """What any attempt shows is taken for what the present one does."""
-    observed = watching._observed
-
-    def believed(view: Any, heard: Heard, now: int) -> Decision:
-        job: Job | None = view.jobs.get(heard.message.job)
-        if job is None:
-            return observed(view, heard, now)
-        message = msgspec.structs.replace(heard.message, attempt=job.attempt, cluster=job.cluster)
-        return observed(view, msgspec.structs.replace(heard, message=message), now)
-
-    patch.setattr(watching, "_observed", believed)
+    patch.setattr(whose, "attempt_of", lambda job, seen: job.attempt)
 
 
 def trusting(patch: Patch) -> None:
