@@ -1,11 +1,12 @@
 """A member, or whoever has taken its place, that answers without end: it is not read without end."""
 
+import asyncio
 import zlib
 
 import msgspec
 import pytest
 from aiohttp import web
-from test_cluster_port_odd_answers import KIND, api, lines, page, told
+from test_cluster_port_odd_answers import KIND, api, config_map, lines, page, told
 
 from fairway.adapters import kubernetes_http, remote_wire
 from fairway.runtime.ports import Unreachable
@@ -16,6 +17,7 @@ async def endless(request: web.BaseRequest) -> web.StreamResponse:
     await response.prepare(request)
     for _ in range(1_000):
         await response.write(b" " * 1_000)
+        await asyncio.sleep(0.01)
     return response
 
 
@@ -26,11 +28,12 @@ async def test_an_answer_is_read_as_far_as_an_answer_may_go(monkeypatch: pytest.
             await cluster.get(KIND, "team", "a")
 
 
-async def test_a_line_of_a_watch_that_does_not_end_is_given_up_and_listed_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_line_of_a_watch_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kubernetes_http, "_MOST_LINE", 10_000)
-    async with api(page(), lines(b" " * 100_000, hang=True), page(version="9")) as (scripted, cluster):
-        assert await told(cluster, syncs=2) == ["synced", "synced"]
-        assert "watch" not in scripted.asked[2]
+    added = {"type": "ADDED", "object": config_map("b", "2", "43")}
+    expired = {"type": "ERROR", "object": {"code": 410}}
+    async with api(page(), endless, lines(added, expired), page()) as (_, cluster):
+        assert await told(cluster, syncs=2) == ["synced", "+b", "-b", "synced"]
 
 
 @pytest.mark.parametrize(("size", "taken"), [(10_000, True), (10_001, False)])

@@ -8,18 +8,21 @@ import httpx
 import msgspec
 import pytest
 import pytest_asyncio
+from door_house import ADMIN, bearer, callers
 from hub_house import House, opened
 
 from fairway.adapters.memory_clock import CountingIds
 from fairway.admission.service import service as admission
 from fairway.admission.understand import understand
 from fairway.gateway.http import HttpSettings, create_app
+from fairway.inbound.service import service as inbound
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop
 from fairway.runtime.ports import Outgoing
 from fairway.runtime.telemetry import Meter
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.inbound import SubmitRequest
 from pod_rules import RULES, Rule
 
 Json = dict[str, Any]
@@ -49,8 +52,8 @@ class Doors:
     async def bus(self, rule: Rule) -> None:
         """As a tenant speaks on the bus."""
         raws = (msgspec.Raw(msgspec.json.encode(rule.job)), msgspec.Raw(msgspec.json.encode(policy(rule.job))))
-        said = wire.Submitted(tenant="team", manifest=raws[0], policies=raws[1:], client="c", at=1)
-        subject = subjects.job(said.verb, said.tenant)
+        said = SubmitRequest(manifest=raws[0], policies=raws[1:], client="c")
+        subject = subjects.inbound(said.verb, "team")
         await self.house.bus.publish([Outgoing("by-hand", subject, msgspec.json.encode(said))])
 
     async def dry_run(self, rule: Rule) -> Json:
@@ -71,16 +74,21 @@ def policy(job: Json) -> Json:
 async def doors() -> AsyncIterator[Doors]:
     catalog = Catalog()
     async with opened() as house:
-        loop = asyncio.create_task(Loop(admission(catalog), house.world, Meter()).run())
-        settings = HttpSettings(CountingIds(), lambda said: understand(said, "dry-run", 0, catalog), catalog)
+        services = (admission(catalog), inbound())
+        loops = [asyncio.create_task(Loop(one, house.world, Meter()).run()) for one in services]
+        understands = lambda said: understand(said, "dry-run", 0, catalog)  # noqa: E731 - it has no other name here
+        settings = HttpSettings(CountingIds(), understands, catalog, callers(house.world.clock))
         app = create_app(house.world, settings)
         async with (
             app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8080") as http,
+            httpx.AsyncClient(
+                transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8080", headers=bearer(ADMIN)
+            ) as http,
         ):
             yield Doors(house, http)
-        loop.cancel()
-        await asyncio.wait([loop])
+        for loop in loops:
+            loop.cancel()
+        await asyncio.wait(loops)
 
 
 @pytest.mark.parametrize("door", ["hub", "over_http", "bus"])
