@@ -48,6 +48,8 @@ POLICY = {
 
 # The tokens of who may come: of somebody who may do everything, of two tenants, of one who may only look, of nobody's.
 ADMIN, TENANT_A, TENANT_B, VIEWER, NOBODY = "admin-token", "a-token", "b-token", "viewer-token", "nobody-token"
+# Of one who may create jobs, and no policies.
+NO_POLICIES = "no-policies-token"
 # What nobody limits in tests of other things.
 WIDE = HttpLimits(rate=10_000)
 _READS = ("get", "list", "watch")
@@ -68,6 +70,7 @@ def identities() -> Identities:
             TENANT_B: Identity("system:serviceaccount:team-b:ci", tenant("team-b")),
             VIEWER: Identity("viewer", (Rule(_READS, ("jobs.fairway.io",), "team-a"),)),
             NOBODY: Identity("nobody"),
+            NO_POLICIES: Identity("submitter", (Rule(("create",), ("jobs.batch",), "team-a"),)),
         }
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 import pytest_asyncio
-from door_house import POLICY, House, job, opened
+from door_house import NO_POLICIES, POLICY, House, job, opened
 
 from fairway.admission.understand import understand
 from fairway.wire import fleet
@@ -72,3 +72,11 @@ async def test_admission_is_told_the_same_of_a_job_that_was_let_in(house: House)
     assert (got.status_code, [one.code for one in understand(said, "m", 1, house.catalog).reasons]) == (
         202, ["Forbidden"],
     )  # fmt: skip
+
+
+async def test_policies_come_along_only_with_who_may_create_them(house: House) -> None:
+    async with house.client(NO_POLICIES) as client:
+        got = await client.post("/v1/jobs", json={"manifest": job(), "policies": [POLICY]})
+        assert (got.status_code, got.json()["code"]) == (403, "Forbidden")
+        assert "create propagationpolicies.policy.karmada.io in namespace team-a" in got.json()["title"]
+        assert (await client.post("/v1/jobs", json={"manifest": job()})).status_code == 202

@@ -14,7 +14,7 @@ from fairway.domain.decision import Say
 from fairway.gateway import problem
 from fairway.gateway.callers.access import Access, access_of
 from fairway.gateway.callers.caller import GROUP
-from fairway.gateway.callers.kinds import submitting
+from fairway.gateway.callers.kinds import policies_along, submitting
 from fairway.gateway.decide import Asked, Submission, outgoing_kind, submission
 from fairway.gateway.hub_objects import Key
 from fairway.gateway.limiter import Limiter
@@ -81,7 +81,8 @@ class Door:
         ask = submitting(asked.manifest)
         if ask.group == GROUP and not await access.may(ask):
             read(asked.manifest)
-        await access.need(ask)
+        for one in (ask, *policies_along(asked)):
+            await access.need(one)
         return submission(asked, access.actor, self._world.clock.now())
 
     def now(self) -> int:

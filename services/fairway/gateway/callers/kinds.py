@@ -4,8 +4,9 @@ from typing import Any
 
 from fairway.domain.job import Job
 from fairway.gateway.callers.caller import JOBS, Ask
-from fairway.gateway.decide import names_of
+from fairway.gateway.decide import Asked, names_of
 from fairway.gateway.hub_objects import HubObject
+from fairway.workloads.policies import NAMESPACED
 from fairway.workloads.registry import KINDS
 
 
@@ -13,6 +14,15 @@ def submitting(manifest: dict[str, Any]) -> Ask:
     """To create it on the hub. What is of no known kind will be refused, in the record of its namespace."""
     key = f"{manifest.get('kind')}.{manifest.get('apiVersion')}"
     return _of_kind("create", key, names_of(manifest)[0])
+
+
+def policies_along(asked: Asked) -> tuple[Ask, ...]:
+    """To create the PropagationPolicies that came with a job. What else came with it admission refuses by name, unless
+    the hub has it in the same words."""
+    namespace = names_of(asked.manifest)[0]
+    along = [one for one in asked.policies if one.get("kind") == NAMESPACED]
+    groups = sorted({_group(str(one.get("apiVersion"))) for one in along})
+    return tuple(Ask("create", "propagationpolicies", group, namespace) for group in groups)
 
 
 def cancelling(job: Job) -> Ask:
