@@ -10,6 +10,8 @@ from simulated import JOB, job, simulated
 
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.domain.member_namespace import made
+from fairway.domain.tenancy import BASELINE
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.workloads.seal import SEAL
 
@@ -39,7 +41,8 @@ async def over_http() -> AsyncIterator[tuple[Cluster, Any]]:
     async with simulated() as (cluster, behind), httpx.AsyncClient(base_url=behind.url) as client:
 
         async def put(manifest: dict[str, Any], manager: str) -> None:
-            await client.post("/api/v1/namespaces", json={"metadata": {"name": "team-a"}})
+            labels = made("team-a", BASELINE)
+            await client.post("/api/v1/namespaces", json={"metadata": {"name": "team-a", "labels": labels}})
             body = {"apiVersion": "batch/v1", "kind": "Job", **manifest}
             where = "/apis/batch/v1/namespaces/team-a/jobs"
             (await client.post(where, params={"fieldManager": manager}, json=body)).raise_for_status()

@@ -14,6 +14,7 @@ from hub_house import House, opened
 from fairway.adapters.memory_clock import CountingIds
 from fairway.admission.service import service as admission
 from fairway.admission.understand import understand
+from fairway.domain.submission import raw
 from fairway.gateway.http import HttpSettings, create_app
 from fairway.inbound.service import service as inbound
 from fairway.runtime.catalog import Catalog
@@ -51,10 +52,9 @@ class Doors:
 
     async def bus(self, rule: Rule) -> None:
         """As a tenant speaks on the bus."""
-        raws = (msgspec.Raw(msgspec.json.encode(rule.job)), msgspec.Raw(msgspec.json.encode(policy(rule.job))))
-        said = SubmitRequest(manifest=raws[0], policies=raws[1:], client="c")
-        subject = subjects.inbound(said.verb, "team")
-        await self.house.bus.publish([Outgoing("by-hand", subject, msgspec.json.encode(said))])
+        request = SubmitRequest(manifest=raw(rule.job), policies=(raw(policy(rule.job)),), client="c")
+        subject = subjects.inbound(request.verb, "team")
+        await self.house.bus.publish([Outgoing("by-hand", subject, msgspec.json.encode(request))])
 
     async def dry_run(self, rule: Rule) -> Json:
         body = {"manifest": rule.job, "policies": [policy(rule.job)]}
@@ -74,10 +74,10 @@ def policy(job: Json) -> Json:
 async def doors() -> AsyncIterator[Doors]:
     catalog = Catalog()
     async with opened() as house:
-        services = (admission(catalog), inbound())
+        services = (inbound(), admission(catalog))
         loops = [asyncio.create_task(Loop(one, house.world, Meter()).run()) for one in services]
-        understands = lambda said: understand(said, "dry-run", 0, catalog)  # noqa: E731 - it has no other name here
-        settings = HttpSettings(CountingIds(), understands, catalog, callers(house.world.clock))
+        come = callers(house.world.clock)
+        settings = HttpSettings(CountingIds(), lambda said: understand(said, "dry-run", 0, catalog), catalog, come)
         app = create_app(house.world, settings)
         async with (
             app.router.lifespan_context(app),

@@ -50,12 +50,12 @@ class Cluster:
         self.driver: Driver | None = None
         self.control = Control(self.api, self.faults, None)
         self._runner: web.ServerRunner | None = None
-        # Given to its tenant, as `fairway join --adopt-namespaces default` does it: people try things out there.
-        ensure_namespace(self.api, "default", made("default", BASELINE))
         ensure_namespace(self.api, "kube-system")
 
     def run_jobs(self, default_run_ms: int) -> None:
         """From now on pods are placed and run, and jobs have operators."""
+        # Given to its tenant, as `fairway join --adopt-namespaces default` does it: people try things out there.
+        ensure_namespace(self.api, "default", made("default", BASELINE))
         Scheduler(self.api.store)
         kubelet = Kubelet(self.api, self.name, default_run_ms)
         self.control = Control(self.api, self.faults, kubelet)
@@ -67,6 +67,7 @@ class Cluster:
         return certificate.pair().certificate if self.identities else b""
 
     async def serve(self, port: int) -> str:
+        ensure_namespace(self.api, "default")
         server = Server(self.api, self.faults, self.control.answer, Gate(self.identities))
         self._runner = web.ServerRunner(
             web.Server(server.handle, request_factory=_request, access_log=None), shutdown_timeout=0.1

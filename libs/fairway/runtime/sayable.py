@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw, Struct, structs
 
 from fairway.runtime.ports import Outgoing
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.subjects import STREAMS
 
@@ -23,6 +24,8 @@ _SUBJECT = re.compile(r"[!-)+-=?-~]+")
 _LONGEST_SUBJECT, LONGEST_ID = 1_024, 512
 # The headers of a message besides its ids and its kind (nats_wire.py writes 117 bytes of them), with room to spare.
 _HEADERS = 256
+_encode = msgspec.json.Encoder().encode
+_actor = msgspec.json.Decoder(Actor).decode
 _plain_object = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
@@ -113,8 +116,17 @@ def same(message: Outgoing, subject: str, data: bytes) -> bool:
 
 def _words(data: bytes) -> dict[str, bytes]:
     words = _plain_object(data)
-    unlike = ("at", "manifest", "policies") if "hub" in words else ("at",)
-    return {name: bytes(value) for name, value in words.items() if name not in unlike}
+    unlike = ("at", "who", "manifest", "policies") if "hub" in words else ("at", "who")
+    return {**{name: bytes(value) for name, value in words.items() if name not in unlike}, "who": _asker(words)}
+
+
+def _asker(words: dict[str, Raw]) -> bytes:
+    """Without the request: each try of a client is one of its own."""
+    who = bytes(words.get("who", b""))
+    try:
+        return _encode(structs.replace(_actor(who), request=""))
+    except msgspec.DecodeError:
+        return who
 
 
 def renamed(message: Outgoing) -> Outgoing:

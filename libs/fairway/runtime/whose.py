@@ -38,9 +38,10 @@ def wrong_place(subject: str, place: str) -> Reason:
 
 
 def foreign(jobs: dict[str, Job], heard: Heard) -> Reason | None:
-    """Why a message is not heard: the job that it speaks of, as it is known, is another tenant's."""
+    """Why a message is not heard: the job that it speaks of, as it is known, is another tenant's. What was not said on
+    the bus is what the service itself has seen: whose an object in a member is, the watcher asks."""
     message = heard.message
-    if not isinstance(message, JobMessage):
+    if not heard.subject or not isinstance(message, JobMessage):
         return None
     job = jobs.get(message.job)
     if job is None or job.tenant == message.tenant:
