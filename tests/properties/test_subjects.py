@@ -58,7 +58,9 @@ def test_a_name_with_a_line_feed_behind_it_is_not_the_name() -> None:
 
 
 # As the doors take them: a client's id is printable, a tenant that has jobs is the name of a namespace.
-CLIENTS = st.text(st.characters(exclude_categories=("C", "Z")), max_size=40) | st.from_regex(r"[a-z0-9:/.-]{0,40}", fullmatch=True)
+CLIENTS = st.text(st.characters(exclude_categories=("C", "Z")), max_size=40) | st.from_regex(
+    r"[a-z0-9:/.-]{0,40}", fullmatch=True
+)
 TENANTS = st.from_regex(r"[a-z0-9-]{1,63}", fullmatch=True)
 
 
