@@ -43,20 +43,28 @@ def epoch(fleet: Fleet) -> int:
     return int(fleet.store.epoch.partition("-")[0])
 
 
-@pytest.mark.parametrize("place", ["its own subject", "the job's subject"])
+# Where it is said, and for which tenant.
+PLACES = {
+    "its own subject": ("team-b", "team-b"),
+    "the job's subject": ("team-a", "team-b"),
+    "its own subject, in the other's name": ("team-b", "team-a"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=list(PLACES))
 @pytest.mark.parametrize("forged", FORGED.values(), ids=list(FORGED))
 async def test_what_another_tenant_says_of_a_job_does_nothing_anywhere(
-    forged: Callable[[str, int], wire.JobMessage], place: str
+    forged: Callable[[str, int], wire.JobMessage], place: tuple[str, str]
 ) -> None:
+    subject, tenant = place
     async with running(c1=(8,)) as fleet:
         fleet.plays["victim"] = [runs(ends="")]
         job = await fleet.submit("victim")
         await fleet.quiet(2)
         before = fleet.jobs()[job]
         assert before.state.value == "running"
-        message = msgspec.structs.replace(forged(job, before.rev + 1), epoch=epoch(fleet))
-        tenant = message.tenant if place == "its own subject" else "team-a"
-        await say_on(fleet, subjects.job(message.verb, tenant), msgspec.json.encode(message))
+        message = msgspec.structs.replace(forged(job, before.rev + 1), epoch=epoch(fleet), tenant=tenant)
+        await say_on(fleet, subjects.job(message.verb, subject), msgspec.json.encode(message))
         assert fleet.jobs()[job] == before
         kept = [one for one in letters(fleet) if one.why.code is Code.WRONG_SUBJECT]
         assert kept and {one.why.code for one in letters(fleet)} == {Code.WRONG_SUBJECT}

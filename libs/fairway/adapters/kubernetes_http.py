@@ -151,7 +151,7 @@ class Http:
                     if line:
                         yield line
                 if len(rest) > _MOST_LINE:
-                    raise Unreachable(f"{self._name} sent a line of more than {_MOST_LINE} bytes; listing again")
+                    raise Unreachable(f"{self._name} sent a line of more than {_MOST_LINE} bytes; asking again")
 
     @contextlib.asynccontextmanager
     async def _send(self, request: Request, timeout: aiohttp.ClientTimeout) -> AsyncIterator[aiohttp.ClientResponse]:

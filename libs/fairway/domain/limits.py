@@ -1,5 +1,7 @@
 """How much a tenant may submit: how many of its jobs may be pending, and how many may come in a second. Pure."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from fairway.domain.job import Job, State
@@ -8,6 +10,8 @@ from fairway.wire.reasons import Code, Reason
 
 # Attributes of a node of the quota tree; the one nearest to the tenant's leaf counts.
 MAX_PENDING, MAX_RATE = "fairway.io/max-pending", "fairway.io/max-submit-rate"
+# In place of a tenant's name: whoever is in no leaf. Each of their jobs is refused, and is in the record all the same.
+_ELSEWHERE = ""
 # Tenants whose last submissions still count, before those that do no more are forgotten.
 _MOST = 10_000
 _PENDING = frozenset({State.ADMITTED, State.QUEUED, State.DEQUEUED, State.PLACED, State.RESERVED})
@@ -29,16 +33,26 @@ NONE = Limits()
 
 
 def limits(tree: QuotaNode | None) -> dict[str, Limits]:
-    """By tenant, of those that have any."""
-    found: dict[str, Limits] = {}
+    """By tenant, of those that have any; of namespaces in no leaf those of the root."""
+    elsewhere = _given(tree.attributes) if tree else NONE
+    found = {} if elsewhere == NONE else {_ELSEWHERE: elsewhere}
     for path in leaves(tree) if tree else ():
         given: dict[str, str] = {}
         for node in path:
             given |= node.attributes
-        mine = Limits(int(given.get(MAX_PENDING, 0)), int(given.get(MAX_RATE, 0)))
+        mine = _given(given)
         if mine != NONE:
             found |= dict.fromkeys(path[-1].namespaces, mine)
     return found
+
+
+def limit_for(tenant: str, found: Mapping[str, Limits]) -> Limits:
+    """Of one tenant, in what `limits` found."""
+    return found.get(tenant) or found.get(_ELSEWHERE, NONE)
+
+
+def _given(attributes: Mapping[str, str]) -> Limits:
+    return Limits(int(attributes.get(MAX_PENDING, 0)), int(attributes.get(MAX_RATE, 0)))
 
 
 def too_many(tenant: str, limit: Limits, count: int) -> Reason | None:

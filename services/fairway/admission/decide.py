@@ -8,7 +8,7 @@ from fairway.admission.understand import Understood
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Write
 from fairway.domain.job import Job, State
-from fairway.domain.limits import NONE, Limits, too_fast, too_many
+from fairway.domain.limits import NONE, Limits, limit_for, too_fast, too_many
 from fairway.domain.submission import BUS
 from fairway.domain.tell import Jobs, Teller, another_id, name_key
 from fairway.wire import jobs as wire
@@ -78,7 +78,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
 
 def limit_of(message: wire.Submitted, limits: Mapping[str, Limits]) -> Limits:
     """Of who speaks on the bus. What came through the gateway has been let in there, and is not refused afterwards."""
-    return limits.get(message.tenant, NONE) if message.source == BUS else NONE
+    return limit_for(message.tenant, limits) if message.source == BUS else NONE
 
 
 def _place(view: View, heard: Heard) -> tuple[Write, ...]:

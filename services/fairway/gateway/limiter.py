@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.decision import Say
-from fairway.domain.limits import NONE, Limits, Pace, too_fast, too_many
+from fairway.domain.limits import Limits, Pace, limit_for, too_fast, too_many
 from fairway.gateway.desk import Desk
 from fairway.gateway.hub_objects import HubObject
 from fairway.gateway.reader import Reader
@@ -40,14 +40,14 @@ class Limiter:
 
     async def pending(self, tenants: Iterable[str]) -> dict[str, int]:
         """How many jobs are, by tenant, if any of these is limited by it. Raises Unreachable."""
-        if not any(self._limits().get(tenant, NONE).pending for tenant in tenants):
+        if not any(limit_for(tenant, self._limits()).pending for tenant in tenants):
             return {}
         found = await self._rows.read(Wanted(whole=(decision.PENDING,)))
         return found.counters.get(decision.PENDING, {})
 
     def take(self, tenant: str, pending: dict[str, int]) -> TooMuch | None:
         """None: one more job may be submitted, and counts as such."""
-        limit, now = self._limits().get(tenant, NONE), self._clock.now()
+        limit, now = limit_for(tenant, self._limits()), self._clock.now()
         too_much = None
         if why := too_many(tenant, limit, pending.get(tenant, 0)):
             too_much = TooMuch(why, PENDING_MS)

@@ -1,6 +1,6 @@
 """How much a tenant may submit: whose limits are whose, and how they are kept."""
 
-from fairway.domain.limits import Limits, Pace, limits, too_fast, too_many
+from fairway.domain.limits import NONE, Limits, Pace, limit_for, limits, too_fast, too_many
 from fairway.domain.quota_tree import QuotaNode
 from fairway.wire.reasons import Code
 
@@ -18,6 +18,16 @@ def test_the_nearest_node_that_says_something_counts() -> None:
     found = limits(tree)
     assert found["team-a"] == found["more-a"] == Limits(pending=100)
     assert (found["team-b"], found["team-c"]) == (Limits(pending=5), Limits(100, 2))
+
+
+def test_who_is_in_no_leaf_has_the_limits_of_the_root() -> None:
+    """Each of its jobs is refused for its quota, and stands in the record: without a limit for ever more of them."""
+    children = (leaf("a"), leaf("b", **{PENDING: "5", RATE: "9"}))
+    found = limits(QuotaNode("root", "root", attributes={RATE: "2"}, children=children))
+    assert [limit_for(name, found) for name in ("nobody", "team-a", "team-b")] == [
+        Limits(rate=2), Limits(rate=2), Limits(5, 9),
+    ]  # fmt: skip
+    assert limit_for("nobody", limits(QuotaNode("root", "root", children=children))) == NONE
 
 
 def test_without_a_word_nobody_is_limited() -> None:
