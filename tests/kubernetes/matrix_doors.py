@@ -12,17 +12,13 @@ from matrix_house import House, Json
 from fairway.gateway.decide import of_hub
 
 POLICIES = "policy.karmada.io/v1alpha1"
-# By kind: its group and version, its plural, and what its spec says.
 _LEAVES = [{"name": "all", "namespaces": ["team-a", "team-b"]}]
 _TREE = {"root": {"name": "root", "children": _LEAVES}}
+# By kind: its group and version, its plural, and what its spec says.
 SETTINGS: dict[str, tuple[str, str, Json]] = {
     "PropagationPolicy": (POLICIES, "propagationpolicies", {}),
     "ClusterPropagationPolicy": (POLICIES, "clusterpropagationpolicies", {}),
-    "ElasticQuotaTree": (
-        "scheduling.sigs.k8s.io/v1beta1",
-        "elasticquotatrees",
-        {"root": {"name": "root", "children": _LEAVES}},
-    ),
+    "ElasticQuotaTree": ("scheduling.sigs.k8s.io/v1beta1", "elasticquotatrees", _TREE),
     "Queue": ("scheduling.x-k8s.io/v1alpha1", "queues", {"queuePolicy": "Block"}),
     "PriorityClass": ("scheduling.k8s.io/v1", "priorityclasses", {}),
     "TenantProfile": ("fairway.io/v1alpha1", "tenantprofiles", {"namespaces": ["team-x"]}),
@@ -30,7 +26,7 @@ SETTINGS: dict[str, tuple[str, str, Json]] = {
 _MASTER = {"Impersonate-User": "admin", "Impersonate-Group": "system:masters"}
 _EVENTS_S = 10
 _NONE: dict[str, str] = {}
-# At the hub: what a caller shows HTTP.
+# At the hub: with what a caller shows at the other door.
 DOORS_TOKEN = "with the token for HTTP"
 
 

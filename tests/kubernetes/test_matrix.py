@@ -20,7 +20,7 @@ from matrix_house import USERS, House
 from own import Own
 
 # For what is to come to have come; and for what is not to come, behind it.
-PATIENCE_S, SETTLED_S = 20, 1.0
+PATIENCE_S, SETTLED_S = 30, 1.0
 
 HUB = """
                                       admin   operator  tenant-a  tenant-b  viewer-a  known  nobody
@@ -181,9 +181,9 @@ class Found:
         self.answers = {cell: ask(house, cell, ids) for cell in cells}
         said = [one for one in EXPECTED if one.door == "bus"]
         self.answers |= house.own.do(all_tried(house, said, ids))
-        awaited = [cell for cell, want in EXPECTED.items() if want[-1] in "+*!"]
+        awaited = {cell: want[-1] for cell, want in EXPECTED.items() if want[-1] in "+*!"}
         end = time.monotonic() + PATIENCE_S
-        while time.monotonic() < end and any(not self.effect(cell) for cell in awaited):
+        while time.monotonic() < end and any(self.effect(cell) != mark for cell, mark in awaited.items()):
             time.sleep(0.1)
         time.sleep(SETTLED_S)
         self.objects = "".join(house.hub.http.get(path).text for path in lists())
@@ -193,8 +193,10 @@ class Found:
 
     def outcome(self, cell: Cell) -> str:
         answer, came = self.answers[cell], self.effect(cell)
-        made = not answer.startswith("ok") and not cell.what.startswith("cancel") and cell.mark in self.objects
-        return answer + came + (", and it is on the hub" if made else "")
+        if answer.startswith("ok") or cell.what.startswith("cancel"):  # of these the job has the mark
+            return answer + came
+        said = ", and it was said" if self._house.said(cell.mark) else ""
+        return answer + came + said + (", and it is on the hub" if cell.mark in self.objects else "")
 
 
 def lists() -> list[str]:
