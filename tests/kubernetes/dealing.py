@@ -28,6 +28,7 @@ TOGETHER = {
     "test_pod_security": "servers",
     "test_hub_account": "servers",
     "test_callers": "servers",
+    "test_matrix": "matrix",
     "test_hub_with_controllers": "servers",
     "test_settings_schemas": "schemas",
 }

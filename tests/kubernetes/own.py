@@ -55,10 +55,18 @@ class Own:
             until(lambda name=name: self._open(name), f"the nodes of {name} take pods")
 
     async def _start(self, names: Iterable[str]) -> None:
+        await self._store()
+        await asyncio.gather(*(self.planes.add(Spec(name) if name in BARE else member(name)) for name in names))
+
+    async def begun(self, spec: Spec) -> Plane:
+        """A cluster of another kind, without nodes."""
+        await self._store()
+        return await self.planes.add(spec)
+
+    async def _store(self) -> None:
         if not self._begun:
             self._begun = True
             await self.planes.start(())
-        await asyncio.gather(*(self.planes.add(Spec(name) if name in BARE else member(name)) for name in names))
 
     def _make_ready(self, name: str) -> None:
         """What a kubelet would say, and a controller would then do."""

@@ -1,5 +1,7 @@
 """Headers of messages that anybody may have published: read without trust, and kept from nats-py, which stops reading
-from its connection for good when a message raises in it."""
+from its connection, until that is taken for lost, when anything raises in it."""
+
+import asyncio
 
 import structlog
 from nats.aio.client import Client
@@ -58,7 +60,13 @@ def _named(name: bytes) -> str:
 
 
 class Guarded(Client):
-    """nats-py's client, whose reading goes on whatever a message holds."""
+    """nats-py's client, whose reading goes on whatever a message holds, and whoever has left."""
+
+    async def _process_pong(self) -> None:
+        """The answer to a flush that was given up is nobody's. It is taken all the same: the next one is another's."""
+        if self._pongs and self._pongs[0].done():
+            self._pongs[0] = asyncio.get_running_loop().create_future()
+        await super()._process_pong()
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         if not subject.isascii() or not reply.isascii() or (headers and _odd(headers)):
