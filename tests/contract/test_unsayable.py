@@ -36,7 +36,7 @@ BAD = {
     "a subject with an empty word": Outgoing("b4", "fairway.job..a", b"{}"),
     "a subject without end": Outgoing("b5", f"fairway.job.queue.{'a' * 5_000}", b"{}"),
     "half a character": Outgoing("b6", "fairway.job.queue.\ud800", b"{}"),
-    "no stream's": Outgoing("b7", "elsewhere.a", b"{}"),
+    "no stream's": Outgoing("b7", "fairway.elsewhere.a", b"{}"),
     "an id with a line feed": Outgoing("b8\r\nX: y", "fairway.job.queue.a", b"{}"),
     "an id without end": Outgoing("b9" * 9_000, "fairway.job.queue.a", b"{}"),
     "a kind that is no header": Outgoing("b10", "fairway.job.queue.a", b"{}", kind="a\nb"),

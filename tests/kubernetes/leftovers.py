@@ -1,11 +1,12 @@
-"""What is in a namespace: everything that its API serves there, less what Kubernetes itself puts into each."""
+"""What is in a namespace: everything that its API serves there, less what Kubernetes and Fairway put into each."""
 
 from functools import cache
 
 from fleet import Api
 
-# Written by Kubernetes into every namespace, or about objects and not of them.
-_ALWAYS = {"configmaps/kube-root-ca.crt", "serviceaccounts/default"}
+# Written by Kubernetes into every namespace, and by Fairway into a tenant's: its own rights there, which stay.
+_ALWAYS = {"configmaps/kube-root-ca.crt", "serviceaccounts/default", "rolebindings/fairway-tenant"}
+# About objects and not of them.
 _ABOUT = {"events", "bindings", "localsubjectaccessreviews", "elasticquotatrees"}
 
 

@@ -76,10 +76,8 @@ class RightsHouse:
                 until(lambda api=api, kind=kind: api.get(kinds.path(kind, "default")), f"{kind.key} is served")
 
     def _let_in(self) -> str:
-        """What deploy/hub says, and a token of the account that it names."""
-        found = [one for path in sorted(HUB.glob("*.yaml")) for one in yaml.safe_load_all(path.read_text()) if one]
-        ours = [one for one in found if not one["kind"].startswith("ValidatingAdmission")]
-        self.hub.apply(*ours, *bindings(ours))
+        """What deploy/hub says of the services, and a token of the account that it names."""
+        self.hub.apply(*yaml.safe_load_all((HUB / "rights.yaml").read_text()))
         return self.hub.kubectl("-n", rbac.HOME, "create", "token", HUBS).strip()
 
     async def join(self, *more: str) -> None:
@@ -188,8 +186,9 @@ class RightsHouse:
         return [one["metadata"]["name"] for one in (*reservations, *self.north.pods(rbac.HOME, "fairway.io/hold"))]
 
     async def post(self, *manifests: Json) -> None:
-        """As somebody who sets the fleet over HTTP."""
-        async with httpx.AsyncClient(trust_env=False) as http:
+        """As somebody who may set the fleet over HTTP."""
+        caller = {"Authorization": f"Bearer {rbac.administrator(self.hub)}"}
+        async with httpx.AsyncClient(trust_env=False, headers=caller) as http:
             for one in manifests:
                 answer = await http.post(f"{self.home.url}/v1/settings", json=one)
                 assert answer.is_success, answer.text
@@ -208,24 +207,6 @@ class RightsHouse:
             await asyncio.wait([following])
             await enrolment.close()
             await hub.close()
-
-
-def bindings(manifests: list[Json]) -> list[Json]:
-    """As somebody makes them who follows deploy/hub: an account of that name, for the roles that nobody has yet."""
-    taken = {one["roleRef"]["name"] for one in manifests if one["kind"].endswith("Binding")}
-    subjects = [{"kind": "ServiceAccount", "name": HUBS, "namespace": rbac.HOME}]
-    made: list[Json] = []
-    if not any(one["kind"] == "ServiceAccount" for one in manifests):
-        metadata = {"name": HUBS, "namespace": rbac.HOME}
-        made.append({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
-    for role in manifests:
-        if role["kind"] in ("Role", "ClusterRole") and role["metadata"]["name"] not in taken:
-            ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": role["kind"], "name": role["metadata"]["name"]}
-            kind = f"{role['kind']}Binding"
-            metadata = role["metadata"]
-            one = {"apiVersion": rbac.RULES, "kind": kind, "metadata": metadata, "roleRef": ref, "subjects": subjects}
-            made.append(one)
-    return made
 
 
 def _why(asked: list[Json]) -> bool:

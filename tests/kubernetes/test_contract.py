@@ -19,6 +19,7 @@ from test_cluster_port_servers import *  # noqa: F403 - every one of them
 from test_cluster_port_watch import *  # noqa: F403 - every one of them
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
 
 Json = dict[str, Any]
 _numbers = count()
@@ -106,6 +107,19 @@ async def test_a_namespace_that_was_deleted_is_made_anew_with_its_labels(house: 
     await house.cluster.apply(JOB, job(team))
     api.delete(f"v1/namespaces/{team}")
     until(lambda: api.get(f"v1/namespaces/{team}") is None, "it is gone")
-    await house.cluster.apply(JOB, job(team, "again"))
+    await _applied(house.cluster, job(team, "again"))
     labels = (api.get(f"v1/namespaces/{team}") or {})["metadata"]["labels"]
     assert (labels["fairway.io/tenant"], labels["pod-security.kubernetes.io/enforce"]) == (team, "baseline")
+
+
+async def _applied(cluster: Cluster, manifest: dict[str, Any]) -> None:
+    """The API server goes on taking a namespace for terminating for a moment after it is gone."""
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await cluster.apply(JOB, manifest)
+                return
+            except ClusterRefused as error:
+                if error.code != "NamespaceTerminating":
+                    raise
+            await asyncio.sleep(0.1)

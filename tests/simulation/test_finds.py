@@ -8,14 +8,15 @@ from fairway.simulation.run import simulate
 
 # The rule that broke first, and the profile and the seed at which it was (pins.py finds them anew).
 FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
-    "unsaid": ("reason", ("rough", 3)), "early": ("lost", ("hostile", 1)), "unguarded": ("quota", ("rough", 0)),
+    "unsaid": ("lost", ("rough", 4)), "early": ("reason", ("hostile", 4)), "unguarded": ("quota", ("rough", 0)),
     "chained": ("room", ("rough", 82)), "stale": ("reason", ("rough", 0)), "forgetful": ("room", ("rough", 14)),
-    "tardy": ("rev", ("rough", 86)), "unmet": ("removal", ("rough", 0)), "impatient": ("one attempt", ("rough", 3)),
-    "generous": ("quota", ("rough", 0)), "greedy": ("quota", ("rough", 0)), "hasty": ("quota", ("rough", 4)),
-    "uncharged": ("quota", ("rough", 0)), "credulous": ("truth", ("rough", 36)), "trusting": ("room", ("rough", 12)),
-    "dateless": ("room", ("hostile", 183)), "unlabelled": ("liveness", ("rough", 5)),
-    "keeping": ("liveness", ("rough", 0)), "blind": ("liveness", ("rough", 0)), "deaf": ("cancel", ("rough", 0)),
-    "mute": ("reason", ("rough", 4)), "fearless": ("frozen", ("rough", 14)), "hopeful": ("frozen", ("rough", 55)),
+    "tardy": ("dead letter", ("rough", 0)), "unmet": ("end", ("hostile", 2)),
+    "impatient": ("one attempt", ("hostile", 0)), "generous": ("quota", ("rough", 0)),
+    "greedy": ("quota", ("rough", 0)), "hasty": ("quota", ("hostile", 2)), "uncharged": ("quota", ("rough", 0)),
+    "credulous": ("truth", ("hostile", 0)), "trusting": ("room", ("hostile", 0)),
+    "dateless": ("room", ("hostile", 26)), "unlabelled": ("truth", ("rough", 0)), "keeping": ("held", ("rough", 0)),
+    "blind": ("liveness", ("rough", 0)), "deaf": ("cancel", ("hostile", 0)), "mute": ("reason", ("rough", 4)),
+    "fearless": ("frozen", ("hostile", 1)), "hopeful": ("frozen", ("hostile", 2)),
 }  # fmt: skip
 
 
