@@ -21,8 +21,8 @@ from fairway.wire import subjects
 from fairway.wire.capacity import Node
 
 MODELS = 4
-# GPUs and cores.
-SIZES = ((1, 40), (2, 32), (4, 24), (6, 16), (8, 8), (8, 4))
+# GPUs and cores. Of the last not even a pod of the one before it, which is half of it, finds its cores.
+SIZES = ((1, 40), (2, 32), (4, 24), (6, 16), (8, 8), (8, 2))
 # What tenants of a full quota ask for, and nobody else: what one of their jobs leaves is room for theirs alone.
 OWN = len(SIZES) - 1
 SHAPES = MODELS * OWN
@@ -33,7 +33,8 @@ Submission = tuple[str, Outgoing]
 
 
 class Size(Struct, frozen=True):
-    """`full` tenants have a quota that one job fills, and one node each has the room for it."""
+    """`full` tenants have a quota that one job fills, and two nodes each have the room for it: what the next one waits
+    for is the quota alone. What a job leaves is free in its quota some milliseconds before it is in its cluster."""
 
     clusters: int
     nodes: int
@@ -79,7 +80,7 @@ def freed(node: Node, size: int) -> Node:
 def _node(size: Size, at: int, number: int) -> Node:
     allocatable = {_GPU: _GPUS, "cpu": _CORES * 1000, "memory": 1024 * _GIB, "pods": 110}
     node = Node(f"{cluster(at)}-node-{number}", allocatable)
-    if number * size.clusters + at < size.full:
+    if number * size.clusters + at < 2 * size.full:
         return freed(node, OWN)
     return msgspec.structs.replace(node, used={_GPU: _GPUS, "cpu": _CORES * 500, "memory": 64 * _GIB})
 
