@@ -31,6 +31,23 @@ log = structlog.get_logger()
 # Namespaces whose tenancy is kept at hand; anybody may write a name into a message.
 _TENANCIES = 10_000
 _decode = msgspec.json.Decoder(fleet.Message).decode
+_decode_manifest = msgspec.json.Decoder(dict[str, Any] | None).decode
+
+
+def setting(said: Delivery) -> tuple[fleet.Configured, dict[str, Any] | None] | None:
+    """What a message of CONFIG sets, and its manifest, None for what was withdrawn. None for what sets nothing: who may
+    publish on one subject may write anything there, and the catalog says so in the log."""
+    try:
+        message = _decode(said.data)
+        if not isinstance(message, fleet.Configured) or said.subject != _place_of(message):
+            return None
+        return message, None if message.manifest is None else _decode_manifest(message.manifest)
+    except msgspec.DecodeError:
+        return None
+
+
+def _place_of(message: fleet.Configured) -> str:
+    return subjects.config(message.kind, message.namespace, message.name)
 
 
 class Catalog:
@@ -83,7 +100,7 @@ class Catalog:
             message = _decode(delivery.data)
             if not isinstance(message, fleet.Configured):
                 return None
-            if delivery.subject != subjects.config(message.kind, message.namespace, message.name):
+            if delivery.subject != _place_of(message):
                 log.error("configuration said in a wrong place", subject=delivery.subject, kind=message.kind)
                 return None
             self.take(message)

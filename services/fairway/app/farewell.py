@@ -8,23 +8,18 @@ from msgspec import Raw, structs
 
 from fairway.app.enrolment import Enrolment
 from fairway.domain.tell import message_id
+from fairway.runtime.catalog import setting
 from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
+from fairway.runtime.sayable import Unsayable
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
 
 log = structlog.get_logger()
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(fleet.Message).decode
 # Its agent in this process has been told to end by then, and says no more.
 _SETTLE_S = 1.0
 _AGAIN_S = 1.0
 SUBJECTS = ("fairway.config.Cluster.>",)
-
-
-class _Said(msgspec.Struct):
-    """Of a cluster's introduction: `mode` is there when it has joined by a Secret."""
-
-    mode: str = ""
 
 
 class Farewells:
@@ -50,14 +45,12 @@ class Farewells:
                 await self._clock.sleep(_AGAIN_S)
 
     async def _joined(self) -> set[str]:
-        """Those that the fleet takes for joined clusters."""
+        """Those that the fleet takes for joined clusters: their introductions have a mode."""
         found = set()
         async for one in self._bus.history(subjects.CONFIG, SUBJECTS, last=True):
-            message = _decode(one.data)
-            if isinstance(message, fleet.Configured):
-                said = msgspec.json.decode(message.manifest, type=_Said | None)
-                if said is not None and said.mode:
-                    found.add(message.name)
+            known = setting(one)
+            if known is not None and (known[1] or {}).get("mode"):
+                found.add(known[0].name)
         return found
 
     async def _say(self, name: str) -> None:
@@ -79,6 +72,9 @@ class Farewells:
             except Unreachable as error:
                 log.warning("waiting", service="agent", cause=str(error))
                 await asyncio.sleep(_AGAIN_S)
+            except Unsayable as error:
+                log.error("cluster has left and cannot be named", cluster=name, cause=str(error))
+                return
             else:
                 log.info("cluster has left", cluster=name)
                 return

@@ -1,6 +1,8 @@
 """The hub's policies, priority classes, quota tree, queues and tenant profiles, and what its namespaces' labels say, on
 their way to the CONFIG stream: good ones only."""
 
+from typing import Any
+
 import msgspec
 import structlog
 
@@ -15,9 +17,11 @@ from fairway.gateway.hub_objects import QUEUE, WATCHED, HubObject, Key, digest, 
 from fairway.gateway.post import Outbox, Post
 from fairway.gateway.settling import named_settings
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
+from fairway.runtime.catalog import setting
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
 from fairway.runtime.narrate import reason
+from fairway.runtime.ports import Delivery
 from fairway.wire import fleet, subjects
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, is_policy, read_policy
@@ -30,7 +34,16 @@ _LINE_OF_NOBODY = Standing(
     f"in force in the whole fleet; its annotation {ALLOW_NAMESPACES} lists no namespace, so that jobs may name it only "
     "if a TenantProfile lists it or the quota leaf that it stands for is theirs",
 )
-_decode = msgspec.json.Decoder(fleet.Message).decode
+_decode = msgspec.json.Decoder(fleet.ConfigRefused).decode
+
+
+def _complaint(said: Delivery) -> Key | None:
+    """The object that this message says was refused, and has not been taken since."""
+    try:
+        refused = _decode(said.data)
+    except msgspec.DecodeError:
+        return None
+    return (refused.kind, refused.namespace, refused.name) if refused.reasons else None
 
 
 class InForce(msgspec.Struct, frozen=True):
@@ -87,22 +100,17 @@ class HubSettings:
         """What the stream holds, so that a restart says nothing twice and notices what was deleted meanwhile."""
         self._in_force, self._holders, self._complaints = {}, {}, set()
         async for one in self._world.bus.history(subjects.CONFIG, last=True):
-            try:
-                message = _decode(one.data)
-            except msgspec.DecodeError:
-                continue
-            if isinstance(message, fleet.Configured):
-                # An absent Raw comes back as the text `null`, not as None.
-                manifest = msgspec.json.decode(message.manifest) if message.manifest is not None else None
-                if manifest is None:
-                    continue
-                kind = f"{message.kind}.{manifest.get('apiVersion', '')}"
-                if kind in WATCHED:
-                    key = (message.kind, message.namespace, message.name)
-                    self._in_force[key] = InForce(kind, digest(manifest), one.sequence)
-                    self._holders[hub_objects.place_of(key)] = key
-            elif isinstance(message, fleet.ConfigRefused) and message.reasons:
-                self._complaints.add((message.kind, message.namespace, message.name))
+            if (found := setting(one)) is not None:
+                self._remember(*found, one.sequence)
+            elif (refused := _complaint(one)) is not None:
+                self._complaints.add(refused)
+
+    def _remember(self, message: fleet.Configured, manifest: dict[str, Any] | None, sequence: int) -> None:
+        kind = f"{message.kind}.{(manifest or {}).get('apiVersion', '')}"
+        if manifest is not None and kind in WATCHED:
+            key = (message.kind, message.namespace, message.name)
+            self._in_force[key] = InForce(kind, digest(manifest), sequence)
+            self._holders[hub_objects.place_of(key)] = key
 
     async def take(self, change: Change) -> list[HubObject]:
         """Passes a change on; returns the waiting jobs that a policy was found for."""

@@ -22,11 +22,12 @@ from fairway.gateway.preview import Preview
 from fairway.gateway.reader import Reader
 from fairway.gateway.reading import Reading
 from fairway.gateway.settle import Settled, Word
+from fairway.runtime.catalog import setting
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing, Unreachable, Wanted
 from fairway.runtime.sayable import Unsayable
-from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
+from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.registry import read
 
@@ -92,14 +93,10 @@ class Door:
         """Those settings that the fleet has on a subject, each with its kind and group."""
         found: list[tuple[Key, str]] = []
         async for one in self._world.bus.history(subjects.CONFIG, [subject], last=True):
-            try:
-                message = msgspec.json.decode(one.data, type=fleet.Message)
-            except msgspec.DecodeError:
-                continue  # whoever follows the settings has said so
-            if isinstance(message, fleet.Configured) and message.manifest and bytes(message.manifest) != b"null":
-                manifest = msgspec.json.decode(message.manifest)
-                group = manifest.get("apiVersion", "") if isinstance(manifest, dict) else ""
-                found.append(((message.kind, message.namespace, message.name), f"{message.kind}.{group}"))
+            message, manifest = setting(one) or (None, None)
+            if message is not None and manifest is not None:
+                kind = f"{message.kind}.{manifest.get('apiVersion', '')}"
+                found.append(((message.kind, message.namespace, message.name), kind))
         return found
 
     async def known(self, said: Submission) -> str | None:
