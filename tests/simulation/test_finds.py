@@ -9,7 +9,7 @@ from fairway.simulation.run import simulate
 # The rule that broke first, and the profile and the seed at which it was (pins.py finds them anew).
 FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "unsaid": ("lost", ("rough", 4)), "early": ("reason", ("hostile", 4)), "unguarded": ("quota", ("rough", 0)),
-    "chained": ("room", ("rough", 82)), "stale": ("reason", ("rough", 0)), "forgetful": ("room", ("rough", 14)),
+    "chained": ("room", ("hostile", 208)), "stale": ("reason", ("rough", 0)), "forgetful": ("room", ("rough", 14)),
     "tardy": ("dead letter", ("rough", 0)), "unmet": ("end", ("hostile", 2)),
     "impatient": ("one attempt", ("hostile", 0)), "generous": ("quota", ("rough", 0)),
     "greedy": ("quota", ("rough", 0)), "hasty": ("quota", ("hostile", 2)), "uncharged": ("quota", ("rough", 0)),
