@@ -18,6 +18,7 @@ from in_pod import POD, in_pod
 from kinds import Json
 from rbac import Right
 from rights_house import HUBS, MEMBERS, RENEWERS, RightsHouse, rights_house
+from rights_jobs import edited, lives
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -61,6 +62,7 @@ async def test_every_kind_and_both_ways_to_hold_room_need_all_rights_of_the_memb
     await place.reported()
     granted = rbac.granted(place.north, MEMBERS)
     await lives(place, "lives")
+    await edited(place, "edited")
     await place.holds_room("placed", "placeholders")
     await place.holds_room("reserved", "reservations")
     assert await place.raises("raised") == "baseline"
@@ -100,31 +102,6 @@ def ready(place: RightsHouse, namespace: str, name: str) -> str:
     return condition(place.hub.get(path), "Ready")
 
 
-async def lives(place: RightsHouse, tenant: str) -> None:
-    """A job of every kind, from its creation on the hub to its deletion there."""
-    place.tenant(tenant, kinds.policy("here", "north", reserve="ledger"))
-    every = kinds.every()
-    for kind in every:
-        place.hub.create(kinds.path(kind, tenant), kinds.manifest(kind))
-    for kind in every:
-        there = f"{kinds.path(kind, tenant)}/one"
-        await place.until(lambda there=there: place.north.get(there), f"{there} is in the member")
-        if kind.key != "Job.batch/v1":
-            say(place, there, kinds.good_end(kind))
-    for kind in every:
-        here = f"{kinds.path(kind, tenant)}/one"
-        await place.until(lambda here=here: (place.hub.get(here) or {}).get("status"), f"{here} has its status")
-        place.hub.delete(here)
-    for kind in every:
-        there = f"{kinds.path(kind, tenant)}/one"
-        await place.until(lambda there=there: not place.north.get(there), f"{there} is gone from the member")
-
-
-def say(place: RightsHouse, there: str, status: Json) -> None:
-    """As an operator does."""
-    place.north.patch(f"{there}/status", {"status": status})
-
-
 async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold_room_there(
     place: RightsHouse,
 ) -> None:
@@ -143,6 +120,7 @@ async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold
     assert (made["value"], made["preemptionPolicy"]) == (77, "Never")
     assert await place.renewed() == ["north"]
     await place.runs("plain", "renewed")
+    await edited(place, "plain-edited", BATCH)
     for name in ("short", "renewed"):
         place.hub.delete(f"batch/v1/namespaces/plain/jobs/{name}")
     await place.until(lambda: not place.north.items("batch/v1/namespaces/plain/jobs"), "nothing is left in the member")
@@ -152,7 +130,8 @@ async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold
 
 
 WAYS = {"placeholders": ("", "pods"), "reservations": ("scheduling.koordinator.sh", "reservations")}
-# Counted in the test above.
+# The others are counted in the test above.
+BATCH = [kind for kind in kinds.every() if kind.key == "Job.batch/v1"]
 OTHERS = {kind.api_version.partition("/")[0] for kind in kinds.every()} - {"batch"}
 
 
@@ -167,6 +146,7 @@ async def test_a_cluster_that_joins_for_one_way_holds_room_in_that_way_and_gives
     pods = await place.holds_room(f"only-{way}", way)
     assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == [way, way]
     await place.until(lambda: not place.held(), "what held room is gone")
+    await edited(place, f"edited-{way}", BATCH)
     assert await counted(of_batch(granted), lambda: place.asked(without=OTHERS)) == ""
     assert created(place) & set(WAYS.values()) == {WAYS[way]}
     assert rbac.allowed(place.north, place.home.token("north"), granted) == []
@@ -196,6 +176,7 @@ async def test_a_pod_beside_a_member_works_with_the_account_of_its_manifest_and_
         pods = await place.holds_room("far", "placeholders")
         assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == ["placeholders"] * 2
         await place.until(lambda: not place.held(), "what held room is gone")
+        await edited(place, "far-edited", BATCH)
         assert [beside.answers(path) for path in beside.probes] == [200, 200]
         assert await counted(of_batch(granted), lambda: place.asked(without=OTHERS)) == ""
         assert rbac.allowed(place.north, beside.token, granted) == []

@@ -39,8 +39,9 @@ class Right(Struct, frozen=True):
         return {"apiGroups": [self.group], "resources": list(self.resources), "verbs": list(self.verbs)} | only
 
 
-# Of jobs no patch and no update: what was created once is never changed, only deleted.
-_READ, _WRITE = ("get", "list", "watch"), ("create", "delete")
+# What was created once is never changed, only deleted. Somebody may take its labels off, by which it is followed: they
+# are put back with a patch, and a policy of the member refuses every other (member_policies.py).
+_READ, _WRITE = ("get", "list", "watch"), ("create", "patch", "delete")
 _GENERAL = (
     Right("", ("nodes",), ("list", "watch"), "the agent reports room"),
     Right("", ("pods",), ("list", "watch"), "the agent reports who uses it; a deletion waits for the last pod"),
@@ -87,7 +88,7 @@ def everywhere(reserve: str = AUTO) -> tuple[Right, ...]:
 
 def in_tenants(reserve: str = AUTO) -> tuple[Right, ...]:
     """In the namespaces of tenants, by a RoleBinding in each."""
-    why = "objects of jobs are applied and removed"
+    why = "objects of jobs are applied, given back their labels and removed"
     jobs = [Right(group, found, _WRITE, why) for group, found in job_resources().items()]
     return (*jobs, _GIVES_ROOM) if reserve in (AUTO, PLACEHOLDERS) else tuple(jobs)
 
