@@ -53,7 +53,7 @@ class House:
         self.dir, self.planes = dir, clusters
         nats, valkey = servers
         self.environment = {
-            "FAIRWAY_NATS_URL": f"nats://fairway:hub-secret@127.0.0.1:{nats.port}",
+            "FAIRWAY_NATS_URL": f"nats://fairway:secret@127.0.0.1:{nats.port}",
             "FAIRWAY_REDIS_URL": f"{valkey.url}/0",
             "FAIRWAY_HUB_KUBECONFIG": str(clusters["hub"].kubeconfig), "FAIRWAY_ALLOW_LOOPBACK": "1",
         }  # fmt: skip
@@ -214,12 +214,6 @@ def node(name: str) -> Json:
     }  # fmt: skip
 
 
-def _members() -> str:
-    """The permissions as deploy has them, with passwords."""
-    text = (Path(__file__).parents[2] / "deploy" / "nats" / "members.conf").read_text()
-    return text.replace("$FAIRWAY_BUS_PASSWORD", "hub-secret").replace("$FAIRWAY_NORTH_PASSWORD", "north-secret")
-
-
 @asynccontextmanager
 async def house(
     dir: Path, members: Sequence[str] = ("north", "south"), more: Sequence[str] = ()
@@ -233,7 +227,7 @@ async def house(
 
     specs = [Spec("hub", api_flags=audit("hub")), *(member(name, *audit(name), *more) for name in members)]
     async with planes(dir / "planes", specs, tools(("kube", "kwok"))) as clusters:
-        nats = await nats_server(dir / "nats", max_payload=1 << 20, more=_members())
+        nats = await nats_server(dir / "nats", max_payload=1 << 20, more=rules())
         servers = nats, await valkey_server(dir / "valkey")
         made = House(dir, clusters, servers)
         try:
