@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import yaml
+from bus_users import rules
 from fleet import Api, environment
 
 from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
@@ -219,11 +220,11 @@ async def house(
     dir: Path, members: Sequence[str] = ("north", "south"), more: Sequence[str] = ()
 ) -> AsyncIterator[House]:
     """Everything in it is ended however the block ends. `more` are flags of the members' API servers."""
-    rules = dir / "audit.yaml"
-    rules.write_text(yaml.safe_dump(_AUDIT))
+    audited = dir / "audit.yaml"
+    audited.write_text(yaml.safe_dump(_AUDIT))
 
     def audit(name: str) -> tuple[str, ...]:
-        return f"--audit-policy-file={rules}", f"--audit-log-path={dir / f'{name}-audit.log'}"
+        return f"--audit-policy-file={audited}", f"--audit-log-path={dir / f'{name}-audit.log'}"
 
     specs = [Spec("hub", api_flags=audit("hub")), *(member(name, *audit(name), *more) for name in members)]
     async with planes(dir / "planes", specs, tools(("kube", "kwok"))) as clusters:
