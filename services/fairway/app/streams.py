@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 
 import msgspec
-import nats.errors
 import structlog
 from nats.js.errors import APIError
 
@@ -15,9 +14,6 @@ from fairway.wire.subjects import RECORD, VIEWS_STREAM, Stream
 log = structlog.get_logger()
 # NATS: the bytes of a stream are more than it has left to promise; it has too few servers for the copies.
 _NO_ROOM, _NO_PEERS = 10047, 10005
-# "invalid JSON", which a strict server says of a field that it does not know.
-_INVALID = b'"err_code":10025'
-_ASK_S = 5.0
 
 
 async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = RECORD) -> None:
@@ -50,20 +46,3 @@ async def views_provisioned(bus: NatsBus, settings: Settings) -> None:
         await provisioned(bus, settings.replicas, (stream,))
     except APIError as error:
         log.warning("no stream for views: decisions cannot be replayed", cause=str(error), setting="FAIRWAY_VIEWS_MIB")
-
-
-async def lax(bus: NatsBus) -> bool:
-    """Whether any JSON object that somebody has sent to where JetStream is asked counts as a question, an
-    acknowledgement of another message for one. Says so in the log. A server that does not answer is not called lax."""
-    try:
-        said = await bus.client.request("$JS.API.STREAM.NAMES", b'{"fairway_unknown":1}', timeout=_ASK_S)
-    except (nats.errors.Error, TimeoutError):
-        return False
-    if _INVALID in said.data:
-        return False
-    log.warning(
-        "JetStream is not strict",
-        cause="it takes requests with fields that it does not know, so another message can pass for one",
-        remedy="NATS 2.12 or newer, or `strict: true` in its block jetstream",
-    )
-    return True
