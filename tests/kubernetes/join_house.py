@@ -84,7 +84,7 @@ class House:
         (folder / f"{cluster}.kubeconfig").write_text(json.dumps(config))
         port = self.environment["FAIRWAY_NATS_URL"].rpartition(":")[2]
         environment = {
-            "FAIRWAY_NATS_URL": f"nats://{cluster}:{cluster}-secret@127.0.0.1:{port}",
+            "FAIRWAY_NATS_URL": f"nats://{cluster}:secret@127.0.0.1:{port}",
             "FAIRWAY_CLUSTERS_DIR": str(folder),
         }
         args = ["run", "member", "--cluster", cluster, "--announce"]
