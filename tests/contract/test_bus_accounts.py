@@ -1,4 +1,5 @@
-"""The accounts of deploy/nats/members.conf on three servers, each user at another one than the services."""
+"""The accounts of deploy/nats/members.conf on three servers, each user at another one than the services; and how what
+was kept without accounts comes into them."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,7 +12,7 @@ from bus_users import rules
 from nats.aio.client import Client
 from simulated import simulated
 
-from fairway.adapters.embedded import nats_cluster
+from fairway.adapters.embedded import nats_cluster, nats_server
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.remote_serve import Serving
@@ -72,3 +73,25 @@ async def test_a_member_is_asked_over_the_bus_from_another_server(urls: list[str
         await asyncio.wait([serving])
     await hub.close()
     await beside.close()
+
+
+async def test_what_was_kept_without_accounts_is_there_when_its_folder_was_moved(tmp_path: Path) -> None:
+    """As docs/joining-clusters.md says it."""
+    words = [Outgoing(f"m-{at}", subjects.job("submitted", "team-a"), b"%d" % at) for at in range(3)]
+    async with await nats_server(tmp_path) as server:
+        before = await NatsBus.connect(server.url, "services")
+        await before.provision()
+        for word in words:
+            await before.publish([word])
+        source = await before.consume("JOBS", "quota", ["fairway.job.submitted.>"], wait_s=1)
+        source.ack(await source.batch(1))
+        await before.client.flush()
+        await before.close()
+    (tmp_path / "jetstream/$G").rename(tmp_path / "jetstream/FAIRWAY")
+    async with await nats_server(tmp_path, more=rules()) as server:
+        after = await NatsBus.connect(at(server.url, "fairway"), "services")
+        await after.provision()
+        assert [one.id async for one in after.history("JOBS")] == [one.id for one in words]
+        left = await after.consume("JOBS", "quota", ["fairway.job.submitted.>"], wait_s=1)
+        assert {one.id for one in await left.batch(3)} == {one.id for one in words[1:]}
+        await after.close()

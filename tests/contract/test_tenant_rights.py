@@ -49,3 +49,16 @@ async def test_a_tenant_hears_nobody_else(tmp_path: Path, subject: str) -> None:
         await tenant.flush()
         await asyncio.sleep(0.1)
         assert len(refused) == 1 and "permissions violation" in refused[0].lower()
+
+
+async def test_an_acknowledgement_on_its_own_subject_is_no_message_and_nothing_goes_round(tmp_path: Path) -> None:
+    async with server(tmp_path) as where:
+        services = await NatsBus.connect(f"nats://fairway:secret@{where}", "services")
+        await services.provision()
+        async with connected(where, "team-a") as (tenant, _):
+            for subject in OWN:
+                await tenant.publish(subject, b"{}", reply=OWN[0])
+            await tenant.flush()
+            await asyncio.sleep(0.3)
+        assert [one.subject async for one in services.history(subjects.IN)] == list(OWN)
+        await services.close()
