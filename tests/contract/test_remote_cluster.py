@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import nats
 import pytest
+from bus_users import rules
 from houses import House, Simulated
 from nats.aio.client import Client
 from simulated import JOB, OURS, config_map, job, names, simulated, synced, until
@@ -26,16 +27,20 @@ Json = dict[str, Any]
 
 @pytest.fixture
 async def url(tmp_path: Path) -> AsyncIterator[str]:
-    """A bus that takes no message above 1 MiB, as NATS does by default."""
-    server = await nats_server(tmp_path / "nats", max_payload=1 << 20)
+    """A bus that takes no message above 1 MiB, as NATS does by default, with an account for m1."""
+    server = await nats_server(tmp_path / "nats", max_payload=1 << 20, more=rules("m1"))
     yield server.url
     await server.stop()
+
+
+async def connected(url: str, user: str) -> Client:
+    return await nats.connect(url.replace("://", f"://{user}:secret@"), inbox_prefix=f"_INBOX_{user}")
 
 
 @asynccontextmanager
 async def served(url: str, cluster: KubernetesCluster, facts: list[Any]) -> AsyncIterator[asyncio.Task[None]]:
     """The process beside the member."""
-    client = await nats.connect(url)
+    client = await connected(url, "m1")
     member = Serving(cluster, client, facts.append)
     serving = asyncio.create_task(member.run())
     await member.heard.wait()
@@ -50,7 +55,7 @@ async def served(url: str, cluster: KubernetesCluster, facts: list[Any]) -> Asyn
 
 @pytest.fixture
 async def hub(url: str) -> AsyncIterator[Client]:
-    client = await nats.connect(url)
+    client = await connected(url, "fairway")
     yield client
     await client.close()
 

@@ -37,7 +37,7 @@ async def in_pod(place: RightsHouse) -> InPod:
     """Applies the manifest, with the name and the bus filled in, and runs what it says."""
     bus = place.home.environment["FAIRWAY_NATS_URL"].rpartition(":")[2]
     secret, deployment = yaml.safe_load_all(PULL.read_text().replace("NAME", "north"))
-    secret["stringData"]["url"] = f"nats://north:north-secret@127.0.0.1:{bus}"
+    secret["stringData"]["url"] = f"nats://north:secret@127.0.0.1:{bus}"
     place.north.apply(secret, deployment)
     pods = await place.until(lambda: place.north.pods(rbac.HOME, _OURS), "the Deployment has made its pod")
     name, (container,) = pods[0]["metadata"]["name"], deployment["spec"]["template"]["spec"]["containers"]

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import yaml
+from bus_users import rules
 from fleet import Api, environment
 
 from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
@@ -53,7 +54,7 @@ class House:
         self.dir, self.planes = dir, clusters
         nats, valkey = servers
         self.environment = {
-            "FAIRWAY_NATS_URL": f"nats://fairway:hub-secret@127.0.0.1:{nats.port}",
+            "FAIRWAY_NATS_URL": f"nats://fairway:secret@127.0.0.1:{nats.port}",
             "FAIRWAY_REDIS_URL": f"{valkey.url}/0",
             "FAIRWAY_HUB_KUBECONFIG": str(clusters["hub"].kubeconfig), "FAIRWAY_ALLOW_LOOPBACK": "1",
         }  # fmt: skip
@@ -83,7 +84,7 @@ class House:
         (folder / f"{cluster}.kubeconfig").write_text(json.dumps(config))
         port = self.environment["FAIRWAY_NATS_URL"].rpartition(":")[2]
         environment = {
-            "FAIRWAY_NATS_URL": f"nats://{cluster}:{cluster}-secret@127.0.0.1:{port}",
+            "FAIRWAY_NATS_URL": f"nats://{cluster}:secret@127.0.0.1:{port}",
             "FAIRWAY_CLUSTERS_DIR": str(folder),
         }
         args = ["run", "member", "--cluster", cluster, "--announce"]
@@ -214,26 +215,20 @@ def node(name: str) -> Json:
     }  # fmt: skip
 
 
-def _members() -> str:
-    """The permissions as deploy has them, with passwords."""
-    text = (Path(__file__).parents[2] / "deploy" / "nats" / "members.conf").read_text()
-    return text.replace("$FAIRWAY_BUS_PASSWORD", "hub-secret").replace("$FAIRWAY_NORTH_PASSWORD", "north-secret")
-
-
 @asynccontextmanager
 async def house(
     dir: Path, members: Sequence[str] = ("north", "south"), more: Sequence[str] = ()
 ) -> AsyncIterator[House]:
     """Everything in it is ended however the block ends. `more` are flags of the members' API servers."""
-    rules = dir / "audit.yaml"
-    rules.write_text(yaml.safe_dump(_AUDIT))
+    audited = dir / "audit.yaml"
+    audited.write_text(yaml.safe_dump(_AUDIT))
 
     def audit(name: str) -> tuple[str, ...]:
-        return f"--audit-policy-file={rules}", f"--audit-log-path={dir / f'{name}-audit.log'}"
+        return f"--audit-policy-file={audited}", f"--audit-log-path={dir / f'{name}-audit.log'}"
 
     specs = [Spec("hub", api_flags=audit("hub")), *(member(name, *audit(name), *more) for name in members)]
     async with planes(dir / "planes", specs, tools(("kube", "kwok"))) as clusters:
-        nats = await nats_server(dir / "nats", max_payload=1 << 20, more=_members())
+        nats = await nats_server(dir / "nats", max_payload=1 << 20, more=rules())
         servers = nats, await valkey_server(dir / "valkey")
         made = House(dir, clusters, servers)
         try:

@@ -3,7 +3,6 @@ everybody who may come: for the matrix of who may do what."""
 
 import asyncio
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,11 @@ import httpx
 import msgspec
 import nats
 import yaml
+from bus_users import rules
 from fleet import Api, until
 from nats.aio.msg import Msg
 from own import Own
 from own_hub import define
-from test_tenant_rights import rules
 
 from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
 from fairway.adapters.nats_bus import NatsBus
@@ -88,14 +87,6 @@ def _hub(own: Own) -> Api:
     return hub
 
 
-def bus_rules() -> str:
-    """deploy/nats/members.conf with the block for a tenant in use: as it stands, and once more for another tenant."""
-    text = rules()
-    found = re.search(r"^    \{ user: team-a.*?^    \} \}\n", text, re.DOTALL | re.MULTILINE)
-    assert found is not None
-    return text.replace(found.group(), found.group() + found.group().replace("team-a", "team-b"))
-
-
 class House:
     """`tokens` are by role, those for HTTP and those for the hub; `heard` is all that was given to a stream, whether it
     keeps it or not."""
@@ -118,7 +109,7 @@ class House:
         del self.api.headers["Authorization"]
 
     async def _start(self) -> None:
-        self._nats = await nats_server(self._folder / "nats", more=bus_rules())
+        self._nats = await nats_server(self._folder / "nats", more=rules())
         self._valkey = await valkey_server(self._folder / "valkey")
         self.bus = await NatsBus.connect(self.nats_url("fairway"), "test")
         self._child = Child(

@@ -132,7 +132,7 @@ hear fairway.member.north.ask         ok       denied  denied  ok      out
 hear fairway.member.west.ask          ok       denied  denied  denied  out
 hear fairway.ask.report.north         ok       denied  denied  ok      out
 hear _INBOX.>                         ok       denied  denied  denied  out
-hear _INBOX_team-a.>                  ok       ok      denied  denied  out
+hear _INBOX_team-a.>                  ok       silent  denied  denied  out
 hear >                                ok       denied  denied  denied  out
 ask $JS.API.INFO                      ok       denied  denied  denied  out
 ask $JS.API.STREAM.NAMES              ok       denied  denied  denied  out

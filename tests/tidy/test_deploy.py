@@ -190,6 +190,13 @@ def test_a_server_without_a_container_listens_on_loopback_only(name: str) -> Non
     assert {word.strip('"').lstrip("-").partition(":4222")[0] for word in listens.split()[1:]} <= {"127.0.0.1", "::1"}
 
 
+@pytest.mark.parametrize("name", ["nats/nats.conf", "local/nats.conf", "local/nats-members.conf"])
+def test_every_jetstream_takes_no_other_message_for_a_request(name: str) -> None:
+    (block,) = re.findall(r"^jetstream \{\n(.*?)^\}", (ROOT / "deploy" / name).read_text(), re.DOTALL | re.MULTILINE)
+    said = dict(re.findall(r"^  (\w+): (\S+)$", block, re.MULTILINE))
+    assert said.pop("store_dir") and said == {"sync_interval": "always", "strict": "true"}
+
+
 def test_the_nats_that_members_reach_asks_who_comes_and_is_encrypted() -> None:
     text = (ROOT / "deploy/local/nats-members.conf").read_text()
     assert re.search(r"^tls \{", text, re.MULTILINE) and 'include "../nats/members.conf"' in text

@@ -35,7 +35,7 @@ async def nats_server(
 
     def command(at: int) -> list[str]:
         config = home / "nats.conf"
-        store = f"store_dir: {json.dumps(str(home))}, sync_interval: {json.dumps(sync_interval)}"
+        store = f"store_dir: {json.dumps(str(home))}, sync_interval: {json.dumps(sync_interval)}, strict: true"
         private.write(
             config,
             f'listen: "127.0.0.1:{at}"\nserver_name: {name}\nmax_payload: {max_payload}\n'
@@ -50,18 +50,20 @@ async def nats_server(
     return await EmbeddedServer("nats", home, command, answers).start(port)
 
 
-async def nats_cluster(dir: Path, servers: int, *, sync_interval: str = "2m") -> list[EmbeddedServer]:
+async def nats_cluster(
+    dir: Path, servers: int, *, sync_interval: str = "2m", more: str = ""
+) -> list[EmbeddedServer]:
     """Start so many NATS servers as one cluster, for streams with copies. They are found through any of them.
 
-    StartError if one does not come up; then none is left.
+    `more` stands in the configuration of each as well. StartError if one does not come up; then none is left.
     """
     routes = ports(servers)
     every = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
     started: list[EmbeddedServer] = []
     try:
         for at, port in enumerate(routes):
-            more = f'cluster {{ name: fairway, listen: "127.0.0.1:{port}", routes: [{every}] }}\n'
-            started.append(await nats_server(dir / str(at), sync_interval=sync_interval, more=more))
+            routed = f'cluster {{ name: fairway, listen: "127.0.0.1:{port}", routes: [{every}] }}\n'
+            started.append(await nats_server(dir / str(at), sync_interval=sync_interval, more=routed + more))
     except BaseException:
         for server in started:
             server.kill()

@@ -21,6 +21,7 @@ from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
 from fairway.admission.understand import understand
 from fairway.agent.service import run_agent
+from fairway.app.bus_doubts import told_of_doubts
 from fairway.app.callers import callers, own_hosts
 from fairway.app.enrolment import Enrolment, agent_settings, follow_file
 from fairway.app.farewell import Farewells
@@ -142,6 +143,7 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     """Connects to the bus (waiting for it as long as it takes) and makes the loops of the named services."""
     bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
     await provisioned(bus, settings.replicas)
+    await told_of_doubts(bus)
     if "global-scheduler" in names and settings.views_mib:
         await views_provisioned(bus, settings)
     enrolment = Enrolment(settings, bus)
