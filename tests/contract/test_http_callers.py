@@ -104,12 +104,14 @@ def test_every_route_names_its_right(house: House) -> None:
 
 async def test_a_route_that_asks_for_no_right_answers_nothing(house: House) -> None:
     from fairway.gateway.callers.routes import guarded
+    from fairway.gateway.openapi import Operation
     from fairway.gateway.problem import answer
 
     async def forgot(request: Any) -> Any:
         return answer("a secret")
 
-    house.app.router.add_route("/v1/forgot", guarded(Right("get", "jobs"), forgot))
+    forgetful = Operation("GET", "/v1/forgot", Right("get", "jobs"), "Tells a secret.", {})
+    house.app.router.add_route("/v1/forgot", guarded(forgetful, forgot))
     got = await house.http.get("/v1/forgot")
     assert (got.status_code, b"secret" in got.content) == (500, False)
 

@@ -21,7 +21,7 @@ from fairway.gateway.callers.access import Callers
 from fairway.gateway.callers.gate import Gate
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.pace import HttpLimits
-from fairway.gateway.callers.routes import Handler, guarded
+from fairway.gateway.callers.routes import Handler, check_parameters, guarded
 from fairway.gateway.decide import Submission
 from fairway.gateway.fleet import ClusterList, Configuration, Fleet, QueueList, QuotaList
 from fairway.gateway.jobs import Cancelling, JobPage, Jobs
@@ -94,6 +94,7 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
     spec = document([operation for operation, _ in table], VERSION)
 
     async def openapi(request: Request) -> Response:
+        check_parameters(request, ())
         return answer(spec)
 
     @asynccontextmanager
@@ -101,7 +102,7 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
         yield
         await door.settled.close()
 
-    routes = [Route(op.path, guarded(op.right, handler), methods=[op.method]) for op, handler in table]
+    routes = [Route(op.path, guarded(op, handler), methods=[op.method]) for op, handler in table]
     hosts, ports = Hosts(settings.hosts), (world.clock, settings.ids)
     return Starlette(
         routes=[*routes, Route("/openapi.json", openapi)],
@@ -124,12 +125,12 @@ _LISTING = (
 )
 _POSTING = (
     Parameter("Idempotency-Key", "the client's own id; the same id with the same body is the same job", "header"),
-    Parameter("wait", "admitted: answer when it was queued or refused, or after 5 s"),
-    Parameter("dryRun", "true: only say what would be said"),
+    Parameter("wait", "admitted: answer when it was queued or refused, or after 5 s", values=("admitted",)),
+    Parameter("dryRun", "true or All: only say what would be said", values=("true", "All")),
 )
 _LAST = Parameter("Last-Event-ID", "go on after this event; absent: from now on", "header")
 _ONE = "/v1/jobs/{id}"
-_BODY = (400, 408, 409, 413, 415, 422)
+_BODY = (408, 409, 413, 415, 422)
 _SETTING = Operation(
     "POST", "/v1/settings", rights.SET, "Set a policy, ElasticQuotaTree, Queue, PriorityClass or TenantProfile.",
     {200: (Taken,)}, (), _BODY, Setting,
@@ -151,7 +152,7 @@ def _of_jobs(jobs: Jobs, door: Door) -> Table:
     return [
         (post, door.post),
         (batch, BatchDoor(door).post),
-        (Operation(*listed, {200: (JobPage,)}, _LISTING, (400, 410)), jobs.list),
+        (Operation(*listed, {200: (JobPage,)}, _LISTING, (410,)), jobs.list),
         (Operation("GET", _ONE, read, "A job as its events have made it.", {200: (Job,)}, (), (404,)), jobs.one),
         (Operation("DELETE", _ONE, rights.CANCEL, "Cancel it.", cancelled, (), (404,)), jobs.cancel),
         (Operation("GET", f"{_ONE}/why", read, why, {200: (Why,)}, (), (404,)), jobs.why),
@@ -164,7 +165,7 @@ def _of_fleet(fleet: Fleet, streams: Streams) -> Table:
     queues = Operation("GET", "/v1/queues", rights.QUEUES, "Queues, and who waits.", {200: (QueueList,)})
     quota = Operation("GET", "/v1/quota", rights.QUOTAS, "The quota tree and its use.", {200: (QuotaList,)})
     clusters = Operation("GET", "/v1/clusters", rights.CLUSTERS, "Clusters, their room.", {200: (ClusterList,)})
-    events = Operation("GET", "/v1/events", rights.FOLLOW, text, {200: ()}, named, (400,))
+    events = Operation("GET", "/v1/events", rights.FOLLOW, text, {200: ()}, named)
     return [(queues, fleet.queues), (quota, fleet.quota), (clusters, fleet.clusters), (events, streams.events)]
 
 

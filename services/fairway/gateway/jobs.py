@@ -15,6 +15,7 @@ from fairway.gateway.answers import JobRow, job_row
 from fairway.gateway.callers.access import Access, access_of, forbidden
 from fairway.gateway.callers.caller import GROUP, JOBS, Ask
 from fairway.gateway.callers.kinds import cancelling
+from fairway.gateway.callers.routes import refused_parameter
 from fairway.gateway.callers.seal import Seal
 from fairway.gateway.callers.veil import Veil
 from fairway.gateway.decide import cancellation
@@ -63,8 +64,11 @@ class Jobs:
             wanted = (not states or job.state.value in states) and (not namespace or job.tenant == namespace)
             return wanted and await access.jobs("list", job.tenant)
 
-        if names := query.get("id", ""):
-            return await self._page(access, await self._rows.some(_names(names), passes), "")
+        if "id" in query:
+            if "continue" in query:
+                text = "continue goes with no id: the jobs that are named are one page"
+                raise refused_parameter("continue", text, "leave it out")
+            return await self._page(access, await self._rows.some(_names(query["id"]), passes), "")
         # Jobs that have not ended are found without looking at all those that have.
         live = bool(states) and not any(State(one) in _ENDED for one in states)
         table, after = decision.LIVE if live else decision.JOBS, self._seal.open(query.get("continue", ""))
