@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +18,7 @@ from fairway.gateway.callers.routes import refused_parameter
 from fairway.gateway.callers.seal import Seal
 from fairway.gateway.callers.veil import Veil
 from fairway.gateway.decide import cancellation
-from fairway.gateway.problem import Problem, answer, encode, raw
+from fairway.gateway.problem import Problem, answer
 from fairway.gateway.reader import Reader
 from fairway.gateway.submit import Door
 from fairway.runtime.loop import World
@@ -79,29 +78,22 @@ class Jobs:
         # Asked once more where nothing was asked yet: of a list that is empty, too.
         if not await access.everywhere("list") and resume and not (jobs and jobs[-1].id == resume):
             resume = self._seal.close(resume)
-        page = JobPage(tuple(map(job_row, jobs)), resume)
-        if not jobs or await access.everywhere("get"):
-            return answer(page)
-        return raw(await Veil(self._rows, access).over(encode(page), ""))
+        return answer(JobPage(tuple(map(job_row, jobs)), resume))
 
     async def one(self, request: Request) -> Response:
-        job = await self._job(request)
-        return await self._veiled(request, job, job)
+        return answer(await self._job(request))
 
     async def why(self, request: Request) -> Response:
         job = await self._job(request)
         place = await self._place(job) if job.state is State.QUEUED else None
-        said = why(job, place, self._world.clock.now(), await self._rows.frozen())
-        return await self._veiled(request, job, said, place.ahead if place else ())
+        if place is not None:
+            place = await Veil(self._rows, access_of(request)).place(place)
+        return answer(why(job, place, self._world.clock.now(), await self._rows.frozen()))
 
     async def story(self, request: Request) -> Response:
         job = await self._job(request)
         async with self._stories:
-            return await self._veiled(request, job, await story_of(self._world.bus, self._rows, job.id))
-
-    async def _veiled(self, request: Request, job: Job, said: Any, named: Sequence[str] = ()) -> Response:
-        veil = Veil(self._rows, access_of(request))
-        return raw(await veil.over(encode(said), job.id, named))
+            return answer(await story_of(self._world.bus, self._rows, job.id))
 
     async def cancel(self, request: Request) -> Response:
         name, access = request.path_params["id"], access_of(request)
