@@ -19,7 +19,7 @@ from fairway.gateway.batch import Batch, BatchDoor, BatchResult
 from fairway.gateway.callers import caller as rights
 from fairway.gateway.callers.access import Callers
 from fairway.gateway.callers.gate import Gate
-from fairway.gateway.callers.hosts import Hosts
+from fairway.gateway.callers.hosts import Hosts, Networks
 from fairway.gateway.callers.pace import HttpLimits
 from fairway.gateway.callers.routes import Handler, check_parameters, guarded
 from fairway.gateway.decide import Submission
@@ -46,7 +46,7 @@ class HttpSettings(Struct, frozen=True):
     """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set; `callers`
     who may come; `hosts` the names it answers to besides the loopback's. `hub`, where there is one, keeps the settings
     that come over HTTP. `limiter` is shared with the hub's intake. `refused` counts what cannot be read; quota trees
-    and queues are taken from namespaces of `admin`."""
+    and queues are taken from namespaces of `admin`. `proxies` are believed about where a request comes from."""
 
     ids: Ids
     understand: Understand
@@ -58,6 +58,7 @@ class HttpSettings(Struct, frozen=True):
     hosts: tuple[str, ...] = ()
     refused: Callable[[Code], None] = lambda code: None
     admin: frozenset[str] = SYSTEM_NAMESPACES.admin
+    proxies: Networks = ()
 
 
 class Setting(Struct, frozen=True):
@@ -103,7 +104,7 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
         await door.settled.close()
 
     routes = [Route(op.path, guarded(op, handler), methods=[op.method]) for op, handler in table]
-    hosts, ports = Hosts(settings.hosts), (world.clock, settings.ids)
+    hosts, ports = Hosts(settings.hosts, settings.proxies), (world.clock, settings.ids)
     return Starlette(
         routes=[*routes, Route("/openapi.json", openapi)],
         exception_handlers={
