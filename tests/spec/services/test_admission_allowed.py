@@ -163,12 +163,6 @@ def test_every_template_is_looked_at_and_not_only_the_one_whose_class_counts() -
     assert (said.verb, said.reasons[0].code) == ("rejected", Code.UNSAFE_POD)
 
 
-def test_whoever_names_a_queue_that_is_not_there_is_told_of_those_only_that_are_open_to_them() -> None:
-    hub = (TREES, (QUEUE, "vip", queue("vip", "team-b")), (QUEUE, "gold", queue("gold", "team-a")))
-    (reason,) = decided(in_queue("none"), *hub).reasons
-    assert (reason.code, "gold" in reason.text, "vip" in reason.text) == (Code.UNKNOWN_QUEUE, True, False)
-
-
 # Policies.
 
 ADMINS = policy("pin", wide=True, clusterAffinity={"clusterNames": ["c1"]})
@@ -226,14 +220,6 @@ def test_a_policy_of_which_nothing_is_left_is_refused() -> None:
     said = decided(manifest(), C2, granted(clusters=["c1"]), policies=sent(only))
     assert (said.verb, said.reasons[0].code) == ("rejected", Code.FORBIDDEN)
     assert "c1" in said.reasons[0].text
-
-
-def test_whoever_names_a_cluster_that_is_not_there_is_told_of_their_own_only() -> None:
-    unknown = policy(clusterAffinity={"clusterNames": ["c9"]})
-    said = decided(manifest(), C2, granted(clusters=["c1"]), policies=sent(unknown))
-    assert (said.reasons[0].code, "c1" in said.reasons[0].text, "c2" in said.reasons[0].text) == (
-        Code.UNKNOWN_CLUSTER, True, False,
-    )  # fmt: skip
 
 
 # Namespaces of the system.
