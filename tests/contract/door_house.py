@@ -15,6 +15,7 @@ from fairway.adapters.memory_store import MemoryStore
 from fairway.admission.understand import understand
 from fairway.domain.job import Job
 from fairway.gateway.callers.access import Callers
+from fairway.gateway.callers.hosts import Networks
 from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.pace import HttpLimits
 from fairway.gateway.http import HttpSettings, create_app
@@ -89,9 +90,9 @@ def callers(clock: Clock, hub: MemoryCluster | None = None, keys: tuple[str, ...
 
 class House:
     """The world behind the door, and an administrator's client before it. `hub` says who comes: one in memory, which
-    knows those above, or the one that is given."""
+    knows those above, or the one that is given. `proxies` stand before it."""
 
-    def __init__(self, limits: HttpLimits = WIDE, hub: Cluster | None = None) -> None:
+    def __init__(self, limits: HttpLimits = WIDE, hub: Cluster | None = None, proxies: Networks = ()) -> None:
         self.bus, self.store, self.catalog = MemoryBus(), MemoryStore(), Catalog()
         self.clock = ManualClock(NOW)
         self.world = World(bus=self.bus, store=self.store, clock=self.clock, owner="test")
@@ -99,7 +100,8 @@ class House:
         self.hub.reviews = self.reviews
         understands = lambda said: understand(said, "dry-run", 0, self.catalog)  # noqa: E731 - it has no other name here
         come = Callers(self.clock, hub or self.hub, Keys())
-        self.app = create_app(self.world, HttpSettings(CountingIds(), understands, self.catalog, come, limits=limits))
+        settings = HttpSettings(CountingIds(), understands, self.catalog, come, limits=limits, proxies=proxies)
+        self.app = create_app(self.world, settings)
         self.http = self.client(ADMIN)
 
     def client(self, token: str = "") -> httpx.AsyncClient:
@@ -123,8 +125,8 @@ class House:
 
 
 @asynccontextmanager
-async def opened(limits: HttpLimits = WIDE, hub: Cluster | None = None) -> AsyncIterator[House]:
-    one = House(limits, hub)
+async def opened(limits: HttpLimits = WIDE, hub: Cluster | None = None, proxies: Networks = ()) -> AsyncIterator[House]:
+    one = House(limits, hub, proxies)
     await one.store.finish_rebuild("1")
     async with one.app.router.lifespan_context(one.app):
         yield one

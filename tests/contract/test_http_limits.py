@@ -103,9 +103,7 @@ async def test_half_sent_bodies_of_strangers_are_answered_at_once_and_end() -> N
     async with serving() as door:
         wires = [await door.wire(*HALF) for _ in range(300)]
         assert {await answered(reader) for reader, _ in wires} == {401, 429}
-        assert await door.ask(TENANT_B) == 429, "a new token, from an address that sends many bad ones"
-        await door.house.clock.advance(1)
-        assert await door.ask(TENANT_B) == 200
+        assert await door.ask(TENANT_B) == 200, "a new token, from an address that sends many requests without one"
         assert all([await ends(reader) for reader, _ in wires])
 
 
@@ -202,6 +200,8 @@ async def test_a_body_that_is_dropped_leaves_no_traceback(capfd: pytest.CaptureF
     [
         ("HTTP_HEADER_SECONDS", "0"), ("HTTP_BODY_SECONDS", "soon"), ("HTTP_STREAMS", "0"), ("HTTP_STREAMS", "65"),
         ("HTTP_RATE", "-1"), ("HTTP_RATE", "many"), ("HTTP_CONNECTIONS", "0"), ("INSECURE", "1"),
+        ("HTTP_TRUSTED_PROXIES", "proxy.example"), ("HTTP_TRUSTED_PROXIES", "10.0.0.1/8"),
+        ("HTTP_TRUSTED_PROXIES", "10.0.0.1, 10.0.0.0/33"),
     ],
 )  # fmt: skip
 def test_a_limit_that_is_none_is_refused_by_name(name: str, value: str) -> None:
@@ -216,3 +216,8 @@ def test_limits_are_settings() -> None:
     assert from_environment({}).limits == HttpLimits(10, 30, 8, 20, 1_000)
 
 
+def test_proxies_are_a_setting() -> None:
+    assert from_environment({}).http_proxies == ()
+    given = "10.0.0.7, 10.2.0.0/16,fd00::/8"
+    proxies = from_environment({"FAIRWAY_HTTP_TRUSTED_PROXIES": given}).http_proxies
+    assert [str(one) for one in proxies] == ["10.0.0.7/32", "10.2.0.0/16", "fd00::/8"]

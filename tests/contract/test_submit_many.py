@@ -18,6 +18,10 @@ from fairway.app.sending import send
 PODS = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
 
 
+OWN = {"namespace": "team-a", "client": "c"}
+ROW = {"namespace": "team-a", "attempt": 1, "submitted_at": 1, "since": 1}
+
+
 class Gateway(ThreadingHTTPServer):
     """Accepts every job but those called `bad`; each has succeeded when it is asked for the second time. `knows`:
     whether it takes several in one request. `heard` are verbs and paths."""
@@ -36,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.heard.append(f"POST {path}")
         if path == "/v1/jobs":
-            return self._say(202, {"job": body["manifest"]["metadata"]["name"]})
+            return self._say(202, {"job": body["manifest"]["metadata"]["name"], **OWN})
         if not self.server.knows:
             return self._say(405, {"title": "POST is not served here"})
         self.server.sizes.append(len(body["jobs"]))
@@ -48,14 +52,17 @@ class Handler(BaseHTTPRequestHandler):
         self.server.looks += 1
         state = "succeeded" if self.server.looks > 1 else "queued"
         if url.path != "/v1/jobs":
-            return self._say(200, {"state": "succeeded", "attempt": 1, "cluster": "north"})
+            return self._say(200, {"id": "a", "state": "succeeded", "attempt": 1, "cluster": "north"})
         names = parse_qs(url.query)["id"][0].split(",")
-        return self._say(200, {"items": [{"id": name, "state": state} for name in names]})
+        return self._say(200, {"items": [{"id": name, "state": state, **ROW} for name in names]})
 
     def _item(self, name: str) -> dict[str, Any]:
         if name != "bad":
-            return {"status": 202, "accepted": {"job": name}}
-        return {"status": 403, "problem": {"title": "ann may not", "detail": "ask for it", "code": "Forbidden"}}
+            return {"status": 202, "accepted": {"job": name, **OWN}}
+        return {
+            "status": 403,
+            "problem": {"title": "ann may not", "status": 403, "detail": "ask for it", "code": "Forbidden"},
+        }
 
     def _say(self, status: int, body: Any) -> None:
         self.send_response(status)

@@ -111,7 +111,7 @@ EXAMPLES: dict[str, Struct] = {
     "submit_request": inbound.SubmitRequest(at=AT, manifest=_MANIFEST, policies=(_POLICY,), client="c-1"),
     "cancel_request": inbound.CancelRequest(at=AT, job="llm-k3v9q2"),
     "queue_ask": asks.QueueAsk("llm-k3v9q2"),
-    "queue_place": asks.QueuePlace("gold", "Block", 2, ("llm-1",), "BehindHead", "llm-1 stands first", 3),
+    "queue_place": asks.QueuePlace("gold", "Block", 2, ("llm-1",), "BehindHead", "llm-1 stands first", 3, ("llm-1",)),
 }  # fmt: skip
 
 

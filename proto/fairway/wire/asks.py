@@ -15,8 +15,8 @@ class QueueAsk(Struct, frozen=True):
 class QueuePlace(Struct, frozen=True, omit_defaults=True):
     """Where a job stands in its queue. `position` counts from 1 (0: it is not waiting); `ahead` are the ids of the jobs
     right before it, five at most, in the order in which they stand; `lacks` is the reason code of what it waits for,
-    `text` its sentence with numbers; `running_ahead` is how many jobs of the queue have been let go and have not
-    ended."""
+    `text` its sentence with numbers, and `behind` the jobs that this sentence speaks of; `running_ahead` is how many
+    jobs of the queue have been let go and have not ended."""
 
     queue: str
     policy: str = ""
@@ -25,3 +25,4 @@ class QueuePlace(Struct, frozen=True, omit_defaults=True):
     lacks: str = ""
     text: str = ""
     running_ahead: int = 0
+    behind: tuple[str, ...] = ()

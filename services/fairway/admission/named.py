@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from fairway.domain.allowed import leaf_refused, queue_refused
+from fairway.domain.allowed import leaf_refused, queue_admits, queue_refused
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.tenancy import SYSTEM_CLASSES, Tenancy
@@ -84,7 +84,9 @@ def placement_of(policy: Policy, settings: Settings, mine: Tenancy) -> Placement
     names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
     field = "spec.placement.clusterAffinity.clusterNames"
     if unknown := sorted(names.difference(known)):
-        text = f"{policy.title} names {', '.join(unknown)}; the fleet has {', '.join(known) or 'no clusters yet'}"
+        # Which clusters there are besides is no business of a tenant that is bound to some.
+        has = [name for name in known if name in mine.clusters or not mine.clusters]
+        text = f"{policy.title} names {', '.join(unknown)}; the fleet has {', '.join(has) or 'no clusters yet'}"
         raise Refused(Reason(Code.UNKNOWN_CLUSTER, text, field, "name clusters it has"))
     placement = bounded(policy.placement, mine.clusters)
     if placement is None:
@@ -127,7 +129,8 @@ def queue_named(manifest: dict[str, Any], claimed: Claims, settings: Settings, m
     name = queue_of(manifest)
     field = f"metadata.annotations[{QUEUE_ANNOTATIONS[0]}]"
     if name and name not in settings.queues:
-        text = f"there is no Queue {name}; the hub has {', '.join(sorted(settings.queues)) or 'none'}"
+        own = sorted(one for one, queue in settings.queues.items() if queue_admits(queue, mine, settings.tree))
+        text = f"there is no Queue {name}; namespace {mine.namespace} may use {', '.join(own) or 'none'}"
         raise Refused(Reason(Code.UNKNOWN_QUEUE, text, field, "create the Queue, or leave the annotation out"))
     if name and (refusal := queue_refused(settings.queues[name], mine, settings.tree, field)):
         raise Refused(refusal)

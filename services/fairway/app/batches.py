@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from fairway.adapters.system import SystemIds
 from fairway.app.entries import Entry, ReasonEntry, entry
+from fairway.app.failure import ERROR, Failure
 from fairway.app.manifests import Document
 from fairway.gateway.batch import MOST
 from fairway.wire.reasons import Code
@@ -67,6 +68,9 @@ def _send(api: Api, piece: Sequence[Draft], sleep: Callable[[float], None]) -> l
     left = list(piece)
     for turn in range(_AGAIN + 1):
         items = api.post(PATH, {"jobs": [one.body for one in left]}, wait="admitted")["items"]
+        if len(items) != len(left):
+            text = f"the gateway answered about {len(items)} jobs, and was asked about {len(left)}"
+            raise Failure(ERROR, text, "look with `fairway get jobs` which of them are there")
         late = [item for item in items if turn < _AGAIN and _too_fast(item)]
         found |= {one.client: _entry(one.document, item) for one, item in zip(left, items, strict=True)}
         left = [one for one, item in zip(left, items, strict=True) if item in late]
@@ -84,7 +88,7 @@ def _entry(one: Document, item: dict[str, Any]) -> Entry:
     if accepted := item.get("accepted"):
         state, queue = accepted.get("state", "submitted"), accepted.get("queue", "")
         return entry(one, job=accepted["job"], state=state, queue=queue)
-    problem = item["problem"]
+    problem = item.get("problem") or {"title": "the gateway says neither that it was accepted nor that it was not"}
     reasons = [msgspec.convert(reason, ReasonEntry) for reason in problem.get("reasons", ())]
     if not reasons:
         reasons = [ReasonEntry(str(problem.get("code", "")), "", str(problem["title"]), str(problem.get("detail", "")))]

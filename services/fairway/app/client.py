@@ -6,20 +6,20 @@ import time
 from collections.abc import Iterator, Mapping
 from http.client import HTTPException
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import URLError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from fairway.app.credential import FLEET_FILE, FOLDER, HUB, SAID, Credential, Place, choose, facts_of_folder
+from fairway.app.exchange import MOST, SILENT_S, TOTAL_S, Answer, TooLarge, exchange
 from fairway.app.failure import DENIED, ERROR, NOT_FOUND, TIMEOUT, UNREACHABLE, USAGE, Failure
 from fairway.app.hub_address import asked, namespace_of, of_hub
+from fairway.app.shapes import decoded, problem
 
 _START = "start a fleet with `fairway up`, or name one with --url or FAIRWAY_URL"
 _CODES = {
     404: NOT_FOUND, 400: USAGE, 503: UNREACHABLE, **dict.fromkeys((401, 403, 409, 413, 415, 422, 429), DENIED),
 }  # fmt: skip
-# The gateway itself answers within 10 s, with the bus away or not.
-_SECONDS = 15.0
 _PAGE = 500
 # A caller who asks too much is told when to come again: so often, and for so long, a command waits.
 _AGAIN, _LONGEST_S = 20, 30.0
@@ -102,30 +102,28 @@ class Api:
             headers["Authorization"] = f"Bearer {self._credential.token}"
         request = Request(url, data, headers, method=verb)
         for left in range(_AGAIN, -1, -1):
-            try:
-                return self._answer(request)
-            except HTTPError as error:
-                body, wait_s = _problem(error), _wait(error)
-                # A tenant's own limits have reasons: they are the answer.
-                if error.code != 429 or body.get("reasons") or not left or wait_s > _LONGEST_S:
-                    raise Refusal(error.code, body, self._credential) from None
-                time.sleep(wait_s)
+            answer = self._exchanged(request)
+            if 200 <= answer.status < 300:
+                return decoded(answer.body, verb, path, self.url)
+            body, wait_s = problem(answer.body), _wait(answer)
+            # A tenant's own limits have reasons: they are the answer.
+            if answer.status != 429 or body.get("reasons") or not left or wait_s > _LONGEST_S:
+                raise Refusal(answer.status, body, self._credential)
+            time.sleep(wait_s)
         return None
 
-    def _answer(self, request: Request) -> Any:
-        """Raises HTTPError for every answer that is no success, and Failure where there is none."""
+    def _exchanged(self, request: Request) -> Answer:
+        """Whatever was answered. Raises Failure where there is no answer."""
         try:
-            with self._opener.open(request, timeout=_SECONDS) as answer:
-                return json.loads(answer.read())
-        except HTTPError:
-            raise
+            return exchange(self._opener, request)
+        except TooLarge:
+            raise Failure(ERROR, f"{self.url} answered with more than {MOST >> 20} MiB", "is it Fairway?") from None
         except TimeoutError as error:
-            raise Failure(TIMEOUT, f"{self.url} did not answer in {_SECONDS:g} s", "try again") from error
-        except (URLError, HTTPException, OSError) as error:
+            text = f"{self.url} did not answer in {SILENT_S:g} s, or not to the end in {TOTAL_S:g} s"
+            raise Failure(TIMEOUT, text, "try again") from error
+        except (URLError, HTTPException, OSError, ValueError) as error:
             cause = getattr(error, "reason", error)
             raise Failure(UNREACHABLE, f"{self.url} cannot be reached: {cause}", _START) from error
-        except ValueError as error:
-            raise Failure(ERROR, f"{self.url} answered with something that is not JSON", "is it Fairway?") from error
 
     def jobs(self, namespace: str = "", state: str = "") -> Iterator[dict[str, Any]]:
         """Every job, page by page."""
@@ -134,9 +132,11 @@ class Api:
             query = {"namespace": namespace, "state": state, "limit": str(_PAGE), "continue": after}
             page = self.get("/v1/jobs", **query)
             yield from page["items"]
-            after = page.get("continue", "")
+            before, after = after, page.get("continue", "")
             if not after:
                 return
+            if after == before:
+                raise Failure(ERROR, f"{self.url} answers the same page of jobs for ever", "is it Fairway?")
 
     def find(self, text: str, namespace: str = "") -> str:
         """The id of the job meant by an id, `namespace/name`, `kind/name` as kubectl writes it, a name, or the
@@ -188,15 +188,7 @@ def meant(rows: list[dict[str, Any]], name: str, text: str) -> str:
 ENDED = frozenset({"succeeded", "failed", "cancelled", "rejected"})
 
 
-def _wait(error: HTTPError) -> float:
+def _wait(answer: Answer) -> float:
     """In seconds; a little more than was said, as others were told the same."""
-    text = error.headers.get("Retry-After") or ""
-    return (int(text) if text.isdigit() else 1) + 0.1
-
-
-def _problem(error: HTTPError) -> dict[str, Any]:
-    try:
-        body = json.loads(error.read())
-    except (ValueError, OSError):
-        return {}
-    return body if isinstance(body, dict) else {}
+    text = answer.headers.get("Retry-After") or ""
+    return (int(text[:9]) if text.isdecimal() else 1) + 0.1

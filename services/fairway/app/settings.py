@@ -3,12 +3,14 @@
 import contextlib
 import os
 from collections.abc import Callable, Mapping
+from ipaddress import ip_network
 from pathlib import Path
 
 from msgspec import Struct
 
 from fairway.domain.quota_tree import listed
 from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces
+from fairway.gateway.callers.hosts import Networks
 from fairway.gateway.callers.pace import HttpLimits
 from fairway.workloads.names import is_namespace
 
@@ -52,6 +54,8 @@ class Settings(Struct, frozen=True):
     metrics_host: str = "127.0.0.1"
     metrics_port: int = 0
     fleet_key_file: str = ""
+    # Before the door: whose X-Forwarded-For counts.
+    http_proxies: Networks = ()
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -83,6 +87,17 @@ def _namespaces(name: str, given: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def _networks(name: str, given: str) -> Networks:
+    found = []
+    for one in given.replace(",", " ").split():
+        try:
+            found.append(ip_network(one))
+        except ValueError as error:
+            text = "set it to addresses or networks (10.0.0.7, 10.2.0.0/16), separated by commas, or leave it out"
+            raise ValueError(f"FAIRWAY_{name} names {one[:80]!r}: {error}; {text}") from None
+    return tuple(found)
+
+
 def _system_namespaces(text: Callable[[str, str], str]) -> SystemNamespaces:
     return SystemNamespaces(
         _namespaces("ADMIN_NAMESPACES", text("ADMIN_NAMESPACES", ",".join(SYSTEM_NAMESPACES.admin))),
@@ -103,11 +118,11 @@ def _limits(text: Callable[[str, str], str]) -> HttpLimits:
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
-    FAIRWAY_HTTP_PORT, FAIRWAY_HTTP_KEY_FILE, FAIRWAY_HTTP_HOSTS, FAIRWAY_REPLICAS, FAIRWAY_PUBLIC_URL,
-    FAIRWAY_PLACEHOLDER_IMAGE, FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR, FAIRWAY_WATCH_SILENCE,
-    FAIRWAY_NODE_GRACE, FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB, FAIRWAY_FLEET_KEY_FILE, FAIRWAY_ADMIN_NAMESPACES,
-    FAIRWAY_RESERVED_NAMESPACES, and the limits of the door, which `_limits` names. Raises ValueError, which names the
-    variable."""
+    FAIRWAY_HTTP_PORT, FAIRWAY_HTTP_KEY_FILE, FAIRWAY_HTTP_HOSTS, FAIRWAY_HTTP_TRUSTED_PROXIES, FAIRWAY_REPLICAS,
+    FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE, FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR,
+    FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE, FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB, FAIRWAY_FLEET_KEY_FILE,
+    FAIRWAY_ADMIN_NAMESPACES, FAIRWAY_RESERVED_NAMESPACES, and the limits of the door, which `_limits` names. Raises
+    ValueError, which names the variable."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
@@ -137,6 +152,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         fleet_key_file=text("FLEET_KEY_FILE", ""),
         views_mib=_whole("VIEWS_MIB", text("VIEWS_MIB", str(plain.views_mib)), 0, 1 << 20),
         namespaces=_system_namespaces(text),
+        http_proxies=_networks("HTTP_TRUSTED_PROXIES", text("HTTP_TRUSTED_PROXIES", "")),
         metrics_host=text("METRICS_HOST", plain.metrics_host),
         metrics_port=_whole("METRICS_PORT", text("METRICS_PORT", "0"), 0, 65_535),
     )

@@ -71,13 +71,13 @@ def render_clusters(rows: Sequence[ClusterRow], wide: bool = False) -> Text:
 
 
 def _age(row: ClusterRow) -> str:
-    if row.age < 0:
-        return "none yet"
-    why = "stale: no new work" if row.stale else "cordoned: no new work" if row.cordoned else ""
+    why = "" if row.age < 0 else "stale: no new work" if row.stale else "cordoned: no new work" if row.cordoned else ""
     frozen = "evictions frozen" if row.frozen else ""
-    more = f"{row.unconfirmed.text}: not counted; {row.unconfirmed.remedy}" if row.unconfirmed else ""
+    held = row.unconfirmed
+    more = f"{held.code.value}: {held.text}, which is not counted; {held.remedy}" if held else ""
     said = "; ".join(filter(None, (why, frozen, more)))
-    return f"{span(row.age)} ago" + (f" ({said})" if said else "")
+    age = f"{span(row.age)} ago" if row.age >= 0 else "none yet"
+    return f"{age} ({said})" if said else age
 
 
 def _main(amounts: Mapping[str, int]) -> str:

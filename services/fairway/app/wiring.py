@@ -169,7 +169,7 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     read = partial(understand, cause="dry-run", sequence=0, settings=parts.catalog)
     return HttpSettings(
         parts.ids, read, parts.catalog, come, parts.hub, limiter, of.limits, own_hosts(of), parts.meter.refused,
-        of.namespaces.admin,
+        of.namespaces.admin, of.http_proxies,
     )  # fmt: skip
 
 

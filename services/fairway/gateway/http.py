@@ -19,9 +19,9 @@ from fairway.gateway.batch import Batch, BatchDoor, BatchResult
 from fairway.gateway.callers import caller as rights
 from fairway.gateway.callers.access import Callers
 from fairway.gateway.callers.gate import Gate
-from fairway.gateway.callers.hosts import Hosts
+from fairway.gateway.callers.hosts import Hosts, Networks
 from fairway.gateway.callers.pace import HttpLimits
-from fairway.gateway.callers.routes import Handler, guarded
+from fairway.gateway.callers.routes import Handler, check_parameters, guarded
 from fairway.gateway.decide import Submission
 from fairway.gateway.fleet import ClusterList, Configuration, Fleet, QueueList, QuotaList
 from fairway.gateway.jobs import Cancelling, JobPage, Jobs
@@ -46,7 +46,7 @@ class HttpSettings(Struct, frozen=True):
     """`understand` is admission's reading of a message (for dry runs); `configuration` what the hub has set; `callers`
     who may come; `hosts` the names it answers to besides the loopback's. `hub`, where there is one, keeps the settings
     that come over HTTP. `limiter` is shared with the hub's intake. `refused` counts what cannot be read; quota trees
-    and queues are taken from namespaces of `admin`."""
+    and queues are taken from namespaces of `admin`. `proxies` are believed about where a request comes from."""
 
     ids: Ids
     understand: Understand
@@ -58,6 +58,7 @@ class HttpSettings(Struct, frozen=True):
     hosts: tuple[str, ...] = ()
     refused: Callable[[Code], None] = lambda code: None
     admin: frozenset[str] = SYSTEM_NAMESPACES.admin
+    proxies: Networks = ()
 
 
 class Setting(Struct, frozen=True):
@@ -94,6 +95,7 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
     spec = document([operation for operation, _ in table], VERSION)
 
     async def openapi(request: Request) -> Response:
+        check_parameters(request, ())
         return answer(spec)
 
     @asynccontextmanager
@@ -101,8 +103,8 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
         yield
         await door.settled.close()
 
-    routes = [Route(op.path, guarded(op.right, handler), methods=[op.method]) for op, handler in table]
-    hosts, ports = Hosts(settings.hosts), (world.clock, settings.ids)
+    routes = [Route(op.path, guarded(op, handler), methods=[op.method]) for op, handler in table]
+    hosts, ports = Hosts(settings.hosts, settings.proxies), (world.clock, settings.ids)
     return Starlette(
         routes=[*routes, Route("/openapi.json", openapi)],
         exception_handlers={
@@ -124,12 +126,12 @@ _LISTING = (
 )
 _POSTING = (
     Parameter("Idempotency-Key", "the client's own id; the same id with the same body is the same job", "header"),
-    Parameter("wait", "admitted: answer when it was queued or refused, or after 5 s"),
-    Parameter("dryRun", "true: only say what would be said"),
+    Parameter("wait", "admitted: answer when it was queued or refused, or after 5 s", values=("admitted",)),
+    Parameter("dryRun", "true or All: only say what would be said", values=("true", "All")),
 )
 _LAST = Parameter("Last-Event-ID", "go on after this event; absent: from now on", "header")
 _ONE = "/v1/jobs/{id}"
-_BODY = (400, 408, 409, 413, 415, 422)
+_BODY = (408, 409, 413, 415, 422)
 _SETTING = Operation(
     "POST", "/v1/settings", rights.SET, "Set a policy, ElasticQuotaTree, Queue, PriorityClass or TenantProfile.",
     {200: (Taken,)}, (), _BODY, Setting,
@@ -151,7 +153,7 @@ def _of_jobs(jobs: Jobs, door: Door) -> Table:
     return [
         (post, door.post),
         (batch, BatchDoor(door).post),
-        (Operation(*listed, {200: (JobPage,)}, _LISTING, (400, 410)), jobs.list),
+        (Operation(*listed, {200: (JobPage,)}, _LISTING, (410,)), jobs.list),
         (Operation("GET", _ONE, read, "A job as its events have made it.", {200: (Job,)}, (), (404,)), jobs.one),
         (Operation("DELETE", _ONE, rights.CANCEL, "Cancel it.", cancelled, (), (404,)), jobs.cancel),
         (Operation("GET", f"{_ONE}/why", read, why, {200: (Why,)}, (), (404,)), jobs.why),
@@ -164,7 +166,7 @@ def _of_fleet(fleet: Fleet, streams: Streams) -> Table:
     queues = Operation("GET", "/v1/queues", rights.QUEUES, "Queues, and who waits.", {200: (QueueList,)})
     quota = Operation("GET", "/v1/quota", rights.QUOTAS, "The quota tree and its use.", {200: (QuotaList,)})
     clusters = Operation("GET", "/v1/clusters", rights.CLUSTERS, "Clusters, their room.", {200: (ClusterList,)})
-    events = Operation("GET", "/v1/events", rights.FOLLOW, text, {200: ()}, named, (400,))
+    events = Operation("GET", "/v1/events", rights.FOLLOW, text, {200: ()}, named)
     return [(queues, fleet.queues), (quota, fleet.quota), (clusters, fleet.clusters), (events, streams.events)]
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -15,10 +14,11 @@ from fairway.gateway.answers import JobRow, job_row
 from fairway.gateway.callers.access import Access, access_of, forbidden
 from fairway.gateway.callers.caller import GROUP, JOBS, Ask
 from fairway.gateway.callers.kinds import cancelling
+from fairway.gateway.callers.routes import refused_parameter
 from fairway.gateway.callers.seal import Seal
 from fairway.gateway.callers.veil import Veil
 from fairway.gateway.decide import cancellation
-from fairway.gateway.problem import Problem, answer, encode, raw
+from fairway.gateway.problem import Problem, answer
 from fairway.gateway.reader import Reader
 from fairway.gateway.submit import Door
 from fairway.runtime.loop import World
@@ -63,8 +63,11 @@ class Jobs:
             wanted = (not states or job.state.value in states) and (not namespace or job.tenant == namespace)
             return wanted and await access.jobs("list", job.tenant)
 
-        if names := query.get("id", ""):
-            return await self._page(access, await self._rows.some(_names(names), passes), "")
+        if "id" in query:
+            if "continue" in query:
+                text = "continue goes with no id: the jobs that are named are one page"
+                raise refused_parameter("continue", text, "leave it out")
+            return await self._page(access, await self._rows.some(_names(query["id"]), passes), "")
         # Jobs that have not ended are found without looking at all those that have.
         live = bool(states) and not any(State(one) in _ENDED for one in states)
         table, after = decision.LIVE if live else decision.JOBS, self._seal.open(query.get("continue", ""))
@@ -75,29 +78,22 @@ class Jobs:
         # Asked once more where nothing was asked yet: of a list that is empty, too.
         if not await access.everywhere("list") and resume and not (jobs and jobs[-1].id == resume):
             resume = self._seal.close(resume)
-        page = JobPage(tuple(map(job_row, jobs)), resume)
-        if not jobs or await access.everywhere("get"):
-            return answer(page)
-        return raw(await Veil(self._rows, access).over(encode(page), ""))
+        return answer(JobPage(tuple(map(job_row, jobs)), resume))
 
     async def one(self, request: Request) -> Response:
-        job = await self._job(request)
-        return await self._veiled(request, job, job)
+        return answer(await self._job(request))
 
     async def why(self, request: Request) -> Response:
         job = await self._job(request)
         place = await self._place(job) if job.state is State.QUEUED else None
-        said = why(job, place, self._world.clock.now(), await self._rows.frozen())
-        return await self._veiled(request, job, said, place.ahead if place else ())
+        if place is not None:
+            place = await Veil(self._rows, access_of(request)).place(place)
+        return answer(why(job, place, self._world.clock.now(), await self._rows.frozen()))
 
     async def story(self, request: Request) -> Response:
         job = await self._job(request)
         async with self._stories:
-            return await self._veiled(request, job, await story_of(self._world.bus, self._rows, job.id))
-
-    async def _veiled(self, request: Request, job: Job, said: Any, named: Sequence[str] = ()) -> Response:
-        veil = Veil(self._rows, access_of(request))
-        return raw(await veil.over(encode(said), job.id, named))
+            return answer(await story_of(self._world.bus, self._rows, job.id))
 
     async def cancel(self, request: Request) -> Response:
         name, access = request.path_params["id"], access_of(request)

@@ -11,9 +11,12 @@ from fairway.gateway.problem import ProblemBody
 
 
 class Parameter(Struct, frozen=True):
+    """Of the query, or of another `place`; `values` are all that it may be, none: its route judges that."""
+
     name: str
     text: str
     place: str = "query"
+    values: tuple[str, ...] = ()
 
 
 class Operation(Struct, frozen=True):
@@ -30,8 +33,9 @@ class Operation(Struct, frozen=True):
     body: Any = None
 
 
-# Every route may answer with these, as anybody at all or as somebody who may not do this.
-_EVERYWHERE = (401, 403, 429, 503)
+# Every route may answer with these: to a parameter that it does not act on, to anybody at all, to somebody who may not
+# do this.
+_EVERYWHERE = (400, 401, 403, 429, 503)
 _TITLES = {
     200: "done", 202: "accepted", 400: "the request is wrong", 401: "no caller, or no good token",
     403: "the caller may not do this", 404: "there is no such job that the caller may see", 408: "no body in time",
@@ -72,7 +76,7 @@ def _operation(op: Operation, schemas: dict[Any, dict[str, Any]]) -> dict[str, A
         said["parameters"] = [
             {
                 "name": one.name, "in": one.place, "description": one.text, "required": one.place == "path",
-                "schema": {"type": "string"},
+                "schema": {"type": "string", **({"enum": list(one.values)} if one.values else {})},
             }
             for one in places
         ]  # fmt: skip

@@ -76,11 +76,6 @@ def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = No
     return Response(encode(value), status, headers, "application/json")
 
 
-def raw(value: bytes) -> Response:
-    """JSON that is encoded already."""
-    return Response(value, media_type="application/json")
-
-
 async def on_problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, Problem), "registered for Problem only"
     return Response(encode(error.body), error.body.status, error.headers, "application/problem+json")

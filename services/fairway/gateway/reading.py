@@ -1,7 +1,9 @@
 """Bodies of requests, read within their size and their time, and the job or the objects in them."""
 
 import asyncio
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -12,6 +14,7 @@ from starlette.requests import Request
 from fairway.domain.tell import message_id
 from fairway.gateway import problem
 from fairway.gateway.body import check_client, from_envelope, one_job
+from fairway.gateway.callers.access import access_of
 from fairway.gateway.decide import Asked, names_of
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Ids
@@ -20,8 +23,10 @@ from fairway.workloads.door import LARGEST_TEXT, parse_documents, with_name
 
 log = structlog.get_logger()
 _YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
-# Texts larger than this are parsed beside the event loop, two at a time.
-_INLINE = 64 * 1024
+# Texts larger than this are parsed beside the event loop: of YAML this is some 10 ms.
+_INLINE = 8 * 1024
+# So many of them at a time, each of another caller.
+_AT_ONCE = 2
 
 
 class Envelope(Struct, frozen=True):
@@ -32,12 +37,34 @@ class Envelope(Struct, frozen=True):
     client: str = ""
 
 
+class Turns:
+    """Large texts are parsed few at a time, and of each caller one: whoever sends many waits for their own, and stands
+    before others with one of them at most."""
+
+    def __init__(self, at_once: int = _AT_ONCE) -> None:
+        self._turn = asyncio.Semaphore(at_once)
+        self._own: dict[str, asyncio.Lock] = {}
+        self._waiting: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def one(self, caller: str) -> AsyncIterator[None]:
+        self._waiting[caller] += 1
+        try:
+            # Both let in who came first: so behind its own, every caller has the next turn but those of the others.
+            async with self._own.setdefault(caller, asyncio.Lock()), self._turn:
+                yield
+        finally:
+            self._waiting[caller] -= 1
+            if not self._waiting[caller]:
+                del self._waiting[caller], self._own[caller]
+
+
 class Reading:
     """`count` is told of each body that cannot be read."""
 
     def __init__(self, world: World, ids: Ids, body_s: float, count: Callable[[Code], None]) -> None:
         self._world, self._ids, self._body_s, self._count = world, ids, body_s, count
-        self._large = asyncio.Semaphore(2)
+        self._turns = Turns()
 
     async def asked(self, request: Request) -> Asked:
         """The one job in the body of a request."""
@@ -61,16 +88,16 @@ class Reading:
             detail = "send application/json or application/yaml"
             raise problem.Problem(415, f"the body is {kind[:60] or 'of no type'}, which is not read here", detail)
         try:
-            return await self._parsed(await read_body(request, self._body_s))
+            return await self._parsed(await read_body(request, self._body_s), access_of(request).caller.user)
         except (Refused, problem.Problem) as error:
             # Counted and not kept: whoever sends what cannot be read would fill the dead letters with it.
             self._count(error.reasons[0].code if isinstance(error, Refused) else Code(error.body.code))
             raise
 
-    async def _parsed(self, body: bytes) -> list[dict[str, Any]]:
+    async def _parsed(self, body: bytes, caller: str) -> list[dict[str, Any]]:
         if len(body) <= _INLINE:
             return parse_documents(body)
-        async with self._large:
+        async with self._turns.one(caller):
             return await asyncio.to_thread(parse_documents, body)
 
 

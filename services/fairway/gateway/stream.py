@@ -13,9 +13,7 @@ from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.callers.access import Access, access_of, forbidden
 from fairway.gateway.callers.caller import JOBS, Ask
 from fairway.gateway.callers.pace import InHand
-from fairway.gateway.callers.veil import Veil
 from fairway.gateway.problem import Problem
-from fairway.gateway.reader import Reader
 from fairway.runtime.loop import World
 from fairway.runtime.past import REBUILDS, rebuild_of, working_sets
 from fairway.runtime.ports import Delivery, StoreWiped, Unreachable
@@ -39,7 +37,6 @@ class Streams:
 
     def __init__(self, world: World, each: int = 8, keep_alive_s: float = _KEEP_ALIVE_S) -> None:
         self._world, self._keep_alive_s = world, keep_alive_s
-        self._rows = Reader(world.store)
         self._all, self._mine = InHand(_STREAMS, "event streams"), InHand(each, "event streams")
 
     async def events(self, request: Request) -> Response:
@@ -76,7 +73,7 @@ class Streams:
                     continue
                 one, waiting = waiting.result(), None
                 if text := event(one):
-                    yield await self._veiled(text, access)
+                    yield text
         except (Unreachable, StoreWiped, OSError, TimeoutError, StopAsyncIteration):
             yield b": the bus or the store is away; come back with Last-Event-ID\n\n"
         except Problem as problem:
@@ -86,9 +83,6 @@ class Streams:
                 waiting.cancel()
                 await asyncio.wait([waiting])
             await told.aclose()
-
-    async def _veiled(self, text: bytes, access: Access | None) -> bytes:
-        return text if access is None else await Veil(self._rows, access.anew()).over(text, "")
 
     async def _told(self, namespace: str, after: int) -> AsyncGenerator[Delivery, None]:
         """Without what was said too late for its working set: it happened for nobody."""

@@ -18,7 +18,7 @@ def place(view: View, name: str) -> QueuePlace | None:
     line = view.book.lines[queue]
     index = line.index(entry.place)
     spec = view.queues.get(queue)
-    why = _why(view, entry, blocking=spec is not None and spec.policy == "Block")
+    why, behind = _why(view, entry, blocking=spec is not None and spec.policy == "Block")
     return QueuePlace(
         queue=queue,
         policy=spec.policy if spec else "Priority",
@@ -27,28 +27,30 @@ def place(view: View, name: str) -> QueuePlace | None:
         lacks=why.code,
         text=why.text,
         running_ahead=len(view.book.flying.get(queue, ())),
+        behind=behind,
     )
 
 
-def _why(view: View, entry: Entry, blocking: bool) -> Reason:
-    """The quota with today's numbers, the head it is behind, or what its row says."""
+def _why(view: View, entry: Entry, blocking: bool) -> tuple[Reason, tuple[str, ...]]:
+    """The quota with today's numbers, the head it is behind, or what its row says; and the jobs that this names."""
     job = entry.job
     if entry.lacks == REMOVAL and job.why is not None:
-        return job.why
+        return job.why, ()
     if entry.lacks and job.why is not None:
         path = path_nodes(view.tree, job.leaf)
-        return lacking(path, view.usage, entry.request, job.why.field) or job.why
+        return lacking(path, view.usage, entry.request, job.why.field) or job.why, ()
     head = _head(view, job.queue) if blocking else None
     if head is not None and head.job.id != job.id:
-        what = _why(view, head, blocking).text
-        return Reason(Code.BEHIND_HEAD, f"queue {job.queue} blocks behind its head {head.job.id}: {what}")
-    flying = view.book.flying.get(job.queue)
+        what, more = _why(view, head, blocking)
+        text = f"queue {job.queue} blocks behind its head {head.job.id}: {what.text}"
+        return Reason(Code.BEHIND_HEAD, text), (head.job.id, *more)
+    flying = sorted(view.book.flying.get(job.queue, ()))
     if blocking and flying:
-        names = ", ".join(sorted(flying))
-        return Reason(Code.BEHIND_HEAD, f"queue {job.queue} lets one job look for room at a time; now {names}")
+        text = f"queue {job.queue} lets one job look for room at a time; now {', '.join(flying)}"
+        return Reason(Code.BEHIND_HEAD, text), tuple(flying)
     if job.why is None or job.why.code is Code.BEHIND_HEAD:  # it is the head by now
-        return Reason(Code.QUEUED, "it is about to be tried")
-    return job.why
+        return Reason(Code.QUEUED, "it is about to be tried"), ()
+    return job.why, ()
 
 
 def _head(view: View, queue: str) -> Entry | None:

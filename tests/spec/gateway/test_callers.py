@@ -8,7 +8,7 @@ from fairway.gateway.callers.caller import Ask
 from fairway.gateway.callers.kinds import setting, submitting
 from fairway.gateway.callers.pace import Buckets, InHand
 from fairway.gateway.callers.seal import Seal
-from fairway.gateway.callers.tokens import claimed
+from fairway.gateway.callers.tokens import claims
 from fairway.gateway.hub_objects import SETTINGS, hub_object
 from fairway.gateway.problem import Problem
 from fairway.workloads.crds import definitions
@@ -89,4 +89,4 @@ UNREADABLE = ("", "abc", "a.b.c", "a.W10.c", "a.IiI.c", "a." + "W1tb" * 5_000 + 
 
 @pytest.mark.parametrize("token", UNREADABLE)
 def test_a_token_that_claims_nothing_readable_claims_nothing(token: str) -> None:
-    assert claimed(token) <= {""}
+    assert (claims(token).audiences <= {""}, claims(token).subject) == (True, None)

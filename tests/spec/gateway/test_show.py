@@ -102,5 +102,13 @@ def test_a_cluster_adds_up_its_nodes_and_a_cordoned_one_is_not_free() -> None:
     assert "40 s ago (stale: no new work; evictions frozen)" in printed(render_clusters([frozen]))
 
 
+@pytest.mark.parametrize("reported", [0, 10 * S])
+def test_a_report_that_is_held_back_is_shown_by_its_reason_with_what_to_do(reported: int) -> None:
+    info = ClusterInfo("c1", observed_at=reported, unconfirmed="reports 64 nvidia.com/gpu, joined with 16")
+    shown = printed(render_clusters([cluster_row(info, (), 20 * S)]))
+    assert "UnconfirmedCapacity: c1 reports 64 nvidia.com/gpu, joined with 16, which is not counted" in shown
+    assert "fairway join c1 --confirm-capacity" in shown
+
+
 def test_a_cluster_that_never_reported_says_so() -> None:
     assert "none yet" in printed(render_clusters([cluster_row(ClusterInfo("c1"), (), 50 * S)]))

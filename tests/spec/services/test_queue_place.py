@@ -70,3 +70,12 @@ def test_a_queue_knows_how_many_are_on_their_way() -> None:
     found = place(of(flying("a"), flying("b"), waiting("x", 2)), "x")
     assert found is not None
     assert found.running_ahead == 2
+
+
+def test_it_says_of_which_jobs_its_sentence_speaks() -> None:
+    behind_both = place(of(flying("f"), waiting("a"), waiting("x", 2), queues=BLOCK), "x")
+    alone = place(of(waiting("a"), waiting("x", 2)), "x")
+    assert behind_both is not None
+    assert alone is not None
+    assert (behind_both.behind, alone.behind) == (("a", "f"), ())
+    assert all(name in behind_both.text for name in behind_both.behind)

@@ -6,6 +6,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fairway.gateway.callers.access import Access, Callers
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.pace import Buckets, HttpLimits, InHand, too_much
+from fairway.gateway.callers.strangers import Strangers
 from fairway.gateway.callers.tokens import HOW, unauthenticated
 from fairway.gateway.problem import Problem, on_problem
 from fairway.runtime.ports import Clock, Ids
@@ -20,7 +21,7 @@ class Gate:
     ) -> None:
         self._app, self._callers, self._hosts = app, callers, hosts
         self._clock, self._ids = ports
-        self._paces, self._strangers = (Buckets(limits.rate, 2 * limits.rate) for _ in range(2))
+        self._paces, self._strangers = Buckets(limits.rate, 2 * limits.rate), Strangers(limits.rate)
         self._in_hand = InHand(limits.in_hand, "requests")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -41,10 +42,10 @@ class Gate:
             return  # nobody is there to be told
 
     async def _access(self, request: Request) -> Access:
-        now, address = self._clock.now(), request.client.host if request.client else ""
-        token, tokens = _bearer(request), self._callers.tokens
-        # Whoever has no good token cannot be told from others at the same address, and costs the hub a question.
-        if not (token and tokens.known(token)) and (wait := self._strangers.wait(address, now)):
+        now, tokens = self._clock.now(), self._callers.tokens
+        token = _bearer(request)
+        # Whoever has no good token cannot be told from others at the same address, and may cost the hub a question.
+        if wait := self._strangers.wait(self._hosts.address(request), *tokens.standing(token), now):
             raise too_much("too many requests of this address have no good token", wait)
         if not token:
             title = "there is no caller: the request has no bearer token"

@@ -28,6 +28,11 @@ class Kept(Generic[V]):
         """Whether the answer was yes when it was last asked, however long ago."""
         return key in self._good
 
+    def refused(self, key: bytes) -> bool:
+        """Whether the answer was no, and still holds."""
+        found = self._bad.get(key)
+        return found is not None and self._clock.now() < found[0]
+
     async def get(self, key: bytes, ask: Callable[[], Awaitable[V]]) -> V:
         now = self._clock.now()
         for table in (self._good, self._bad):

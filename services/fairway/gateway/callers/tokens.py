@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import binascii
+from collections import OrderedDict
 from hashlib import sha256
 from typing import Any
 
@@ -13,6 +14,7 @@ from msgspec import Struct
 from fairway.gateway.callers.caller import Caller
 from fairway.gateway.callers.kept import Kept
 from fairway.gateway.callers.keys import TOKEN, Keys
+from fairway.gateway.callers.strangers import Standing, Subject
 from fairway.gateway.problem import Problem, away
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
@@ -28,8 +30,11 @@ HOW = (
 )
 # What an API server calls whoever it does not know, where it lets them in.
 _NOBODY, _STRANGERS = "system:anonymous", "system:unauthenticated"
-# Questions to the hub at once, and for how long one is waited for: less than a client waits for us.
-_AT_ONCE, _WAIT_S = 8, 5.0
+# Questions to the hub at once: of those that it knows, and of each sort of token that was never good. For so long one
+# is waited for: less than a client waits for us.
+_AT_ONCE, _STRANGE_AT_ONCE, _WAIT_S = 8, 4, 5.0
+# Subjects that are remembered: as many as callers.
+_MOST_SUBJECTS = 16_384
 
 
 class _User(Struct):
@@ -50,11 +55,14 @@ class Hub:
 
     def __init__(self, hub: Cluster) -> None:
         self._hub = hub
-        self._known, self._strange = (asyncio.Semaphore(_AT_ONCE) for _ in range(2))
+        self._lanes = {one: asyncio.Semaphore(_STRANGE_AT_ONCE) for one in Standing}
+        self._lanes[Standing.KNOWN] = asyncio.Semaphore(_AT_ONCE)
 
-    async def review(self, kind: str, spec: dict[str, Any], status: type[Any], strange: bool = False) -> Any:
-        """`strange`: about a token that was never good; a flood of those does not hold up the others."""
-        gate = self._strange if strange else self._known
+    async def review(
+        self, kind: str, spec: dict[str, Any], status: type[Any], standing: Standing = Standing.KNOWN
+    ) -> Any:
+        """`standing` of the token that it is about: a flood of one sort does not hold up the others."""
+        gate = self._lanes[standing]
         body = {"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0], "spec": spec}
         try:
             async with asyncio.timeout(_WAIT_S), gate:
@@ -77,6 +85,18 @@ class Tokens:
     def __init__(self, clock: Clock, hub: Hub | None, keys: Keys) -> None:
         self._hub, self._keys = hub, keys
         self._kept: Kept[Caller | None] = Kept(clock)
+        self._subjects: OrderedDict[Subject, None] = OrderedDict()
+
+    def standing(self, token: str) -> tuple[Standing, Subject | None]:
+        """What is known of it without asking, and whose it claims to be."""
+        if token and self.known(token):
+            return Standing.KNOWN, None
+        if not token or self._kept.refused(_digest(token)):
+            return Standing.REFUSED, None
+        subject = claims(token).subject
+        if subject is None:
+            return Standing.OTHER, None
+        return Standing.FAMILIAR if subject in self._subjects else Standing.FORMED, subject
 
     def known(self, token: str) -> bool:
         """Whether it was good before: then asking the hub anew is worth it however much its address asks."""
@@ -89,11 +109,19 @@ class Tokens:
             return Caller(OPERATOR, operator=True)
         if self._hub is not None and TOKEN.fullmatch(token):
             hub, key = self._hub, _digest(token)
-            strange = not self._kept.known(key)
-            caller = await self._kept.get(key, lambda: _reviewed(hub, token, strange))
+            standing, subject = self.standing(token)
+            caller = await self._kept.get(key, lambda: _reviewed(hub, token, standing))
+            if caller is not None and subject is not None:
+                self._remember(subject)
         if caller is None:
             raise unauthenticated("the bearer token is not good here: wrong, expired, or made for somebody else", True)
         return caller
+
+    def _remember(self, subject: Subject) -> None:
+        self._subjects[subject] = None
+        self._subjects.move_to_end(subject)
+        while len(self._subjects) > _MOST_SUBJECTS:
+            self._subjects.popitem(last=False)
 
 
 def unauthenticated(title: str, token: bool = False) -> Problem:
@@ -101,12 +129,12 @@ def unauthenticated(title: str, token: bool = False) -> Problem:
     return Problem(401, title, HOW, code=Code.UNAUTHENTICATED.value, headers={"WWW-Authenticate": challenge})
 
 
-async def _reviewed(hub: Hub, token: str, strange: bool) -> Caller | None:
+async def _reviewed(hub: Hub, token: str, standing: Standing) -> Caller | None:
     """A token is good when it was made for this audience, or for the hub's own API. The likelier is asked first."""
-    audiences: list[tuple[str, ...]] = [(AUDIENCE,), ()] if AUDIENCE in claimed(token) else [(), (AUDIENCE,)]
+    audiences: list[tuple[str, ...]] = [(AUDIENCE,), ()] if AUDIENCE in claims(token).audiences else [(), (AUDIENCE,)]
     for wanted in audiences:
         spec: dict[str, Any] = {"token": token, **({"audiences": list(wanted)} if wanted else {})}
-        said: _Status = await hub.review(KIND, spec, _Status, strange)
+        said: _Status = await hub.review(KIND, spec, _Status, standing)
         if caller := _caller(said, wanted):
             return caller
     return None
@@ -126,21 +154,32 @@ def _caller(said: _Status, wanted: tuple[str, ...]) -> Caller | None:
     return Caller(user.username, user.uid, groups, extra)
 
 
-def claimed(token: str) -> frozenset[str]:
-    """The audiences that a token says it is for, unproven: only to ask the likelier question first."""
+class Claims(Struct):
+    """What a token says of itself, unproven: it counts for the order of the questions, and for nothing else."""
+
+    aud: str | list[str] = ""
+    iss: str = ""
+    sub: str = ""
+
+    @property
+    def audiences(self) -> frozenset[str]:
+        return frozenset([self.aud] if isinstance(self.aud, str) else self.aud)
+
+    @property
+    def subject(self) -> Subject | None:
+        return (self.iss, self.sub) if self.iss and self.sub else None
+
+
+def claims(token: str) -> Claims:
+    """Of what has another form, none."""
     parts = token.split(".")
     if len(parts) != 3:
-        return frozenset()
+        return Claims()
     try:
         text = base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
-        found = msgspec.json.decode(text, type=_Claims).aud
+        return msgspec.json.decode(text, type=Claims)
     except (ValueError, binascii.Error, msgspec.DecodeError, RecursionError):
-        return frozenset()
-    return frozenset([found] if isinstance(found, str) else found)
-
-
-class _Claims(Struct):
-    aud: str | list[str] = ""
+        return Claims()
 
 
 def _digest(token: str) -> bytes:

@@ -1,7 +1,8 @@
-"""What an answer says of other tenants' jobs: how large they are, and not who they are."""
+"""What an answer says of other tenants' jobs: how large they are, and not who they are.
 
-import re
-from collections.abc import Iterable
+Only what Fairway itself says of them is looked at: where a job stands, and who stands first in a queue. An answer is
+never searched for what looks like a job: its owner wrote much of it, and what changed would tell which jobs there are.
+"""
 
 import msgspec
 
@@ -12,12 +13,11 @@ from fairway.gateway.callers.access import Access
 from fairway.gateway.problem import Problem
 from fairway.gateway.reader import Reader
 from fairway.runtime.ports import Wanted
+from fairway.runtime.prose import listed
+from fairway.wire.asks import QueuePlace
+from fairway.wire.reasons import Code
 
 OTHER = "a job of another tenant"
-# As domain.names.job_id makes them: what a sentence that names a job holds.
-_ID = re.compile(rb"(?<![a-z0-9-])[a-z0-9][a-z0-9-]{0,39}-[a-z2-7]{10}(?![a-z0-9-])")
-# Rows are read in pieces of so many: a page of a list names hundreds.
-_PIECE = 500
 _job = msgspec.json.Decoder(Job).decode
 
 
@@ -27,30 +27,25 @@ class Veil:
     def __init__(self, rows: Reader, access: Access) -> None:
         self._rows, self._access = rows, access
 
-    async def over(self, answer: bytes, own: str, named: Iterable[str] = ()) -> bytes:
-        """The JSON `answer` about job `own` without the ids of jobs that the caller may not read. `named` are ids that
-        stand in it for certain."""
-        if await self._access.everywhere("get"):
-            return answer
-        certain = {name.encode() for name in named} - {own.encode()}
-        found = sorted((certain | set(_ID.findall(answer))) - {own.encode()})
-        words = await self.words([name.decode() for name in found], {name.decode() for name in certain})
-        if not words:
-            return answer
-        names = b"|".join(re.escape(name.encode()) for name in sorted(words, key=len, reverse=True))
-        whole = re.compile(rb"(?<![A-Za-z0-9-])(?:" + names + rb")(?![A-Za-z0-9-])")
-        return whole.sub(lambda match: words[match[0].decode()].encode(), answer)
+    async def place(self, place: QueuePlace) -> QueuePlace:
+        """Without the ids of jobs that the caller may not read. A sentence that speaks of one is said anew, without
+        what that one waits for: its quota, its clusters, its own words."""
+        words = await self.words([*place.ahead, *place.behind])
+        ahead, behind = (tuple(words.get(one, one) for one in named) for named in (place.ahead, place.behind))
+        # A queue service of an earlier version does not say of whom it speaks.
+        unsaid = place.lacks == Code.BEHIND_HEAD and not behind and not await self._access.everywhere("get")
+        text = place.text
+        if unsaid or behind != place.behind:
+            text = f"queue {place.queue} lets nobody pass {listed(behind) if behind else 'those before it'}"
+        return msgspec.structs.replace(place, ahead=ahead, text=text, behind=behind)
 
-    async def words(self, names: list[str], certain: Iterable[str] = ()) -> dict[str, str]:
-        """What stands in place of those of `names` that are jobs of others. One that is in no row is left alone, unless
-        it is `certain` to be a job."""
+    async def words(self, names: list[str]) -> dict[str, str]:
+        """What stands in place of those of `names`, all of them ids of jobs, that the caller may not read."""
         if not names or await self._access.everywhere("get"):
             return {}
-        jobs: dict[str, Job] = {}
-        for start in range(0, len(names), _PIECE):
-            found = await self._rows.read(Wanted(rows={decision.JOBS: names[start : start + _PIECE]}))
-            jobs |= {name: _job(row.data) for (_, name), row in found.rows.items()}
-        words = {name: OTHER for name in certain if name not in jobs}
+        found = await self._rows.read(Wanted(rows={decision.JOBS: sorted(set(names))}))
+        jobs: dict[str, Job] = {name: _job(row.data) for (_, name), row in found.rows.items()}
+        words = {name: OTHER for name in names if name not in jobs}
         for name, job in jobs.items():
             if not await self._visible(job.tenant):
                 words[name] = _size(job)

@@ -1,0 +1,115 @@
+"""Commands towards what is no gateway, or a hostile one: one plain error that names the address, and an end."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, build_opener
+
+import pytest
+from credential_door import run
+
+from fairway.app import exchange
+from fairway.app.batches import Draft, send
+from fairway.app.failure import ERROR, Failure
+from fairway.app.manifests import Document
+
+ROW = {"id": "a", "namespace": "n", "state": "running", "attempt": 1, "submitted_at": 1, "since": 1, "name": "x"}
+Writes = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def answering(write: Writes, status: int = 200) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            with suppress(OSError):
+                write(self)
+
+        do_DELETE = do_GET
+
+        def log_message(self, *about: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def said(value: Any) -> Writes:
+    body = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return lambda door: door.wfile.write(body) and None
+
+
+STRANGE: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "items that are a number": ({"items": 5}, ("get", "jobs")),
+    "a row that is a number": ({"items": [5]}, ("get", "queues")),
+    "a row without its id": ({"items": [{**ROW, "id": None}]}, ("get", "jobs")),
+    "a row that is empty": ({"items": [{}]}, ("get", "clusters")),
+    "a list in place of an object": ([], ("queue",)),
+    "nothing but brackets": (b"[" * 200_000, ("get", "jobs")),
+    "objects without end": (b'{"items":' * 100_000, ("get", "quota")),
+    "no JSON": (b"<html>hello", ("get", "jobs")),
+    "no text": (b"\xff\xfe", ("get", "jobs")),
+    "a job without an id": ({"state": "running"}, ("why", "a")),
+    "a job with a number for an id": ({"id": 5, "state": "running"}, ("cancel", "a")),
+    "a job in place of its story": ({"id": "a", "state": "running"}, ("story", "a")),
+    "the same page for ever": ({"items": [ROW], "continue": "a"}, ("get", "jobs")),
+}
+
+
+@pytest.mark.parametrize(("body", "words"), STRANGE.values(), ids=list(STRANGE))
+def test_a_strange_answer_is_one_plain_error(body: Any, words: tuple[str, ...], tmp_path: Path) -> None:
+    with answering(said(body)) as url:
+        code, text = run(tmp_path, *words, "--url", url)
+    assert (code, url in text, text.count("\n")) == (ERROR, True, 1), text
+    assert "is it Fairway" in text
+
+
+@pytest.mark.parametrize("body", [b"[" * 200_000, b"5", b'{"title": {}}', b'{"title": "x", "reasons": 5}'])
+def test_a_strange_refusal_is_one_plain_error(body: bytes, tmp_path: Path) -> None:
+    with answering(said(body), status=422) as url:
+        code, text = run(tmp_path, "get", "jobs", "--url", url)
+    assert (code, text) == (4, "fairway: the gateway answered 422\n")
+
+
+def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "MOST", 1 << 20)
+
+    def forever(door: BaseHTTPRequestHandler) -> None:
+        while True:
+            door.wfile.write(b" " * 65_536)
+
+    with answering(forever) as url, pytest.raises(exchange.TooLarge):
+        exchange.exchange(build_opener(), Request(url))
+
+
+@pytest.mark.parametrize("status", [200, 422])
+def test_an_answer_that_drips_is_given_up(status: int) -> None:
+    def drip(door: BaseHTTPRequestHandler) -> None:
+        for _ in range(200):
+            door.wfile.write(b" ")
+            door.wfile.flush()
+            time.sleep(0.05)
+
+    began = time.monotonic()
+    with answering(drip, status) as url:
+        with pytest.raises(TimeoutError):
+            exchange.exchange(build_opener(), Request(url), seconds=0.3)
+        assert time.monotonic() - began < 3
+
+
+def test_a_batch_that_is_answered_in_part_is_one_plain_error() -> None:
+    class Short:
+        def post(self, path: str, body: Any, **query: str) -> Any:
+            return {"items": []}
+
+    document = Document("jobs.yaml", {"metadata": {"name": "a"}})
+    with pytest.raises(Failure, match="answered about 0 jobs, and was asked about 1"):
+        send(Short(), [Draft(document, [], "c")])
