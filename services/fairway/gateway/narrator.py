@@ -9,6 +9,7 @@ import structlog
 from msgspec import Struct
 
 from fairway.domain import decision
+from fairway.domain.decoding import decoder
 from fairway.domain.job import IllegalMove, Job, fold
 from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.binding_book import BindingBook
@@ -33,7 +34,7 @@ DURABLE = "gateway-narrator"
 _BEFORE = ("rejected", "queue", "blocked", "placed")
 _AFTER = ("dispatched", "running", "failed", "lost", "cancelled", "succeeded")
 SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in (*_BEFORE, *_AFTER))
-_decode = msgspec.json.Decoder(wire.Message).decode
+_decode = decoder(wire.Message)
 _BATCH, _MOST_WAITING, _AT_ONCE = 64, 10_000, 8
 # A write costs the hub and this process some 4 ms of a core: telling takes less than half of one, while jobs move.
 _A_SECOND, _BURST = 100, 50

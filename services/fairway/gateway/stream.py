@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from fairway.domain.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.callers.access import Access, access_of, forbidden
 from fairway.gateway.callers.caller import JOBS, Ask
@@ -24,7 +25,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.names import is_namespace
 
-_decode = msgspec.json.Decoder(wire.Message).decode
+_decode = decoder(wire.Message)
 _encode = msgspec.json.Encoder().encode
 # Each open stream holds a consumer of its own.
 _STREAMS = 64

@@ -8,6 +8,7 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import Call, Outcome
+from fairway.domain.decoding import decoder
 from fairway.domain.job import ENDED, State
 from fairway.domain.names import HUB_UID
 from fairway.domain.tenancy import Tenancy
@@ -28,7 +29,8 @@ from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
 Json = dict[str, Any]
 # One look at a deletion; the message comes again for the next one.
 _DELETE_WAIT_S = 5.0
-_submitted = msgspec.json.Decoder(wire.Submitted).decode
+_submitted = decoder(wire.Submitted)
+_manifest = decoder(dict[str, Any])
 
 
 class _Row(msgspec.Struct):
@@ -37,7 +39,7 @@ class _Row(msgspec.Struct):
     state: State
 
 
-_row = msgspec.json.Decoder(_Row).decode
+_row = decoder(_Row)
 
 
 class Hands:
@@ -91,7 +93,7 @@ class Hands:
         data = await self._bus.fetch(subjects.JOBS, copy.manifest.sequence)
         if data is None:
             raise ClusterRefused("ManifestGone", f"message {copy.manifest.sequence} of the record is no longer there")
-        manifest = msgspec.json.decode(_submitted(data).manifest)
+        manifest = _manifest(_submitted(data).manifest)
         if (manifest["metadata"].get("namespace") or "default") != copy.namespace:
             text = f"the manifest at {copy.manifest.sequence} of the record is not of namespace {copy.namespace}"
             raise ClusterRefused("WrongManifest", text)
