@@ -13,6 +13,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 from fairway.app.credential import FLEET_FILE, FOLDER, HUB, SAID, Credential, Place, choose, facts_of_folder
 from fairway.app.failure import DENIED, ERROR, NOT_FOUND, TIMEOUT, UNREACHABLE, USAGE, Failure
 from fairway.app.hub_address import asked, namespace_of, of_hub
+from fairway.domain.digits import is_whole
 
 _START = "start a fleet with `fairway up`, or name one with --url or FAIRWAY_URL"
 _CODES = {
@@ -191,7 +192,7 @@ ENDED = frozenset({"succeeded", "failed", "cancelled", "rejected"})
 def _wait(error: HTTPError) -> float:
     """In seconds; a little more than was said, as others were told the same."""
     text = error.headers.get("Retry-After") or ""
-    return (int(text) if text.isdigit() else 1) + 0.1
+    return (int(text) if is_whole(text) else 1) + 0.1
 
 
 def _problem(error: HTTPError) -> dict[str, Any]:

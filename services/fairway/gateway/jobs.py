@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from fairway.domain import decision
 from fairway.domain.decoding import decoder
+from fairway.domain.digits import is_whole
 from fairway.domain.job import Job, State
 from fairway.gateway.answers import JobRow, job_row
 from fairway.gateway.callers.access import Access, access_of, forbidden
@@ -163,6 +164,6 @@ def _states(text: str) -> frozenset[str]:
 def _limit(text: str) -> int:
     if not text:
         return _USUAL
-    if not text.isdecimal() or not 1 <= int(text[:9]) <= _MOST:
+    if not is_whole(text, 9) or not 1 <= int(text) <= _MOST:
         raise Problem(400, f"limit={text[:20]!r} is not a page size", f"use a number from 1 to {_MOST}")
     return int(text)

@@ -4,9 +4,8 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-import msgspec
 import structlog
-from msgspec import Struct
+from msgspec import DecodeError, Struct, structs
 
 from fairway.domain import decision
 from fairway.domain.decoding import decoder
@@ -191,7 +190,7 @@ class Narrator:
             return
         await self._paced()
         # The object itself, while it is there: a rejection does not name its API group.
-        await write(self._hub, msgspec.structs.replace(note, about=one), message.at or self._world.clock.now())
+        await write(self._hub, structs.replace(note, about=one), message.at or self._world.clock.now())
         told.reasons.add(note.reason)
         told.last = note.reason
 
@@ -246,6 +245,6 @@ def _caught_up(job: Job | None, message: wire.JobMessage) -> Job | None:
 def _message(one: Delivery) -> wire.JobMessage | None:
     try:
         message: wire.JobMessage = _decode(one.data)
-    except msgspec.DecodeError:
+    except DecodeError:
         return None
     return message if in_place(one.subject, message) else None

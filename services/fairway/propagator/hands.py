@@ -9,6 +9,7 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.decoding import decoder
+from fairway.domain.digits import is_whole
 from fairway.domain.job import ENDED, State
 from fairway.domain.names import HUB_UID
 from fairway.domain.tenancy import Tenancy
@@ -127,7 +128,7 @@ class Hands:
         labels: dict[str, Any] = ((found or {}).get("metadata") or {}).get("labels") or {}
         other = labels.get(JOB_LABEL, "")
         number = str(labels.get(ATTEMPT_LABEL, ""))
-        if found is None or not other or other == job or not number.isdigit():
+        if found is None or not other or other == job or not is_whole(number):
             return False
         if not of_attempt(self._key, (cluster.name, copy.kind), found, (other, int(number))):
             return False  # it only says that it is ours
