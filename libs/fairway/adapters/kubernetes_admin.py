@@ -50,7 +50,7 @@ class Admin:
     async def version(self) -> Version:
         said = msgspec.json.decode(await self._http.call(Request("GET", "/version")))
         # Some providers write `34+`.
-        number = [int("".join(re.findall(r"\d+", str(said.get(part, "")))[:1]) or 0) for part in ("major", "minor")]
+        number = [int("".join(re.findall(r"[0-9]+", str(said.get(part, "")))[:1]) or 0) for part in ("major", "minor")]
         return Version((number[0], number[1]), str(said.get("gitVersion", "")))
 
     async def uid(self) -> str:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 from yarl import URL
 
+from fairway.domain.digits import is_whole
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Unreachable
 
@@ -227,4 +228,4 @@ def status_of(data: bytes | msgspec.Raw) -> Status:
 
 def _seconds(retry_after: str) -> float:
     """Kubernetes writes whole seconds; anything else is read as one."""
-    return min(float(retry_after), _BUSY_MOST_S) if retry_after.isdigit() else 1.0
+    return min(float(retry_after), _BUSY_MOST_S) if is_whole(retry_after) else 1.0

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from fairway.adapters.nats_headers import ID, Faulty, check, parts, value
 from fairway.adapters.nats_wire import Arrived, Bundle
+from fairway.domain.decoding import decoder
 from fairway.runtime.ports import Delivery, Outgoing
 
 # More gain little, and all of a bundle comes again when one of it is put off.
@@ -23,7 +24,7 @@ _MOST_BYTES = 256 * 1024
 _HEADERS = 2_048
 # A bundle of more is none of ours, of whatever version: it is one message that nobody understands, not so many.
 _MOST_EVER = 1_024
-_split = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_split = decoder(list[msgspec.Raw])
 
 
 class Share(Struct):

@@ -4,6 +4,7 @@ Why not the library's own `fetch` and awaited publishes: at seven hops a job the
 (docs/decisions/0002). A publish counts only when the stream has acknowledged it.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from nats.aio.msg import Msg
 from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamConfig
 from nats.js.errors import APIError
 
+from fairway.adapters.nats_credit import Budget
 from fairway.adapters.nats_headers import Guarded
 from fairway.adapters.nats_history import Asked, told
 from fairway.adapters.nats_publish import Publisher
@@ -28,6 +30,8 @@ log = structlog.get_logger()
 # server some hundred bytes for each; what is in hand is bounded by how much is asked for.
 _MOST_UNANSWERED = 1_000_000
 _FETCH_WAIT_S = 5.0
+# On the way at once: the server asks nobody how large an answer may be, so few of them.
+_FETCHES = 8
 # The bytes of a stream are more than the server has left to promise.
 _NO_ROOM = 10047
 
@@ -46,6 +50,8 @@ class NatsBus:
         self._js = client.jetstream()
         self._publisher = Publisher(client, self._wire)
         self._sources: list[NatsSource] = []
+        self._budget = Budget(client.max_payload)
+        self._fetches = asyncio.Semaphore(_FETCHES)
 
     @classmethod
     async def connect(cls, url: str, name: str, bulk: bool = True, inbox: str = "_INBOX") -> "NatsBus":
@@ -122,7 +128,7 @@ class NatsBus:
             deliver_policy=DeliverPolicy.ALL, max_deliver=-1,
         )  # fmt: skip
         await self._consumer(stream, config)
-        source = NatsSource(self._nc, self._wire, stream, durable)
+        source = NatsSource(self._nc, self._wire, (stream, durable), self._budget)
         await source.open()
         self._sources.append(source)
         return source
@@ -137,7 +143,8 @@ class NatsBus:
         """Its headers are anybody's: nothing in them is looked at but the server's own word that it is not there."""
         try:
             asked = b'{"seq":%d}' % sequence
-            found = await self._nc.request(f"$JS.API.DIRECT.GET.{stream}", asked, timeout=_FETCH_WAIT_S)
+            async with self._fetches:
+                found = await self._nc.request(f"$JS.API.DIRECT.GET.{stream}", asked, timeout=_FETCH_WAIT_S)
         except (nats.errors.Error, TimeoutError) as error:
             raise Unreachable(f"message {sequence} of {stream} could not be read: {error}") from error
         status = (found.headers or {}).get("Status", "") if not found.data else ""
@@ -151,11 +158,17 @@ class NatsBus:
         return told(Asked(stream, subjects, start, live, last), self._pass, self._leave)
 
     async def _pass(self, stream: str, config: ConsumerConfig) -> tuple[NatsSource, int]:
-        info = await self._consumer(stream, config)
-        source = NatsSource(self._nc, self._wire, stream, info.name, lasting=False)
-        await source.open()
+        share = await self._budget.seat()
+        try:
+            info = await self._consumer(stream, config)
+        except BaseException:
+            self._budget.give_back(share, seated=True)
+            raise
+        source = NatsSource(self._nc, self._wire, (stream, info.name), self._budget, share)
         self._sources.append(source)
-        return source, info.num_pending or 0
+        pending = info.num_pending or 0
+        await source.open(singly=bool(pending) and config.deliver_policy is DeliverPolicy.LAST_PER_SUBJECT)
+        return source, pending
 
     async def _leave(self, source: NatsSource) -> None:
         self._sources.remove(source)

@@ -9,6 +9,7 @@ from nats.js.api import PubAck
 
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.nats_publish import Stored, stored_at
+from fairway.domain.decoding import decoder
 from fairway.runtime import letters
 from fairway.runtime.past import working_sets
 from fairway.runtime.ports import Outgoing, Unreachable
@@ -17,7 +18,7 @@ from fairway.wire import subjects
 from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Code, Reason, Refused
 
-_decode = msgspec.json.Decoder(DeadLetter).decode
+_decode = decoder(DeadLetter)
 _WAIT_S = 5.0
 
 

@@ -7,19 +7,13 @@ from collections import deque
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-import msgspec
 import nats.errors
 from nats.aio.client import Client
 
 from fairway.adapters.nats_bundle import Share, delivered, turn
+from fairway.adapters.nats_credit import HEARTBEAT_S, Budget, Credit
 from fairway.adapters.nats_wire import Arrived, Close, Wire
 from fairway.runtime.ports import Delivery, Unreachable
-
-# Messages asked for ahead of use, about: two full batches of the loop.
-_CREDIT = 512
-# An unanswered pull request ends by itself after this long; the server sends a heartbeat twice in it.
-_EXPIRES_S = 20
-_HEARTBEAT_S = 5
 
 
 class Gap(Exception):
@@ -28,28 +22,31 @@ class Gap(Exception):
 
 class NatsSource:
     """Implements `ports.Source`. A status message or silence of two heartbeats makes it ask anew. Whatever it has when
-    it is closed is given back. One that is not `lasting` ends with a Gap where its consumer's count does not go on."""
+    it is closed is given back. One that is not `lasting` ends with a Gap where its consumer's count does not go on. It
+    asks for no more bytes than `budget` gives it."""
 
-    def __init__(self, client: Client, wire: Wire, stream: str, durable: str, *, lasting: bool = True) -> None:
-        self.stream = stream
-        self._lasting = lasting
+    def __init__(self, client: Client, wire: Wire, at: tuple[str, str], budget: Budget, share: int = 0) -> None:
+        """Of the consumer `at` stream and name. With a `share` of a seat at the budget it is one that passes."""
+        self.stream, durable = at
+        self._lasting = not share
+        self._budget, self._credit = budget, Credit(share or budget.take())
+        self._asking = False
         self._lost = False
         self._turn = 0  # of the last message that arrived, as the consumer counts them
         self._gap = ""
         self._nc, self._wire = client, wire
-        self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
+        self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{self.stream}.{durable}"
         self._inbox = client.new_inbox()
         self._buffer: deque[Delivery] = deque()
         self._unanswered: dict[str, None] = {}
-        self._arrived = asyncio.Event()
-        self._asked = 0
-        self._each = 1.0  # messages of a bundle, on average of late
+        self._arrived, self._moved = asyncio.Event(), asyncio.Event()
         self._sign_of_life = 0.0
         self._close: Close | None = None
         self._acks: list[str] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def open(self) -> None:
+    async def open(self, singly: bool = False) -> None:
+        self._credit.singly = singly
         self._close = await self._wire.listen(self._inbox, self._received)
         self._keep(self._watch())
         await self._pull()
@@ -61,13 +58,19 @@ class NatsSource:
             return
         if self._close is None:
             return  # of one that was closed nobody takes what comes
-        self._asked = 0
+        self._ended()
         self._keep(self._pull())
 
     def _missed(self, what: str) -> None:
         """Nothing that arrives from now on is taken: it comes once more when it is read again from the gap."""
         self._gap = self._gap or what
+        self._ended()
         self._arrived.set()
+
+    def _ended(self, too_large: bool = False) -> None:
+        """Nothing more comes of what was asked for."""
+        self._credit.over(too_large)
+        self._moved.set()
 
     def _keep(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(coroutine)
@@ -75,20 +78,35 @@ class NatsSource:
         task.add_done_callback(self._tasks.discard)
 
     async def _pull(self) -> None:
-        room = _CREDIT - self._asked * self._each - len(self._buffer)
-        if room < _CREDIT // 2 or not self._nc.is_connected:
+        if not self._credit.wants or not self._nc.is_connected or self._asking or self._gap:
             return
-        want = max(1, int(room / self._each))
-        self._asked += want
-        request = {"batch": want, "expires": _EXPIRES_S * 10**9, "idle_heartbeat": _HEARTBEAT_S * 10**9}
+        if self._credit.large or self._credit.singly:
+            self._keep(self._pull_large())
+            return
+        await self._ask(self._credit.request())
+
+    async def _pull_large(self) -> None:
+        """One message of any size; of a connection's readers one at a time, until it has come."""
+        self._asking = True
+        try:
+            async with self._budget.one_large:
+                await self._ask(self._credit.request_large(self._budget.largest))
+                while self._credit.asked:
+                    self._moved.clear()
+                    await self._moved.wait()
+        finally:
+            self._asking = False
+        await self._pull()
+
+    async def _ask(self, request: bytes) -> None:
         self._sign_of_life = asyncio.get_running_loop().time()
-        await self._nc.publish(self._subject, msgspec.json.encode(request), reply=self._inbox)
+        await self._nc.publish(self._subject, request, reply=self._inbox)
 
     async def _watch(self) -> None:
         while True:
-            await asyncio.sleep(_HEARTBEAT_S)
-            if asyncio.get_running_loop().time() - self._sign_of_life > 2.5 * _HEARTBEAT_S:
-                self._asked = 0
+            await asyncio.sleep(HEARTBEAT_S)
+            if asyncio.get_running_loop().time() - self._sign_of_life > 2.5 * HEARTBEAT_S:
+                self._ended()
                 await self._pull()
 
     def _received(self, arrived: list[Arrived]) -> None:
@@ -99,13 +117,16 @@ class NatsSource:
                     continue  # no stream's: whoever knows this inbox can write to it
                 if not self._next_is(one):
                     return
-                self._asked = max(0, self._asked - 1)
-                self._each += (len(came) - self._each) / 32
+                self._credit.came(_size(one), came)
                 self._buffer += came
-            elif (status := one.status) and status != "100":  # that request is over, whatever of it was left
+            elif (status := one.status) and status != "100" and b"Batch Completed" not in one.headers:
+                self._ended(too_large=b"MaxBytes" in one.headers)  # whatever of it was left
                 self._keep(self._over(status))
+        self._moved.set()
         if self._buffer:
             self._arrived.set()
+            if not self._credit.asked:
+                self._keep(self._pull())
 
     def _next_is(self, one: Arrived) -> bool:
         """Whether this message may be taken. A durable consumer's needs an answer; any other's follows the last."""
@@ -119,7 +140,6 @@ class NatsSource:
 
     async def _over(self, status: str) -> None:
         """404, 408, 409: ask again. 503: nobody serves the consumer; a passing one is gone for good."""
-        self._asked = 0
         if status != "503":
             await self._pull()
         elif self._lasting:
@@ -142,6 +162,7 @@ class NatsSource:
             await self._pull()
             await self._arrived.wait()
         taken = [self._buffer.popleft() for _ in range(min(most, len(self._buffer)))]
+        self._credit.taken(taken)
         await self._pull()
         return taken
 
@@ -178,6 +199,13 @@ class NatsSource:
         for task in list(self._tasks):
             task.cancel()
         close, self._close = self._close, None
+        try:
+            await self._give_back(close)
+        finally:
+            if close is not None:
+                self._budget.give_back(self._credit.share, seated=not self._lasting)
+
+    async def _give_back(self, close: Close | None) -> None:
         if close is None or self._nc.is_closed:
             return
         with contextlib.suppress(nats.errors.Error, TimeoutError):  # the bus is away: then it waits that long
@@ -186,3 +214,8 @@ class NatsSource:
                 await self._send_acks()
                 await self._wire.reply(list(self._unanswered), b"-NAK")
                 await self._nc.flush()
+
+
+def _size(one: Arrived) -> int:
+    """As the server counts it against what was asked for."""
+    return len(one.subject) + len(one.reply) + len(one.headers) + len(one.data)

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from fairway.domain.digits import is_whole
 from fairway.wire.fleet import FleetMessage
 from fairway.wire.policy import Affinity, Placement, Policy
 from fairway.wire.spec import JobSpec
@@ -60,4 +61,4 @@ def amended(spec: JobSpec, policy: Policy, clusters: frozenset[str] = frozenset(
 
 def _older(version: str, than: str) -> bool:
     """Resource versions of one API server are numbers that grow; what has none is taken as it comes."""
-    return version.isdigit() and than.isdigit() and int(version) < int(than)
+    return is_whole(version) and is_whole(than) and int(version) < int(than)

@@ -7,13 +7,14 @@ late word: it speaks of a store that is gone, nobody acts on it, and who said it
 
 from bisect import bisect_right
 
+from fairway.domain.digits import is_whole
 from fairway.wire.jobs import JobMessage, Rebuild
 
 
 def born_of(epoch: str) -> int:
     """Of the store's own name of its working set, `<born>-<owner>`; 0 when it does not say."""
     number = epoch.partition("-")[0]
-    return int(number) if number.isdecimal() else 0
+    return int(number) if is_whole(number) else 0
 
 
 def late(message: JobMessage, sequence: int, born: int) -> bool:

@@ -4,6 +4,7 @@ The rules are those of Kubernetes: k8s.io/apimachinery `labels.Requirement.Match
 k8s.io/component-helpers `nodeaffinity` and k8s.io/api `Toleration.ToleratesTaint`.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 
 from fairway.wire.capacity import Node, Taint
@@ -13,6 +14,9 @@ from fairway.wire.workload import Expression, Toleration
 _BINDING = ("NoSchedule", "NoExecute")
 # Set and removed by Kubernetes itself (not-ready, unschedulable, disk-pressure, ...): they pass.
 _PASSING = "node.kubernetes.io/"
+
+# As Kubernetes reads them: int() takes digits of every alphabet, and underscores.
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 
 
 def matches(expression: Expression, labels: Mapping[str, str]) -> bool:
@@ -33,11 +37,10 @@ def matches(expression: Expression, labels: Mapping[str, str]) -> bool:
 
 
 def _compares(expression: Expression, value: str | None) -> bool:
-    try:
-        limit = int(expression.values[0])
-        number = int(value or "")
-    except (ValueError, IndexError):
+    given = (expression.values[0] if expression.values else "", value or "")
+    if not all(map(_WHOLE.fullmatch, given)):
         return False
+    limit, number = map(int, given)
     return number > limit if expression.operator == "Gt" else number < limit
 
 

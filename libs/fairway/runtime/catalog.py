@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import structlog
 
+from fairway.domain.decoding import decoder
 from fairway.domain.limits import Limits, limits
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
@@ -30,8 +31,8 @@ from fairway.workloads.tenant_profile import read_tenant_profile
 log = structlog.get_logger()
 # Namespaces whose tenancy is kept at hand; anybody may write a name into a message.
 _TENANCIES = 10_000
-_decode = msgspec.json.Decoder(fleet.Message).decode
-_decode_manifest = msgspec.json.Decoder(dict[str, Any] | None).decode
+_decode = decoder(fleet.Message)
+_decode_manifest = decoder(dict[str, Any] | None)
 
 
 def setting(said: Delivery) -> tuple[fleet.Configured, dict[str, Any] | None] | None:
@@ -111,7 +112,7 @@ class Catalog:
 
     def take(self, said: fleet.Configured) -> None:
         """Takes an object over; one that does not read is passed over with a word in the log."""
-        manifest = msgspec.json.decode(said.manifest) if said.manifest is not None else None
+        manifest = _decode_manifest(said.manifest) if said.manifest is not None else None
         try:
             self._take(said, manifest)
         except Refused as error:

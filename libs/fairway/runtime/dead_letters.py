@@ -8,6 +8,7 @@ from hashlib import sha256
 import msgspec
 from msgspec import structs
 
+from fairway.domain.decoding import decoder
 from fairway.domain.submission import request_of
 from fairway.domain.tell import message_id
 from fairway.runtime.inbox import Item
@@ -22,7 +23,7 @@ KIND = "fairway.dlq"
 # Of a message that is too large for a letter so much is kept, and its digest (bytes); of any text, so many characters.
 _KEPT, _LONGEST = 4_096, 1_000
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(DeadLetter).decode
+_decode = decoder(DeadLetter)
 
 
 def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:
@@ -43,14 +44,17 @@ class _Asked(msgspec.Struct):
     who: Actor | str | None = None
 
 
+_asked = decoder(_Asked)
+
+
 def asker(one: Delivery) -> Actor | None:
     """Who asked for what is buried, as a door has written it; on the tenants' own subjects the tenant."""
     tenant, _ = subjects.spoken(one.subject)
     if tenant:
         return Actor(tenant, "bus", request_of(one.id))
     try:
-        who = msgspec.json.decode(one.data, type=_Asked).who
-    except (msgspec.DecodeError, RecursionError):
+        who = _asked(one.data).who
+    except msgspec.DecodeError:
         return None
     return who if isinstance(who, Actor) else None
 

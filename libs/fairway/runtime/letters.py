@@ -3,6 +3,7 @@
 import msgspec
 from msgspec import Raw, Struct
 
+from fairway.domain.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.ports import Outgoing
 from fairway.wire import subjects
@@ -19,6 +20,10 @@ class _Head(Struct):
     job: str = ""
     rev: int = 0
     epoch: int = 0
+
+
+_decode = decoder(_Head)
+_parts = decoder(dict[str, Raw])
 
 
 def job_of(data: bytes) -> str:
@@ -74,7 +79,7 @@ def rebuilt_meanwhile() -> Refused:
 
 def _head(data: bytes) -> _Head | None:
     try:
-        return msgspec.json.decode(data, type=_Head)
+        return _decode(data)
     except msgspec.DecodeError:
         return None
 
@@ -85,5 +90,5 @@ def _stamped(data: bytes, epoch: int) -> bytes:
     head = _head(data)
     if head is None or not head.rev or head.epoch == epoch:
         return data
-    body = msgspec.json.decode(data, type=dict[str, Raw])
+    body = _parts(data)
     return msgspec.json.encode({**body, "epoch": epoch})

@@ -4,6 +4,7 @@ import msgspec
 import structlog
 
 from fairway.domain.decision import Heard
+from fairway.domain.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.ports import Bus, Delivery, Store
 from fairway.wire import jobs as wire
@@ -12,7 +13,7 @@ from fairway.wire.envelope import JobMessage
 
 REBUILDS = subjects.job(wire.Rebuild.verb, "")
 log = structlog.get_logger()
-_decode = msgspec.json.Decoder(wire.Rebuild).decode
+_decode = decoder(wire.Rebuild)
 
 
 async def working_sets(bus: Bus, known: WorkingSets | None = None) -> WorkingSets:

@@ -12,6 +12,7 @@ from typing import Union, get_args
 import msgspec
 
 from fairway.domain import decision, limits
+from fairway.domain.decoding import decoder
 from fairway.domain.gaps import over_gap
 from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job, fold
 from fairway.domain.ledger import Hold
@@ -43,7 +44,7 @@ class _Placed(wire.JobMessage, frozen=True, kw_only=True, tag="placed"):
 
 
 _OTHERS = tuple(kind for kind in get_args(wire.Message) if kind is not wire.Placed)
-_decode = msgspec.json.Decoder(Union[(_Placed, *_OTHERS)]).decode  # of a tuple
+_decode = decoder(Union[(_Placed, *_OTHERS)])  # of a tuple
 # Of what changes a job: manifests as they were submitted are most of the record's bytes, and change none.
 _KINDS: tuple[type[wire.JobMessage], ...] = (wire.Admitted, *MOVES)
 _FOLDED = frozenset(kind.verb for kind in _KINDS)

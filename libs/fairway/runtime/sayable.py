@@ -12,6 +12,7 @@ from hashlib import sha256
 import msgspec
 from msgspec import Raw, Struct, structs
 
+from fairway.domain.decoding import decoder
 from fairway.runtime.ports import Outgoing
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
@@ -25,8 +26,8 @@ _LONGEST_SUBJECT, LONGEST_ID = 1_024, 512
 # The headers of a message besides its ids and its kind (nats_wire.py writes 117 bytes of them), with room to spare.
 _HEADERS = 256
 _encode = msgspec.json.Encoder().encode
-_actor = msgspec.json.Decoder(Actor).decode
-_plain_object = msgspec.json.Decoder(dict[str, Raw]).decode
+_actor = decoder(Actor)
+_plain_object = decoder(dict[str, Raw])
 
 
 class Unsaid(Struct, frozen=True):

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain import decision
+from fairway.domain.decoding import decoder
 from fairway.domain.job import Job
 from fairway.runtime.narrate import narrate
 from fairway.runtime.past import working_sets
@@ -17,8 +18,8 @@ from fairway.runtime.why import Why, why
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
-_decode = msgspec.json.Decoder(wire.Message).decode
-_job = msgspec.json.Decoder(Job).decode
+_decode = decoder(wire.Message)
+_job = decoder(Job)
 
 
 class Line(Struct, frozen=True, omit_defaults=True):

@@ -7,6 +7,7 @@ other JSON is parsed again with its pairs in view.
 """
 
 import json
+import re
 from collections import Counter
 from typing import Any
 
@@ -18,6 +19,8 @@ from fairway.workloads.yaml_text import load_yaml, refused
 
 LARGEST_TEXT = 2**20
 DEEPEST = 64
+# What opens and closes, and strings as wholes, so that a bracket in one is none.
+_MARKS = re.compile(rb'[{}\[\]]|"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
 def parse_documents(text: str | bytes) -> list[dict[str, Any]]:
@@ -61,6 +64,18 @@ def json_value(data: bytes) -> Any:
     if value is None or (data.count(b"{") + data.count(b"[") > DEEPEST and not _shallow(value, DEEPEST)):
         raise refused(None, f"is nested deeper than {DEEPEST} levels", "flatten it")
     return value
+
+
+def depth(data: bytes) -> int:
+    """How deep a JSON text is nested. Of any text, and of any depth: nothing is built, and nothing calls itself."""
+    most = level = 0
+    for mark in _MARKS.findall(data):
+        if mark in (b"{", b"["):
+            level += 1
+            most = max(most, level)
+        elif mark in (b"}", b"]"):
+            level -= 1
+    return most
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import re
 
 from fairway.workloads.fields import Field, shown
 
-_PART = re.compile(r"(\d{1,9})(ms|s|m|h|d)")
+_PART = re.compile(r"([0-9]{1,9})(ms|s|m|h|d)")
 _MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -29,7 +29,7 @@ def read_number(field: Field, default: int, least: int, most: int) -> int:
     text = field.text()
     if not text:
         return default
-    if not re.fullmatch(r"\d{1,9}", text) or not least <= int(text) <= most:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:
         field.wrong(f"is {shown(text)}", f'write a number from {least} to {most} in quotes, such as "{default}"')
         return default
     return int(text)

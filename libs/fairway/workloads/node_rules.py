@@ -11,7 +11,7 @@ from fairway.workloads.fields import Field, shown
 from fairway.workloads.names import is_label_key, is_label_value
 
 Terms = tuple[tuple[Expression, ...], ...]
-_NUMBER = re.compile(r"[+-]?\d{1,18}")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _OPERATORS = {
     "In": "values",

@@ -7,6 +7,7 @@ root.min and root.max must agree in the resources that both name.
 
 from typing import Any
 
+from fairway.domain.digits import is_whole
 from fairway.domain.limits import MAX_PENDING, MAX_RATE
 from fairway.domain.quota_tree import ALLOW_NAMESPACES, MAX_JOBS, QuotaNode
 from fairway.domain.resources import LARGEST, Resources, show
@@ -119,7 +120,7 @@ def _attributes(field: Field) -> dict[str, str]:
     found = field.strings()
     for name in (MAX_PENDING, MAX_RATE):
         given = found.get(name, "1")
-        if not (given.isdecimal() and len(given) <= 10 and 0 < int(given) <= _MOST_SUBMITTED):
+        if not (is_whole(given, 10) and 0 < int(given) <= _MOST_SUBMITTED):
             text = f"is {shown(given)}, not a number from 1 to {_MOST_SUBMITTED}"
             field[name].wrong(text, "write it in digits and quotes, or leave it out: then there is no limit")
     read_listed(field[ALLOW_NAMESPACES])

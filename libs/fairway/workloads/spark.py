@@ -11,6 +11,7 @@ as many executors.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fairway.domain.digits import is_whole
 from fairway.domain.resources import Resources, parse_quantity, show
 from fairway.wire.capacity import RESERVATIONS
 from fairway.wire.workload import PodSet, Workload
@@ -71,7 +72,7 @@ def _number(field: Field, conf: Field, default: int) -> int:
     if field.given or not conf.given:
         return read_replicas(field, default)
     text = str(conf.value)
-    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) > MOST_PODS:
+    if not is_whole(text, 9) or int(text) > MOST_PODS:
         conf.wrong(f"is {shown(conf.value)}", f"write a number from 0 to {MOST_PODS}")
         return default
     return int(text)

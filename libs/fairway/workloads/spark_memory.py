@@ -9,7 +9,7 @@ from fairway.workloads.fields import Field, shown
 MIB = 2**20
 # Spark: MEMORY_OVERHEAD_MIN_MIB; MEMORY_OVERHEAD_FACTOR for the JVM, and for Python and R.
 LEAST_OVERHEAD_MIB, JVM_FACTOR, OTHER_FACTOR = 384, Decimal("0.1"), Decimal("0.4")
-_BYTES = re.compile(r"(\d{1,15})\s*(?:([kmgtp])b?|(b))?", re.IGNORECASE)
+_BYTES = re.compile(r"([0-9]{1,15})\s*(?:([kmgtp])b?|(b))?", re.IGNORECASE)
 _UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 
 

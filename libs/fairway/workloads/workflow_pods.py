@@ -10,6 +10,7 @@ steps that outlive their group, exit handlers and hooks, templateDefaults, podSp
 from collections import Counter
 from collections.abc import Sequence
 
+from fairway.domain.digits import is_whole
 from fairway.domain.resources import Resources, add
 from fairway.wire.workload import PodSet
 from fairway.workloads.fields import Field, shown
@@ -185,7 +186,7 @@ def times(step: Field) -> int:
 def _number(field: Field, default: int) -> int:
     """A number that may be text or an expression known only at run time."""
     text = str(field.value)
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
+    return int(text) if is_whole(text, 9) else default
 
 
 def _group(group: Field) -> list[Field]:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from fairway.agent.observe import Use, node_of, reserved_by, use_of
+from fairway.domain.digits import is_whole
 from fairway.domain.resources import Resources
 from fairway.wire.capacity import Node, Pods
 from fairway.wire.fleet import Strand
@@ -177,7 +178,7 @@ def _move(total: Resources, amounts: Resources, sign: int) -> None:
 
 def _numbers(version: str) -> tuple[int, ...]:
     """`v1.34.4-gke.1` → (1, 34, 4)."""
-    return tuple(int(part) for part in version.lstrip("v").split("-")[0].split(".") if part.isdigit())
+    return tuple(int(part) for part in version.lstrip("v").split("-")[0].split(".") if is_whole(part))
 
 
 def parts(rows: Sequence[Node], most_bytes: int) -> list[tuple[Node, ...]]:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from fairway.domain.digits import is_whole
 from fairway.domain.ledger import one_pod
 from fairway.domain.resources import Resources, add, parse_quantity
 from fairway.wire.capacity import Node, Taint
@@ -138,7 +139,7 @@ def use_of(manifest: dict[str, Any]) -> Use | None:
     if not spec.node_name or found.status.phase in _ENDED:
         return None
     job, attempt = labels.get(JOB), labels.get(ATTEMPT)
-    key = f"{job}/{attempt}" if job and attempt and attempt.isdecimal() else ""
+    key = f"{job}/{attempt}" if job and attempt and is_whole(attempt) else ""
     takes = _shared(tuple(one_pod(_requests(spec)).items()))
     if not key:
         return Use(intern(spec.node_name), takes)

@@ -14,6 +14,7 @@ from fairway.app import servers
 from fairway.app.audit_look import SETTLES_MS, Look
 from fairway.app.failure import ERROR, Failure
 from fairway.domain import decision
+from fairway.domain.decoding import decoder
 from fairway.runtime.check import Checker
 from fairway.runtime.check_job import Spoken, Violation
 from fairway.runtime.drift import Drift, Key, Value, flat, state_hash
@@ -22,7 +23,7 @@ from fairway.runtime.rebuild import Working, rebuild
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
-_decode = msgspec.json.Decoder(wire.Message).decode
+_decode = decoder(wire.Message)
 # How often what may still be mended is looked at again.
 _LOOKS = 3
 # Nobody else asks for the lock of a store in memory.

@@ -15,6 +15,7 @@ from fairway.app.exchange import MOST, SILENT_S, TOTAL_S, Answer, TooLarge, exch
 from fairway.app.failure import DENIED, ERROR, NOT_FOUND, TIMEOUT, UNREACHABLE, USAGE, Failure
 from fairway.app.hub_address import asked, namespace_of, of_hub
 from fairway.app.shapes import decoded, problem
+from fairway.domain.digits import is_whole
 
 _START = "start a fleet with `fairway up`, or name one with --url or FAIRWAY_URL"
 _CODES = {
@@ -191,4 +192,4 @@ ENDED = frozenset({"succeeded", "failed", "cancelled", "rejected"})
 def _wait(answer: Answer) -> float:
     """In seconds; a little more than was said, as others were told the same."""
     text = answer.headers.get("Retry-After") or ""
-    return (int(text[:9]) if text.isdecimal() else 1) + 0.1
+    return (int(text) if is_whole(text, 9) else 1) + 0.1

@@ -11,7 +11,10 @@ from rich.text import Text
 from fairway.adapters.nats_letters import Kept
 from fairway.app.dlq_work import NOT_THERE, Done, Line
 from fairway.app.show import clean, console, json_text, render_table
+from fairway.domain.decoding import decoder
 from fairway.runtime.prose import moment, sentence
+
+_decode = decoder(Any)
 
 
 def show_all(lines: Sequence[Line], output: str) -> None:
@@ -64,7 +67,7 @@ def show_outcomes(outcomes: Sequence[Done], output: str) -> None:
 def _message(data: bytes) -> dict[str, Any]:
     """As JSON if it is any, else its bytes as base64, as they stand in the letter."""
     try:
-        return {"message": msgspec.json.decode(data)}
+        return {"message": _decode(data)}
     except msgspec.DecodeError:
         return {"data": b64encode(data).decode()}
 
@@ -80,7 +83,7 @@ def _readable(data: bytes) -> str:
         return ""
     try:
         lines = msgspec.json.format(data, indent=2).decode().splitlines()
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         lines = [f"{len(data)} bytes that are no JSON: {data[:1_000]!r}"]
     return "\n" + "".join(f"  {_line(one)}\n" for one in lines)
 

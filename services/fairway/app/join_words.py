@@ -79,7 +79,7 @@ def kinds_of(text: str) -> tuple[str, ...]:
 
 
 def seconds_of(text: str) -> int:
-    found = re.fullmatch(r"(\d{1,9})([smhd])", text)
+    found = re.fullmatch(r"([0-9]{1,9})([smhd])", text)
     if not found:
         raise Failure(USAGE, f"{text!r} is no time", "write it as 720h")
     seconds = int(found[1]) * _SECONDS[found[2]]

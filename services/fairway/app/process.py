@@ -27,6 +27,7 @@ from fairway.app.metrics import HEALTH, App, MetricsPage, Receive, Scope, Send
 from fairway.app.serving import config
 from fairway.app.settings import Settings
 from fairway.app.wiring import Parts, build, place_of
+from fairway.domain.decoding import decoder
 from fairway.runtime.vital import ended, vital
 from fairway.wire import asks
 
@@ -35,6 +36,7 @@ log = structlog.get_logger()
 _LAST_S = 10.0
 # What all get when the process is told to end: less than `docker stop` waits before it kills.
 _END_S = 5.0
+_asked = decoder(asks.QueueAsk)
 Ready = Callable[[dict[str, Any]], None]
 
 
@@ -93,7 +95,10 @@ def _control_plane(broker: NatsBroker, process: Process) -> None:
 
     @broker.subscriber(asks.QUEUE)
     async def where(message: NatsMessage) -> bytes:
-        job = msgspec.json.decode(message.body, type=asks.QueueAsk).job
+        try:
+            job = _asked(message.body).job
+        except msgspec.DecodeError:
+            job = ""  # asks of nothing that waits
         return msgspec.json.encode(place_of(process.parts, job))
 
 

@@ -8,6 +8,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
+from fairway.domain.decoding import decoder
 from fairway.domain.found import scores, verdicts
 from fairway.domain.job import IllegalMove, Job, fold
 from fairway.domain.tell import message_id, row_of
@@ -18,9 +19,9 @@ from fairway.wire import jobs as wire
 from fairway.wire import views
 from fairway.wire.found import Found as Written
 
-_message = msgspec.json.Decoder(wire.Message).decode
-_job = msgspec.json.Decoder(Job).decode
-_written = msgspec.json.Decoder(Written).decode
+_message = decoder(wire.Message)
+_job = decoder(Job)
+_written = decoder(Written)
 Event = wire.Placed | wire.Queue
 # What the record has of an event: its id as the bus knows it, and when it was decided.
 Lookup = Callable[[str, int], Event | None]

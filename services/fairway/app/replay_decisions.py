@@ -14,6 +14,7 @@ from msgspec import Struct
 from fairway.app import servers
 from fairway.app.redecide import Event, Redecider, Result, differences
 from fairway.domain.decision import Decision
+from fairway.domain.decoding import decoder
 from fairway.domain.tell import message_id
 from fairway.global_scheduler.decide import SERVICE, decide
 from fairway.runtime.ports import Bus, Delivery
@@ -22,7 +23,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects, views
 from fairway.wire.reasons import Code, Reason
 
-_decode = msgspec.json.Decoder(wire.Message).decode
+_decode = decoder(wire.Message)
 # Events are stored soon after they were decided: so far the record is read ahead of the views. Later ones, of a process
 # that crashed in between, are compared at the end.
 _AHEAD_MS = 10_000

@@ -15,6 +15,7 @@ from fairway.app.fleet import Plan as FleetPlan
 from fairway.app.replay_fleet import REPLAY, allocatable, configured, record
 from fairway.app.replay_report import Report, Tally, figures
 from fairway.app.replay_trace import GPU, TraceJob, manifest, policy, quota_tree
+from fairway.domain.decoding import decoder
 from fairway.kubesim.__main__ import ClusterConfig
 from fairway.runtime.check import Checker
 from fairway.runtime.check_job import Spoken
@@ -36,8 +37,8 @@ WALL_S = 60.0
 # After the last job should have ended and nothing was said for this long, the replay gives up waiting.
 PATIENCE_S = 60.0
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(wire.Message).decode
-_report = msgspec.json.Decoder(said.Report).decode
+_decode = decoder(wire.Message)
+_report = decoder(said.Report)
 
 
 class Plan(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from fairway.app.manifests import JOB, POLICY, SETTING, Document
 from fairway.runtime.prose import listed
 from fairway.wire.reasons import Code
 
-_PART = re.compile(r"(\d{1,9})(ms|s|m|h)")
+_PART = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 _LOOK_S = 0.2
 # What the gateway answers about in one request.

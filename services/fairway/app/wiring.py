@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from fairway.adapters import kubernetes_config
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_watch import Pace
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.nats_letters import NatsLetters
+from fairway.adapters.nats_readers import Readers
 from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.system import SystemClock, SystemIds
@@ -64,7 +65,8 @@ WITH_MEMBERS = {"agent", "propagator", "watcher"}
 
 
 class Parts(Struct):
-    """What a process is made of. `loops` by service; `tasks` run beside them until the process ends."""
+    """What a process is made of. `loops` by service; `tasks` run beside them until the process ends. What callers
+    of HTTP read goes over `readers`, a connection of the gateway's that no service shares."""
 
     settings: Settings
     bus: NatsBus
@@ -78,6 +80,7 @@ class Parts(Struct):
     stores: list[RedisStore]
     queues: list[queue.QueueView]
     key: bytes = b""
+    readers: NatsBus | None = None
 
     @property
     def clusters(self) -> Members:
@@ -98,9 +101,10 @@ class Parts(Struct):
     def doors(self, process: Any) -> list[Coroutine[Any, Any, None]]:
         """What runs beside the loops: the gateway, an agent for every member cluster, and who is one."""
         tasks: list[Coroutine[Any, Any, None]] = []
-        if "gateway" in process.names:
+        if self.readers is not None:
             limiter = Limiter(self.world(), lambda: self.catalog.limits)
-            process.door = create_app(self.world(), http_settings(self, limiter))
+            door = structs.replace(self.world(), bus=Readers(self.bus, self.readers))
+            process.door = create_app(door, http_settings(self, limiter))
             tasks.append(run_gateway(self.world(), self.hub, process.url, limiter, self.settings.namespaces))
         if "agent" in process.names:
             tasks.append(self.clusters.follow(self._agent, facts=True))
@@ -136,6 +140,8 @@ class Parts(Struct):
             await self.hub.close()
         for store in self.stores:
             await store.close()
+        if self.readers is not None:
+            await self.readers.close()
         await self.bus.close()
 
 
@@ -157,6 +163,8 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
     catalog = Catalog(settings.namespaces.reserved)
     key = await fleet_key(settings, hub) if with_members and {"propagator", "watcher"} & {*names} else b""
     parts = Parts(settings, bus, SystemClock(), SystemIds(), catalog, Meter(), enrolment, hub, {}, [], [], key)
+    if "gateway" in names:
+        parts.readers = await NatsBus.connect(settings.nats_url, "fairway-gateway-readers")
     for service in services(names, parts):
         loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
         parts.meter.follow(service.name, partial(getattr, loop, "ready"))

@@ -7,6 +7,7 @@ import msgspec
 import structlog
 
 from fairway.domain.decision import Say
+from fairway.domain.decoding import decoder
 from fairway.domain.quota_tree import ALLOW_NAMESPACES
 from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces, reserved_reason
 from fairway.gateway import hub_objects
@@ -34,7 +35,7 @@ _LINE_OF_NOBODY = Standing(
     f"in force in the whole fleet; its annotation {ALLOW_NAMESPACES} lists no namespace, so that jobs may name it only "
     "if a TenantProfile lists it or the quota leaf that it stands for is theirs",
 )
-_decode = msgspec.json.Decoder(fleet.ConfigRefused).decode
+_decode = decoder(fleet.ConfigRefused)
 
 
 def _complaint(said: Delivery) -> Key | None:

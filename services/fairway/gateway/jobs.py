@@ -9,6 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairway.domain import decision
+from fairway.domain.decoding import decoder
+from fairway.domain.digits import is_whole
 from fairway.domain.job import Job, State
 from fairway.gateway.answers import JobRow, job_row
 from fairway.gateway.callers.access import Access, access_of, forbidden
@@ -30,6 +32,7 @@ _MOST, _USUAL, _MOST_NAMED = 500, 100, 100
 # Every story reads the record through a consumer of its own.
 _STORIES = 8
 _PLACE_S = 0.5
+_placed = decoder(asks.QueuePlace)
 
 
 class JobPage(Struct, frozen=True, omit_defaults=True, rename={"resume": "continue"}):
@@ -121,9 +124,7 @@ class Jobs:
         """Its place in the queue; None when the queue service does not answer: the row must do then."""
         question = msgspec.json.encode(asks.QueueAsk(job.id))
         try:
-            place = msgspec.json.decode(
-                await self._world.bus.ask(asks.QUEUE, question, timeout=_PLACE_S), type=asks.QueuePlace
-            )
+            place = _placed(await self._world.bus.ask(asks.QUEUE, question, timeout=_PLACE_S))
         except (Unreachable, OSError, TimeoutError, msgspec.DecodeError):
             return None
         return place if place.queue else None
@@ -159,6 +160,6 @@ def _states(text: str) -> frozenset[str]:
 def _limit(text: str) -> int:
     if not text:
         return _USUAL
-    if not text.isdecimal() or not 1 <= int(text[:9]) <= _MOST:
+    if not is_whole(text, 9) or not 1 <= int(text) <= _MOST:
         raise Problem(400, f"limit={text[:20]!r} is not a page size", f"use a number from 1 to {_MOST}")
     return int(text)

@@ -4,11 +4,11 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-import msgspec
 import structlog
-from msgspec import Struct
+from msgspec import DecodeError, Struct, structs
 
 from fairway.domain import decision
+from fairway.domain.decoding import decoder
 from fairway.domain.job import IllegalMove, Job, fold
 from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.binding_book import BindingBook
@@ -33,7 +33,7 @@ DURABLE = "gateway-narrator"
 _BEFORE = ("rejected", "queue", "blocked", "placed")
 _AFTER = ("dispatched", "running", "failed", "lost", "cancelled", "succeeded")
 SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in (*_BEFORE, *_AFTER))
-_decode = msgspec.json.Decoder(wire.Message).decode
+_decode = decoder(wire.Message)
 _BATCH, _MOST_WAITING, _AT_ONCE = 64, 10_000, 8
 # A write costs the hub and this process some 4 ms of a core: telling takes less than half of one, while jobs move.
 _A_SECOND, _BURST = 100, 50
@@ -190,7 +190,7 @@ class Narrator:
             return
         await self._paced()
         # The object itself, while it is there: a rejection does not name its API group.
-        await write(self._hub, msgspec.structs.replace(note, about=one), message.at or self._world.clock.now())
+        await write(self._hub, structs.replace(note, about=one), message.at or self._world.clock.now())
         told.reasons.add(note.reason)
         told.last = note.reason
 
@@ -245,6 +245,6 @@ def _caught_up(job: Job | None, message: wire.JobMessage) -> Job | None:
 def _message(one: Delivery) -> wire.JobMessage | None:
     try:
         message: wire.JobMessage = _decode(one.data)
-    except msgspec.DecodeError:
+    except DecodeError:
         return None
     return message if in_place(one.subject, message) else None

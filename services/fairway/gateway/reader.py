@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from fairway.domain import decision
+from fairway.domain.decoding import decoder
 from fairway.domain.job import Job
 from fairway.domain.silence import EVICTIONS, Freeze
 from fairway.gateway.answers import Slim
@@ -15,9 +16,9 @@ from fairway.wire import jobs as wire
 _PIECE = 500
 # A page of a list looks at most at so many rows, however few of them pass the filter.
 MOST_ROWS = 5_000
-_placed = msgspec.json.Decoder(wire.Placed).decode
-_job = msgspec.json.Decoder(Job).decode
-_slim = msgspec.json.Decoder(Slim).decode
+_placed = decoder(wire.Placed)
+_job = decoder(Job)
+_slim = decoder(Slim)
 
 
 Passes = Callable[[Job], Awaitable[bool]]

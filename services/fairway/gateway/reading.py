@@ -11,6 +11,7 @@ import structlog
 from msgspec import Struct
 from starlette.requests import Request
 
+from fairway.domain.digits import is_whole
 from fairway.domain.tell import message_id
 from fairway.gateway import problem
 from fairway.gateway.body import check_client, from_envelope, one_job
@@ -108,7 +109,7 @@ def media(request: Request) -> str:
 async def read_body(request: Request, seconds: float) -> bytes:
     """At most 1 MiB of it, within its time; more is refused without being read."""
     declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > LARGEST_TEXT:
+    if is_whole(declared) and int(declared) > LARGEST_TEXT:
         raise _too_large(int(declared))
     size, parts = 0, []
     try:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import msgspec
 import structlog
 
+from fairway.domain.decoding import decoder
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Delivery, Unreachable
 from fairway.runtime.whose import in_place
@@ -13,7 +14,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
 log = structlog.get_logger()
-_decode = msgspec.json.Decoder(wire.Message).decode
+_decode = decoder(wire.Message)
 _SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in ("queue", "rejected"))
 Word = wire.Queue | wire.Rejected
 

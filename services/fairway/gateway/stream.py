@@ -9,6 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from fairway.domain.decoding import decoder
+from fairway.domain.digits import is_whole
 from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.callers.access import Access, access_of, forbidden
 from fairway.gateway.callers.caller import JOBS, Ask
@@ -22,7 +24,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.names import is_namespace
 
-_decode = msgspec.json.Decoder(wire.Message).decode
+_decode = decoder(wire.Message)
 _encode = msgspec.json.Encoder().encode
 # Each open stream holds a consumer of its own.
 _STREAMS = 64
@@ -47,7 +49,7 @@ class Streams:
         if not await access.everywhere("watch"):
             await access.need(Ask("watch", JOBS, namespace=namespace))
         after = request.headers.get("last-event-id", "")
-        if after and not (after.isdecimal() and len(after) < 19):
+        if after and not is_whole(after, 18):
             raise Problem(400, f"Last-Event-ID {after[:20]!r} is not a number", "send the id of the last event heard")
         with ExitStack() as held:
             held.enter_context(self._mine.one(access.caller.user))

@@ -1,6 +1,6 @@
 """What a tenant said on its own subject, as a door says it; or why it is not taken."""
 
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Raw
 
@@ -8,21 +8,33 @@ from fairway.domain.decision import Decision, Heard, Say, Step
 from fairway.domain.names import job_id
 from fairway.domain.submission import BUS, as_said, cancellation, names_of, raw, request_of
 from fairway.domain.tell import Jobs, message_id
+from fairway.inbound.memory import MOST, Waiting
 from fairway.wire import inbound, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads.door import LARGEST_TEXT, json_value
+from fairway.workloads.door import DEEPEST, LARGEST_TEXT, depth, json_value
 
 SERVICE = "inbound"
-# A cancellation may overtake the admission of its job: it is looked at again after this long (ms), later and later,
-# and given up after some ten minutes. Anybody can name jobs that there are not, so the looks are few.
-_WAIT_MS, _TRIES = 500, 50
+# A cancellation may overtake the admission of its job: it is looked at again after this long (ms), each time after
+# twice as long, and given up after eight and a half minutes. Anybody can name jobs that there are not, so the looks
+# are few.
+_WAIT_MS, _TRIES = 500, 11
 _SHOWN = 80
+# Stands for what is nested deeper than any door takes: too deep as well, so that admission refuses it for that, and its
+# tenant can read why, but of no depth that ends the stack of a reader of the record.
+_TOO_DEEP = Raw(b'{"":' * (DEEPEST + 1) + b"0" + b"}" * (DEEPEST + 1))
 
 
-def decide(view: Jobs, heard: Heard, now: int) -> Decision:
+class Known(Jobs, Protocol):
+    """Jobs by name, and which cancellations wait for theirs."""
+
+    @property
+    def waiting(self) -> Waiting: ...
+
+
+def decide(view: Known, heard: Heard, now: int) -> Decision:
     """The same message leads to the same words, under the same ids, however often it is heard."""
     tenant, verb = subjects.spoken(heard.subject)
     if verb != heard.message.verb:
@@ -39,7 +51,7 @@ def decide(view: Jobs, heard: Heard, now: int) -> Decision:
 
 def _submit(heard: Heard, token: str, now: int) -> Decision:
     request: inbound.SubmitRequest = heard.message
-    parts = (request.manifest, *request.policies)
+    parts = tuple(map(_followed, (request.manifest, *request.policies)))
     read = [one for part in parts if (one := _object(part)) is not None]
     if len(read) == len(parts):
         parts = tuple(map(raw, read))
@@ -60,12 +72,16 @@ def _submit(heard: Heard, token: str, now: int) -> Decision:
     return _said(as_said(message).say)
 
 
-def _cancel(view: Jobs, heard: Heard, token: str, now: int) -> Decision:
+def _cancel(view: Known, heard: Heard, token: str, now: int) -> Decision:
     """Of another tenant's job no more is said than of one that nobody knows."""
     name = heard.message.job
     job = view.jobs.get(name)
     if job is None and name and heard.delivered < _TRIES:
-        return Decision(again_in=_WAIT_MS * heard.delivered)
+        if view.waiting.room(token, (heard.sequence, heard.id), now):
+            return Decision(again_in=_WAIT_MS * 2 ** (heard.delivered - 1))
+        text = f"{MOST} cancellations of this tenant wait for jobs that are not known; {name[:_SHOWN]!r} is not, either"
+        remedy = "cancel a job after its events name it"
+        return _refused(heard, now, Reason(Code.TOO_FAST, text, "job", remedy))
     if job is None or subjects.token(job.tenant) != token:
         text = f"no job {name[:_SHOWN]!r} of the tenant that speaks on {heard.subject} is known"
         remedy = "name a job by its id, as its events have it"
@@ -85,6 +101,12 @@ def _own_id(heard: Heard) -> str:
     """The id that the sender chose, or the place of the message: told from that of a stream that was made anew."""
     placed = heard.id == f"{subjects.IN}-{heard.sequence}"
     return f"{heard.id}-{heard.stored_at}" if placed else heard.id
+
+
+def _followed(part: Raw) -> Raw:
+    """The part, if all who read the record can follow it."""
+    data = bytes(part)
+    return part if data.count(b"{") + data.count(b"[") <= DEEPEST or depth(data) <= DEEPEST else _TOO_DEEP
 
 
 def _object(part: Raw) -> dict[str, Any] | None:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import msgspec
 
 from fairway.domain import decision
-from fairway.domain.decision import Heard
+from fairway.domain.decision import Decision, Heard
 from fairway.inbound.decide import SERVICE, decide
+from fairway.inbound.memory import Waiting
 from fairway.runtime.ports import Wanted
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views import JobsView
@@ -14,10 +15,25 @@ from fairway.wire import inbound, subjects
 
 
 class InboundView(JobsView):
+    """`waiting` is this instance's own: a new start begins to count anew."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting = Waiting()
+
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         names = [one.message.job for one in heard if isinstance(one.message, inbound.CancelRequest)]
         named = [name for name in dict.fromkeys(names) if name]
         return Wanted(rows={decision.JOBS: named} if named else {})
+
+    def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
+        if isinstance(heard.message, inbound.CancelRequest):
+            tenant, key = subjects.spoken(heard.subject)[0], (heard.sequence, heard.id)
+            if decided.again_in is None:
+                self.waiting.drop(tenant, key)
+            else:
+                self.waiting.put(tenant, key, now + decided.again_in, now)
+        return super().make_up(heard, decided, now)
 
 
 def service() -> Service:

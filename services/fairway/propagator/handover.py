@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.domain.digits import is_whole
 from fairway.propagator.holds import NAMESPACE, NAMESPACE_LABEL, ROOM_LABEL
 from fairway.wire.capacity import PLACEHOLDERS
 from fairway.workloads.render import ATTEMPT_LABEL, HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL, POD_SET_LABEL
@@ -70,7 +71,7 @@ def attempt_of(manifest: dict[str, Any]) -> tuple[str, int, str] | None:
     if a_pod and (PLACEHOLDER_LABEL in labels) is not (meta["namespace"] == NAMESPACE):
         return None
     job, attempt, way = labels.get(JOB_LABEL), labels.get(ATTEMPT_LABEL, ""), labels.get(HOLD_LABEL)
-    return (job, int(attempt), way) if job and way and attempt.isdigit() else None
+    return (job, int(attempt), way) if job and way and is_whole(attempt) else None
 
 
 def seen(manifest: dict[str, Any]) -> Place | Pod:
@@ -143,4 +144,4 @@ def _surplus(held: list[Place], pods: list[Pod]) -> list[Take | Clear]:
 def _rank(place: Place) -> tuple[str, int]:
     """In the order in which they were made."""
     before, _, number = place.room.rpartition("-")
-    return before, int(number) if number.isdigit() else 0
+    return before, int(number) if is_whole(number) else 0

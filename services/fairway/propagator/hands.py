@@ -8,6 +8,8 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import Call, Outcome
+from fairway.domain.decoding import decoder
+from fairway.domain.digits import is_whole
 from fairway.domain.job import ENDED, State
 from fairway.domain.names import HUB_UID
 from fairway.domain.tenancy import Tenancy
@@ -28,7 +30,8 @@ from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
 Json = dict[str, Any]
 # One look at a deletion; the message comes again for the next one.
 _DELETE_WAIT_S = 5.0
-_submitted = msgspec.json.Decoder(wire.Submitted).decode
+_submitted = decoder(wire.Submitted)
+_manifest = decoder(dict[str, Any])
 
 
 class _Row(msgspec.Struct):
@@ -37,7 +40,7 @@ class _Row(msgspec.Struct):
     state: State
 
 
-_row = msgspec.json.Decoder(_Row).decode
+_row = decoder(_Row)
 
 
 class Hands:
@@ -91,7 +94,7 @@ class Hands:
         data = await self._bus.fetch(subjects.JOBS, copy.manifest.sequence)
         if data is None:
             raise ClusterRefused("ManifestGone", f"message {copy.manifest.sequence} of the record is no longer there")
-        manifest = msgspec.json.decode(_submitted(data).manifest)
+        manifest = _manifest(_submitted(data).manifest)
         if (manifest["metadata"].get("namespace") or "default") != copy.namespace:
             text = f"the manifest at {copy.manifest.sequence} of the record is not of namespace {copy.namespace}"
             raise ClusterRefused("WrongManifest", text)
@@ -125,7 +128,7 @@ class Hands:
         labels: dict[str, Any] = ((found or {}).get("metadata") or {}).get("labels") or {}
         other = labels.get(JOB_LABEL, "")
         number = str(labels.get(ATTEMPT_LABEL, ""))
-        if found is None or not other or other == job or not number.isdigit():
+        if found is None or not other or other == job or not is_whole(number):
             return False
         if not of_attempt(self._key, (cluster.name, copy.kind), found, (other, int(number))):
             return False  # it only says that it is ours

@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator
 
-import msgspec
-
 from fairway.domain import decision
+from fairway.domain.decoding import decoder
 from fairway.domain.job import CHARGED, MOVES, Job, State
 from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.rebuild import Folding
 from fairway.simulation.fleet import Fleet
 from fairway.wire import jobs as wire
 
-_message = msgspec.json.Decoder(wire.Message).decode
-_job = msgspec.json.Decoder(Job).decode
+_message = decoder(wire.Message)
+_job = decoder(Job)
 _FOLDED = {"admitted", *(kind.verb for kind in MOVES)}
 Found = Iterator[tuple[str, str, str]]
 

@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-
+from fairway.domain.decoding import decoder
 from fairway.runtime.ports import Delivery
 from fairway.simulation.outcome import Breach
 from fairway.simulation.virtual import T0
 from fairway.wire import jobs as wire
 
-_message = msgspec.json.Decoder(wire.Message).decode
+_message = decoder(wire.Message)
 
 
 def story(breaches: Iterable[Breach], record: Iterable[Delivery]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from functools import partial
 
 import msgspec
 
+from fairway.domain.decoding import decoder
 from fairway.domain.job import State
 from fairway.domain.quota_tree import QuotaNode
 from fairway.runtime.check import Checker, Grace
@@ -24,9 +25,9 @@ from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node
 
-_message = msgspec.json.Decoder(wire.Message).decode
-_heard = msgspec.json.Decoder(fleet_wire.Message).decode
-_decoded = msgspec.json.Decoder(fleet_wire.DeadLetter).decode
+_message = decoder(wire.Message)
+_heard = decoder(fleet_wire.Message)
+_decoded = decoder(fleet_wire.DeadLetter)
 # With this begin the ids of what somebody says who has no right to.
 LIE = "lie-"
 # So long (ms) may a job wait without a reason: those who would give one may be away.

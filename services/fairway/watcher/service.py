@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import structlog
 
+from fairway.domain.digits import is_whole
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.members import Members
@@ -110,7 +111,7 @@ def observed(cluster: str, change: Change, key: bytes) -> Observed | None:
         stripped = not attempt_labels(*sealed).items() <= labels.items()
         seen = _seen(cluster, change, *sealed, gone=change.gone)
         return msgspec.structs.replace(seen, sealed=sealed, stripped=stripped)
-    if JOB_LABEL not in labels or not str(labels.get(ATTEMPT_LABEL, "")).isdigit():
+    if JOB_LABEL not in labels or not is_whole(str(labels.get(ATTEMPT_LABEL, ""))):
         return None
     return _seen(cluster, change, labels[JOB_LABEL], int(labels[ATTEMPT_LABEL]), change.gone)
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from fairway.domain.decision import Call, Outcome
+from fairway.domain.decoding import decoder
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Unreachable
 from fairway.watcher.doubts import COMPARE, GONE, STRIPPED, THERE, Compare, Doubt, Look
@@ -18,7 +17,8 @@ from fairway.workloads.render import Terms, attempt_labels, member_copy
 from fairway.workloads.seal import of_attempt
 
 Json = dict[str, Any]
-_submitted = msgspec.json.Decoder(wire.Submitted).decode
+_submitted = decoder(wire.Submitted)
+_manifest = decoder(dict[str, Any])
 # Of so many objects it is remembered what they looked like.
 _MOST = 50_000
 
@@ -67,7 +67,7 @@ class Suspicion:
         data = await self._bus.fetch(subjects.JOBS, asked.manifest.sequence)
         if data is None:
             return ()
-        manifest, terms = msgspec.json.decode(_submitted(data).manifest), Terms(tokens=asked.tokens)
+        manifest, terms = _manifest(_submitted(data).manifest), Terms(tokens=asked.tokens)
         applied = member_copy(manifest, call.job, call.attempt, terms=terms)
         path = KINDS[f"{applied['kind']}.{applied['apiVersion']}"].suspend_path
         if path:  # what starts at once is not suspended, though it may not say so

@@ -14,6 +14,7 @@ from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.shares import Share
 from fairway.domain.silence import Freeze
 from fairway.domain.tenancy import Tenancy
+from fairway.inbound.memory import Waiting
 from fairway.placement.cluster import ClusterView
 from fairway.queue.book import Book
 from fairway.reserver.capacity import node_writes
@@ -59,6 +60,7 @@ class Given:
     frozen: Freeze | None = None
     frozen_rev: int = 0
     unsure: bool = False
+    waiting: Waiting = field(default_factory=Waiting)
     tenancies: dict[str, Tenancy] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
 

@@ -12,11 +12,14 @@ from fairway.admission.understand import understand
 from fairway.domain.decision import Decision, Heard
 from fairway.domain.submission import Asked, submission
 from fairway.inbound.decide import decide
+from fairway.inbound.memory import MOST
+from fairway.inbound.service import InboundView
 from fairway.runtime.catalog import Catalog
 from fairway.wire import fleet, inbound, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code
+from fairway.workloads.door import DEEPEST, depth
 
 NOW = T0 + 9 * S
 MINE = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "train", "namespace": "team-a"}}
@@ -115,7 +118,7 @@ REFUSED = {
     "more than a mebibyte": (asked(size=2**20 + 1), Code.TOO_LARGE),
     "a hash that is not of its namespace": (asked(subject="fairway.in.~abc.submit"), Code.WRONG_SUBJECT),
     "bytes that are no text": (asked(b'{"a":"\xff"}'), Code.INVALID),
-    "a job that nobody knows, to the last": (stopped("nobody", delivered=50), Code.FORBIDDEN),
+    "a job that nobody knows, to the last": (stopped("nobody", delivered=11), Code.FORBIDDEN),
     "a cancellation of no job": (stopped(""), Code.FORBIDDEN),
 }
 
@@ -137,16 +140,60 @@ def test_a_cancellation_of_its_own_job_is_said() -> None:
 
 def test_of_anothers_job_a_tenant_learns_what_it_learns_of_none() -> None:
     """F5: what is said on B's subject does nothing to A's job, and tells B nothing of it."""
-    theirs = decide(of(queued()), stopped(subject=B_CANCEL, delivered=50), NOW)
-    nobodys = decide(Given(), stopped(subject=B_CANCEL, delivered=50), NOW)
+    theirs = decide(of(queued()), stopped(subject=B_CANCEL, delivered=11), NOW)
+    nobodys = decide(Given(), stopped(subject=B_CANCEL, delivered=11), NOW)
     assert theirs == nobodys
     assert said(theirs).why.code is Code.FORBIDDEN
     assert isinstance(said(decide(of(queued()), stopped(subject=B_CANCEL), NOW)), fleet.DeadLetter)
 
 
 def test_a_cancellation_that_came_before_its_job_is_looked_at_again() -> None:
-    waits = [decide(Given(), stopped(delivered=times), NOW) for times in (1, 2, 49)]
-    assert [(one.steps, one.again_in) for one in waits] == [((), 500), ((), 1_000), ((), 24_500)]
+    waits = [decide(Given(), stopped(delivered=times), NOW) for times in (1, 2, 10)]
+    assert [(one.steps, one.again_in) for one in waits] == [((), 500), ((), 1_000), ((), 256_000)]
+
+
+def test_a_tenant_has_so_many_cancellations_wait_and_takes_nobody_elses_room() -> None:
+    view = InboundView()
+
+    def decided(heard: Heard, now: int = NOW) -> Decision:
+        return view.make_up(heard, decide(view, heard, now), now)
+
+    first = [stopped(f"none-{n}", sequence=n + 1) for n in range(MOST)]
+    assert all(decided(one).again_in == 500 for one in first)
+    over = said(decided(stopped("none-more", sequence=MOST + 1)))
+    assert over.why.code is Code.TOO_FAST and "none-more" in over.why.text and over.why.remedy
+    assert decided(stopped("none", B_CANCEL)).again_in == 500, "another tenant's waits"
+    again = msgspec.structs.replace(first[0], delivered=2)
+    assert decided(again).again_in == 1_000, "what waits already goes on"
+    gone = decided(msgspec.structs.replace(first[1], delivered=11))
+    assert said(gone).why.code is Code.FORBIDDEN
+    assert decided(stopped("none-more", sequence=MOST + 1)).again_in == 500, "in its place another may wait"
+    much_later = NOW + 3_600 * S
+    late = [decided(stopped(f"late-{n}", sequence=1_000 + n), much_later).again_in for n in range(MOST)]
+    assert late == [500] * MOST, "what did not come again takes no room for ever"
+
+
+POD = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]}
+BATCH = {**MINE, "spec": {"template": {"spec": POD}}}
+DEEP = {
+    "a manifest": asked(b'{"a":' * 65 + b"1" + b"}" * 65),
+    "lists": asked(b"[" * 900 + b"]" * 900),
+    "a policy": asked(BATCH, policies=(b'{"a":' * 900 + b"1" + b"}" * 900,)),
+}
+
+
+@pytest.mark.parametrize("heard", DEEP.values(), ids=list(DEEP))
+def test_what_is_nested_too_deeply_is_refused_to_its_tenant_and_goes_no_further(heard: Heard) -> None:
+    message = said(decide(Given(), heard, NOW))
+    assert max(depth(bytes(one)) for one in (message.manifest, *message.policies)) == DEEPEST + 1
+    seen = understand(message, "m-1", 7, Catalog())
+    assert seen.spec is None and seen.tenant == "team-a"
+    assert f"nested deeper than {DEEPEST} levels" in seen.reasons[0].text and seen.reasons[0].remedy
+
+
+def test_brackets_in_texts_are_no_depth() -> None:
+    manifest = {**MINE, "spec": {"text": '[[{"\\' * 100}}
+    assert msgspec.json.decode(said(decide(Given(), asked(manifest), NOW)).manifest) == manifest
 
 
 @pytest.mark.parametrize("heard", [asked(), asked(client=""), stopped(), stopped(subject=B_CANCEL)])

@@ -22,6 +22,7 @@ from fairway.app.bench.command_options import (
     show,
 )  # fmt: skip
 from fairway.app.failure import ERROR, USAGE, Failure, end, say
+from fairway.domain.digits import is_whole
 
 _bench = typer.Typer(no_args_is_help=True, help="Measure Fairway on this machine, against real servers.")
 
@@ -120,7 +121,7 @@ def kueue_baseline(
     """The load of Kueue's performance test: how long until all jobs have run, and how well the quota is used."""
     from fairway.app.bench.kueue import Run, measure
 
-    counts = tuple(int(one) for one in clusters.split(",") if one.isdigit())
+    counts = tuple(int(one) for one in clusters.split(",") if is_whole(one))
     if jobs % 10 or not all(counts) or len(counts) != len(clusters.split(",")):
         end(Failure(USAGE, f"--jobs is {jobs}, --clusters {clusters!r}", "give a multiple of ten, and numbers above 0"))
     show(measure, Run(counts, cohorts, queues, jobs), directory, output)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fairway.app.failure import ERROR, USAGE, Failure, end
+from fairway.domain.digits import is_whole
 
 Dir = Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")]
 Output = Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")]
@@ -30,7 +31,7 @@ def check_processes(given: int) -> None:
 
 def numbers(sizes: str) -> tuple[int, ...]:
     """Of clusters, as `--sizes` gives them."""
-    found = tuple(int(one) for one in sizes.split(",") if one.isdecimal() and int(one))
+    found = tuple(int(one) for one in sizes.split(",") if is_whole(one) and int(one))
     if len(found) != sizes.count(",") + 1:
         end(Failure(USAGE, f"--sizes is {sizes!r}", "give numbers of clusters such as 3,30"))
     return found

@@ -3,17 +3,17 @@
 import asyncio
 from collections.abc import Iterable
 
-import msgspec
 from msgspec import Struct
 
 from fairway.app.demo.scenario import Mark
 from fairway.domain import found
+from fairway.domain.decoding import decoder
 from fairway.domain.job import Job, fold
 from fairway.runtime.ports import Bus
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
-_decode = msgspec.json.Decoder(wire.Message).decode
+_decode = decoder(wire.Message)
 
 
 class Told(Struct, frozen=True):

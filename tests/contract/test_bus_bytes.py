@@ -1,0 +1,164 @@
+"""However much a stream holds, no more of it is on the way to a connection than its server lets wait there. A server
+that has more for a client than `max_pending` ends the connection, and with it whatever else goes over it."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from fairway.adapters.embedded import nats_server
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats_readers import Readers
+from fairway.runtime.ports import Delivery, Outgoing, Unreachable
+
+# A server lets eight of the largest messages wait for a client, here as in deploy/nats.
+PAYLOAD = 256 << 10
+MANY = 160
+SUBJECT = "fairway.job.queue.bytes"
+
+
+@contextlib.asynccontextmanager
+async def small_server(dir: Path) -> AsyncIterator[tuple[str, NatsBus]]:
+    async with await nats_server(dir, max_payload=PAYLOAD) as server:
+        bus = await NatsBus.connect(server.url, "writer")
+        await bus.provision()
+        yield server.url, bus
+        await bus.close()
+
+
+def large(count: int, size: int = 200_000, subject: str = SUBJECT) -> list[Outgoing]:
+    texts = [b"%06d" % n + bytes(size) for n in range(count)]
+    return [Outgoing(f"l-{size}-{n}-{subject}", subject, text, "fairway.job") for n, text in enumerate(texts)]
+
+
+async def stored(bus: NatsBus, messages: list[Outgoing]) -> None:
+    for at in range(0, len(messages), 4):
+        await bus.publish(messages[at : at + 4])
+
+
+def cuts(bus: NatsBus) -> int:
+    return bus.client.stats["reconnects"]
+
+
+def reading(bus: NatsBus, *only: str, **how: bool) -> AsyncGenerator[Delivery, None]:
+    return cast(AsyncGenerator[Delivery, None], bus.history("JOBS", only or [SUBJECT], **how))
+
+
+async def held_up(bus: NatsBus) -> None:
+    """The process does other things for a while, and reads nothing; then what it missed arrives."""
+    for _ in range(5):
+        await asyncio.sleep(0.05)
+        time.sleep(0.2)  # noqa: ASYNC251  # the point of it: nothing of this process reads meanwhile
+    await bus.client.flush()
+
+
+@pytest.mark.parametrize("bulk", [True, False])
+async def test_a_reader_of_the_past_who_is_held_up_is_not_cut_off(tmp_path: Path, bulk: bool) -> None:
+    async with small_server(tmp_path) as (url, writer):
+        await stored(writer, large(MANY))
+        bus = await NatsBus.connect(url, "reader", bulk)
+        past = reading(bus)
+        first = await anext(past)
+        await held_up(bus)
+        seen = [first.data[:6], *[one.data[:6] async for one in past]]
+        assert cuts(bus) == 0
+        assert seen == [b"%06d" % n for n in range(MANY)]
+        await bus.close()
+
+
+async def test_many_readers_who_take_nothing_leave_room_for_each_other(tmp_path: Path) -> None:
+    """As event streams of HTTP whose clients stand still."""
+    async with small_server(tmp_path) as (url, writer):
+        await stored(writer, large(MANY))
+        bus = await NatsBus.connect(url, "readers")
+        streams = [reading(bus, live=True) for _ in range(64)]
+        for one in streams:
+            assert (await anext(one)).data[:6] == b"000000"
+        await held_up(bus)
+        assert [one async for one in reading(bus, "fairway.job.queue.none")] == [], "others still read"
+        assert cuts(bus) == 0
+        for one in streams:
+            await one.aclose()
+        await bus.close()
+
+
+async def test_a_service_with_a_backlog_that_is_held_up_is_not_cut_off(tmp_path: Path) -> None:
+    async with small_server(tmp_path) as (url, writer):
+        await stored(writer, large(MANY))
+        bus = await NatsBus.connect(url, "service")
+        source = await bus.consume("JOBS", "heavy", [SUBJECT])
+        await held_up(bus)
+        seen: list[bytes] = []
+        while len(seen) < MANY:
+            batch = await asyncio.wait_for(source.batch(64), 10)
+            seen += [one.data[:6] for one in batch]
+            source.ack(batch)
+        assert cuts(bus) == 0
+        assert seen == [b"%06d" % n for n in range(MANY)]
+        await bus.close()
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("live", [False, True])
+async def test_the_largest_message_there_can_be_is_read_in_its_place(tmp_path: Path, last: bool, live: bool) -> None:
+    async with small_server(tmp_path) as (url, writer):
+        sizes = [10, PAYLOAD - 512, 10, PAYLOAD - 512, PAYLOAD - 512, PAYLOAD // 8, 10, PAYLOAD // 16, 100_000, 10]
+        for n, size in enumerate(sizes):
+            await stored(writer, large(1, size, f"{SUBJECT}-{n}"))
+        bus = await NatsBus.connect(url, "reader")
+        past, seen = reading(bus, "fairway.job.queue.>", last=last, live=live), []
+        while len(seen) < len(sizes):
+            seen.append(len((await asyncio.wait_for(anext(past), 10)).data) - 6)
+        assert seen == sizes
+        await past.aclose()
+        await bus.close()
+
+
+async def test_small_messages_behind_a_large_one_reach_a_service(tmp_path: Path) -> None:
+    async with small_server(tmp_path) as (url, writer):
+        bus = await NatsBus.connect(url, "service")
+        source = await bus.consume("JOBS", "mixed", [SUBJECT])
+        for n, size in enumerate((10, PAYLOAD - 512, 20, 30)):
+            await stored(writer, large(1, size))
+            (one,) = await asyncio.wait_for(source.batch(64), 5)
+            assert (n, len(one.data)) == (n, size + 6)
+            source.ack([one])
+        await bus.close()
+
+
+async def test_a_large_message_that_is_put_off_comes_again(tmp_path: Path) -> None:
+    async with small_server(tmp_path) as (url, writer):
+        await stored(writer, large(3, PAYLOAD - 512))
+        bus = await NatsBus.connect(url, "service")
+        source = await bus.consume("JOBS", "later", [SUBJECT])
+        seen: list[tuple[bytes, int]] = []
+        while len(seen) < 6:
+            for one in await asyncio.wait_for(source.batch(64), 10):
+                seen.append((one.data[:6], one.delivered))
+                if one.delivered == 1:
+                    source.later(one, 50)
+                else:
+                    source.ack([one])
+        assert sorted(seen) == [(b"%06d" % n, times) for n in range(3) for times in (1, 2)]
+        await bus.close()
+
+
+async def test_readers_have_a_connection_of_their_own_and_nobody_else_loses_his_with_it(tmp_path: Path) -> None:
+    async with small_server(tmp_path) as (url, _):
+        own = await NatsBus.connect(url, "own")
+        readers = await NatsBus.connect(url, "readers")
+        bus = Readers(own, readers)
+        await bus.publish(large(2, 10))
+        assert len([one async for one in bus.history("JOBS", [SUBJECT])]) == 2
+        assert await bus.fetch("JOBS", 1) == large(2, 10)[0].data
+        await readers.client.close()
+        with pytest.raises(Unreachable):
+            await anext(aiter(bus.history("JOBS", [SUBJECT])))
+        await bus.publish(large(3, 10))
+        assert bus.connected
+        await bus.close()
+        await own.close()

@@ -1,0 +1,42 @@
+"""Numbers in the texts of others are those in ASCII digits: what another alphabet calls one is none."""
+
+import pytest
+
+from fairway.domain.digits import is_whole
+from fairway.domain.resources import parse_quantity
+from fairway.domain.working_sets import born_of
+from fairway.gateway.jobs import _limit
+from fairway.gateway.problem import Problem
+from fairway.placement.constraints import matches
+from fairway.wire.workload import Expression
+from fairway.workloads.durations import read_duration, read_number
+from fairway.workloads.fields import Field, Problems
+
+# Ten in Arabic and in full width, a superscript that `int` refuses, and what `int` takes and nobody writes.
+OTHERS = ["\u0661\u0660", "\uff11\uff10", "1\u00b2", "1_0", " 10", "10\n", "+10", ""]
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_what_is_not_written_in_ascii_digits_is_no_number(text: str) -> None:
+    assert not is_whole(text)
+    assert is_whole("10") and not is_whole("10", 1)
+
+
+@pytest.mark.parametrize("text", ["\u0661", "\uff11", "1\u00b2"])
+def test_annotations_labels_and_parameters_take_none_of_them(text: str) -> None:
+    numbers, spans = Field(text, Problems()), Field(f"{text}s", Problems())
+    assert read_number(numbers, 7, 1, 9) == 7 and numbers.problems
+    assert read_duration(spans, 7, 1, 9_000) == 7 and spans.problems
+    with pytest.raises(ValueError):
+        parse_quantity("cpu", text)
+    with pytest.raises(Problem):
+        _limit(text)
+    assert born_of(f"{text}-owner") == 0
+    assert not matches(Expression("size", "Gt", (text,)), {"size": "5"})
+    assert not matches(Expression("size", "Lt", ("9",)), {"size": text})
+
+
+def test_a_page_is_no_larger_for_noughts_before_its_size() -> None:
+    with pytest.raises(Problem):
+        _limit("000000001999999999")
+    assert _limit("100") == 100
