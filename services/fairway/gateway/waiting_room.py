@@ -5,9 +5,8 @@ from typing import Any
 
 from fairway.gateway.hub_objects import HubObject, cleaned
 from fairway.wire.policy import Policy
-from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads.policies import select
-from fairway.workloads.policy_book import Key, Name, PolicyBook, named
+from fairway.wire.reasons import Code, Reason
+from fairway.workloads.policy_book import Key, Name, PolicyBook, named, selects
 
 
 class WaitingRoom:
@@ -24,7 +23,7 @@ class WaitingRoom:
         """Takes a policy in or over; returns the waiting jobs that it selects, which are then no longer waiting."""
         self._policies.put(policy)
         self.manifests[policy.kind, policy.namespace, policy.name] = manifest
-        return [self.leave(uid) for uid in self._candidates(policy) if self._selects(policy, self.waiting[uid])]
+        return [self.leave(uid) for uid in self._candidates(policy) if selects(policy, self.waiting[uid].manifest)]
 
     def drop(self, key: Key) -> None:
         self._policies.drop(key)
@@ -33,7 +32,7 @@ class WaitingRoom:
     def policy_for(self, one: HubObject) -> tuple[dict[str, Any], ...] | Reason:
         """The manifest of the policy that decides for an object; none of them when two are equal, so that admission
         refuses it; or the reason why it has to wait."""
-        chosen = select(self._policies.near(one.manifest).values(), one.manifest)
+        chosen = self._policies.select(one.manifest)
         if isinstance(chosen, Policy):
             return (self.manifests[chosen.kind, chosen.namespace, chosen.name],)
         reason = chosen.reasons[0]
@@ -72,9 +71,6 @@ class WaitingRoom:
         if all(selector.name for selector in policy.selectors):
             return sorted({uid for one in policy.selectors for uid in self._by_name.get(named(one), ())})
         return list(self.waiting)
-
-    def _selects(self, policy: Policy, one: HubObject) -> bool:
-        return not isinstance(select([policy], one.manifest), Refused)
 
 
 def policy_copy(one: HubObject) -> dict[str, Any]:
