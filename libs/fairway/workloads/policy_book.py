@@ -100,10 +100,11 @@ class PolicyBook:
             return
         for selector in dict.fromkeys(known.selectors):
             place = _place(known, selector)
-            entries = self._places[place]
-            entries.drop(selector, key, known)
-            if not entries:
-                del self._places[place]
+            # Two of its entries may say the same in other words: with the first of them both are gone.
+            if (entries := self._places.get(place)) is not None:
+                entries.drop(selector, key, known)
+                if not entries:
+                    del self._places[place]
 
     def select(self, manifest: dict[str, Any], along: Mapping[Key, Policy] = _NONE) -> Policy | Refused:
         """As workloads.policies.select says of all policies here; those that came `along` with the object stand in the
