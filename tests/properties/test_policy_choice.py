@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairway.wire.policy import Policy, Selector
@@ -53,6 +53,7 @@ def plain(found: Policy | Refused) -> object:
     return msgspec.to_builtins(found.reasons if isinstance(found, Refused) else found)
 
 
+@settings(deadline=None)
 @given(st.lists(policies(), max_size=12), st.lists(policies(), max_size=2), st.lists(policies()), jobs())
 def test_it_is_the_same(here: list[Policy], along: list[Policy], gone: list[Policy], job: dict[str, Any]) -> None:
     book, walked = PolicyBook(), dict[tuple[str, str, str], Policy]()
@@ -65,16 +66,17 @@ def test_it_is_the_same(here: list[Policy], along: list[Policy], gone: list[Poli
         book.drop(key)
         walked.pop(key, None)
     brought = {(one.kind, one.namespace, one.name): one for one in along}
-    walked_now = (walked | brought).values()
-    assert plain(book.select(job, brought)) == plain(select(walked_now, job))
+    assert plain(book.select(job, brought)) == plain(select((walked | brought).values(), job))
     assert len(book) == len(walked)
 
 
+@settings(deadline=None)
 @given(policies(), jobs())
 def test_of_one_policy_too(one: Policy, job: dict[str, Any]) -> None:
     assert selects(one, job) is isinstance(select([one], job), Policy)
 
 
+@settings(deadline=None)
 @given(st.lists(policies(), max_size=12))
 def test_nothing_is_kept_of_policies_that_are_gone(here: list[Policy]) -> None:
     book = PolicyBook()

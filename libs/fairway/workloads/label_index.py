@@ -123,8 +123,7 @@ def _anchors(needs: frozenset[Need]) -> list[_Anchor]:
 
 
 def _hold(needs: frozenset[Need], labels: Mapping[str, str]) -> bool:
-    # A plain loop: this is the innermost one of a job's admission.
-    for key, values, wanted in needs:  # noqa: SIM110
+    for key, values, wanted in needs:  # noqa: SIM110 - the innermost loop of a job's admission, and twice as fast
         if (labels.get(key) in values) is not wanted:
             return False
     return True

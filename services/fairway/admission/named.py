@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, Protocol
 
+import msgspec
+
 from fairway.domain.allowed import leaf_refused, queue_refused
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
@@ -14,6 +16,7 @@ from fairway.wire.workload import Workload
 from fairway.workloads.claims import Claims
 from fairway.workloads.policies import NAMESPACED, read_policy
 from fairway.workloads.policy_book import Key, PolicyBook
+from fairway.workloads.policy_bounds import too_large
 from fairway.workloads.queues import QUEUE_ANNOTATIONS, queue_of
 
 # Settings that were applied a moment before the job may still be on their way here: such a refusal is looked at twice.
@@ -45,6 +48,8 @@ def policy_of(along: Iterable[dict[str, Any]], manifest: dict[str, Any], setting
     it was then; who submits may bring policies of the job's own namespace that the hub does not have."""
     policies: dict[Key, Policy] = {}
     for index, one in enumerate(along):
+        if not from_hub and (wrong := too_large(one)):
+            raise Refused(*(msgspec.structs.replace(why, field=f"policies[{index}].{why.field}") for why in wrong))
         policy = read_policy(one)
         key = (policy.kind, policy.namespace, policy.name)
         known = settings.policies.get(key)
