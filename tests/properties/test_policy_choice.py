@@ -73,7 +73,9 @@ def test_it_is_the_same(here: list[Policy], along: list[Policy], gone: list[Poli
 @settings(deadline=None)
 @given(policies(), jobs())
 def test_of_one_policy_too(one: Policy, job: dict[str, Any]) -> None:
-    assert selects(one, job) is isinstance(select([one], job), Policy)
+    """A long one, whose entries are not walked, too."""
+    long = msgspec.structs.replace(one, selectors=one.selectors * 9)
+    assert selects(one, job) is selects(long, job) is isinstance(select([one], job), Policy)
 
 
 @settings(deadline=None)

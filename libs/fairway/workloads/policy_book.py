@@ -16,6 +16,8 @@ Name = tuple[str, str, str]
 _Place = tuple[str, str]
 # Books of one policy that `selects` keeps: a change of one is followed by many jobs, and few change at once.
 _KEPT = 64
+# Entries that are walked sooner than a book is made of them.
+_FEW = 8
 _NONE: Mapping[Key, Policy] = {}
 
 
@@ -143,7 +145,10 @@ _books: OrderedDict[int, tuple[Policy, PolicyBook]] = OrderedDict()
 
 
 def selects(policy: Policy, manifest: dict[str, Any]) -> bool:
-    """Whether this one policy selects an object. Its book is kept for the next object that is asked about."""
+    """Whether this one policy selects an object. The book of a long one is kept for the next object that is asked
+    about."""
+    if len(policy.selectors) <= _FEW:
+        return closeness(policy, manifest) > 0
     kept = _books.get(id(policy))
     if kept is None or kept[0] is not policy:
         kept = _books[id(policy)] = (policy, PolicyBook())
