@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from fairway.wire.policy import Policy, Selector
 from fairway.wire.reasons import Refused
 from fairway.wire.workload import Expression
-from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, select
+from fairway.workloads.label_index import LabelIndex
+from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, matches, select
 from fairway.workloads.policy_book import PolicyBook, selects
 
 # So few of each that policies and jobs meet.
@@ -87,3 +88,19 @@ def test_nothing_is_kept_of_policies_that_are_gone(here: list[Policy]) -> None:
     for one in here:
         book.drop((one.kind, one.namespace, one.name))
     assert not book.__dict__["_all"] and not book.__dict__["_places"]
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(st.lists(expressions(), min_size=1, max_size=3).map(tuple), min_size=1, max_size=4),
+    st.dictionaries(st.sampled_from(KEYS), st.sampled_from((*VALUES, "z"))),
+)
+def test_of_label_selectors_all_that_hold_are_found(entries: list[tuple[Expression, ...]], has: dict[str, str]) -> None:
+    index = LabelIndex()
+    for number, labels in enumerate(entries):
+        policy = Policy("v1", NAMESPACED, "team-a", str(number), (Selector("batch/v1", "Job", labels=labels),))
+        index.put(labels, (NAMESPACED, "team-a", policy.name), policy)
+    firsts = [one.first(()) for one in index.matching(has)]
+    found = sorted(name for first in firsts if first is not None for _, _, name in first[1])
+    hold = [str(number) for number, one in enumerate(entries) if all(matches(has, part) for part in one)]
+    assert found == hold
