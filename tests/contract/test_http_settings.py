@@ -10,6 +10,7 @@ from door_house import POLICY, House, job, opened
 
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet, subjects
+from fairway.workloads.policy_bounds import Size
 
 
 @pytest_asyncio.fixture
@@ -35,6 +36,14 @@ def profile(**spec: Any) -> dict[str, Any]:
     return {**head, "spec": {"namespaces": ["team-a"], **spec}}
 
 
+def large(names: int, name: str = "large", **selector: Any) -> dict[str, Any]:
+    """A policy for clusters of so many names."""
+    placement = {"clusterAffinity": {"clusterNames": ["north"] * names}}
+    entries = [{"apiVersion": "batch/v1", "kind": "Job", **selector}]
+    meta = {"name": name, "namespace": "team-a"}
+    return {**POLICY, "metadata": meta, "spec": {"resourceSelectors": entries, "placement": placement}}
+
+
 async def settings(house: House) -> list[tuple[str, str]]:
     said = [msgspec.json.decode(one.data) async for one in house.bus.history("CONFIG")]
     return [(one["kind"], one["name"]) for one in said]
@@ -55,7 +64,8 @@ async def test_a_setting_is_in_force_when_it_is_stored(house: House) -> None:
         pytest.param(profile(namespaces=[]), "spec.namespaces: is empty", id="a profile of nobody"),
         pytest.param(job(), "kind: Job.batch/v1 is not a setting", id="a job"),
         pytest.param(
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}}, "kind: Namespace.v1 is not a setting",
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}},
+            "kind: Namespace.v1 is not a setting",
             id="a namespace and its labels",
         ),
         pytest.param({**queue(), "metadata": {}}, "metadata.name: is missing", id="an object without a name"),
@@ -100,3 +110,30 @@ async def test_what_a_tenant_had_put_there_before_gives_way_to_its_place(house: 
 async def test_a_profile_is_set_without_a_namespace(house: House) -> None:
     got = await house.http.post("/v1/settings", json=profile(queues=["gold"]))
     assert (got.status_code, got.json()) == (200, {"kind": "TenantProfile", "namespace": "", "name": "a"})
+
+
+async def test_a_namespace_has_so_many_policies_and_then_none_more_until_one_goes(house: House) -> None:
+    for number in range(40):
+        house.catalog.together.put(("PropagationPolicy", "team-a", f"p{number}"), Size(100, 500))
+    selector = {"labelSelector": {"matchLabels": {"a": "b"}}}
+    got = await house.http.post("/v1/settings", json=large(1, **selector))
+    assert (got.status_code, got.json()["code"]) == (422, "TooManyPolicies")
+    assert got.json()["reasons"][0]["field"] == "metadata.namespace"
+    elsewhere = {**large(1, **selector), "metadata": {"name": "p", "namespace": "team-b"}}
+    assert (await house.http.post("/v1/settings", json=elsewhere)).status_code == 200
+    house.catalog.together.drop(("PropagationPolicy", "team-a", "p0"))
+    assert (await house.http.post("/v1/settings", json=large(1, **selector))).status_code == 200
+
+
+async def test_a_policy_that_is_too_large_changes_nothing(house: House) -> None:
+    got = await house.http.post("/v1/settings", json=large(6_000))
+    said = got.json()
+    assert (got.status_code, said["code"], said["reasons"][0]["field"]) == (413, "TooLarge", "spec")
+    assert said["title"].startswith("spec: the policy has more than 5000 fields and values")
+    assert await settings(house) == []
+
+
+async def test_what_was_taken_a_moment_ago_counts(house: House) -> None:
+    house.catalog.together.put(("PropagationPolicy", "team-a", "p"), Size(100, 19_999))
+    answers = [await house.http.post("/v1/settings", json=large(1, name)) for name in ("a", "b", "a")]
+    assert [one.status_code for one in answers] == [200, 422, 200]

@@ -24,6 +24,7 @@ from fairway.wire.policy import Policy
 from fairway.wire.reasons import Refused
 from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, read_policy
 from fairway.workloads.policy_book import PolicyBook
+from fairway.workloads.policy_bounds import Together, size_of
 from fairway.workloads.queues import read_queue
 from fairway.workloads.quota import read_quota_tree
 from fairway.workloads.tenant_profile import read_tenant_profile
@@ -60,7 +61,7 @@ class Catalog:
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self.reserved = frozenset(reserved)
         self._tenancies: dict[str, Tenancy] = {}
-        self.policies = PolicyBook()
+        self.policies, self.together = PolicyBook(), Together()
         self.by_title: dict[str, Policy] = {}
         self.classes: dict[str, int] = {}
         self.default_class = ""
@@ -121,13 +122,7 @@ class Catalog:
     def _take(self, said: fleet.Configured, manifest: dict[str, Any] | None) -> None:
         match said.kind:
             case kind if kind in (NAMESPACED, CLUSTER_WIDE):
-                key = (said.kind, said.namespace, said.name)
-                if manifest is None:
-                    self.policies.drop(key)
-                    self.by_title.pop(_title(said), None)
-                else:
-                    policy = self.by_title[_title(said)] = read_policy(manifest)
-                    self.policies.put(policy)
+                self._policy(said, manifest)
             case "PriorityClass":
                 self._priority_class(said.name, manifest)
             case "ElasticQuotaTree":
@@ -167,6 +162,17 @@ class Catalog:
             known = tenancy(namespace, self.namespaces.get(namespace, {}), self.profiles.values())
             self._tenancies[namespace] = known
         return known
+
+    def _policy(self, said: fleet.Configured, manifest: dict[str, Any] | None) -> None:
+        key = (said.kind, said.namespace, said.name)
+        if manifest is None:
+            self.policies.drop(key)
+            self.together.drop(key)
+            self.by_title.pop(_title(said), None)
+        else:
+            policy = self.by_title[_title(said)] = read_policy(manifest)
+            self.policies.put(policy)
+            self.together.put(key, size_of(manifest))
 
     def _profile(self, name: str, manifest: dict[str, Any] | None) -> None:
         """One that does not read leaves the last good one in force: without it, what it bounds would be free."""

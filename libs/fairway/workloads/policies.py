@@ -5,7 +5,8 @@ conflictResolution (never takes over a foreign object), activationPreference, pr
 dependentOverrides, association, failover.cluster, failover.application.purgeMode other than Never.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from typing import Any
 
 from fairway.wire import capacity
@@ -35,6 +36,10 @@ ATTEMPTS_DEFAULT, START_DEFAULT, AVOID_DEFAULT = 3, 300_000, 600_000
 _WEEK = 7 * 24 * 3_600_000
 # The CRD has the same bound: what its rules cost is reckoned with the largest policy it takes.
 MOST_SELECTORS = 500
+# How closely an entry may select an object.
+BY_KIND, BY_LABELS, BY_NAME = 1, 2, 3
+# Policies that a sentence names.
+_NAMED = 5
 
 
 def is_policy(manifest: dict[str, Any]) -> bool:
@@ -120,25 +125,35 @@ def select(policies: Iterable[Policy], manifest: dict[str, Any]) -> Policy | Ref
 
     A namespaced policy goes before a cluster-wide one, then the higher priority, then an entry that names the
     object before one that matches its labels before one of the kind alone. Two that are still equal: Refused.
+    Every policy is walked: of many, PolicyBook finds the same one.
     """
     best: list[Policy] = []
     rank: tuple[bool, int, int] = (False, 0, 0)
     for policy in policies:
-        closeness = max((_closeness(one, policy, manifest) for one in policy.selectors), default=0)
-        if not closeness:
+        close = closeness(policy, manifest)
+        if not close:
             continue
-        here = (bool(policy.namespace), policy.priority, closeness)
+        here = (bool(policy.namespace), policy.priority, close)
         if not best or here > rank:
             best, rank = [policy], here
         elif here == rank:
             best.append(policy)
+    return chosen(best, manifest)
+
+
+def chosen(best: Sequence[Policy], manifest: dict[str, Any]) -> Policy | Refused:
+    """The one of those that select an object before all others; Refused when there is none, or more than one."""
     if len(best) == 1:
         return best[0]
     return Refused(_two(best) if best else _none(manifest))
 
 
+def closeness(policy: Policy, manifest: dict[str, Any]) -> int:
+    """How closely a policy selects the object; 0: not at all."""
+    return max((_closeness(one, policy, manifest) for one in policy.selectors), default=0)
+
+
 def _closeness(selector: Selector, policy: Policy, manifest: dict[str, Any]) -> int:
-    """3: by name, 2: by labels, 1: by kind, 0: does not select the object."""
     metadata = manifest["metadata"]
     namespace = metadata.get("namespace") or "default"
     if (selector.api_version, selector.kind) != (manifest["apiVersion"], manifest["kind"]):
@@ -146,11 +161,11 @@ def _closeness(selector: Selector, policy: Policy, manifest: dict[str, Any]) -> 
     if (policy.namespace or selector.namespace or namespace) != namespace:
         return 0
     if selector.name:
-        return 3 if selector.name == metadata.get("name") else 0
+        return BY_NAME if selector.name == metadata.get("name") else 0
     if not selector.labels:
-        return 1
+        return BY_KIND
     labels = metadata.get("labels") or {}
-    return 2 if all(matches(labels, one) for one in selector.labels) else 0
+    return BY_LABELS if all(matches(labels, one) for one in selector.labels) else 0
 
 
 def matches(labels: dict[str, str], expression: Expression) -> bool:
@@ -167,11 +182,14 @@ def matches(labels: dict[str, str], expression: Expression) -> bool:
             return value is None
 
 
-def _two(policies: list[Policy]) -> Reason:
-    names = " and ".join(sorted(policy.title for policy in policies))
+def _two(policies: Sequence[Policy]) -> Reason:
+    # Equal ones are of one kind and namespace, so that the names alone order them.
+    names = [policy.title for policy in nsmallest(_NAMED, policies, key=lambda policy: policy.name)]
+    more = len(policies) - len(names)
+    text = f"{', '.join(names)} and {more} more" if more else " and ".join(names)
     return Reason(
         Code.TWO_POLICIES,
-        f"{names} select this object equally",
+        f"{text} select this object equally",
         remedy="remove one, or give one a higher spec.priority",
     )
 

@@ -29,6 +29,12 @@ JOB_ANNOTATIONS: frozenset[str] = frozenset()
 
 # More roles than any job known; it bounds what one job can cost the scheduler.
 MOST_POD_SETS = 256
+# Every node of every cluster is held against these: labels, expressions and tolerations of the pod sets that differ,
+# and the values of the expressions. Eight of the first for each pod set, and all nodes by name in the largest cluster
+# measured.
+MOST_NODE_RULES, MOST_NODE_VALUES = 2_048, 5_000
+# A job's labels stand in its row, and in what is said of it.
+MOST_LABELS = 256
 
 
 def declare(kind: Kind) -> None:
@@ -118,7 +124,10 @@ def _kind_of(root: Field, kinds: Mapping[str, Kind]) -> Kind:
 
 
 def _check_metadata(metadata: Field) -> None:
-    check_labels(metadata["labels"])
+    labels = metadata["labels"]
+    if (count := len(labels.mapping())) > MOST_LABELS:
+        labels.wrong(f"has {count} labels", f"use at most {MOST_LABELS}; annotations hold what selects nothing")
+    check_labels(labels)
     check_annotations(metadata["annotations"], JOB_ANNOTATIONS)
 
 
@@ -126,6 +135,7 @@ def _check_totals(spec: Field, workload: Workload) -> None:
     """The whole job in one int64, so that no sum of a ledger or a quota can pass what stores hold."""
     if len(workload.pod_sets) > MOST_POD_SETS:
         spec.wrong(f"makes {len(workload.pod_sets)} pod sets", f"use at most {MOST_POD_SETS}")
+    _check_nodes(spec, workload)
     total: dict[str, int] = {}
     for pods in workload.pod_sets:
         if not pods.name or not is_label_value(pods.name):
@@ -135,6 +145,22 @@ def _check_totals(spec: Field, workload: Workload) -> None:
     for name, amount in total.items():
         if amount > LARGEST:
             spec.wrong(f"asks for more {name} over all pods than 2^63-1", "check replicas and suffixes")
+
+
+def _check_nodes(spec: Field, workload: Workload) -> None:
+    asked = {
+        (tuple(one.node_selector.items()), one.node_terms, one.tolerations)
+        for one in workload.pod_sets
+        if one.node_selector or one.node_terms or one.tolerations
+    }
+    rules = sum(len(labels) + sum(map(len, terms)) + len(tolerations) for labels, terms, tolerations in asked)
+    if rules > MOST_NODE_RULES:
+        text = f"asks for nodes by {rules} labels, expressions and tolerations"
+        spec.wrong(text, f"use at most {MOST_NODE_RULES}; nodes that are alike can have a label that they share")
+    values = sum(len(part.values) for _, terms, _ in asked for term in terms for part in term)
+    if values > MOST_NODE_VALUES:
+        text = f"asks for nodes by {values} values of labels"
+        spec.wrong(text, f"use at most {MOST_NODE_VALUES}; nodes that are alike can have a label that they share")
 
 
 def _place(root: Field, path: tuple[str | int, ...]) -> Field:

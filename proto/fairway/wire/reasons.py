@@ -91,6 +91,8 @@ class Code(StrEnum):
     NO_SEAL = "NoSeal"
     # An attempt ended, too: the job's namespace is there in the member and was not given to Fairway.
     FOREIGN_NAMESPACE = "ForeignNamespace"
+    # Refused: the policies of a namespace are too many, or together too large.
+    TOO_MANY_POLICIES = "TooManyPolicies"
     # A later version's, which this one does not know; its sentence says what it is.
     UNKNOWN = "Unknown"
 

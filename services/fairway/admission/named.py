@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, Protocol
 
+import msgspec
+
 from fairway.domain.allowed import leaf_refused, queue_admits, queue_refused
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
@@ -12,8 +14,9 @@ from fairway.wire.policy import Placement, Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.claims import Claims
-from fairway.workloads.policies import NAMESPACED, read_policy, select
-from fairway.workloads.policy_book import PolicyBook
+from fairway.workloads.policies import NAMESPACED, read_policy
+from fairway.workloads.policy_book import Key, PolicyBook
+from fairway.workloads.policy_bounds import too_large
 from fairway.workloads.queues import QUEUE_ANNOTATIONS, queue_of
 
 # Settings that were applied a moment before the job may still be on their way here: such a refusal is looked at twice.
@@ -43,15 +46,18 @@ class Settings(Protocol):
 def policy_of(along: Iterable[dict[str, Any]], manifest: dict[str, Any], settings: Settings, from_hub: bool) -> Policy:
     """The one that selects the job, of the hub's and of those that came along. What the hub sent along is the hub's, as
     it was then; who submits may bring policies of the job's own namespace that the hub does not have."""
-    policies = settings.policies.near(manifest)
+    policies: dict[Key, Policy] = {}
     for index, one in enumerate(along):
+        if not from_hub and (wrong := too_large(one)):
+            raise Refused(*(msgspec.structs.replace(why, field=f"policies[{index}].{why.field}") for why in wrong))
         policy = read_policy(one)
         key = (policy.kind, policy.namespace, policy.name)
         known = settings.policies.get(key)
         if not from_hub and (refusal := _not_along(policy, known, manifest, f"policies[{index}]")):
             raise Refused(refusal)
-        policies[key] = policy if from_hub or known is None else known
-    found = select(policies.values(), manifest)
+        if from_hub or known is None:
+            policies[key] = policy
+    found = settings.policies.select(manifest, policies)
     if isinstance(found, Refused):
         raise found
     return found

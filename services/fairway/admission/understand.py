@@ -16,6 +16,7 @@ from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.claims import claims
 from fairway.workloads.door import LARGEST_TEXT, json_value
+from fairway.workloads.policy_bounds import MOST_ALONG, MOST_BYTES
 from fairway.workloads.registry import read
 
 
@@ -91,7 +92,7 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
     if reserved(workload.namespace, settings.reserved):
         raise Refused(reserved_reason(workload.namespace))
     mine = settings.tenancy(workload.namespace)
-    along = (_object(raw, "policies", message.source) for raw in message.policies)
+    along = (_object(raw, "policies", message.source) for raw in _along(message))
     policy = policy_of(along, manifest, settings, message.hub is not None)
     decided = terms(policy) | {"placement": placement_of(policy, settings, mine)}
     meta, claimed = manifest["metadata"], claims(manifest)
@@ -101,6 +102,16 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
         hub=message.hub, who=message.who, follows=message.hub is not None or _of_the_hub(policy, settings),
         pod_security=mine.level, tokens=mine.tokens,
     )  # fmt: skip
+
+
+def _along(message: wire.Submitted) -> tuple[Raw, ...]:
+    """The policies that came along. Those of the hub were looked at there."""
+    size = sum(len(bytes(one)) for one in message.policies)
+    if message.hub is None and (len(message.policies) > MOST_ALONG or size > MOST_BYTES):
+        text = f"{len(message.policies)} with {size} bytes; {MOST_ALONG} with {MOST_BYTES} bytes (256 KiB) are the most"
+        remedy = "leave out those that do not select this job, or apply them to the hub"
+        raise Refused(Reason(Code.TOO_LARGE, text, "policies", remedy))
+    return message.policies
 
 
 def _of_the_hub(policy: Policy, settings: Settings) -> bool:

@@ -17,6 +17,7 @@ from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.door import LARGEST_TEXT, with_name
 from fairway.workloads.policies import read_policy, select
+from fairway.workloads.policy_bounds import too_large
 from fairway.workloads.queues import KIND as QUEUE
 from fairway.workloads.queues import read_queue
 from fairway.workloads.quota import KIND as TREE
@@ -33,7 +34,7 @@ _HIGHEST = 1_000_000_000
 
 def check(documents: Sequence[Document]) -> list[Entry]:
     """One entry for each document, in their order."""
-    policies = [policy for one in documents if one.role == POLICY and (policy := _tried(read_policy, one))]
+    policies = [policy for one in documents if one.role == POLICY and (policy := _tried(_read_policy, one))]
     drawn = [one for one in documents if one.kind == TREE and one.role == SETTING]
     trees = [tree for one in drawn if (tree := _tried(read_quota_tree, one))]
     given = [one for one in documents if one.kind == PROFILE and one.role == SETTING]
@@ -69,10 +70,17 @@ def _check(document: Document, rules: _Rules) -> Entry:
     return entry(document)
 
 
+def _read_policy(manifest: dict[str, Any]) -> Policy:
+    """As the doors of the fleet take it; raises Refused."""
+    if reasons := too_large(manifest):
+        raise Refused(*reasons)
+    return read_policy(manifest)
+
+
 def _setting(document: Document) -> None:
     """Reads a policy or a setting; raises Refused."""
     if document.role == POLICY:
-        read_policy(document.manifest)
+        _read_policy(document.manifest)
     elif document.kind == TREE:
         read_quota_tree(document.manifest)
     elif document.kind == QUEUE:
@@ -126,5 +134,5 @@ def _quota(document: Document, work: Workload, mine: Tenancy, tree: QuotaNode) -
 def policies_for(job: Document, policies: Sequence[Document]) -> list[dict[str, Any]]:
     """Those of `policies` that select the job: they travel with it. Broken ones do not travel."""
     manifest = with_name(job.manifest, _SUFFIX)
-    read_ones = ((one.manifest, _tried(read_policy, one)) for one in policies)
+    read_ones = ((one.manifest, _tried(_read_policy, one)) for one in policies)
     return [own for own, policy in read_ones if policy and isinstance(select([policy], manifest), Policy)]

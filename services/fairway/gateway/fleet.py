@@ -20,6 +20,7 @@ from fairway.gateway.reader import Reader
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Wanted
 from fairway.wire.capacity import ClusterInfo, Node
+from fairway.workloads.policy_bounds import Together
 
 # Counting every live job costs about 10 µs each; several askers in one second share one count.
 _FRESH_MS = 1_000
@@ -35,6 +36,7 @@ class Configuration(Protocol):
     queues: dict[str, QueueSpec]
     clusters: dict[str, dict[str, str]]
     classes: dict[str, int]
+    together: Together
 
     def tenancy(self, namespace: str) -> Tenancy: ...
 

@@ -77,7 +77,7 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
     door = _door(world, settings)
     jobs, streams = Jobs(world, door), Streams(world, settings.limits.streams)
     table = _of_jobs(jobs, door) + _of_fleet(Fleet(world, settings.configuration), streams)
-    table.append((_SETTING, SettingsDoor(door, settings.hub, settings.admin).post))
+    table.append((_SETTING, SettingsDoor(door, settings.hub, settings.admin, settings.configuration.together).post))
     return _app(table, settings, world, door)
 
 

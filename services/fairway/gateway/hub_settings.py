@@ -15,6 +15,7 @@ from fairway.gateway.conditions import IN_FORCE, Conditions, Standing, ready_of
 from fairway.gateway.decide import of_hub
 from fairway.gateway.hub_events import Announcer, note_of
 from fairway.gateway.hub_objects import QUEUE, WATCHED, HubObject, Key, digest, hub_object, only_named
+from fairway.gateway.policy_limits import beyond
 from fairway.gateway.post import Outbox, Post
 from fairway.gateway.settling import named_settings
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
@@ -112,6 +113,8 @@ class HubSettings:
             key = (message.kind, message.namespace, message.name)
             self._in_force[key] = InForce(kind, digest(manifest), sequence)
             self._holders[hub_objects.place_of(key)] = key
+            if is_policy(manifest):
+                self._room.recall(key, manifest)
 
     async def take(self, change: Change) -> list[HubObject]:
         """Passes a change on; returns the waiting jobs that a policy was found for."""
@@ -131,7 +134,7 @@ class HubSettings:
         if self._known(one):
             self._say_good(one)
             return []
-        reasons = hub_objects.problems_of(one, self._namespaces.admin)
+        reasons = self._beyond(one) or hub_objects.problems_of(one, self._namespaces.admin)
         place = hub_objects.place_of(one.key)
         self._aside.get(place, {}).pop((one.kind, one.key), None)
         if not reasons and (rival := self._rival(one)) is not None:
@@ -151,6 +154,13 @@ class HubSettings:
             return False
         said = one.key not in self._complaints and (one.key in self._room.manifests or not is_policy(one.manifest))
         return said and known.digest == digest(one.manifest)
+
+    def _beyond(self, one: HubObject) -> tuple[Reason, ...]:
+        """Why it is too large; what is in force just so, since before this was asked, stays."""
+        known = self._in_force.get(one.key)
+        if known is not None and (known.kind, known.digest) == (one.kind, digest(one.manifest)):
+            return ()
+        return beyond(one, self._room.together)
 
     def _rival(self, one: HubObject) -> Reason | None:
         """Why another object stands where there can be only one."""

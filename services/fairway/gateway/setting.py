@@ -20,11 +20,14 @@ from fairway.gateway.hub_objects import (
     rival_of,
     withdrawn,
 )
+from fairway.gateway.policy_limits import beyond
 from fairway.gateway.problem import Problem, answer, refused
 from fairway.gateway.submit import Door
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.policies import is_policy
+from fairway.workloads.policy_bounds import Together, size_of
 
 
 class Taken(Struct, frozen=True):
@@ -34,10 +37,11 @@ class Taken(Struct, frozen=True):
 
 
 class SettingsDoor:
-    """`hub` keeps what it is given: without it, a restart of the intake would find it gone from there."""
+    """`hub` keeps what it is given: without it, a restart of the intake would find it gone from there. `together` says
+    how large the policies in force are."""
 
-    def __init__(self, door: Door, hub: Cluster | None, admin: frozenset[str]) -> None:
-        self._door, self._hub, self._admin = door, hub, admin
+    def __init__(self, door: Door, hub: Cluster | None, admin: frozenset[str], together: Together) -> None:
+        self._door, self._hub, self._admin, self._together = door, hub, admin, together
 
     async def post(self, request: Request) -> Response:
         documents = await self._door.reading.documents(request)
@@ -47,7 +51,7 @@ class SettingsDoor:
         one, access = _object(documents[0]), access_of(request)
         for ask in setting(one):
             await access.need(ask)
-        if reasons := problems_of(one, self._admin):
+        if reasons := beyond(one, self._together) or problems_of(one, self._admin):
             raise refused(reasons)
         gives_way = await self._holders(one)
         if self._hub is not None:
@@ -55,6 +59,9 @@ class SettingsDoor:
         now = self._door.now()
         gone = [withdrawn(holder, f"http/{now}", now, access.actor) for holder in gives_way]
         await self._door.publish([*gone, configured(one, access.actor, now)])
+        if is_policy(one.manifest):
+            # The next one may come before the stream has told of this one.
+            self._together.put(one.key, size_of(cleaned(one.manifest)))
         return answer(Taken(one.plain, one.namespace, one.name))
 
     async def _holders(self, one: HubObject) -> list[Key]:

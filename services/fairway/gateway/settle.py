@@ -35,14 +35,16 @@ class Settled:
         async with asyncio.timeout(timeout_s):
             await self._listening.wait()
         word: asyncio.Future[Word] = asyncio.get_running_loop().create_future()
+        names = tuple(names)
         for name in names:
             self._waiting[name] = word
-        word.add_done_callback(self._forget)
+        word.add_done_callback(lambda done: self._forget(names, done))
         return word
 
-    def _forget(self, word: asyncio.Future[Word]) -> None:
-        for name in [name for name, waiting in self._waiting.items() if waiting is word]:
-            del self._waiting[name]
+    def _forget(self, names: tuple[str, ...], word: asyncio.Future[Word]) -> None:
+        for name in names:
+            if self._waiting.get(name) is word:
+                del self._waiting[name]
 
     async def _listen(self) -> None:
         while True:

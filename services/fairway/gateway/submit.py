@@ -34,6 +34,7 @@ from fairway.workloads.registry import read
 _encode = msgspec.json.Encoder().encode
 # Together less than the 15 s that the command waits for an answer.
 _LISTEN_S, _PUBLISH_S, _WAIT_S = 2.0, 5.0, 5.0
+# Submissions that are known again before admission has stored their clients; older ones are found in the store.
 _RECENT = 10_000
 
 
@@ -56,7 +57,8 @@ class Door:
     ) -> None:
         self._world, self.reading, self._foresee, self._limiter = world, reading, foresee, limiter
         self._rows = Reader(world.store)
-        self._recent: OrderedDict[str, Submission] = OrderedDict()
+        # Digest and job by client. Not what was submitted: each may have a megabyte.
+        self._recent: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self.settled = Settled(world)
 
     async def post(self, request: Request) -> Response:
@@ -104,7 +106,7 @@ class Door:
         what cannot be looked up now goes through, and is recognised there."""
         digest, job = "", ""
         if (recent := self._recent.get(said.key)) is not None:
-            digest, job = recent.digest, recent.job
+            digest, job = recent
         else:
             try:
                 found = await self._rows.read(Wanted(rows={decision.CLIENTS: [said.key]}))
@@ -127,7 +129,7 @@ class Door:
             raise problem.too_much(too_much.why, too_much.wait_ms)
 
     def remember(self, said: Submission) -> None:
-        self._recent[said.key] = said
+        self._recent[said.key] = (said.digest, said.job)
         while len(self._recent) > _RECENT:
             self._recent.popitem(last=False)
 

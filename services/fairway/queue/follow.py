@@ -8,7 +8,7 @@ from fairway.domain.job import Job
 from fairway.domain.terms import amended, bounded, nowhere
 from fairway.wire.policy import Policy
 from fairway.wire.spec import JobSpec
-from fairway.workloads.policies import select
+from fairway.workloads.policy_book import selects
 
 # The hub's policies by title.
 Policies = Mapping[str, Policy]
@@ -37,4 +37,4 @@ def _selects(policy: Policy, spec: JobSpec) -> bool:
     work = spec.workload
     named = {"namespace": work.namespace, "name": work.name, "labels": spec.labels}
     head = {"apiVersion": work.api_version, "kind": work.kind, "metadata": named}
-    return isinstance(select([policy], head), Policy)
+    return selects(policy, head)

@@ -1,6 +1,7 @@
 """A job waits until a policy selects it; policies and jobs find each other by name, in any order."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hub import CPP, ONE, job, policy
@@ -103,4 +104,35 @@ def test_a_job_that_is_gone_is_released_by_nothing() -> None:
     room = WaitingRoom()
     room.wait(job(), ("Queue", "gold"))
     room.leave(job().uid)
+    assert room.came("Queue", "gold") == []
+
+
+def test_a_policy_of_a_namespace_looks_at_the_jobs_of_that_one_alone() -> None:
+    """Ten thousand jobs of one tenant that wait are none of the others' business."""
+    room, theirs = WaitingRoom(), Unread(job("other", "team-b").manifest)
+    room.wait(HubObject("Job.batch/v1", "team-b", "other", "u-b", theirs))
+    room.wait(job())
+    assert put(room, policy("p", {})) == ["train"]
+    assert theirs.read == 0
+    assert put(room, policy("q", {}, namespace="team-b")) == ["other"]
+
+
+class Unread(dict[str, Any]):
+    """A manifest that counts how often something of it is read."""
+
+    read = 0
+
+    def __getitem__(self, key: str) -> Any:
+        self.read += 1
+        return super().__getitem__(key)
+
+
+def test_a_job_that_waits_for_two_settings_leaves_nothing_behind() -> None:
+    room = WaitingRoom()
+    room.wait(job(), ("Queue", "gold"))
+    room.wait(job(), ("PriorityClass", "high"))
+    room.wait(job())
+    assert [one.name for one in room.came("PriorityClass", "high")] == ["train"]
+    assert room.came("Queue", "gold") == []
+    room.wait(job())
     assert room.came("Queue", "gold") == []

@@ -18,6 +18,18 @@ OURS = {"fairway.io/job": "x"}
 ON_PODS = "spec.template.metadata.labels"
 REQUESTS = f"{CONTAINER}[0].resources.requests"
 
+MANY_LABELS = {f"k{n}": "v" for n in range(257)}
+MANY_TOLERATIONS = [{"key": f"k{n}", "operator": "Exists"} for n in range(2_049)]
+EXISTS = {"key": "a", "operator": "Exists"}
+VALUES = {"key": "a", "operator": "In", "values": [f"v{n}" for n in range(5_001)]}
+
+
+def nodes(*expressions: dict[str, Any]) -> dict[str, Any]:
+    """A term for each."""
+    terms = [{"matchExpressions": [one]} for one in expressions]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
 REFUSED: list[tuple[str, str, Any, str, str]] = [
     ("no name", "metadata.name", None, "metadata.name", "is missing"),
     ("a name with a newline", "metadata.name", "one\n", "metadata.name", "RFC 1123"),
@@ -47,6 +59,11 @@ REFUSED: list[tuple[str, str, Any, str, str]] = [
     ("a spec that is a list", "spec", [], "spec", "not a mapping"),
     ("a template that is text", "spec.template", "pod", "spec.template", "not a mapping"),
     ("a toleration without a key", f"{POD}.tolerations", [{"value": "x"}], f"{POD}.tolerations[0].key", "is empty"),
+    ("labels without end", "metadata.labels", MANY_LABELS, "metadata.labels", "has 257 labels"),
+    ("a node selector without end", f"{POD}.nodeSelector", {f"k{n}": "v" for n in range(2_049)}, "spec", "2049 labels"),
+    ("tolerations without end", f"{POD}.tolerations", MANY_TOLERATIONS, "spec", "2049 labels"),
+    ("terms without end", f"{POD}.affinity", nodes(*([EXISTS] * 2_049)), "spec", "2049 labels"),
+    ("values without end", f"{POD}.affinity", nodes(VALUES), "spec", "5001 values"),
     ("a node selector filled in later", f"{POD}.nodeSelector", {"a": "{{x}}"}, f"{POD}.nodeSelector.a", "run time"),
 ]  # fmt: skip
 
