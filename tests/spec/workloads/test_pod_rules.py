@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from workloads_builders import refusal
 
+from argo_rules import PATCHES
 from fairway.domain.tenancy import LEVELS, PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads import registry
@@ -37,7 +38,7 @@ DECLARED_RULES = (
 
 _declared = load_generic(DECLARED)
 KINDS = {**registry.KINDS, _declared.key: _declared}
-EVERY = (*RULES, *DECLARED_RULES)
+EVERY = (*RULES, *PATCHES, *DECLARED_RULES)
 
 
 def names(rule: Rule) -> str:
