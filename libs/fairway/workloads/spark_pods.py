@@ -17,6 +17,7 @@ from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.quiet import quiet_class
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.spark_submit import check_command
 
 # Of the operator's chart 2.3.0, installed as `spark-operator` (spark-operator-chart/templates/spark/_helpers.tpl).
 ACCOUNT = "spark-operator-spark"
@@ -106,6 +107,9 @@ def _both(one: Field, other: Field) -> View:
 
 def besides(manifest: Field, ruling: Ruling) -> None:
     spec = manifest["spec"]
+    check_command(manifest, ruling)
+    if spec["driver"]["kubernetesMaster"].given:
+        ruling.unseen(View(spec["driver"]["kubernetesMaster"]), "sends the driver to another API server with its token")
     tenant.priority(View(spec["batchSchedulerOptions"]["priorityClassName"]), ruling)
     if spec["batchScheduler"].value not in (None, "", "volcano"):
         tenant.scheduler(View(spec["batchScheduler"]), ruling)

@@ -13,6 +13,7 @@ from fairway.workloads.generic import load_generic
 from hostile_pods import batch_job, job, ray_job, spark, template, workflow
 from pod_flaws import Json
 from pod_rules import ANYTHING, RULES, Rule, but, conf
+from spark_rules import OPTIONS
 
 DECLARED = """
 apiVersion: example.org/v1
@@ -38,7 +39,7 @@ DECLARED_RULES = (
 
 _declared = load_generic(DECLARED)
 KINDS = {**registry.KINDS, _declared.key: _declared}
-EVERY = (*RULES, *PATCHES, *DECLARED_RULES)
+EVERY = (*RULES, *PATCHES, *OPTIONS, *DECLARED_RULES)
 
 
 def names(rule: Rule) -> str:

@@ -1,4 +1,4 @@
-"""What an Argo workflow may not say, whoever submits it, and what it may."""
+"""What nobody may say to an operator, whoever submits it: to Argo's controller, and to Spark's."""
 
 import pytest
 
@@ -7,6 +7,7 @@ from fairway.domain.tenancy import PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads import registry
 from pod_flaws import Json
+from spark_rules import COMMAND
 
 
 def names(rule: Never) -> str:
@@ -14,7 +15,7 @@ def names(rule: Never) -> str:
 
 
 @pytest.mark.parametrize("level", ["baseline", PRIVILEGED])
-@pytest.mark.parametrize("rule", NEVER, ids=names)
+@pytest.mark.parametrize("rule", (*NEVER, *COMMAND), ids=names)
 def test_nobody_may(rule: Never, level: str) -> None:
     with pytest.raises(Refused) as caught:
         registry.read(rule.job, may=lambda name: Tenancy(name, level))
