@@ -97,4 +97,21 @@ LOCKS = (
               "container": {"image": "x"}, "synchronization": {"mutex": _THEIRS}}}]]}),
           "spec.templates[0].steps[0][0].inline.synchronization.mutex.namespace", _TAKES, _OUT),
 )  # fmt: skip
-NEVER = (*DEFAULTS, *LOCKS)
+
+_OWN = "only Argo's controller writes it"
+
+
+def marked(key: str, path: str = "metadata.labels", value: Any = "true") -> Never:
+    key = f"workflows.argoproj.io/{key}"
+    return Never(f"{key} in {path}", but(workflow(), path, {key: value}), f"{path}['{key}']", _OWN, "remove it")
+
+
+MARKS = (
+    marked("phase", value="Running"), marked("completed"), marked("workflow-archiving-status", value="Pending"),
+    marked("pod-gc-strategy", "metadata.annotations"), marked("phase", "spec.workflowMetadata.labels", "Running"),
+    marked("completed", "spec.workflowMetadata.labelsFrom", {"expression": "'true'"}),
+    Never("a label of Fairway's that Argo would write",
+          but(workflow(), "spec.workflowMetadata.labels", {"fairway.io/job": "another"}),
+          "spec.workflowMetadata.labels['fairway.io/job']", "only Fairway sets labels", "remove this label"),
+)  # fmt: skip
+NEVER = (*DEFAULTS, *LOCKS, *MARKS)

@@ -18,6 +18,7 @@ from fairway.workloads.pod_security.view import View
 from fairway.workloads.workflow_defaults import check_defaults, defaults_of
 from fairway.workloads.workflow_locks import check_locks
 from fairway.workloads.workflow_patch import check_patch
+from fairway.workloads.workflow_shape import check_marks, check_shape
 
 # workflow.serviceAccount.name of the chart argo-workflows, with a Role in each of its workflow namespaces.
 ACCOUNT = "argo-workflow"
@@ -86,6 +87,11 @@ def _called(name: str, container: View) -> View:
 
 def besides(manifest: Field, ruling: Ruling) -> None:
     spec = manifest["spec"]
+    check_shape(spec)
+    _marks(manifest["metadata"], ruling)
+    _marks(spec["workflowMetadata"], ruling)
+    tenant.labels(View(spec["workflowMetadata"]["labels"]), ruling)
+    tenant.labels(View(spec["workflowMetadata"]["labelsFrom"]), ruling)
     check_spelling(spec, ruling)
     _elsewhere(spec["workflowTemplateRef"], ruling)
     _metadata(spec["podMetadata"], ruling)
@@ -102,6 +108,12 @@ def besides(manifest: Field, ruling: Ruling) -> None:
     for template in (*((spec["templateDefaults"],) if spec["templateDefaults"].given else ()), *templates(spec)):
         _template(template, spec, ruling)
         check_locks(template["synchronization"], namespace, ruling)
+
+
+def _marks(metadata: Field, ruling: Ruling) -> None:
+    """Of the workflow itself, and what its controller is told to write there."""
+    for name in ("labels", "annotations", "labelsFrom"):
+        check_marks(metadata[name], ruling)
 
 
 def _template(template: Field, spec: Field, ruling: Ruling) -> None:

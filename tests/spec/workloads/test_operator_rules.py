@@ -6,7 +6,9 @@ from argo_rules import NEVER, Never, locks
 from fairway.domain.tenancy import PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads import registry
+from hostile_pods import workflow
 from pod_flaws import Json
+from pod_rules import but
 from spark_rules import COMMAND
 
 
@@ -29,6 +31,14 @@ def test_nobody_may(rule: Never, level: str) -> None:
     "job",
     [
         pytest.param(locks("spec", mutex={"name": "train"}), id="a mutex of its own"),
+        pytest.param(
+            but(workflow(), "metadata.labels", {"workflows.argoproj.io/controller-instanceid": "mine"}),
+            id="which controller",
+        ),
+        pytest.param(
+            but(workflow(), "metadata.annotations", {"workflows.argoproj.io/description": "it trains"}),
+            id="a description",
+        ),
         pytest.param(locks("spec", mutexes=[{"name": "train", "namespace": "team"}]), id="a mutex that says whose"),
     ],
 )
