@@ -10,7 +10,7 @@ from hostile_pods import workflow
 from pod_flaws import Json
 from pod_rules import ANYTHING, Rule, but
 
-_MORE = "TenantProfile spec.podSecurity"
+MORE = "TenantProfile spec.podSecurity"
 _LIST = {"apiVersion": "v1", "kind": "List", "items": []}
 _REACH = {"hostPID": True, "priorityClassName": "system-node-critical", "nodeName": "n1", "serviceAccountName": "admin"}
 
@@ -34,24 +34,24 @@ _DEVICES = {"containers": [{"name": "main", "resources": {"claims": [{"name": "g
 _ODD_CASE = {"containers": [{"name": "main", "resources": {"Limits": {"nvidia.com/gpu": "8"}}}]}
 PATCHES = (
     Rule("a patch that is written as a List", patch(_LIST | _REACH), "spec.podSpecPatch", "patches apiVersion",
-         ANYTHING, _MORE),
+         ANYTHING, MORE),
     Rule("a patch of a template that is written as a List", patch(_LIST | _REACH, "spec.templates.0.podSpecPatch"),
-         "spec.templates[0].podSpecPatch", "patches apiVersion", ANYTHING, _MORE),
+         "spec.templates[0].podSpecPatch", "patches apiVersion", ANYTHING, MORE),
     Rule("a patch of who removes artifacts that is written as a List",
          patch(_LIST | _REACH, "spec.artifactGC.podSpecPatch"), "spec.artifactGC.podSpecPatch", "patches apiVersion",
-         ANYTHING, _MORE),
+         ANYTHING, MORE),
     Rule("a patch among the items of a List", patch({"items": [_REACH], "kind": "List"}), "spec.podSpecPatch",
-         "patches items", ANYTHING, _MORE),
+         "patches items", ANYTHING, MORE),
     Rule("a patch of two documents", patch(_SECOND), "spec.podSpecPatch", "cannot be read as one mapping", ANYTHING,
-         _MORE),
+         MORE),
     Rule("a patch behind an empty document", patch(f"---\n---\n{_SECOND}"), "spec.podSpecPatch",
-         "cannot be read as one mapping", ANYTHING, _MORE),
+         "cannot be read as one mapping", ANYTHING, MORE),
     Rule("a patch that is a list", patch("[{hostPID: true}]"), "spec.podSpecPatch", "cannot be read as one mapping",
-         ANYTHING, _MORE),
+         ANYTHING, MORE),
     Rule("a patch that claims devices", patch(_DEVICES), "spec.podSpecPatch", "containers.resources.claims",
-         ANYTHING, _MORE),
+         ANYTHING, MORE),
     Rule("a patch of limits in another case", patch(_ODD_CASE), "spec.podSpecPatch", "containers.resources.Limits",
-         ANYTHING, _MORE),
+         ANYTHING, MORE),
 )  # fmt: skip
 
 _EVIL = {"name": "more", "inline": {"container": {"image": "x", "securityContext": {"privileged": True}}}}
@@ -98,12 +98,12 @@ LOCKS = (
           "spec.templates[0].steps[0][0].inline.synchronization.mutex.namespace", _TAKES, _OUT),
 )  # fmt: skip
 
-_OWN = "only Argo's controller writes it"
+OWN_MARK = "only Argo's controller writes it"
 
 
 def marked(key: str, path: str = "metadata.labels", value: Any = "true") -> Never:
     key = f"workflows.argoproj.io/{key}"
-    return Never(f"{key} in {path}", but(workflow(), path, {key: value}), f"{path}['{key}']", _OWN, "remove it")
+    return Never(f"{key} in {path}", but(workflow(), path, {key: value}), f"{path}['{key}']", OWN_MARK, "remove it")
 
 
 MARKS = (

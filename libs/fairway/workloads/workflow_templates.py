@@ -10,7 +10,7 @@ become an allowed one later; the keys of annotations can.
 from collections.abc import Iterator
 
 from fairway.workloads.fields import Field, shown
-from fairway.workloads.pod_security import tenant
+from fairway.workloads.pod_security import marks, tenant
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.spelling import check_spelling
@@ -177,6 +177,9 @@ def _account(field: Field, ruling: Ruling) -> None:
 
 def _metadata(metadata: Field, ruling: Ruling) -> None:
     tenant.labels(View(metadata["labels"]), ruling)
+    for name in ("labels", "annotations"):
+        marks.check_marks(View(metadata[name]), ruling)
+        check_marks(metadata[name], ruling)
     for key, value in metadata["annotations"].pairs():
         if "{{" in key:
             ruling.unseen(View(value), "is an annotation whose name is filled in only at run time")

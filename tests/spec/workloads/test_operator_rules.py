@@ -7,6 +7,7 @@ from fairway.domain.tenancy import PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads import registry
 from hostile_pods import workflow
+from mark_rules import OWN
 from pod_flaws import Json
 from pod_rules import but
 from spark_rules import COMMAND
@@ -17,7 +18,7 @@ def names(rule: Never) -> str:
 
 
 @pytest.mark.parametrize("level", ["baseline", PRIVILEGED])
-@pytest.mark.parametrize("rule", (*NEVER, *COMMAND), ids=names)
+@pytest.mark.parametrize("rule", (*NEVER, *COMMAND, *OWN), ids=names)
 def test_nobody_may(rule: Never, level: str) -> None:
     with pytest.raises(Refused) as caught:
         registry.read(rule.job, may=lambda name: Tenancy(name, level))
