@@ -49,6 +49,11 @@ MARKS = (
     marked("room of others inside a step", _inline(), "spec.templates.1.steps.0.0.inline.metadata.labels"),
     marked("room of others as a default", workflow(), "spec.templateDefaults.metadata.labels"),
     marked("room of others for who removes artifacts", workflow(), "spec.artifactGC.podMetadata.labels"),
+    Rule("devices by claims", but(batch_job(), "spec.template.spec.resourceClaims", [{"name": "gpu"}]),
+         "spec.template.spec.resourceClaims", "claims devices that no quota counts", ANYTHING, MORE),
+    Rule("devices by claims of a driver's template", but(spark(), "spec.driver.template.spec.resourceClaims",
+         [{"name": "gpu"}]), "spec.driver.template.spec.resourceClaims", "claims devices that no quota counts",
+         ANYTHING, MORE),
     Rule("room of others by sparkConf", conf(f"spark.kubernetes.driver.label.{IGNORED}", "true"),
          f"spec.sparkConf['spark.kubernetes.driver.label.{IGNORED}']", _SAYS, ANYTHING, MORE),
 )  # fmt: skip

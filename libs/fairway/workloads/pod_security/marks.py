@@ -49,4 +49,4 @@ def check_mark(key: str, value: View, ruling: Ruling) -> None:
         return
     if key not in _HARMLESS and obeyed(key):
         what = f"{key}: {shown(value.value)}" if key == _QOS else key
-        ruling.obeyed(value, f"{what} is obeyed by schedulers of clusters and takes what is others'")
+        ruling.trusted(value, f"{what} is obeyed by schedulers of clusters and takes what is others'")

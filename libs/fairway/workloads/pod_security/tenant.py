@@ -155,9 +155,17 @@ def _environment(container: View, ruling: Ruling) -> None:
         secret(entry["secretRef"]["name"], ruling)
 
 
+def _claims(view: View, ruling: Ruling) -> None:
+    """Of dynamic resource allocation: devices that stand in no amounts."""
+    if view.value not in (None, []):
+        text = "claims devices that no quota counts"
+        ruling.trusted(view, text, "ask for them as a resource of a device plugin, such as nvidia.com/gpu")
+
+
 _RULES: dict[str, Callable[[View, Ruling], None]] = {
     "nodeName": _node,
     "runtimeClassName": _runtime,
     "priorityClassName": priority,
     "tolerations": _tolerations,
+    "resourceClaims": _claims,
 }
