@@ -1,7 +1,8 @@
 """The training kinds of Kubeflow: one shape, `spec.<prefix>ReplicaSpecs.<Role>.{replicas, template}`.
 
 PyTorchJob, TFJob, XGBoostJob, PaddleJob, MXJob, JAXJob (kubeflow.org/v1) and MPIJob (v1 and v2beta1). The
-gang is schedulingPolicy.minAvailable, else every replica. "Running" is counted from replicaStatuses: the
+gang is schedulingPolicy.minAvailable, else every replica. A PyTorchJob whose workers are scaled by its metrics is
+charged what they may grow to. "Running" is counted from replicaStatuses: the
 operator's own Running condition is already true with a lone Master while the workers wait for room.
 """
 
@@ -86,10 +87,15 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         found = replicas(manifest, specs, roles)
         if not found:
             manifest["spec"][specs].wrong("has no replicas", f"add one of {', '.join(roles)}")
-        return tuple(_pods(role, field, _ADDED.get((name, version, role), ())) for role, field in found.items())
+        more = {"Worker": _growth(manifest, found)}
+        return tuple(
+            _pods(role, field, more.get(role, 0), _ADDED.get((name, version, role), ()))
+            for role, field in found.items()
+        )
 
     def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
-        return minimum(manifest.at(*_POLICY, "schedulingPolicy", "minAvailable"), whole_gang(manifest, pods))
+        start = whole_gang(manifest, pods) - _growth(manifest, replicas(manifest, specs, roles))
+        return minimum(manifest.at(*_POLICY, "schedulingPolicy", "minAvailable"), start)
 
     def priority(manifest: Field) -> str:
         return first_text(
@@ -130,8 +136,17 @@ def _besides(manifest: Field, ruling: Ruling) -> None:
     check_priority(View(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
 
 
-def _pods(role: str, field: Field, first: Sequence[Resources]) -> PodSet:
-    return read_pod_set(role, read_replicas(field["replicas"]), field["template"], first=first)
+def _growth(manifest: Field, found: dict[str, Field]) -> int:
+    """How many workers a PyTorchJob may have beyond its replicas: its operator makes an autoscaler for them where
+    there are metrics to scale by (pkg/controller.v1/pytorch/hpa.go)."""
+    elastic = manifest["spec"]["elasticPolicy"]
+    if not elastic["metrics"].value or "Worker" not in found:
+        return 0
+    return max(read_replicas(elastic["maxReplicas"], 0) - read_replicas(found["Worker"]["replicas"]), 0)
+
+
+def _pods(role: str, field: Field, more: int, first: Sequence[Resources]) -> PodSet:
+    return read_pod_set(role, read_replicas(field["replicas"]) + more, field["template"], first=first)
 
 
 def minimum(field: Field, total: int) -> int:
