@@ -113,7 +113,7 @@ def job_set() -> Json:
 
 
 def ray_job() -> Json:
-    worker = {"groupName": "one", "replicas": 1, "rayStartParams": {}, "template": template()}
+    worker = {"groupName": "one", "replicas": 1, "maxReplicas": 1, "rayStartParams": {}, "template": template()}
     cluster = {"headGroupSpec": {"rayStartParams": {}, "template": template()}, "workerGroupSpecs": [worker]}
     return job("ray.io/v1", "RayJob", {"rayClusterSpec": cluster, "submitterPodTemplate": template()})
 

@@ -25,6 +25,21 @@ _MARKS = re.compile(rb'[{}\[\]]|"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 def parse_documents(text: str | bytes) -> list[dict[str, Any]]:
     """The objects of a YAML or JSON text. Raises Refused, with the line where one is known."""
+    return [one for document in _parsed(text) if document is not None for one in _opened(document)]
+
+
+def parse_mapping(text: str | bytes) -> dict[str, Any]:
+    """The one mapping that a YAML or JSON text is, whatever its keys: a List is not opened, as whoever merges the text
+    into something else opens none either. Raises Refused."""
+    documents = _parsed(text)
+    if len(documents) > 1:
+        raise refused(None, f"holds {len(documents)} documents where one mapping should be", "write one of them")
+    if not documents or not isinstance(documents[0], dict):
+        raise refused(None, f"holds {shown(documents[0] if documents else None)}, not a mapping", "write key: value")
+    return documents[0]
+
+
+def _parsed(text: str | bytes) -> list[Any]:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     if len(data) > LARGEST_TEXT:
         raise Refused(
@@ -38,7 +53,7 @@ def parse_documents(text: str | bytes) -> list[dict[str, Any]]:
     documents = [json_value(data)] if data.lstrip()[:1] in (b"{", b"[") else None
     if documents is None or documents == [None]:
         documents = load_yaml(_decoded(data), DEEPEST)
-    return [one for document in documents if document is not None for one in _opened(document)]
+    return documents
 
 
 def _decoded(data: bytes) -> str:
@@ -108,11 +123,11 @@ def _opened(document: Any) -> list[dict[str, Any]]:
 def parse_amounts(field: Field) -> Field:
     """The mapping in an annotation that holds YAML such as "cpu: 5"; problems are noted at the annotation."""
     try:
-        found = parse_documents(field.text())
+        found = parse_mapping(field.text()) if field.text() else {}
     except Refused as error:
         field.wrong(error.reasons[0].text, "write one resource per line, such as 'cpu: 5'")
-        found = []
-    return Field(found[0] if found else {}, field.problems, field.up, field.key)
+        found = {}
+    return Field(found, field.problems, field.up, field.key)
 
 
 def with_name(manifest: dict[str, Any], suffix: str) -> dict[str, Any]:

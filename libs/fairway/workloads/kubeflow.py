@@ -1,15 +1,15 @@
 """The training kinds of Kubeflow: one shape, `spec.<prefix>ReplicaSpecs.<Role>.{replicas, template}`.
 
 PyTorchJob, TFJob, XGBoostJob, PaddleJob, MXJob, JAXJob (kubeflow.org/v1) and MPIJob (v1 and v2beta1). The
-gang is schedulingPolicy.minAvailable, else every replica. "Running" is counted from replicaStatuses: the
+gang is schedulingPolicy.minAvailable, else every replica. A PyTorchJob whose workers are scaled by its metrics is
+charged what they may grow to. "Running" is counted from replicaStatuses: the
 operator's own Running condition is already true with a lone Master while the workers wait for room.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from fairway.domain.resources import Resources
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.ends import TRAINING
 from fairway.workloads.fields import Field
@@ -82,14 +82,9 @@ def phase(workload: Workload, manifest: Field) -> Phase:
 def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version: str = "v1") -> Kind:
     """One kind of the family; `roles` in the order in which priorities are looked up."""
 
-    def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
-        found = replicas(manifest, specs, roles)
-        if not found:
-            manifest["spec"][specs].wrong("has no replicas", f"add one of {', '.join(roles)}")
-        return tuple(_pods(role, field, _ADDED.get((name, version, role), ())) for role, field in found.items())
-
     def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
-        return minimum(manifest.at(*_POLICY, "schedulingPolicy", "minAvailable"), whole_gang(manifest, pods))
+        start = whole_gang(manifest, pods) - _growth(manifest, replicas(manifest, specs, roles))
+        return minimum(manifest.at(*_POLICY, "schedulingPolicy", "minAvailable"), start)
 
     def priority(manifest: Field) -> str:
         return first_text(
@@ -105,7 +100,7 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
         name=name,
         api_version=f"kubeflow.org/{version}",
         plural=plural,
-        pod_sets=pod_sets,
+        pod_sets=partial(_pod_sets, (name, version), specs, roles),
         gang=gang,
         phase=phase,
         priority=priority,
@@ -121,6 +116,14 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
     )
 
 
+def _pod_sets(kind: tuple[str, str], specs: str, roles: tuple[str, ...], manifest: Field) -> tuple[PodSet, ...]:
+    found = replicas(manifest, specs, roles)
+    if not found:
+        manifest["spec"][specs].wrong("has no replicas", f"add one of {', '.join(roles)}")
+    growth = _growth(manifest, found)
+    return tuple(_pods((*kind, role), field, growth) for role, field in found.items())
+
+
 def _pod_templates(kind: tuple[str, str], specs: str, roles: tuple[str, ...], manifest: Field) -> Iterator[Pod]:
     for role, field in replicas(manifest, specs, roles).items():
         yield of_template(role, field["template"], needs_token=(*kind, role) in _ADDED)
@@ -130,8 +133,20 @@ def _besides(manifest: Field, ruling: Ruling) -> None:
     check_priority(View(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
 
 
-def _pods(role: str, field: Field, first: Sequence[Resources]) -> PodSet:
-    return read_pod_set(role, read_replicas(field["replicas"]), field["template"], first=first)
+def _growth(manifest: Field, found: dict[str, Field]) -> int:
+    """How many workers a PyTorchJob may have beyond its replicas: its operator makes an autoscaler for them where
+    there are metrics to scale by (pkg/controller.v1/pytorch/hpa.go)."""
+    elastic = manifest["spec"]["elasticPolicy"]
+    if not elastic["metrics"].value or "Worker" not in found:
+        return 0
+    return max(read_replicas(elastic["maxReplicas"], 0) - read_replicas(found["Worker"]["replicas"]), 0)
+
+
+def _pods(place: tuple[str, str, str], field: Field, growth: int) -> PodSet:
+    """Of one role; `growth` is of the workers."""
+    role = place[-1]
+    replicas = read_replicas(field["replicas"]) + (growth if role == "Worker" else 0)
+    return read_pod_set(role, replicas, field["template"], first=_ADDED.get(place, ()))
 
 
 def minimum(field: Field, total: int) -> int:

@@ -1,6 +1,7 @@
 """RayJob of ray.io/v1: a head, worker groups, and in K8sJobMode the pod that submits the job.
 
-The submitter and the autoscaler container have KubeRay's own default sizes. The gang is the head, the
+The submitter and the autoscaler container have KubeRay's own default sizes. A cluster that scales itself is
+charged what it may grow to (maxReplicas), as nobody asks Fairway when it grows. The gang is the head, the
 submitter and the workers (their minReplicas with autoscaling): without a submitter there is a cluster but
 no job. "Running" needs rayClusterStatus.state "ready", which KubeRay says when every pod is up.
 """
@@ -50,7 +51,7 @@ def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
         name = group["groupName"].text()
         if not name or name in found or name == "submitter":
             group["groupName"].wrong("is missing or used twice", "give every worker group its own name")
-        found[name] = read_pod_set(name, _workers(group)[0], group["template"])
+        found[name] = read_pod_set(name, _workers(group, cluster)[0], group["template"])
     if spec["submissionMode"].text("K8sJobMode") in ("K8sJobMode", ""):
         found["submitter"] = _submitter(spec)
     return tuple(found.values())
@@ -63,13 +64,19 @@ def _autoscaler(cluster: Field) -> tuple[Resources, ...]:
     return (read_requests(resources) if resources.given else _AUTOSCALER,)
 
 
-def _workers(group: Field) -> tuple[int, int]:
-    """(pods of a group, its least pods): replicas kept within minReplicas and maxReplicas, times
-    numOfHosts."""
+def _workers(group: Field, cluster: Field) -> tuple[int, int]:
+    """(most pods of a group, its least pods): replicas kept within minReplicas and maxReplicas, or maxReplicas where
+    the cluster scales itself, times numOfHosts."""
     if group["suspend"].flag():
         return 0, 0
     least, most = read_replicas(group["minReplicas"], 0), group["maxReplicas"].whole(MOST_PODS)
-    replicas = min(max(read_replicas(group["replicas"], 0), least), most)
+    if cluster["enableInTreeAutoscaling"].flag():
+        if not group["maxReplicas"].given:
+            group["maxReplicas"].wrong("is missing, so that the cluster may grow without end", "set it")
+            return 1, 1
+        replicas = most
+    else:
+        replicas = min(max(read_replicas(group["replicas"], 0), least), most)
     hosts = group["numOfHosts"].whole(1, 1, MOST_PODS)
     if replicas * hosts > MOST_PODS:
         group["replicas"].wrong(f"makes {replicas * hosts} pods", f"use at most {MOST_PODS}")
@@ -94,7 +101,7 @@ def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
     total = sum(one.count for one in pods)
     if not cluster["enableInTreeAutoscaling"].flag():
         return total
-    spare = ((_workers(group)) for group in cluster["workerGroupSpecs"].items())
+    spare = (_workers(group, cluster) for group in cluster["workerGroupSpecs"].items())
     return total - sum(replicas - least for replicas, least in spare)
 
 

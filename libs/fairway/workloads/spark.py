@@ -4,8 +4,9 @@ Sizes are Spark's own (Spark on Kubernetes, BasicDriverFeatureStep and BasicExec
 coreRequest, else cores, else 1; coreLimit is only the limit. Memory is `memory` + memoryOverhead, or + the
 larger of factor x memory and 384 MiB (spark_memory.py). What the CR leaves out may stand in sparkConf.
 Without a number of executors Spark starts 2; with dynamic allocation the largest of instances,
-initialExecutors, minExecutors. RUNNING is the driver's state: the gang is up only when executorState shows
-as many executors.
+initialExecutors, minExecutors, which with the driver is the gang; charged are maxExecutors, as nobody asks
+Fairway when there are more. RUNNING is the driver's state: the gang is up only when executorState shows as many
+executors.
 """
 
 from collections.abc import Iterator, Mapping
@@ -51,13 +52,35 @@ def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
     for key, entry in spec["sparkConf"].pairs():
         if f"label.{OURS}" in key:
             entry.wrong("only Fairway sets labels under fairway.io/", "remove this label")
-    return _role(spec, "driver", 1), _role(spec, "executor", executors(spec))
+    return _role(spec, "driver", 1), _role(spec, "executor", _most_executors(spec))
+
+
+def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
+    return min(1 + executors(manifest["spec"]), sum(one.count for one in pods))
+
+
+def _dynamic(spec: Field) -> bool:
+    """Spark reads a word in any case."""
+    conf = spec["sparkConf"][f"{_DYNAMIC}enabled"].value
+    return spec["dynamicAllocation"]["enabled"].flag() or str(conf).strip().lower() == "true"
+
+
+def _most_executors(spec: Field) -> int:
+    """How many executors there may ever be at once."""
+    start = executors(spec)
+    if not _dynamic(spec):
+        return start
+    field, conf = spec["dynamicAllocation"]["maxExecutors"], spec["sparkConf"][f"{_DYNAMIC}maxExecutors"]
+    if not field.given and not conf.given:
+        field.wrong("is missing, so that Spark may ask for executors without end", "set it")
+    # Which of the two counts depends on where dynamic allocation is switched on; the larger is enough for both.
+    return max(start, read_replicas(field, 0), _number(Field(None, spec.problems), conf, 0))
 
 
 def executors(spec: Field) -> int:
     """How many executors Spark asks for at its start."""
     dynamic, conf = spec["dynamicAllocation"], spec["sparkConf"]
-    enabled = dynamic["enabled"].flag() or conf[f"{_DYNAMIC}enabled"].value in ("true", True)
+    enabled = _dynamic(spec)
     asked = _number(spec["executor"]["instances"], conf["spark.executor.instances"], 0 if enabled else 2)
     if not enabled:
         return asked
@@ -184,6 +207,7 @@ SPARK = Kind(
     api_version="sparkoperator.k8s.io/v1beta2",
     plural="sparkapplications",
     pod_sets=pod_sets,
+    gang=gang,
     phase=phase,
     priority=priority,
     label_paths=label_paths,

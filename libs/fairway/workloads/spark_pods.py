@@ -13,10 +13,12 @@ from typing import Any
 from fairway.workloads.fields import Field, shown
 from fairway.workloads.pod_security import tenant
 from fairway.workloads.pod_security.baseline import APPARMOR
+from fairway.workloads.pod_security.marks import check_mark
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.quiet import quiet_class
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.spark_submit import check_command
 
 # Of the operator's chart 2.3.0, installed as `spark-operator` (spark-operator-chart/templates/spark/_helpers.tpl).
 ACCOUNT = "spark-operator-spark"
@@ -27,10 +29,11 @@ _SCHEDULERS = re.compile(r"((driver|executor)\.)?scheduler(\.n|N)ame")
 _APPARMOR = re.compile(rf"(driver|executor)\.annotation\.{re.escape(APPARMOR)}.*")
 _VOLUMES = re.compile(r"(driver|executor)\.volumes\.(\w+)\..+")
 _SECRETS = re.compile(r"(driver|executor)\.(secrets\.(?P<name>.+)|secretKeyRef\..+)")
+_MARKS = re.compile(r"(driver|executor)\.(label|annotation)\.(?P<key>.+)")
 _KNOWN = re.compile(
     r"container\.image(\.pullPolicy|\.pullSecrets)?|(driver|executor)\.container\.image"
     r"|(driver|executor)\.(request|limit)\.cores|memoryOverheadFactor|pyspark\.pythonVersion|local\.dirs\.tmpfs"
-    r"|(driver|executor)\.(label|annotation)\..+|driver\.service\.(label|annotation)\..+|driverEnv\..+"
+    r"|driver\.service\.(label|annotation)\..+|driverEnv\..+"
     r"|((driver|executor)\.)?node\.selector\..+|driver\.pod\.name|executor\.podNamePrefix"
     r"|allocation\.[\w.]+|executor\.(deleteOnTermination|rollInterval|rollPolicy|minTasksPerExecutorBeforeRolling"
     r"|apiPollingInterval|eventProcessingInterval|missingPodDetectDelta|enablePollingWithResourceVersion|decommissionLabel"
@@ -106,6 +109,9 @@ def _both(one: Field, other: Field) -> View:
 
 def besides(manifest: Field, ruling: Ruling) -> None:
     spec = manifest["spec"]
+    check_command(manifest, ruling)
+    if spec["driver"]["kubernetesMaster"].given:
+        ruling.unseen(View(spec["driver"]["kubernetesMaster"]), "sends the driver to another API server with its token")
     tenant.priority(View(spec["batchSchedulerOptions"]["priorityClassName"]), ruling)
     if spec["batchScheduler"].value not in (None, "", "volcano"):
         tenant.scheduler(View(spec["batchScheduler"]), ruling)
@@ -137,6 +143,8 @@ def _property(name: str, value: View, ruling: Ruling) -> None:
         mounted = secret["name"] or str(value.value).partition(":")[0]
         named = Field(mounted, value.place.problems, value.place.up, value.place.key)
         tenant.secret(View(named), ruling)
+    elif mark := _MARKS.fullmatch(name):
+        check_mark(mark["key"], value, ruling)
     elif not _KNOWN.fullmatch(name):
         ruling.unseen(value, "changes the pods, or how they are made, in a way that Fairway cannot look at")
 

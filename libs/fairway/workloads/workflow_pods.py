@@ -1,21 +1,26 @@
 """How many pods of which template an Argo workflow may run at once.
 
 A step group or a level of a DAG (tasks at the same depth of dependencies) runs together; groups run one after
-another. A step with withItems or a literal withSequence counts once per item, with withParam once, as its
-items are known only at run time. A template that reaches itself counts nothing the second time. `wave` of a
-composite is its heaviest group; parallelism of a template or of the workflow cuts it. Not read: daemon
-steps that outlive their group, exit handlers and hooks, templateDefaults, podSpecPatch.
+another. A step with withItems, a literal withParam or a literal withSequence counts once per item; with a withParam
+that is filled in at run time once, as nobody knows its items before. A template that reaches itself counts nothing the
+second time. `wave` of a composite is its heaviest group; parallelism of a template or of the workflow cuts it.
+templateDefaults and literal podSpecPatches are read. Not read: daemon steps that outlive their group, exit handlers and
+hooks, podSpecPatches that are filled in at run time (which only a privileged namespace may have).
 """
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 
 from fairway.domain.digits import is_whole
 from fairway.domain.resources import Resources, add
 from fairway.wire.workload import PodSet
 from fairway.workloads.fields import Field, shown
 from fairway.workloads.node_rules import read_selector, read_terms, read_tolerations
-from fairway.workloads.pods import MOST_PODS, pod_requests, read_containers, read_inits, read_requests
+from fairway.workloads.pods import MOST_PODS
+from fairway.workloads.workflow_defaults import defaults_of, with_defaults
+from fairway.workloads.workflow_sizes import template_requests
 
 # Deeper nesting of templates than any real workflow; a bound on the work a hostile one can cause.
 _DEEPEST = 40
@@ -33,7 +38,8 @@ class Templates:
     def __init__(self, spec: Field, sized: bool) -> None:
         self.spec = spec
         self.sized = sized  # the size stands in an annotation, so a template that lies elsewhere is no problem
-        self.by_name = {one["name"].text(): one for one in spec["templates"].items()}
+        self.defaults = defaults_of(spec)
+        self.by_name = {one["name"].text(): with_defaults(one, self.defaults) for one in spec["templates"].items()}
         self._waves: dict[str, Counter[str]] = {}
         self._sets: dict[str, PodSet] = {}
         self._inline: dict[str, str] = {}  # by path
@@ -62,7 +68,7 @@ class Templates:
         return PodSet(
             name=name,
             count=1,
-            requests=_requests(template),
+            requests=template_requests(template, (spec["podSpecPatch"], template["podSpecPatch"])),
             node_selector={**read_selector(spec["nodeSelector"]), **read_selector(template["nodeSelector"])},
             node_terms=read_terms(affinity, Field(None, spec.problems)),
             tolerations=read_tolerations(tolerations),
@@ -107,11 +113,16 @@ class Templates:
             return ""
         if step["inline"].given:
             path = step["inline"].path
-            name = self._inline.setdefault(path, f"inline-{len(self._inline)}")
-            self.by_name[name] = step["inline"]
-            return name
+            if path not in self._inline:
+                self._inline[path] = self._free_name()
+                self.by_name[self._inline[path]] = with_defaults(step["inline"], self.defaults)
+            return self._inline[path]
         self._named(step["template"])
         return step["template"].text()
+
+    def _free_name(self) -> str:
+        """Of a template written inline: one that no other template has."""
+        return next(name for number in count() if (name := f"inline-{number}") not in self.by_name)
 
     def _named(self, field: Field) -> None:
         if field.text() not in self.by_name and "{{" not in field.text():
@@ -175,6 +186,8 @@ def times(step: Field) -> int:
     """How often a step or task runs at once."""
     if step["withItems"].given:
         return len(step["withItems"].value) if isinstance(step["withItems"].value, list) else 1
+    if step["withParam"].given:
+        return _listed(step["withParam"].value)
     sequence = step["withSequence"]
     if sequence["count"].given:
         return min(_number(sequence["count"], 1), MOST_PODS)
@@ -183,24 +196,26 @@ def times(step: Field) -> int:
     return 1
 
 
+def _listed(text: object) -> int:
+    """The length of a list written as JSON; 1 where it is known only at run time."""
+    try:
+        found = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return 1
+    return len(found) if isinstance(found, list) else 1
+
+
 def _number(field: Field, default: int) -> int:
-    """A number that may be text or an expression known only at run time."""
+    """A number that may be text or an expression known only at run time; whatever is too long is more than enough."""
     text = str(field.value)
-    return int(text) if is_whole(text, 9) else default
+    if not is_whole(text, len(text)):
+        return default
+    return int(text) if len(text) < 10 else MOST_PODS
 
 
 def _group(group: Field) -> list[Field]:
     """One group of parallel steps; Argo takes a single step without its list."""
     return [group] if isinstance(group.value, dict) else group.items()
-
-
-def _requests(template: Field) -> Resources:
-    """Requests of a template's pod: its container, script or container set, with sidecars and init
-    containers."""
-    own = [read_requests(template[name]["resources"]) for name in ("container", "script") if template[name].given]
-    own += read_containers(template["containerSet"]["containers"], required=False)
-    own += read_containers(template["sidecars"], required=False)
-    return pod_requests(own, read_inits(template["initContainers"]))
 
 
 def _elsewhere(field: Field) -> None:

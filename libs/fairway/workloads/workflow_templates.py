@@ -9,19 +9,19 @@ become an allowed one later; the keys of annotations can.
 
 from collections.abc import Iterator
 
-from fairway.wire.reasons import Code
 from fairway.workloads.fields import Field, shown
-from fairway.workloads.pod_security import tenant
+from fairway.workloads.pod_security import marks, tenant
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.spelling import check_spelling
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.workflow_defaults import check_defaults, defaults_of
+from fairway.workloads.workflow_locks import check_locks
 from fairway.workloads.workflow_patch import check_patch
+from fairway.workloads.workflow_shape import check_marks, check_shape
 
 # workflow.serviceAccount.name of the chart argo-workflows, with a Role in each of its workflow namespaces.
 ACCOUNT = "argo-workflow"
-# Defaults are looked at once for each template; in characters of JSON this is more than any workflow has.
-_MOST = 2**24
 
 
 def pod_templates(manifest: Field) -> Iterator[Pod]:
@@ -29,7 +29,7 @@ def pod_templates(manifest: Field) -> Iterator[Pod]:
     spec = manifest["spec"]
     shared = _shared(spec)
     yield shared
-    defaults = spec["templateDefaults"]
+    defaults = defaults_of(spec)
     for template in templates(spec):
         yield _pod(View(template, defaults) if defaults.given else View(template), spec, shared)
 
@@ -37,9 +37,6 @@ def pod_templates(manifest: Field) -> Iterator[Pod]:
 def templates(spec: Field) -> Iterator[Field]:
     """Those of the workflow and those written inside steps."""
     found = list(spec["templates"].items())
-    if spec["templateDefaults"].given and len(found) * len(str(spec["templateDefaults"].value)) > _MOST:
-        spec["templateDefaults"].wrong("is too much for so many templates", "write it where it is used", Code.TOO_LARGE)
-        return
     while found:
         template = found.pop(0)
         yield template
@@ -90,6 +87,11 @@ def _called(name: str, container: View) -> View:
 
 def besides(manifest: Field, ruling: Ruling) -> None:
     spec = manifest["spec"]
+    check_shape(spec)
+    _marks(manifest["metadata"], ruling)
+    _marks(spec["workflowMetadata"], ruling)
+    tenant.labels(View(spec["workflowMetadata"]["labels"]), ruling)
+    tenant.labels(View(spec["workflowMetadata"]["labelsFrom"]), ruling)
     check_spelling(spec, ruling)
     _elsewhere(spec["workflowTemplateRef"], ruling)
     _metadata(spec["podMetadata"], ruling)
@@ -99,10 +101,19 @@ def besides(manifest: Field, ruling: Ruling) -> None:
     _collector(spec["artifactGC"], ruling)
     check_patch(spec["artifactGC"]["podSpecPatch"], ruling)
     _artifacts(spec["arguments"], ruling)
+    namespace = manifest["metadata"]["namespace"].text() or "default"
+    check_locks(spec["synchronization"], namespace, ruling)
     if spec["templateDefaults"].given:
-        _template(spec["templateDefaults"], spec, ruling)
-    for template in templates(spec):
+        check_defaults(spec["templateDefaults"], ruling)
+    for template in (*((spec["templateDefaults"],) if spec["templateDefaults"].given else ()), *templates(spec)):
         _template(template, spec, ruling)
+        check_locks(template["synchronization"], namespace, ruling)
+
+
+def _marks(metadata: Field, ruling: Ruling) -> None:
+    """Of the workflow itself, and what its controller is told to write there."""
+    for name in ("labels", "annotations", "labelsFrom"):
+        check_marks(metadata[name], ruling)
 
 
 def _template(template: Field, spec: Field, ruling: Ruling) -> None:
@@ -166,6 +177,9 @@ def _account(field: Field, ruling: Ruling) -> None:
 
 def _metadata(metadata: Field, ruling: Ruling) -> None:
     tenant.labels(View(metadata["labels"]), ruling)
+    for name in ("labels", "annotations"):
+        marks.check_marks(View(metadata[name]), ruling)
+        check_marks(metadata[name], ruling)
     for key, value in metadata["annotations"].pairs():
         if "{{" in key:
             ruling.unseen(View(value), "is an annotation whose name is filled in only at run time")

@@ -5,13 +5,16 @@ from typing import Any
 import pytest
 from workloads_builders import refusal
 
+from argo_rules import PATCHES
 from fairway.domain.tenancy import LEVELS, PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads import registry
 from fairway.workloads.generic import load_generic
 from hostile_pods import batch_job, job, ray_job, spark, template, workflow
+from mark_rules import HARMLESS, MARKS
 from pod_flaws import Json
 from pod_rules import ANYTHING, RULES, Rule, but, conf
+from spark_rules import OPTIONS
 
 DECLARED = """
 apiVersion: example.org/v1
@@ -37,7 +40,7 @@ DECLARED_RULES = (
 
 _declared = load_generic(DECLARED)
 KINDS = {**registry.KINDS, _declared.key: _declared}
-EVERY = (*RULES, *DECLARED_RULES)
+EVERY = (*RULES, *PATCHES, *OPTIONS, *MARKS, *DECLARED_RULES)
 
 
 def names(rule: Rule) -> str:
@@ -70,6 +73,7 @@ def test_there_are_enough_of_them() -> None:
 @pytest.mark.parametrize(
     "job",
     [
+        *HARMLESS,
         pytest.param(but(batch_job(), "spec.template.spec.schedulerName", "koord-scheduler"),
         id="Koordinator's scheduler"),
         pytest.param(but(batch_job(), "spec.template.spec.serviceAccountName", "default"), id="the default account"),

@@ -1,10 +1,14 @@
 """Everything that is looked at before a job may run: its pods, and what its kind adds to them."""
 
+from collections.abc import Iterable
+
 from fairway.domain.tenancy import Tenancy
 from fairway.workloads.fields import Field
-from fairway.workloads.kind import Kind
+from fairway.workloads.kind import Kind, Path
 from fairway.workloads.pod_security import baseline, restricted, tenant
+from fairway.workloads.pod_security.marks import check_marks
 from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.view import View
 
 
 def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:
@@ -19,5 +23,17 @@ def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:
             baseline.check(pod, ruling)
         if ruling.restricted:
             restricted.check(pod, ruling)
+    _marks(manifest, kind.label_paths(manifest.value), ruling)
     if kind.besides:
         kind.besides(manifest, ruling)
+
+
+def _marks(manifest: Field, paths: Iterable[Path], ruling: Ruling) -> None:
+    """Of the object itself, which operators hand on to its pods, and wherever else its labels reach pods."""
+    for path in (("metadata",), *paths):
+        place = manifest
+        for key in path:
+            place = place.entry(key) if isinstance(key, int) else place[key]
+        for name in ("labels", "annotations"):
+            if place[name].given:
+                check_marks(View(place[name]), ruling)

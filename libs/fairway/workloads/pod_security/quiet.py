@@ -7,6 +7,8 @@ harmless whatever its value, or looked at here; everything else is left to the r
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fairway.workloads.pod_security.marks import quiet_marks
+
 _POD = frozenset((
     "activeDeadlineSeconds", "affinity", "containers", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostname",
     "imagePullSecrets", "initContainers", "nodeSelector", "overhead", "priorityClassName", "resources",
@@ -30,7 +32,9 @@ def quiet_template(template: Any) -> bool:
 
 
 def quiet_metadata(metadata: Any) -> bool:
-    return metadata is None or (type(metadata) is dict and not metadata.get("annotations"))
+    if type(metadata) is not dict:
+        return metadata is None
+    return not metadata.get("annotations") and quiet_marks(metadata.get("labels"))
 
 
 def quiet_parts(described: Mapping[str, Any]) -> bool:

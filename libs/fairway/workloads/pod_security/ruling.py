@@ -35,6 +35,11 @@ class Ruling:
         if not self.privileged:
             self._say(view, text, f"write it out in the manifest, or {self._more(PRIVILEGED)}")
 
+    def trusted(self, view: View, text: str, otherwise: str = "remove it") -> None:
+        """It takes what is others', or what nobody counts, so only those may who may do anything."""
+        if not self.privileged:
+            self._say(view, text, f"{otherwise}, or {self._more(PRIVILEGED)}")
+
     def never(self, view: View, text: str, remedy: str) -> None:
         """Nobody may."""
         self._say(view, text, remedy)

@@ -25,7 +25,8 @@ _NAMES = (
     *("runtimeClassName", "schedulerName", "script", "seLinuxOptions", "seccompProfile", "secret", "secretKeyRef"),
     *("secretName", "secretRef", "securityContext", "serviceAccount", "serviceAccountName", "serviceAccountToken"),
     *("sidecars", "sources", "spec", "startupProbe", "steps", "sysctls", "tasks", "tcpSocket", "template"),
-    *("templateDefaults", "templateRef", "templates", "tolerations", "type", "user", "valueFrom", "volumes"),
+    *("claims", "limits", "requests", "resourceClaims", "resources", "synchronization", "templateDefaults"),
+    *("templateRef", "templates", "tolerations", "type", "user", "valueFrom", "volumes"),
     *("windowsOptions", "workflowTemplateRef"),
 )
 _BY_FOLD = {name.casefold(): name for name in _NAMES}

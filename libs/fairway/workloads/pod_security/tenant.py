@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from fairway.wire.workload import Toleration
 from fairway.workloads.fields import shown
 from fairway.workloads.names import OURS
+from fairway.workloads.pod_security.marks import check_marks
 from fairway.workloads.pod_security.pod import Pod, containers
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
@@ -37,6 +38,9 @@ def check(pod: Pod, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
         _volumes(spec["volumes"], ruling)
     if pod.metadata.mentions("labels"):
         labels(pod.metadata["labels"], ruling)
+    for name in ("labels", "annotations"):
+        if pod.metadata.mentions(name):
+            check_marks(pod.metadata[name], ruling)
     for container in containers(pod):
         if container.mentions("env") or container.mentions("envFrom"):
             _environment(container, ruling)
@@ -151,9 +155,17 @@ def _environment(container: View, ruling: Ruling) -> None:
         secret(entry["secretRef"]["name"], ruling)
 
 
+def _claims(view: View, ruling: Ruling) -> None:
+    """Of dynamic resource allocation: devices that stand in no amounts."""
+    if view.value not in (None, []):
+        text = "claims devices that no quota counts"
+        ruling.trusted(view, text, "ask for them as a resource of a device plugin, such as nvidia.com/gpu")
+
+
 _RULES: dict[str, Callable[[View, Ruling], None]] = {
     "nodeName": _node,
     "runtimeClassName": _runtime,
     "priorityClassName": priority,
     "tolerations": _tolerations,
+    "resourceClaims": _claims,
 }

@@ -1,0 +1,52 @@
+"""Labels and annotations that a member's scheduler, or an operator there, obeys or goes by.
+
+With `scheduling.koordinator.sh/reservation-ignored` a pod takes room that is held for others, and with
+`device-allocated` devices that the scheduler gave to nobody. So of their names only those pass that are known to be
+harmless: what names quota leaves and queues is looked at elsewhere (claims.py).
+"""
+
+from typing import Any
+
+from fairway.domain.quota_tree import QUOTA_LABELS
+from fairway.workloads.fields import shown
+from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.view import View
+
+# Ends of the part before the slash: of Koordinator and of Volcano with all that is below them.
+_DOMAINS = ("koordinator.sh", "volcano.sh")
+# kube-scheduler's own, of the time before priorities.
+_ALPHA = "scheduler.alpha.kubernetes.io"
+_GANG = "gang.scheduling.koordinator.sh/"
+_HARMLESS = frozenset((
+    *QUOTA_LABELS, "scheduling.volcano.sh/queue-name", "volcano.sh/queue-name",
+    *(f"{_GANG}{name}" for name in ("min-available", "mode", "name", "total-number")),
+    *(f"volcano.sh/{name}" for name in ("job-type", "numa-topology-policy", "preemptable", "task-spec")),
+))  # fmt: skip
+# Koordinator's classes of service; SYSTEM is for what the node itself runs on.
+_QOS, _CLASSES = "koordinator.sh/qosClass", ("", "LSE", "LSR", "LS", "BE")
+
+
+def obeyed(key: str) -> bool:
+    """Whether a label or annotation of this name is one that has to be known."""
+    domain = key.partition("/")[0]
+    return domain.endswith(_DOMAINS) or domain == _ALPHA
+
+
+def quiet_marks(labels: Any) -> bool:
+    """Whether these are labels of which none is obeyed."""
+    return labels is None or (type(labels) is dict and not any("/" in key and obeyed(key) for key in labels))
+
+
+def check_marks(view: View, ruling: Ruling) -> None:
+    """Labels or annotations."""
+    for key, value in view.pairs():
+        if obeyed(key):
+            check_mark(key, value, ruling)
+
+
+def check_mark(key: str, value: View, ruling: Ruling) -> None:
+    if key == _QOS and value.value in _CLASSES:
+        return
+    if key not in _HARMLESS and obeyed(key):
+        what = f"{key}: {shown(value.value)}" if key == _QOS else key
+        ruling.trusted(value, f"{what} is obeyed by schedulers of clusters and takes what is others'")
