@@ -15,6 +15,7 @@ from msgspec import Struct
 from yarl import URL
 
 from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.foreign_json import decoded, readable
 from fairway.runtime.ports import Unreachable
 
 if TYPE_CHECKING:
@@ -61,6 +62,18 @@ class Status(Struct):
     details: _Details | None = None
 
 
+_status = msgspec.json.Decoder(Status).decode
+_object = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def value(what: str, data: bytes) -> dict[str, Any]:
+    """An answer whose fields nobody named. Raises Unreadable."""
+    try:
+        return decoded(_object, readable(data))
+    except msgspec.DecodeError as error:
+        raise Unreadable(f"{what}: an answer that makes no sense: {error}") from error
+
+
 class Refusal(ClusterRefused):
     """With the HTTP status, the plural and name of the object that it speaks of, when it names one, and the reasons of
     its causes."""
@@ -83,6 +96,14 @@ class Failing(Unreachable):
 
 class Silent(Unreachable):
     """The connection stands, and nothing came through it for as long as silence is trusted."""
+
+
+class TooLarge(Unreachable):
+    """The answer is larger than any is read, or longer than any is waited for: a smaller one may come."""
+
+
+class Unreadable(Unreachable):
+    """What answered is not what such an API answers."""
 
 
 class Request(Struct, frozen=True):
@@ -202,11 +223,16 @@ class Http:
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:
     chunks, size = [], 0
-    async for chunk in response.content.iter_any():
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > _MOST_BYTES:
-            raise Unreachable(f"the answer is larger than {_MOST_BYTES} bytes and was not read to its end")
+    try:
+        async for chunk in response.content.iter_any():
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > _MOST_BYTES:
+                raise TooLarge(f"the answer is larger than {_MOST_BYTES} bytes and was not read to its end")
+    except TimeoutError as error:
+        if not chunks:
+            raise
+        raise TooLarge(f"after {_TIMEOUT.total:g} s only {size} bytes of the answer had come") from error
     return b"".join(chunks)
 
 
@@ -220,7 +246,7 @@ def _failure(what: str, status: int, data: bytes) -> Exception:
 
 def status_of(data: bytes | msgspec.Raw) -> Status:
     try:
-        return msgspec.json.decode(data, type=Status)
+        return decoded(_status, readable(bytes(data)))
     except msgspec.DecodeError:
         return Status(message=bytes(data)[:200].decode(errors="replace").strip())
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from fairway.adapters.kubernetes_http import MERGE, METADATA, Http, Refusal, Request
 from fairway.domain.member_namespace import LEVEL_LABEL, above, made, raised, refusal
 from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.foreign_json import decoded, readable
 from fairway.runtime.ports import Unreachable
 
 Json = dict[str, Any]
@@ -97,7 +98,7 @@ class Namespaces:
         """Its labels; None when there is no such namespace."""
         request = Request("GET", f"{_BASE}/{namespace}", accept=METADATA)
         try:
-            return _namespace(await self._http.call(request)).metadata.labels or {}
+            return decoded(_namespace, readable(await self._http.call(request))).metadata.labels or {}
         except msgspec.DecodeError as error:
             raise Unreachable(f"{self._name}: an answer that makes no sense: {error}") from error
         except Refusal as error:
