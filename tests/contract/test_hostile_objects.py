@@ -111,16 +111,15 @@ async def test_a_page_that_is_too_large_is_asked_for_in_smaller_ones(monkeypatch
 
 async def test_one_object_that_is_too_large_is_left_out_and_not_taken_for_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     items = [config_map("a"), config_map("big"), *(config_map(f"c{n}") for n in range(9))]
-    async with store(items) as (_, cluster):
-        async with aclosing(cluster.watch(KIND)) as changes, asyncio.timeout(5):
-            found = []
-            async for change in changes:
-                found.append(("synced" if change.synced else "-" if change.gone else "+") + change.name)
-                if change.synced and found.count("synced") == 1:
-                    monkeypatch.setattr(kubernetes_http, "_MOST_BYTES", 10_000)
-                    items[1]["data"] = "x" * 20_000
-                elif change.synced:
-                    break
+    async with store(items) as (_, cluster), aclosing(cluster.watch(KIND)) as changes, asyncio.timeout(5):
+        found = []
+        async for change in changes:
+            found.append(("synced" if change.synced else "-" if change.gone else "+") + change.name)
+            if change.synced and found.count("synced") == 1:
+                monkeypatch.setattr(kubernetes_http, "_MOST_BYTES", 10_000)
+                items[1]["data"] = "x" * 20_000
+            elif change.synced:
+                break
     assert "+big" in found[:11] and "+big" not in found[12:] and not any(one.startswith("-") for one in found)
     assert found.count("+c8") == 2
 

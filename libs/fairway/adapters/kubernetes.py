@@ -14,10 +14,11 @@ from msgspec import Struct
 from fairway.adapters import kubernetes_config as config
 from fairway.adapters.kubernetes_admin import request_token
 from fairway.adapters.kubernetes_create import Creator
-from fairway.adapters.kubernetes_http import MERGE, STEPS, Http, Refusal, Request, value
+from fairway.adapters.kubernetes_http import MERGE, STEPS, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.adapters.kubernetes_namespaces import Namespaces
 from fairway.adapters.kubernetes_remove import Removal, Remover
+from fairway.adapters.kubernetes_said import value
 from fairway.adapters.kubernetes_shape import Shape
 from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope
 from fairway.runtime.cluster_port import Applied, Change

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes_config import Json, connect
-from fairway.adapters.kubernetes_http import MERGE, METADATA_LIST, Http, Refusal, Request, value
+from fairway.adapters.kubernetes_http import MERGE, METADATA_LIST, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds
+from fairway.adapters.kubernetes_said import value
 from fairway.runtime.cluster_port import ClusterRefused
 
 # Its uid is as old as the cluster, and no other cluster has it.

@@ -12,9 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.adoption import check_sealed
-from fairway.adapters.kubernetes_http import METADATA, Failing, Http, Refusal, Request, value
+from fairway.adapters.kubernetes_http import METADATA, Failing, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.adapters.kubernetes_namespaces import Namespaces
+from fairway.adapters.kubernetes_said import value
 from fairway.runtime.cluster_port import Applied, ClusterRefused
 from fairway.runtime.foreign_json import decoded, readable
 from fairway.runtime.ports import Unreachable

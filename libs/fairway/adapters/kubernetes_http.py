@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 from yarl import URL
 
+from fairway.adapters.kubernetes_said import Status, status_of
 from fairway.runtime.cluster_port import ClusterRefused
-from fairway.runtime.foreign_json import decoded, readable
 from fairway.runtime.ports import Unreachable
 
 if TYPE_CHECKING:
@@ -41,37 +41,6 @@ _REASONS = {
     400: "BadRequest", 403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 409: "Conflict", 410: "Expired",
     413: "RequestEntityTooLarge", 415: "UnsupportedMediaType", 422: "Invalid",
 }  # fmt: skip
-
-
-class _Cause(Struct):
-    reason: str = ""
-
-
-class _Details(Struct):
-    name: str = ""
-    kind: str = ""
-    causes: list[_Cause] | None = None
-
-
-class Status(Struct):
-    """The part of a Kubernetes Status that is looked at."""
-
-    message: str = ""
-    reason: str = ""
-    code: int = 0
-    details: _Details | None = None
-
-
-_status = msgspec.json.Decoder(Status).decode
-_object = msgspec.json.Decoder(dict[str, Any]).decode
-
-
-def value(what: str, data: bytes) -> dict[str, Any]:
-    """An answer whose fields nobody named. Raises Unreadable."""
-    try:
-        return decoded(_object, readable(data))
-    except msgspec.DecodeError as error:
-        raise Unreadable(f"{what}: an answer that makes no sense: {error}") from error
 
 
 class Refusal(ClusterRefused):
@@ -100,10 +69,6 @@ class Silent(Unreachable):
 
 class TooLarge(Unreachable):
     """The answer is larger than any is read, or longer than any is waited for: a smaller one may come."""
-
-
-class Unreadable(Unreachable):
-    """What answered is not what such an API answers."""
 
 
 class Request(Struct, frozen=True):
@@ -242,13 +207,6 @@ def _failure(what: str, status: int, data: bytes) -> Exception:
     if status in (401, 408) or status >= 500 or status < 400:
         return Failing(what, status, said)
     return Refusal(status, said)
-
-
-def status_of(data: bytes | msgspec.Raw) -> Status:
-    try:
-        return decoded(_status, readable(bytes(data)))
-    except msgspec.DecodeError:
-        return Status(message=bytes(data)[:200].decode(errors="replace").strip())
 
 
 def _seconds(retry_after: str) -> float:

@@ -7,7 +7,8 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_http import METADATA_LIST, Http, Request, TooLarge, Unreadable
+from fairway.adapters.kubernetes_http import METADATA_LIST, Http, Request, TooLarge
+from fairway.adapters.kubernetes_said import Unreadable
 from fairway.adapters.kubernetes_shape import Head, ListMeta, Page, Shape, head, page
 from fairway.runtime.foreign_json import decoded, readable
 
@@ -37,7 +38,7 @@ class Pages:
 
     async def read(self, path: str, query: Mapping[str, str]) -> AsyncGenerator[Listed, None]:
         """Raises Unreadable when what answers is no list, and what every call raises."""
-        resume = {}
+        resume: dict[str, str] = {}
         while True:
             found = self._objects(*await self._page(path, {**query, **resume}))
             yield found

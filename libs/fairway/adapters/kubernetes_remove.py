@@ -7,8 +7,9 @@ from contextlib import aclosing
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_http import METADATA, METADATA_LIST, Http, Refusal, Request, Unreadable
+from fairway.adapters.kubernetes_http import METADATA, METADATA_LIST, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
+from fairway.adapters.kubernetes_said import Unreadable
 from fairway.adapters.kubernetes_watch import Reflector, Scope, Since
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.foreign_json import decoded, readable

@@ -14,9 +14,10 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_http import Http, Refusal, Request, Silent, Status, TooLarge, Unreadable
+from fairway.adapters.kubernetes_http import Http, Refusal, Request, Silent, TooLarge
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed, Resource
 from fairway.adapters.kubernetes_list import Pages
+from fairway.adapters.kubernetes_said import Status, Unreadable
 from fairway.adapters.kubernetes_shape import Line, Shape
 from fairway.runtime.cluster_port import Change, ClusterRefused
 from fairway.runtime.ports import Unreachable

@@ -8,14 +8,14 @@ from msgspec import Raw, Struct
 
 from fairway.admission.named import Settings, placement_of, policy_of, priority_of, queue_named
 from fairway.domain.names import job_id
-from fairway.domain.submission import BUS, client_problem
+from fairway.domain.submission import BUS, HUB, client_problem
 from fairway.domain.tenancy import reserved, reserved_reason
 from fairway.domain.terms import terms
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.claims import claims
-from fairway.workloads.door import LARGEST_TEXT, json_value
+from fairway.workloads.door import LARGEST_TEXT, check_depth, json_value
 from fairway.workloads.registry import read
 
 
@@ -75,6 +75,8 @@ def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
     try:
         strict = source == BUS and bytes(raw).lstrip()[:1] == b"{"
         found = json_value(bytes(raw)) if strict else msgspec.json.decode(raw)
+        if source == HUB:
+            check_depth(bytes(raw), found)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         text = f"the {field} does not decode: {error or 'it is nested too deeply'}"
         raise Refused(Reason(Code.INVALID, text, field, "send one Kubernetes object as JSON")) from None
