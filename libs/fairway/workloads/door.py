@@ -58,20 +58,14 @@ def json_value(data: bytes) -> Any:
             raise
         except (RecursionError, ValueError):
             value = None
-    if value is None:
-        raise _too_deep()
-    check_depth(data, value)
+    if value is None or too_deep(data, value):
+        raise refused(None, f"is nested deeper than {DEEPEST} levels", "flatten it")
     return value
 
 
-def check_depth(data: bytes, value: Any) -> None:
-    """Raises Refused for a value, of which `data` is the text, with more levels than a manifest may have."""
-    if data.count(b"{") + data.count(b"[") > DEEPEST and not _shallow(value, DEEPEST):
-        raise _too_deep()
-
-
-def _too_deep() -> Refused:
-    return refused(None, f"is nested deeper than {DEEPEST} levels", "flatten it")
+def too_deep(data: bytes, value: Any) -> bool:
+    """Whether a value, of which `data` is the text, has more levels than a manifest may have."""
+    return data.count(b"{") + data.count(b"[") > DEEPEST and not _shallow(value, DEEPEST)
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

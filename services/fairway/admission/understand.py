@@ -15,7 +15,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.claims import claims
-from fairway.workloads.door import LARGEST_TEXT, check_depth, json_value
+from fairway.workloads.door import DEEPEST, LARGEST_TEXT, json_value, too_deep
 from fairway.workloads.registry import read
 
 
@@ -71,17 +71,18 @@ def _decoded(message: wire.Submitted) -> tuple[dict[str, Any], Reason | None]:
 
 def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
     """The JSON object that a message carries; Refused for anything else, and for nesting no parser should follow. What
-    came on the bus may be as its tenant wrote it, and is read as strictly as the other doors read."""
+    came on the bus may be as its tenant wrote it, and is read as strictly as the other doors read; what came from the
+    hub was JSON there, and may only be too deep."""
     try:
         strict = source == BUS and bytes(raw).lstrip()[:1] == b"{"
         found = json_value(bytes(raw)) if strict else msgspec.json.decode(raw)
-        if source == HUB:
-            check_depth(bytes(raw), found)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         text = f"the {field} does not decode: {error or 'it is nested too deeply'}"
         raise Refused(Reason(Code.INVALID, text, field, "send one Kubernetes object as JSON")) from None
     if not isinstance(found, dict):
         raise Refused(Reason(Code.INVALID, f"the {field} is not an object", field, "send one Kubernetes object"))
+    if source == HUB and too_deep(bytes(raw), found):
+        raise Refused(Reason(Code.INVALID, f"the {field} is nested deeper than {DEEPEST} levels", field, "flatten it"))
     return found
 
 
