@@ -9,7 +9,6 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from msgspec import Struct
 
 from fairway.adapters import kubernetes_config as config
@@ -19,6 +18,7 @@ from fairway.adapters.kubernetes_http import MERGE, STEPS, Http, Refusal, Reques
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.adapters.kubernetes_namespaces import Namespaces
 from fairway.adapters.kubernetes_remove import Removal, Remover
+from fairway.adapters.kubernetes_said import value
 from fairway.adapters.kubernetes_shape import Shape
 from fairway.adapters.kubernetes_watch import Pace, Reflector, Scope
 from fairway.runtime.cluster_port import Applied, Change
@@ -55,6 +55,7 @@ class KubernetesCluster:
         self._namespaces = Namespaces(name, self._http)
         self._creator = Creator(self._http, self._kinds, self._namespaces)
         self._remover = Remover(self._http, self._kinds, self._reflector)
+        self._watches: set[Reflector] = set()
 
     @classmethod
     async def from_kubeconfig(
@@ -82,7 +83,7 @@ class KubernetesCluster:
 
     async def review(self, kind: str, body: Json) -> Json:
         resource = await self._kinds.find(kind)
-        found: Json = msgspec.json.decode(await self._http.call(Request("POST", resource.path(), body=body)))
+        found: Json = value(kind, await self._http.call(Request("POST", resource.path(), body=body)))
         return found
 
     async def drop(self, kind: str, namespace: str, name: str) -> None:
@@ -115,7 +116,7 @@ class KubernetesCluster:
             try:
                 resource = await self._kinds.find(kind, age)
                 data = await self._http.call(Request(method, resource.path(*where), body=body, content=content))
-                found: Json = msgspec.json.decode(data)
+                found: Json = value(f"{self.name} {method} {kind} {'/'.join(filter(None, where))}", data)
                 return found
             except Refusal as error:
                 if error.status != 404:
@@ -129,9 +130,18 @@ class KubernetesCluster:
         return None
 
     async def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncGenerator[Change, None]:
-        async with aclosing(self._reflector(Scope(kind, selector, namespace)).changes()) as changes:
-            async for change in changes:
-                yield change
+        watched = self._reflector(Scope(kind, selector, namespace))
+        self._watches.add(watched)
+        try:
+            async with aclosing(watched.changes()) as changes:
+                async for change in changes:
+                    yield change
+        finally:
+            self._watches.discard(watched)
+
+    def lacking(self) -> list[str]:
+        """Which of the kinds that are watched could not be listed though the API answers, and why."""
+        return sorted({f"{self.name}: {one.lacks}" for one in self._watches if one.lacks})
 
     def _reflector(self, scope: Scope) -> Reflector:
         shape = Shape(self._options.shapes.get(scope.kind))

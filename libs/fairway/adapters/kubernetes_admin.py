@@ -12,6 +12,7 @@ from msgspec import Struct
 from fairway.adapters.kubernetes_config import Json, connect
 from fairway.adapters.kubernetes_http import MERGE, METADATA_LIST, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds
+from fairway.adapters.kubernetes_said import value
 from fairway.runtime.cluster_port import ClusterRefused
 
 # Its uid is as old as the cluster, and no other cluster has it.
@@ -48,7 +49,7 @@ class Admin:
         return cls(Http(name, await connect(config, loopback), random.Random(name)))
 
     async def version(self) -> Version:
-        said = msgspec.json.decode(await self._http.call(Request("GET", "/version")))
+        said = value("/version", await self._http.call(Request("GET", "/version")))
         # Some providers write `34+`.
         number = [int("".join(re.findall(r"[0-9]+", str(said.get(part, "")))[:1]) or 0) for part in ("major", "minor")]
         return Version((number[0], number[1]), str(said.get("gitVersion", "")))
@@ -62,7 +63,8 @@ class Admin:
 
     async def get(self, manifest: Json) -> Json | None:
         try:
-            found: Json = msgspec.json.decode(await self._http.call(Request("GET", await self._path(manifest))))
+            path = await self._path(manifest)
+            found: Json = value(path, await self._http.call(Request("GET", path)))
         except Refusal as error:
             if error.status != 404:
                 raise
@@ -73,7 +75,7 @@ class Admin:
         """The metadata of every object of a kind, in all namespaces."""
         path, query = (await self._kinds.find(kind)).path(), {"labelSelector": selector} if selector else {}
         data = await self._http.call(Request("GET", path, query, accept=METADATA_LIST))
-        found: list[Json] = msgspec.json.decode(data).get("items") or []
+        found: list[Json] = value(path, data).get("items") or []
         return found
 
     async def contents(self, namespace: str) -> list[tuple[str, str]]:
@@ -84,7 +86,7 @@ class Admin:
                 continue
             try:
                 request = Request("GET", resource.path(namespace), {"limit": "3"}, accept=METADATA_LIST)
-                items = msgspec.json.decode(await self._http.call(request)).get("items") or ()
+                items = value(request.path, await self._http.call(request)).get("items") or ()
             except Refusal:
                 continue  # it cannot be listed: it holds nothing
             found += [(resource.kind, str(one["metadata"]["name"])) for one in items]
@@ -131,7 +133,7 @@ async def request_token(http: Http, namespace: str, account: str, seconds: int) 
     """A token of the service account; the server may make its life shorter than was asked."""
     path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": seconds}}
-    said = msgspec.json.decode(await http.call(Request("POST", path, body=body)))
+    said = value(path, await http.call(Request("POST", path, body=body)))
     token = (said.get("status") or {}).get("token")
     if not isinstance(token, str) or not token:
         raise ClusterRefused("NoToken", f"the API gave no token for {namespace}/{account}; is TokenRequest served?")
@@ -147,5 +149,5 @@ def life_of(token: str) -> Life | None:
         if (system, kind) != ("system", "serviceaccount"):
             return None
         return Life(int(claims["iat"]) * 1000, int(claims["exp"]) * 1000, namespace, account)
-    except (IndexError, ValueError, KeyError, TypeError, msgspec.DecodeError):
+    except (IndexError, ValueError, KeyError, TypeError, msgspec.DecodeError, RecursionError):
         return None

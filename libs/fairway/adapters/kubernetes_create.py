@@ -15,7 +15,10 @@ from fairway.adapters.adoption import check_sealed
 from fairway.adapters.kubernetes_http import METADATA, Failing, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
 from fairway.adapters.kubernetes_namespaces import Namespaces
+from fairway.adapters.kubernetes_said import value
+from fairway.domain.decoding import decoded
 from fairway.runtime.cluster_port import Applied, ClusterRefused
+from fairway.runtime.foreign_json import readable
 from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code
 from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
@@ -81,7 +84,7 @@ class Creator:
             body = {"apiVersion": resource.api_version, "kind": resource.kind, **manifest}
             request = Request("POST", resource.path(_namespace(manifest)), _QUERY, body, accept=METADATA)
             try:
-                return _made(await self._http.call(request)).metadata.uid
+                return decoded(_made, readable(await self._http.call(request))).metadata.uid
             except Refusal as error:
                 if error.status != 404 or error.plural:
                     raise
@@ -93,7 +96,7 @@ class Creator:
         resource = await self._kinds.find(kind)
         path = resource.path(_namespace(manifest), manifest["metadata"]["name"])
         try:
-            found: Json = msgspec.json.decode(await self._http.call(Request("GET", path, accept=METADATA)))
+            found: Json = value(_where(kind, manifest), await self._http.call(Request("GET", path, accept=METADATA)))
         except Refusal as error:
             if error.status != 404:
                 raise

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 from yarl import URL
 
+from fairway.adapters.kubernetes_said import Status, status_of
 from fairway.domain.digits import is_whole
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Unreachable
@@ -43,25 +44,6 @@ _REASONS = {
 }  # fmt: skip
 
 
-class _Cause(Struct):
-    reason: str = ""
-
-
-class _Details(Struct):
-    name: str = ""
-    kind: str = ""
-    causes: list[_Cause] | None = None
-
-
-class Status(Struct):
-    """The part of a Kubernetes Status that is looked at."""
-
-    message: str = ""
-    reason: str = ""
-    code: int = 0
-    details: _Details | None = None
-
-
 class Refusal(ClusterRefused):
     """With the HTTP status, the plural and name of the object that it speaks of, when it names one, and the reasons of
     its causes."""
@@ -84,6 +66,10 @@ class Failing(Unreachable):
 
 class Silent(Unreachable):
     """The connection stands, and nothing came through it for as long as silence is trusted."""
+
+
+class TooLarge(Unreachable):
+    """The answer is larger than any is read, or longer than any is waited for: a smaller one may come."""
 
 
 class Request(Struct, frozen=True):
@@ -203,11 +189,16 @@ class Http:
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:
     chunks, size = [], 0
-    async for chunk in response.content.iter_any():
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > _MOST_BYTES:
-            raise Unreachable(f"the answer is larger than {_MOST_BYTES} bytes and was not read to its end")
+    try:
+        async for chunk in response.content.iter_any():
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > _MOST_BYTES:
+                raise TooLarge(f"the answer is larger than {_MOST_BYTES} bytes and was not read to its end")
+    except TimeoutError as error:
+        if not chunks:
+            raise
+        raise TooLarge(f"after {_TIMEOUT.total:g} s only {size} bytes of the answer had come") from error
     return b"".join(chunks)
 
 
@@ -217,13 +208,6 @@ def _failure(what: str, status: int, data: bytes) -> Exception:
     if status in (401, 408) or status >= 500 or status < 400:
         return Failing(what, status, said)
     return Refusal(status, said)
-
-
-def status_of(data: bytes | msgspec.Raw) -> Status:
-    try:
-        return msgspec.json.decode(data, type=Status)
-    except msgspec.DecodeError:
-        return Status(message=bytes(data)[:200].decode(errors="replace").strip())
 
 
 def _seconds(retry_after: str) -> float:

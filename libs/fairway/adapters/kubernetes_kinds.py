@@ -9,7 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes_http import Http, Refusal, Request
+from fairway.domain.decoding import decoded
 from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.foreign_json import readable
 from fairway.wire.reasons import Code
 
 T = TypeVar("T")
@@ -189,6 +191,6 @@ class Kinds:
 
 def _decoded(path: str, data: bytes, shape: type[T]) -> T:
     try:
-        return msgspec.json.decode(data, type=shape)
+        return decoded(msgspec.json.Decoder(shape).decode, readable(data))
     except msgspec.DecodeError as error:
         raise ClusterRefused("BadDiscovery", f"{path} is not a list of what is served: {error}") from error

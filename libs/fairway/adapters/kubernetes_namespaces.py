@@ -12,8 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes_http import MERGE, METADATA, Http, Refusal, Request
+from fairway.domain.decoding import decoded
 from fairway.domain.member_namespace import LEVEL_LABEL, above, made, raised, refusal
 from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.foreign_json import readable
 from fairway.runtime.ports import Unreachable
 
 Json = dict[str, Any]
@@ -97,7 +99,7 @@ class Namespaces:
         """Its labels; None when there is no such namespace."""
         request = Request("GET", f"{_BASE}/{namespace}", accept=METADATA)
         try:
-            return _namespace(await self._http.call(request)).metadata.labels or {}
+            return decoded(_namespace, readable(await self._http.call(request))).metadata.labels or {}
         except msgspec.DecodeError as error:
             raise Unreachable(f"{self._name}: an answer that makes no sense: {error}") from error
         except Refusal as error:

@@ -9,8 +9,11 @@ from msgspec import Struct
 
 from fairway.adapters.kubernetes_http import METADATA, METADATA_LIST, Http, Refusal, Request
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed
+from fairway.adapters.kubernetes_said import Unreadable
 from fairway.adapters.kubernetes_watch import Reflector, Scope, Since
+from fairway.domain.decoding import decoded
 from fairway.runtime.cluster_port import Change
+from fairway.runtime.foreign_json import readable
 from fairway.runtime.ports import Unreachable
 
 _PODS = "Pod.v1"
@@ -127,14 +130,17 @@ class Remover:
     async def _read(self, request: Request) -> _Left:
         data = await self._http.call(request)
         try:
-            return _left(data)
+            return decoded(_left, readable(data))
         except msgspec.DecodeError as error:
-            raise Unreachable(f"{request.method} {request.path}: an answer that makes no sense: {error}") from error
+            raise Unreadable(f"{request.method} {request.path}: an answer that makes no sense: {error}") from error
 
     async def _any(self, pods: Scope) -> bool:
         path = (await self._kinds.find(_PODS)).path(pods.namespace)
         data = await self._http.call(Request("GET", path, pods.query | {"limit": "1"}, accept=METADATA_LIST))
-        return bool(_some(data).items)
+        try:
+            return bool(decoded(_some, readable(data)).items)
+        except msgspec.DecodeError as error:
+            raise Unreadable(f"GET {path}: an answer that makes no sense: {error}") from error
 
     async def _gone(self, scope: Scope, what: Removal) -> None:
         """With `since` it is known what is there: no list is needed."""

@@ -5,17 +5,19 @@ connections, and leaves it to the caller to notice what vanished in a gap.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from sys import intern
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_http import Http, Refusal, Request, Silent, Status
+from fairway.adapters.kubernetes_http import Http, Refusal, Request, Silent, TooLarge
 from fairway.adapters.kubernetes_kinds import Kinds, NotServed, Resource
+from fairway.adapters.kubernetes_list import Pages
+from fairway.adapters.kubernetes_said import Status, Unreadable
 from fairway.adapters.kubernetes_shape import Line, Shape
 from fairway.runtime.cluster_port import Change, ClusterRefused
 from fairway.runtime.ports import Unreachable
@@ -68,9 +70,6 @@ class Scope(Struct, frozen=True):
         return fields | ({"labelSelector": self.selector} if self.selector else {})
 
 
-R = TypeVar("R")
-
-
 class Reflector:
     """Remembers of every object told only its uid and Fairway's labels, to tell it as gone after a gap."""
 
@@ -80,11 +79,19 @@ class Reflector:
         self._told: dict[tuple[str, str], tuple[str, dict[str, str]]] = {}
         self._version = ""
         self._synced = False
+        self._pages = Pages(http, shape, scope.kind, pace.page)
+        self._cause = ""
         self._failures = 0
         self._age = float("inf")  # of what is known of the kind
         if scope.since is not None:
             self._version, self._synced = scope.since.version, True
             self._told[scope.namespace, scope.name] = (scope.since.uid, {})
+
+    @property
+    def lacks(self) -> str:
+        """Why the list that this watch needs is not there though the API answers; empty while nothing is amiss. An API
+        that is away is another matter: it is waited for."""
+        return f"{self._scope.kind} is not listed: {self._cause}" if self._cause and not self._version else ""
 
     async def changes(self) -> AsyncGenerator[Change, None]:
         while True:
@@ -107,7 +114,7 @@ class Reflector:
             except (KeyError, TypeError, AttributeError) as error:
                 # An object without the fields that every object has: whatever answers is no Kubernetes API.
                 self._version = ""
-                self._failed(Unreachable(f"{self._scope.kind}: an answer that makes no sense: {error!r}"))
+                self._failed(Unreadable(f"{self._scope.kind}: an answer that makes no sense: {error!r}"))
             await self._back_off()
 
     async def _round(self) -> AsyncGenerator[Change, None]:
@@ -123,23 +130,21 @@ class Reflector:
 
     async def _list(self, resource: Resource) -> AsyncGenerator[Change, None]:
         path = resource.path(self._scope.namespace)
-        query = self._scope.query | {"limit": str(self._pace.page)}
-        left = set(self._told)
-        while True:
-            page = self._decoded(self._shape.page, await self._http.call(Request("GET", path, query)))
-            for manifest in page.items or ():
-                # Items of a list do not say what they are.
-                manifest.setdefault("apiVersion", resource.api_version)
-                manifest.setdefault("kind", resource.kind)
-                for change in self._seen(manifest):
-                    left.discard((change.namespace, change.name))
-                    yield change
-            if not page.metadata.resume:
-                break
-            query["continue"] = page.metadata.resume
+        left, version = set(self._told), ""
+        async with aclosing(self._pages.read(path, self._scope.query)) as pages:
+            async for page in pages:
+                for manifest in page.items:
+                    # Items of a list do not say what they are.
+                    manifest.setdefault("apiVersion", resource.api_version)
+                    manifest.setdefault("kind", resource.kind)
+                    for change in self._seen(manifest):
+                        left.discard((change.namespace, change.name))
+                        yield change
+                left.difference_update(page.left_out)
+                version, self._cause = page.metadata.version, "not all pages of it have been read yet"
         for key in sorted(left):
             yield self._vanished(key)
-        self._version = page.metadata.version
+        self._version, self._cause = version, ""
         self._synced = True
         yield Change(self._scope.kind, synced=True)
 
@@ -152,7 +157,7 @@ class Reflector:
         try:
             async with aclosing(self._http.lines(request, self._pace.idle)) as lines:
                 async for raw in lines:
-                    line = self._decoded(self._shape.line, raw)
+                    line = self._line(raw)
                     if line.type == "ERROR":
                         said = msgspec.convert(line.object, Status, strict=False)
                         raise Refusal(said.code or 410, said)
@@ -200,16 +205,18 @@ class Reflector:
         self._synced, self._version = True, ""
         return changes
 
-    def _decoded(self, read: Callable[[bytes], R], data: bytes) -> R:
+    def _line(self, data: bytes) -> Line[dict[str, Any]]:
         try:
-            return read(data)
+            return self._shape.line(data)
         except msgspec.DecodeError as error:
             self._version = ""
-            raise Unreachable(f"{self._scope.kind}: the API's answer cannot be read, listing again: {error}") from error
+            raise Unreadable(f"{self._scope.kind}: a watch that cannot be read, listing again: {error}") from error
 
     def _failed(self, error: Exception) -> None:
         self._failures += 1
         self._age = 0.0
+        if isinstance(error, TooLarge | Unreadable):
+            self._cause = str(error)
         if isinstance(error, Refusal):
             # 410: the version is too old. Whatever else is refused is asked anew from the start as well.
             self._version = ""

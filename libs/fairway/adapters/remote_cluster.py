@@ -8,7 +8,7 @@ meanwhile is told as gone.
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import structlog
@@ -17,6 +17,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from fairway.adapters import remote_wire as rw
+from fairway.adapters.remote_told import Told, noted, sound, vanished
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
 from fairway.runtime.ports import Unreachable
 
@@ -29,8 +30,10 @@ _HELLO_S = 5.0
 _AGAIN_S = 1.0
 # How often it is asked whether the process is still there that an answer is awaited from.
 _PULSE_S = 2.0
-_OURS = "fairway.io/"
 _answered = msgspec.msgpack.Decoder(rw.Answered).decode
+
+
+T = TypeVar("T")
 
 
 class Lost(Unreachable):
@@ -100,7 +103,7 @@ class RemoteCluster:
             whole = self._assembler.take(msg.data)
             if whole is not None:
                 waiting.set_result(_answered(whole[1]))
-        except (rw.Broken, msgspec.DecodeError) as error:
+        except (rw.Broken, msgspec.DecodeError, RecursionError) as error:
             waiting.set_exception(Unreachable(f"{self.name}: an answer that makes no sense: {error}"))
 
     async def _call(self, verb: str, wait_s: float = _CALL_S, **args: Any) -> Any:
@@ -137,8 +140,15 @@ class RemoteCluster:
             self._asked_at.pop(call, None)
         return _value(answer)
 
+    def _as(self, kind: type[T], said: Any) -> T:
+        """What the other side says is believed as far as it has the form that it should have."""
+        try:
+            return msgspec.convert(said, kind)
+        except msgspec.ValidationError as error:
+            raise Unreachable(f"{self.name}: an answer that makes no sense: {error}") from error
+
     async def apply(self, kind: str, manifest: Json, level: str = "") -> Applied:
-        return msgspec.convert(await self._call("apply", kind=kind, manifest=manifest, level=level), Applied)
+        return self._as(Applied, await self._call("apply", kind=kind, manifest=manifest, level=level))
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         if not labels:
@@ -148,14 +158,14 @@ class RemoteCluster:
 
     async def get(self, kind: str, namespace: str, name: str) -> Json | None:
         found: Json | None = await self._call("get", kind=kind, namespace=namespace, name=name)
-        return found
+        return sound(found, self.name)
 
     async def patch(
         self, kind: str, namespace: str, name: str, body: Json | list[Json], subresource: str = ""
     ) -> Json | None:
         args: Json = {"kind": kind, "namespace": namespace, "name": name, "body": body, "subresource": subresource}
         found: Json | None = await self._call("patch", **args)
-        return found
+        return sound(found, self.name)
 
     async def create(self, kind: str, manifest: Json) -> None:
         await self._call("create", kind=kind, manifest=manifest)
@@ -172,14 +182,14 @@ class RemoteCluster:
         await self._call("drop", kind=kind, namespace=namespace, name=name)
 
     async def served(self) -> tuple[str, ...]:
-        return tuple(await self._call("served"))
+        return self._as(tuple[str, ...], await self._call("served"))
 
     async def inform(self, facts: Any) -> None:
         """Tells the agent over there what was said of its cluster."""
         await self._call("facts", facts=msgspec.to_builtins(facts))
 
     async def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncGenerator[Change, None]:
-        told: dict[tuple[str, str], tuple[str, dict[str, str]]] = {}
+        told: Told = {}
         failures = 0
         while True:
             left = set(told)
@@ -187,14 +197,14 @@ class RemoteCluster:
                 session = await self._call("open", kind=kind, selector=selector, namespace=namespace)
                 number = 0
                 while True:
-                    batch = msgspec.convert(await self._call("next", session=session, after=number), Batch)
+                    batch = self._as(Batch, await self._call("next", session=session, after=number))
                     number, failures = batch.number, 0
                     for change in batch.changes:
                         if change.synced:
                             for key in sorted(left):
-                                yield _vanished(kind, key, told.pop(key))
+                                yield vanished(kind, key, told.pop(key))
                             left = set()
-                        for one in _noted(change, told):
+                        for one in noted(change, told, self.name):
                             left.discard((one.namespace, one.name))
                             yield one
             except (Unreachable, ClusterRefused) as error:
@@ -217,24 +227,3 @@ def _value(answer: rw.Answered) -> Any:
     if answer.away:
         raise Unreachable(answer.away)
     return answer.value
-
-
-def _noted(change: Change, told: dict[tuple[str, str], tuple[str, dict[str, str]]]) -> list[Change]:
-    """Another uid under the same name: the former object is gone, though nobody said so."""
-    if change.synced:
-        return [change]
-    key = (change.namespace, change.name)
-    if change.gone:
-        told.pop(key, None)
-        return [change]
-    metadata = change.manifest.get("metadata") or {}
-    uid, labels = metadata.get("uid", ""), metadata.get("labels") or {}
-    former = told.get(key)
-    told[key] = (uid, {name: labels[name] for name in labels if name.startswith(_OURS)})
-    return [_vanished(change.kind, key, former), change] if former and former[0] != uid else [change]
-
-
-def _vanished(kind: str, key: tuple[str, str], what: tuple[str, dict[str, str]]) -> Change:
-    (namespace, name), (uid, labels) = key, what
-    metadata = {"namespace": namespace, "name": name, "uid": uid, "labels": labels}
-    return Change(kind, namespace, name, {"metadata": metadata}, gone=True)

@@ -125,7 +125,7 @@ class Serving:
         try:
             whole = self._assembler.take(msg.data)
             asked = _asked(whole[1]) if whole is not None else None
-        except (rw.Broken, msgspec.DecodeError) as error:
+        except (rw.Broken, msgspec.DecodeError, RecursionError) as error:
             log.warning("not understood", subject=msg.subject, cause=str(error))
             return
         if asked is None or not msg.reply or len(self._tasks) >= _MOST_IN_HAND:

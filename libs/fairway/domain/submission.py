@@ -18,6 +18,8 @@ from fairway.wire.reasons import Code, Reason
 HUB_CLIENT = "hub:"
 # The door of tenants on the bus, as a source; admission counts what comes through it.
 BUS = "bus"
+# Whose objects come as another API stored them, as a source.
+HUB = "hub"
 _LONGEST_CLIENT = 128
 _encode = msgspec.json.Encoder(order="deterministic").encode
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.domain.member_namespace import made
-from fairway.domain.tenancy import BASELINE
+from fairway.domain.tenancy import BASELINE, SYSTEM_NAMESPACES
 from fairway.kubereal.accounts import rights
 from fairway.kubereal.admin import admin
 from fairway.kubereal.build import Tools
@@ -20,6 +20,12 @@ from fairway.kubesim.__main__ import read_identities
 from fairway.runtime import private
 
 Json = dict[str, Any]
+
+
+# Where quota tree and Queues are taken from, as the examples have them; kube-system is everywhere.
+_SETTINGS: list[Json] = [
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in sorted(SYSTEM_NAMESPACES.admin)
+]
 
 
 class RealFleet:
@@ -47,7 +53,7 @@ class RealFleet:
         """Every kind that a member runs, and none of the programs that would run it; and who may ask for what."""
         await define(hub, sorted(OPERATORS), self.tools, hub=True)
         async with admin(hub) as hands:
-            await hands.apply(rights(self._known))
+            await hands.apply([*_SETTINGS, *rights(self._known)])
 
     async def _fill(self, plane: Plane, member: Member) -> None:
         cluster = await KubernetesCluster.from_kubeconfig(plane.name, plane.kubeconfig)

@@ -76,12 +76,12 @@ def json_value(data: bytes) -> Any:
             raise
         except (RecursionError, ValueError):
             value = None
-    if value is None or (data.count(b"{") + data.count(b"[") > DEEPEST and not _shallow(value, DEEPEST)):
+    if value is None or too_deep(data):
         raise refused(None, f"is nested deeper than {DEEPEST} levels", "flatten it")
     return value
 
 
-def depth(data: bytes) -> int:
+def _depth(data: bytes) -> int:
     """How deep a JSON text is nested. Of any text, and of any depth: nothing is built, and nothing calls itself."""
     most = level = 0
     for mark in _MARKS.findall(data):
@@ -93,19 +93,17 @@ def depth(data: bytes) -> int:
     return most
 
 
+def too_deep(data: bytes) -> bool:
+    """Whether a JSON text has more levels than a manifest may have."""
+    return data.count(b"{") + data.count(b"[") > DEEPEST and _depth(data) > DEEPEST
+
+
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise refused(None, f"holds the key {shown(twice)} twice in one mapping", "keep one of them")
     return found
-
-
-def _shallow(value: Any, left: int) -> bool:
-    if not isinstance(value, dict | list):
-        return True
-    inner = value.values() if isinstance(value, dict) else value
-    return left > 0 and all(_shallow(one, left - 1) for one in inner)
 
 
 def _opened(document: Any) -> list[dict[str, Any]]:

@@ -8,14 +8,14 @@ from msgspec import Raw, Struct
 
 from fairway.admission.named import Settings, placement_of, policy_of, priority_of, queue_named
 from fairway.domain.names import job_id
-from fairway.domain.submission import BUS, client_problem
+from fairway.domain.submission import BUS, HUB, client_problem
 from fairway.domain.tenancy import reserved, reserved_reason
 from fairway.domain.terms import terms
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.claims import claims
-from fairway.workloads.door import LARGEST_TEXT, json_value
+from fairway.workloads.door import DEEPEST, LARGEST_TEXT, json_value, too_deep
 from fairway.workloads.policy_bounds import MOST_ALONG, MOST_BYTES
 from fairway.workloads.registry import read
 
@@ -72,7 +72,8 @@ def _decoded(message: wire.Submitted) -> tuple[dict[str, Any], Reason | None]:
 
 def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
     """The JSON object that a message carries; Refused for anything else, and for nesting no parser should follow. What
-    came on the bus may be as its tenant wrote it, and is read as strictly as the other doors read."""
+    came on the bus may be as its tenant wrote it, and is read as strictly as the other doors read; what came from the
+    hub was JSON there, and may only be too deep."""
     try:
         strict = source == BUS and bytes(raw).lstrip()[:1] == b"{"
         found = json_value(bytes(raw)) if strict else msgspec.json.decode(raw)
@@ -81,6 +82,8 @@ def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
         raise Refused(Reason(Code.INVALID, text, field, "send one Kubernetes object as JSON")) from None
     if not isinstance(found, dict):
         raise Refused(Reason(Code.INVALID, f"the {field} is not an object", field, "send one Kubernetes object"))
+    if source == HUB and too_deep(bytes(raw)):
+        raise Refused(Reason(Code.INVALID, f"the {field} is nested deeper than {DEEPEST} levels", field, "flatten it"))
     return found
 
 

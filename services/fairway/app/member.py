@@ -93,7 +93,7 @@ class MemberSide:
             return "the bus is away"
         if self._agent is None:
             return f"nobody has said yet what {self._cluster.name} is: has it joined with --mode pull?"
-        return self._agent.why
+        return self._agent.why or "; ".join(self._cluster.lacking())
 
     def _take(self, said: Any) -> None:
         facts = msgspec.convert(said, Facts)

@@ -21,6 +21,7 @@ from prometheus_client import CollectorRegistry
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
+from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import addresses
 from fairway.app.callers import callers_known
 from fairway.app.metrics import HEALTH, App, MetricsPage, Receive, Scope, Send
@@ -61,11 +62,18 @@ class Process(AsgiFastStream):
             lacking.append("the bus is away")
         if not self.parts.catalog.known.is_set():
             lacking.append("the fleet's settings have not been read")
-        return lacking
+        lacking += self.parts.hub.lacking() if self.parts.hub is not None else []
+        # Whoever comes to the door is not turned away for what one member answers.
+        return lacking if "gateway" in self.names else lacking + self.members()
+
+    def members(self) -> list[str]:
+        """Which members answer and cannot be listed, with the kind."""
+        known = self.parts.clusters.values() if self.parts is not None else ()
+        return [one for cluster in known if isinstance(cluster, KubernetesCluster) for one in cluster.lacking()]
 
     async def _readiness(self, scope: Scope, receive: Receive, send: Send) -> None:
         lacking = self.waiting()
-        body = {"ready": not lacking, "services": self.names, "waiting": lacking}
+        body = {"ready": not lacking, "services": self.names, "waiting": lacking, "members": self.members()}
         await JSONResponse(body, status_code=503 if lacking else 200)(scope, receive, send)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

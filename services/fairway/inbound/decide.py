@@ -14,7 +14,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads.door import DEEPEST, LARGEST_TEXT, depth, json_value
+from fairway.workloads.door import DEEPEST, LARGEST_TEXT, json_value, too_deep
 
 SERVICE = "inbound"
 # A cancellation may overtake the admission of its job: it is looked at again after this long (ms), each time after
@@ -105,8 +105,7 @@ def _own_id(heard: Heard) -> str:
 
 def _followed(part: Raw) -> Raw:
     """The part, if all who read the record can follow it."""
-    data = bytes(part)
-    return part if data.count(b"{") + data.count(b"[") <= DEEPEST or depth(data) <= DEEPEST else _TOO_DEEP
+    return _TOO_DEEP if too_deep(bytes(part)) else part
 
 
 def _object(part: Raw) -> dict[str, Any] | None:

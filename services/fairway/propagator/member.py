@@ -81,10 +81,19 @@ class Member:
                 self._synced[kind].set()
                 for key in list(self.attempts):
                     self._due(key)
-            elif key := self._hear(change):
+            elif key := self._told(change):
                 self._due(key)
                 async with self._changed:
                     self._changed.notify_all()
+
+    def _told(self, change: Change) -> str:
+        """Nothing for what has not even the form of an object: a member's API may answer anything."""
+        try:
+            return self._hear(change)
+        except (TypeError, AttributeError, KeyError, ValueError, RecursionError) as error:
+            where = {"cluster": self.cluster.name, "kind": change.kind, "name": change.name}
+            log.warning("passed over", namespace=change.namespace, cause=repr(error)[:500], **where)
+            return ""
 
     def _hear(self, change: Change) -> str:
         found = attempt_of(change.manifest)

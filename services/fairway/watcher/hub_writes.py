@@ -12,6 +12,7 @@ import structlog
 from msgspec import Struct
 
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Unreachable
 from fairway.wire.workload import Workload
 from fairway.workloads.ends import as_seen
 from fairway.workloads.kind import FAILED, SUCCEEDED
@@ -19,6 +20,8 @@ from fairway.workloads.registry import KINDS, status
 
 log = structlog.get_logger()
 Json = dict[str, Any]
+# So long those wait who come first for the list of a kind; it goes on without them, and they come again.
+_PATIENCE_S = 2.0
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -38,6 +41,13 @@ class Ended(Struct, frozen=True):
     digest: str
 
 
+class _Asking(Struct, frozen=True):
+    """A list that is under way, and until when those who came for it wait."""
+
+    task: asyncio.Task[dict[str, Json | Ended]]
+    until: float
+
+
 class Writer:
     """Remembers which kinds have their status in the object itself, and, of those it has not written to yet, what was
     there when the kind was first asked for: what a process before this one wrote is not written again."""
@@ -46,7 +56,7 @@ class Writer:
         self._hub = hub
         self._subresource: dict[str, str] = {}
         self._found: dict[str, dict[str, Json | Ended]] = {}
-        self._asking = asyncio.Lock()
+        self._asking: dict[str, _Asking] = {}
 
     async def write(self, place: Place, shown: Json | None, step: Callable[[Json], Json]) -> Json | None:
         """Shows what `step` makes of what is shown; returns what is shown then, None when the object is not there any
@@ -100,11 +110,26 @@ class Writer:
         return False
 
     async def _kind(self, kind: str) -> dict[str, Json | Ended]:
-        """The statuses of a kind by uid, as they were when this was first asked; of an end, which one."""
-        async with self._asking:
-            if kind not in self._found:
-                self._found[kind] = await self._list(kind)
+        """The statuses of a kind by uid, as they were when this was first asked; of an end, which one. Unreachable
+        while the list takes long: no other status waits for it."""
+        if kind not in self._found:
+            if kind not in self._asking:
+                self._asking[kind] = _Asking(asyncio.create_task(self._list(kind)), self._now() + _PATIENCE_S)
+            asking = self._asking[kind]
+            await asyncio.wait((asking.task,), timeout=max(asking.until - self._now(), 0))
+            if not asking.task.done():
+                raise Unreachable(f"the {kind} objects of the hub are still being listed; trying again later")
+            self._found.setdefault(kind, asking.task.result())
+            self._asking.pop(kind, None)
         return self._found[kind]
+
+    def end(self) -> None:
+        for asking in self._asking.values():
+            asking.task.cancel()
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
 
     async def _list(self, kind: str) -> dict[str, Json | Ended]:
         found: dict[str, Json | Ended] = {}

@@ -64,6 +64,7 @@ class Mirror:
         self._due: list[str] = []
         self._news = asyncio.Event()
         self._line: asyncio.Queue[str] = asyncio.Queue()
+        self._group = asyncio.TaskGroup()
 
     def saw(self, job: Job, attempt: int, cluster: str, manifest: Json) -> None:
         """What the object of an attempt shows; passed over unless it is the job's present attempt."""
@@ -142,9 +143,15 @@ class Mirror:
             self._news.set()
 
     async def run(self) -> None:
-        async with asyncio.TaskGroup() as group:
+        try:
+            await self._run()
+        finally:
+            self._writer.end()
+
+    async def _run(self) -> None:
+        async with asyncio.TaskGroup() as self._group:
             for _ in range(AT_ONCE):
-                group.create_task(vital("mirror: work", self._work()))
+                self._group.create_task(vital("mirror: work", self._work()))
             while True:
                 await self._news.wait()
                 await self._clock.sleep(_SETTLE_S)
@@ -162,10 +169,16 @@ class Mirror:
                 line.shown = await self._writer.write(line.place, line.shown, step)
             except Unreachable as error:
                 log.info("waiting", service=final.SERVICE, cause=str(error))
-                await self._clock.sleep(_AGAIN_S)
-                line.next = line.next or step
+                line.next, line.waiting = line.next or step, [*waiting, *line.waiting]
+                self._group.create_task(self._again(line))
+                continue
             line.waiting = [*waiting, *line.waiting]
             self._written(line)
+
+    async def _again(self, line: _Line) -> None:
+        """Later, and meanwhile others are written."""
+        await self._clock.sleep(_AGAIN_S)
+        self._written(line)
 
     def _written(self, line: _Line) -> None:
         line.queued = False

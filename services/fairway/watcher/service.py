@@ -84,7 +84,7 @@ class Eyes:
                 keys = frozenset(f"{job}/{attempt} {uid}" for job, attempt, uid in there.values())
                 inbox.put(Listed(cluster=cluster.name, kind=kind, keys=keys))
                 continue
-            seen, was = observed(cluster.name, change, self._key), there.pop((change.namespace, change.name), None)
+            seen, was = self._observed(cluster.name, change), there.pop((change.namespace, change.name), None)
             if was is not None and (seen is None or was[:2] != (seen.job, seen.attempt)):
                 # Without its labels, or with others, it is as good as gone.
                 inbox.put(_seen(cluster.name, change, *was[:2], gone=True))
@@ -92,10 +92,21 @@ class Eyes:
                 continue
             if not seen.gone:
                 there[change.namespace, change.name] = (seen.job, seen.attempt, whose.uid_of(change.manifest))
-            doubt = None if seen.gone else self.suspicion.doubt(change.manifest)
             if seen.gone:
                 self.suspicion.forget(change.manifest)
-            inbox.put(msgspec.structs.replace(seen, doubt=doubt or None, place=next(self._places)))
+            inbox.put(msgspec.structs.replace(seen, place=next(self._places)))
+
+    def _observed(self, cluster: str, change: Change) -> Observed | None:
+        """With the doubt about it. None as well for what has not even the form of an object: a member's API may answer
+        anything."""
+        try:
+            seen = observed(cluster, change, self._key)
+            doubt = self.suspicion.doubt(change.manifest) if seen is not None and not seen.gone else None
+            return seen and msgspec.structs.replace(seen, doubt=doubt)
+        except (TypeError, AttributeError, KeyError, ValueError, RecursionError) as error:
+            where = {"kind": change.kind, "namespace": change.namespace, "name": change.name}
+            log.warning("passed over", service=SERVICE, cluster=cluster, cause=repr(error)[:500], **where)
+            return None
 
 
 def observed(cluster: str, change: Change, key: bytes) -> Observed | None:

@@ -1,0 +1,62 @@
+"""What a member in pull mode says of its objects: noted, so that what vanished in a gap can be told, and believed as
+far as it has the form of an object."""
+
+from typing import Any
+
+import msgspec
+
+from fairway.domain.decoding import decoded
+from fairway.runtime.cluster_port import Change
+from fairway.runtime.foreign_json import readable
+from fairway.runtime.ports import Unreachable
+
+Json = dict[str, Any]
+# What was told of an object: its uid, and Fairway's labels.
+Told = dict[tuple[str, str], tuple[str, dict[str, str]]]
+_OURS = "fairway.io/"
+_encode = msgspec.json.Encoder().encode
+_object = msgspec.json.Decoder(Json).decode
+
+
+def sound(manifest: Json | None, cluster: str) -> Json | None:
+    """The same, cut where it is nested too deeply. Unreachable for what is no manifest, or no JSON could say."""
+    if manifest is None:
+        return None
+    try:
+        text = _encode(manifest)
+        cut = readable(text)
+        return decoded(_object, cut) if cut is not text or not isinstance(manifest, dict) else manifest
+    except (RecursionError, TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise Unreachable(f"{cluster}: an answer that makes no sense: {error}") from error
+
+
+def noted(change: Change, told: Told, cluster: str) -> list[Change]:
+    """What is to be told of a change. Unreachable when it makes no sense."""
+    try:
+        return _noted(change, told, cluster)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Unreachable(f"{cluster}: an object that makes no sense: {error!r}") from error
+
+
+def _noted(change: Change, told: Told, cluster: str) -> list[Change]:
+    """Another uid under the same name: the former object is gone, though nobody said so."""
+    if change.synced:
+        return [change]
+    manifest = sound(change.manifest, cluster)
+    if manifest is not change.manifest:
+        change = msgspec.structs.replace(change, manifest=manifest)
+    key = (change.namespace, change.name)
+    if change.gone:
+        told.pop(key, None)
+        return [change]
+    metadata = change.manifest.get("metadata") or {}
+    uid, labels = metadata.get("uid", ""), metadata.get("labels") or {}
+    former = told.get(key)
+    told[key] = (uid, {name: labels[name] for name in labels if name.startswith(_OURS)})
+    return [vanished(change.kind, key, former), change] if former and former[0] != uid else [change]
+
+
+def vanished(kind: str, key: tuple[str, str], what: tuple[str, dict[str, str]]) -> Change:
+    (namespace, name), (uid, labels) = key, what
+    metadata = {"namespace": namespace, "name": name, "uid": uid, "labels": labels}
+    return Change(kind, namespace, name, {"metadata": metadata}, gone=True)

@@ -1,0 +1,68 @@
+"""An object that is nested so deeply that no reader follows it, on the hub or in a member: everything else goes on."""
+
+import json
+
+import pytest
+from fleet import KINDS, Api, RealFleet, in_namespace, namespace, until
+from tries import Json, job, policy, tried
+
+WORKFLOWS = KINDS["Workflow"]
+
+
+def nested(hub: Api, where: str, name: str, levels: int, **labels: str) -> None:
+    """As text: no encoder of Python's would write it. `x` says what is nested in the arguments."""
+    what: Json = job("Workflow", where, name)
+    what["metadata"]["labels"] = labels
+    what["spec"] |= {"suspend": True, "arguments": {"x": "NESTED"}}
+    deep = '{"a":' * levels + "1" + "}" * levels
+    text = json.dumps(what).replace('"NESTED"', deep)
+    answer = hub.http.post(
+        f"/apis/{in_namespace(WORKFLOWS, where)}", content=text, headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 201, answer.text[:300]
+
+
+def gone(api: Api, where: str, name: str) -> None:
+    """Whoever lists the kind with Python afterwards could not read it either."""
+    assert api.http.delete(f"/apis/{in_namespace(WORKFLOWS, where, name)}").status_code in (200, 202)
+
+
+@pytest.mark.parametrize("levels", [400, 960, 1_500, 5_000])
+def test_a_workflow_on_the_hub_that_nobody_can_read_is_refused_and_others_run(
+    fleet: RealFleet, tenant: str, levels: int
+) -> None:
+    what = job("Workflow", tenant, "deep")
+    fleet.hub.apply(policy(what, "north"))
+    nested(fleet.hub, tenant, "deep", levels)
+    nested(fleet.hub, tenant, "waiting", levels)
+    try:
+        one = tried(fleet, job("Job", tenant), "north")
+        one.runs_in("north")
+
+        def said() -> list[str]:
+            events = fleet.hub.items(f"v1/namespaces/{tenant}/events")
+            about = [event for event in events if event["involvedObject"]["name"] == "deep"]
+            return [event["message"] for event in about if "nested deeper than 64 levels" in event["message"]]
+
+        until(said, "an Event on the object says why it is refused")
+    finally:
+        gone(fleet.hub, tenant, "deep")
+        gone(fleet.hub, tenant, "waiting")
+
+
+def test_a_workflow_of_a_member_that_nobody_can_read_hides_no_job_of_it(fleet: RealFleet, tenant: str) -> None:
+    north, spare = fleet.members["north"], f"{tenant[:40]}-spare"
+    north.create("v1/namespaces", namespace(spare))
+    labels = {"fairway.io/managed": "true", "fairway.io/job": "x", "fairway.io/attempt": "1"}
+    nested(north, spare, "deep", 1_500, **labels)
+    try:
+        one = tried(fleet, job("Workflow", tenant), "north")
+        one.runs_in("north", 1)
+    finally:
+        gone(north, spare, "deep")
+        north.delete(f"v1/namespaces/{spare}")
+
+
+def test_the_hub_has_the_namespaces_that_settings_are_taken_from(fleet: RealFleet) -> None:
+    found = {one["metadata"]["name"] for one in fleet.hub.items("v1/namespaces")}
+    assert {"kube-system", "kube-queue"} <= found

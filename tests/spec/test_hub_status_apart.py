@@ -1,0 +1,47 @@
+"""A kind of the hub that cannot be listed holds up the statuses of that kind alone."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from hub_mirror import House, Hub, opened
+from lives import running
+
+from fairway.runtime.cluster_port import Change
+from fairway.watcher import hub_writes, reflect
+
+WORKFLOW = "Workflow.argoproj.io/v1alpha1"
+UP = {"active": 1, "ready": 1}
+
+
+@pytest_asyncio.fixture
+async def house() -> AsyncIterator[House]:
+    async with opened() as house:
+        yield house
+
+
+async def test_a_list_that_does_not_end_holds_up_no_other_kind(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed, plain = asyncio.Event(), house.hub.watch
+
+    async def watch(kind: str) -> AsyncGenerator[Change, None]:
+        if kind == WORKFLOW:
+            await listed.wait()
+        async for change in plain(kind):
+            yield change
+
+    monkeypatch.setattr(Hub, "watch", staticmethod(watch), raising=False)
+    monkeypatch.setattr(hub_writes, "_PATIENCE_S", 0.2, raising=False)
+    monkeypatch.setattr(reflect, "_AGAIN_S", 0.05)
+    flow: dict[str, Any] = {"phase": "Running", "progress": "1/2"}
+    names = [f"flow-{number}" for number in range(reflect.AT_ONCE + 4)]
+    for name in names:
+        await house.make(name, WORKFLOW)
+        house.saw(house.job(running(), name, WORKFLOW), flow)
+    await asyncio.sleep(0.2)  # all of them are in hand, or wait
+    house.saw(house.job(running()), UP)
+    assert await house.shows(active=1) == UP
+    listed.set()
+    for name in names:
+        await house.shows(name, WORKFLOW, **flow)
