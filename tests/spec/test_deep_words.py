@@ -14,11 +14,10 @@ from fairway.adapters.nats_wire import Arrived
 from fairway.app.dlq_show import _message, _readable
 from fairway.domain.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
-from fairway.gateway.hub_settings import _complaint
 from fairway.gateway.narrator import _message as _narrated
 from fairway.gateway.stream import _passed_over, event
 from fairway.runtime import letters
-from fairway.runtime.catalog import setting
+from fairway.runtime.catalog import complaint, setting
 from fairway.runtime.dead_letters import asker
 from fairway.runtime.past import rebuild_of
 from fairway.runtime.ports import Delivery, Outgoing
@@ -49,7 +48,7 @@ READERS: dict[str, tuple[Callable[[bytes], Any], Any]] = {
     "the story": (lambda data: _read(told(data)), None),
     "a rebuild": (lambda data: rebuild_of(told(data)), None),
     "a setting": (lambda data: setting(told(data)), None),
-    "a refused setting": (lambda data: _complaint(told(data)), None),
+    "a refused setting": (lambda data: complaint(told(data)), None),
     "an event": (lambda data: event(told(data)), b""),
     "whether an event is told": (lambda data: _passed_over(SETS, told(data)), False),
     "the hub's narrator": (lambda data: _narrated(told(data)), None),

@@ -6,7 +6,8 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
-T, Given = TypeVar("T"), TypeVar("Given")
+T = TypeVar("T")
+Given = TypeVar("Given")
 Text = bytes | str | msgspec.Raw
 
 

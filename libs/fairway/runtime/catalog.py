@@ -48,6 +48,17 @@ def setting(said: Delivery) -> tuple[fleet.Configured, dict[str, Any] | None] | 
         return None
 
 
+def complaint(said: Delivery) -> tuple[str, str, str] | None:
+    """Kind, namespace and name of the object that this message of CONFIG says was refused, and is so still."""
+    try:
+        refused = _decode(said.data)
+    except msgspec.DecodeError:
+        return None
+    if not isinstance(refused, fleet.ConfigRefused) or not refused.reasons:
+        return None
+    return refused.kind, refused.namespace, refused.name
+
+
 def _place_of(message: fleet.Configured) -> str:
     return subjects.config(message.kind, message.namespace, message.name)
 

@@ -7,7 +7,6 @@ import msgspec
 import structlog
 
 from fairway.domain.decision import Say
-from fairway.domain.decoding import decoder
 from fairway.domain.quota_tree import ALLOW_NAMESPACES
 from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces, reserved_reason
 from fairway.gateway import hub_objects
@@ -19,11 +18,10 @@ from fairway.gateway.policy_limits import beyond
 from fairway.gateway.post import Outbox, Post
 from fairway.gateway.settling import named_settings
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
-from fairway.runtime.catalog import setting
+from fairway.runtime.catalog import complaint, setting
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
 from fairway.runtime.narrate import reason
-from fairway.runtime.ports import Delivery
 from fairway.wire import fleet, subjects
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, is_policy, read_policy
@@ -36,16 +34,6 @@ _LINE_OF_NOBODY = Standing(
     f"in force in the whole fleet; its annotation {ALLOW_NAMESPACES} lists no namespace, so that jobs may name it only "
     "if a TenantProfile lists it or the quota leaf that it stands for is theirs",
 )
-_decode = decoder(fleet.ConfigRefused)
-
-
-def _complaint(said: Delivery) -> Key | None:
-    """The object that this message says was refused, and has not been taken since."""
-    try:
-        refused = _decode(said.data)
-    except msgspec.DecodeError:
-        return None
-    return (refused.kind, refused.namespace, refused.name) if refused.reasons else None
 
 
 class InForce(msgspec.Struct, frozen=True):
@@ -104,7 +92,7 @@ class HubSettings:
         async for one in self._world.bus.history(subjects.CONFIG, last=True):
             if (found := setting(one)) is not None:
                 self._remember(*found, one.sequence)
-            elif (refused := _complaint(one)) is not None:
+            elif (refused := complaint(one)) is not None:
                 self._complaints.add(refused)
 
     def _remember(self, message: fleet.Configured, manifest: dict[str, Any] | None, sequence: int) -> None:

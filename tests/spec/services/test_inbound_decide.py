@@ -19,7 +19,7 @@ from fairway.wire import fleet, inbound, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code
-from fairway.workloads.door import DEEPEST, depth
+from fairway.workloads.door import DEEPEST, too_deep
 
 NOW = T0 + 9 * S
 MINE = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "train", "namespace": "team-a"}}
@@ -185,7 +185,8 @@ DEEP = {
 @pytest.mark.parametrize("heard", DEEP.values(), ids=list(DEEP))
 def test_what_is_nested_too_deeply_is_refused_to_its_tenant_and_goes_no_further(heard: Heard) -> None:
     message = said(decide(Given(), heard, NOW))
-    assert max(depth(bytes(one)) for one in (message.manifest, *message.policies)) == DEEPEST + 1
+    deep = [bytes(one) for one in (message.manifest, *message.policies) if too_deep(bytes(one))]
+    assert deep and max(one.count(b"[") + one.count(b"{") for one in deep) == DEEPEST + 1
     seen = understand(message, "m-1", 7, Catalog())
     assert seen.spec is None and seen.tenant == "team-a"
     assert f"nested deeper than {DEEPEST} levels" in seen.reasons[0].text and seen.reasons[0].remedy
