@@ -35,6 +35,9 @@ class QuotaNode(Struct, frozen=True, omit_defaults=True):
 
 
 QuotaPath = tuple[QuotaNode, ...]
+# By identity: a tree is never changed. It is kept with what was found in it, so that no other one gets its id.
+_trees: dict[int, tuple[QuotaNode, dict[str, QuotaPath]]] = {}
+_MOST_TREES = 8
 
 
 def leaves(tree: QuotaNode) -> Iterator[QuotaPath]:
@@ -66,7 +69,21 @@ def leaf_of(tree: QuotaNode, namespace: str, labels: Mapping[str, str]) -> Quota
     named = next((labels[label] for label in QUOTA_LABELS if labels.get(label)), "")
     if named:
         return leaf_named(tree, named)
-    return next((path for path in leaves(tree) if namespace in path[-1].namespaces), None)
+    return _by_namespace(tree).get(namespace)
+
+
+def _by_namespace(tree: QuotaNode) -> dict[str, QuotaPath]:
+    """The first leaf of each namespace. Every job asks for its own, of the one tree that is in force."""
+    known = _trees.get(id(tree))
+    if known is None:
+        if len(_trees) >= _MOST_TREES:
+            _trees.clear()
+        found: dict[str, QuotaPath] = {}
+        for path in leaves(tree):
+            for namespace in path[-1].namespaces:
+                found.setdefault(namespace, path)
+        known = _trees[id(tree)] = (tree, found)
+    return known[1]
 
 
 def ever_fits(path: QuotaPath, request: Mapping[str, int]) -> Reason | None:

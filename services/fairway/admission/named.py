@@ -86,12 +86,11 @@ def _wish(policy: Policy) -> tuple[Any, ...]:
 
 def placement_of(policy: Policy, settings: Settings, mine: Tenancy) -> Placement:
     """Where the policy lets the job run, within the clusters that its namespace may use."""
-    known = sorted(settings.clusters)
     names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
     field = "spec.placement.clusterAffinity.clusterNames"
-    if unknown := sorted(names.difference(known)):
+    if unknown := sorted(names.difference(settings.clusters)):
         # Which clusters there are besides is no business of a tenant that is bound to some.
-        has = [name for name in known if name in mine.clusters or not mine.clusters]
+        has = [name for name in sorted(settings.clusters) if name in mine.clusters or not mine.clusters]
         text = f"{policy.title} names {', '.join(unknown)}; the fleet has {', '.join(has) or 'no clusters yet'}"
         raise Refused(Reason(Code.UNKNOWN_CLUSTER, text, field, "name clusters it has"))
     placement = bounded(policy.placement, mine.clusters)
