@@ -1,6 +1,7 @@
 """Objects of the hub as values: which are watched, what of them is passed on, and what is wrong with them. Pure."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -17,7 +18,7 @@ from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads import tenant_profile
 from fairway.workloads.fields import Field, Problems
 from fairway.workloads.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, is_policy, read_policy
-from fairway.workloads.queues import read_queue
+from fairway.workloads.queues import queue_of, read_queue
 from fairway.workloads.quota import read_quota_tree
 from fairway.workloads.registry import KINDS, read_unchecked, status
 
@@ -55,8 +56,8 @@ WATCHED = (*SETTINGS, NAMESPACE)
 WIDE = frozenset({CLUSTER_WIDE, CLASS, tenant_profile.KIND})
 
 
-class HubObject(Struct, frozen=True):
-    """`kind` is the key of its kind, `Kind.group/version`."""
+class HubObject(Struct, frozen=True, dict=True):
+    """`kind` is the key of its kind, `Kind.group/version`. The manifest is never changed."""
 
     kind: str
     namespace: str
@@ -85,6 +86,21 @@ class HubObject(Struct, frozen=True):
     def only(self) -> str:
         """What there can be only one of its kind for."""
         return {TREE: "the whole fleet", QUEUE: "each name in the whole fleet"}.get(self.plain, "each name")
+
+    @cached_property
+    def digest(self) -> str:
+        """The same for the same wish, whatever the API server did to the object meanwhile."""
+        return sha256(_encode(cleaned(self.manifest))).hexdigest()
+
+    @cached_property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """Kind and name of the settings that a job's object names; none of one that is refused anyway."""
+        try:
+            class_name = read_unchecked(cleaned(self.manifest)).priority_class
+        except Refused:
+            return ()
+        wanted = ((QUEUE, queue_of(self.manifest)), (CLASS, class_name))
+        return tuple((kind, name) for kind, name in wanted if name)
 
 
 def place_of(key: Key) -> Key:
@@ -124,11 +140,6 @@ def cleaned(manifest: Json, keep_version: bool = False) -> Json:
         if not kept:
             del meta["annotations"]
     return {**copy, "metadata": meta}
-
-
-def digest(manifest: Json) -> str:
-    """The same for the same wish, whatever the API server did to the object meanwhile."""
-    return sha256(_encode(cleaned(manifest))).hexdigest()
 
 
 def problems_of(one: HubObject, admin: frozenset[str] = SYSTEM_NAMESPACES.admin) -> tuple[Reason, ...]:
@@ -171,7 +182,7 @@ def configured(one: HubObject, who: Actor, now: int) -> Say:
     message = fleet.Configured(
         at=now, kind=one.plain, namespace=one.namespace, name=one.name, manifest=manifest, who=who
     )
-    name = message_id("configured", *one.key, version, digest(one.manifest))
+    name = message_id("configured", *one.key, version, one.digest)
     return Say(name, subjects.config(*one.key), message)
 
 
@@ -188,7 +199,7 @@ def not_taken(one: HubObject, reasons: tuple[Reason, ...], now: int) -> Say:
     message = fleet.ConfigRefused(at=now, kind=one.plain, namespace=one.namespace, name=one.name, reasons=reasons)
     version = (one.manifest.get("metadata") or {}).get("resourceVersion", "")
     subject = subjects.config(f"refused:{one.plain}", one.namespace, one.name)
-    return Say(message_id("refused", *one.key, version, digest(one.manifest), len(reasons)), subject, message)
+    return Say(message_id("refused", *one.key, version, one.digest, len(reasons)), subject, message)
 
 
 def ended(one: HubObject) -> bool:

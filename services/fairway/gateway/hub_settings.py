@@ -13,10 +13,9 @@ from fairway.gateway import hub_objects
 from fairway.gateway.conditions import IN_FORCE, Conditions, Standing, ready_of
 from fairway.gateway.decide import of_hub
 from fairway.gateway.hub_events import Announcer, note_of
-from fairway.gateway.hub_objects import QUEUE, WATCHED, HubObject, Key, digest, hub_object, only_named
+from fairway.gateway.hub_objects import QUEUE, WATCHED, HubObject, Key, hub_object, only_named
 from fairway.gateway.policy_limits import beyond
 from fairway.gateway.post import Outbox, Post
-from fairway.gateway.settling import named_settings
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
 from fairway.runtime.catalog import complaint, setting
 from fairway.runtime.cluster_port import Change
@@ -72,7 +71,7 @@ class HubSettings:
         namespace that it is in, where no job may be."""
         if self.foreign(one):
             return (("Namespace", one.namespace), reserved_reason(one.namespace))
-        for kind, name in named_settings(one):
+        for kind, name in one.settings:
             if not self.in_force(kind, name):
                 code = Code.UNKNOWN_QUEUE if kind == QUEUE else Code.UNKNOWN_PRIORITY_CLASS
                 remedy = f"create the {kind}, or name another one or none"
@@ -99,7 +98,7 @@ class HubSettings:
         kind = f"{message.kind}.{(manifest or {}).get('apiVersion', '')}"
         if manifest is not None and kind in WATCHED:
             key = (message.kind, message.namespace, message.name)
-            self._in_force[key] = InForce(kind, digest(manifest), sequence)
+            self._in_force[key] = InForce(kind, hub_object(kind, manifest).digest, sequence)
             self._holders[hub_objects.place_of(key)] = key
             if is_policy(manifest):
                 self._room.recall(key, manifest)
@@ -141,12 +140,12 @@ class HubSettings:
         if hub_objects.misplaced(one.key, self._namespaces.admin):
             return False
         said = one.key not in self._complaints and (one.key in self._room.manifests or not is_policy(one.manifest))
-        return said and known.digest == digest(one.manifest)
+        return said and known.digest == one.digest
 
     def _beyond(self, one: HubObject) -> tuple[Reason, ...]:
         """Why it is too large; what is in force just so, since before this was asked, stays."""
         known = self._in_force.get(one.key)
-        if known is not None and (known.kind, known.digest) == (one.kind, digest(one.manifest)):
+        if known is not None and (known.kind, known.digest) == (one.kind, one.digest):
             return ()
         return beyond(one, self._room.together)
 
@@ -165,7 +164,7 @@ class HubSettings:
             await self._say(holder, hub_objects.withdrawn(holder, f"{known.digest}/{known.sequence}/{now}", now))
 
     async def _accept(self, one: HubObject) -> list[HubObject]:
-        mark = digest(one.manifest)
+        mark = one.digest
         await self._displace(one)
         known = self._in_force.get(one.key)
         if known is None or (known.kind, known.digest) != (one.kind, mark):
@@ -201,7 +200,7 @@ class HubSettings:
         kept = "; the last good one stays in force" if known is not None and known.kind == one.kind else ""
         text = f"{'; '.join(map(reason, reasons))}{kept}"
         self._conditions.say(one, Standing(False, reasons[0].code.value, text))
-        mark = f"{digest(one.manifest)}/{reasons[0].code.value}"
+        mark = f"{one.digest}/{reasons[0].code.value}"
         if self._refused.get((one.kind, one.key)) == mark:
             return
         await self._say(one.key, hub_objects.not_taken(one, reasons, self._world.clock.now()))

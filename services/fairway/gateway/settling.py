@@ -6,10 +6,7 @@ after the job that needs it, and has to reach admission before it. Pure.
 
 from collections.abc import Callable
 
-from fairway.gateway.hub_objects import CLASS, QUEUE, HubObject, cleaned
-from fairway.wire.reasons import Refused
-from fairway.workloads.queues import queue_of
-from fairway.workloads.registry import read_unchecked
+from fairway.gateway.hub_objects import HubObject
 
 # Objects of one file follow each other within some 20 ms; ten times that for a busy hub.
 SETTLE_MS = 250
@@ -37,14 +34,4 @@ class Settling:
         """Everything that it names is here."""
         if not self._named(one):
             return False
-        return all(self._in_force(kind, name) for kind, name in named_settings(one))
-
-
-def named_settings(one: HubObject) -> tuple[tuple[str, str], ...]:
-    """Kind and name of the settings that a job's object names; none of one that is refused anyway."""
-    try:
-        class_name = read_unchecked(cleaned(one.manifest)).priority_class
-    except Refused:
-        return ()
-    wanted = ((QUEUE, queue_of(one.manifest)), (CLASS, class_name))
-    return tuple((kind, name) for kind, name in wanted if name)
+        return all(self._in_force(kind, name) for kind, name in one.settings)

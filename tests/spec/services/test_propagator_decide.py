@@ -188,4 +188,3 @@ def test_what_is_there_from_before_is_removed() -> None:
     life.then(wire.Recall, cluster="c1", why=WHY)
     (asked,) = decide(of(life), heard(life), NOW).calls
     assert (asked.verb, asked.body.namespace) == ("delete", "kube-system")
-
