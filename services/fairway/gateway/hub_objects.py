@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from fairway.domain.decision import Say
+from fairway.domain.queues import QueueSpec
 from fairway.domain.tell import message_id
 from fairway.domain.tenancy import POD_SECURITY_LABELS, SYSTEM_NAMESPACES
 from fairway.gateway.decide import of_hub
@@ -93,6 +94,14 @@ class HubObject(Struct, frozen=True, dict=True):
         return sha256(_encode(cleaned(self.manifest))).hexdigest()
 
     @cached_property
+    def understood(self) -> tuple[object, tuple[Reason, ...]]:
+        """What it sets, as its reader understands it, or why it does not; neither of what is no setting."""
+        try:
+            return (SETTINGS[self.kind](self.manifest) if self.kind in SETTINGS else None), ()
+        except Refused as error:
+            return None, error.reasons
+
+    @cached_property
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Kind and name of the settings that a job's object names; none of one that is refused anyway."""
         try:
@@ -149,13 +158,7 @@ def problems_of(one: HubObject, admin: frozenset[str] = SYSTEM_NAMESPACES.admin)
         text = f"{one.plain} {one.namespace}/{one.name} would rule over all tenants, from where a tenant may be"
         remedy = f"apply it in {' or '.join(sorted(admin))}, and delete it here (FAIRWAY_ADMIN_NAMESPACES says where)"
         return (Reason(Code.FORBIDDEN, text, "metadata.namespace", remedy),)
-    if one.kind not in SETTINGS:
-        return ()
-    try:
-        SETTINGS[one.kind](one.manifest)
-    except Refused as error:
-        return error.reasons
-    return ()
+    return one.understood[1]
 
 
 def misplaced(key: Key, admin: frozenset[str]) -> bool:
@@ -237,10 +240,8 @@ def only_named(one: HubObject) -> bool:
 
 def open_to_nobody(one: HubObject) -> bool:
     """A good queue that names neither namespaces nor a leaf."""
-    if one.plain != QUEUE:
-        return False
-    queue = read_queue(one.manifest)
-    return not queue.allows and not queue.leaf
+    queue = one.understood[0]
+    return isinstance(queue, QueueSpec) and not queue.allows and not queue.leaf
 
 
 def leaving(one: HubObject) -> bool:

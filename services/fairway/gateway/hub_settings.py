@@ -22,8 +22,9 @@ from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
 from fairway.runtime.narrate import reason
 from fairway.wire import fleet, subjects
+from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, is_policy, read_policy
+from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, is_policy
 
 log = structlog.get_logger()
 _GOOD = Standing(True, IN_FORCE, "in force in the whole fleet")
@@ -178,9 +179,9 @@ class HubSettings:
             self._complaints.discard(one.key)
             await self._say(one.key, hub_objects.not_taken(one, (), self._world.clock.now()))
         self._say_good(one)
-        if not is_policy(one.manifest):
-            return self._room.came(one.plain, one.name)
-        return self._room.put(read_policy(one.manifest), policy_copy(one))
+        if isinstance(policy := one.understood[0], Policy):
+            return self._room.put(policy, policy_copy(one))
+        return self._room.came(one.plain, one.name)
 
     def _say_good(self, one: HubObject) -> None:
         """A write for each of ten thousand jobs with policies of their own would say what their bindings say anyway."""
