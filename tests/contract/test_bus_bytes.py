@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import cast
 
+import msgspec
 import pytest
 
 from fairway.adapters.embedded import nats_server
@@ -114,6 +115,23 @@ async def test_the_largest_message_there_can_be_is_read_in_its_place(tmp_path: P
         while len(seen) < len(sizes):
             seen.append(len((await asyncio.wait_for(anext(past), 10)).data) - 6)
         assert seen == sizes
+        await past.aclose()
+        await bus.close()
+
+
+async def test_of_messages_of_any_size_a_reader_asks_for_each_once(tmp_path: Path) -> None:
+    """Asked for twice, the last one is waited for in vain, while readers beside it may not ask."""
+    async with small_server(tmp_path) as (url, writer):
+        for n in range(5):
+            await stored(writer, large(1, 10, f"{SUBJECT}-{n}"))
+        bus = await NatsBus.connect(url, "reader")
+        asked = await writer.client.subscribe("$JS.API.CONSUMER.MSG.NEXT.JOBS.>")
+        await writer.client.flush()
+        past = reading(bus, "fairway.job.queue.>", last=True, live=True)
+        seen = [(await asyncio.wait_for(anext(past), 10)).id for _ in range(6)]
+        await asyncio.sleep(0.2)  # as long as another request would take
+        requests = [msgspec.json.decode((await asked.next_msg()).data) for _ in range(asked.pending_msgs)]
+        assert (seen[5], len([one for one in requests if one["batch"] == 1])) == ("", 5)
         await past.aclose()
         await bus.close()
 

@@ -81,13 +81,13 @@ class NatsSource:
         if not self._credit.wants or not self._nc.is_connected or self._asking or self._gap:
             return
         if self._credit.large or self._credit.singly:
+            self._asking = True  # here: whoever pulls before that task runs would start another one
             self._keep(self._pull_large())
             return
         await self._ask(self._credit.request())
 
     async def _pull_large(self) -> None:
         """One message of any size; of a connection's readers one at a time, until it has come."""
-        self._asking = True
         try:
             async with self._budget.one_large:
                 await self._ask(self._credit.request_large(self._budget.largest))
