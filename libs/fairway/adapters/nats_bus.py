@@ -165,9 +165,13 @@ class NatsBus:
             self._budget.give_back(share, seated=True)
             raise
         source = NatsSource(self._nc, self._wire, (stream, info.name), self._budget, share)
-        self._sources.append(source)
         pending = info.num_pending or 0
-        await source.open(singly=bool(pending) and config.deliver_policy is DeliverPolicy.LAST_PER_SUBJECT)
+        self._sources.append(source)
+        try:
+            await source.open(singly=bool(pending) and config.deliver_policy is DeliverPolicy.LAST_PER_SUBJECT)
+        except BaseException:
+            self._sources.remove(source)
+            raise
         return source, pending
 
     async def _leave(self, source: NatsSource) -> None:
