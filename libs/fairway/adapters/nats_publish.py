@@ -43,8 +43,11 @@ class _Ack(Struct):
 
 
 class Stored(Struct):
+    """A message as it stands in a stream; its headers are what anybody wrote."""
+
     subject: str = ""
     data: bytes = b""
+    hdrs: bytes = b""
 
 
 class _Answer(Struct):
