@@ -141,7 +141,9 @@ class Reflector:
                         left.discard((change.namespace, change.name))
                         yield change
                 left.difference_update(page.left_out)
-                version, self._cause = page.metadata.version, "not all pages of it have been read yet"
+                version = page.metadata.version
+                if not self._synced:  # a list made anew changes what is known, page by page
+                    self._cause = "not all pages of it have been read yet"
         for key in sorted(left):
             yield self._vanished(key)
         self._version, self._cause = version, ""
@@ -202,7 +204,7 @@ class Reflector:
             log.info("kind not served", kind=self._scope.kind)
         if not self._synced:
             changes.append(Change(self._scope.kind, synced=True))
-        self._synced, self._version = True, ""
+        self._synced, self._version, self._cause = True, "", ""
         return changes
 
     def _line(self, data: bytes) -> Line[dict[str, Any]]:
@@ -217,6 +219,8 @@ class Reflector:
         self._age = 0.0
         if isinstance(error, TooLarge | Unreadable):
             self._cause = str(error)
+        elif isinstance(error, Unreachable):
+            self._cause = ""
         if isinstance(error, Refusal):
             # 410: the version is too old. Whatever else is refused is asked anew from the start as well.
             self._version = ""
