@@ -42,16 +42,17 @@ async def test_a_kind_that_cannot_be_listed_is_named() -> None:
 
 
 async def test_one_that_could_not_be_listed_and_is_gone_is_not_named_any_more() -> None:
-    absent = {"name": "absents", "kind": "Absent", "namespaced": True}
-    resources = [absent]
+    resource = {"resource": "absents", "responseKind": {"kind": "Absent"}, "scope": "Namespaced"}
+    version = {"version": "v1", "resources": [resource]}
+    served = [{"metadata": {"name": "example.org"}, "versions": [version]}]
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
-        discovery = request.path == "/apis/example.org/v1"
-        return json({"resources": resources}) if discovery else web.Response(body=b"<html>")
+        discovery = request.path == "/apis"
+        return json({"kind": "APIGroupDiscoveryList", "items": served}) if discovery else web.Response(body=b"<html>")
 
     async with api(answer) as (_, cluster), watched(cluster, CRD_KIND):
-        await until(lambda: bool(cluster.lacking()))
-        resources.clear()
+        await until(lambda: "the API's answer is no list" in "".join(cluster.lacking()))
+        served.clear()
         await until(lambda: not cluster.lacking())
 
 
