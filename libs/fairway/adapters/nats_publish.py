@@ -153,7 +153,8 @@ class Publisher:
         for name, message in names.items():
             ack = window.odd.get(name)
             if ack is not None and ack.duplicate and ack.error is None:
-                repeats.append((message, ack))
+                if not message.unguessable:
+                    repeats.append((message, ack))
             elif ack is not None and ack.error is not None and ack.error.err_code in _NEVER:
                 self._never(tried, message, ack.error.description)
             else:

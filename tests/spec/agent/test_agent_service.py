@@ -11,7 +11,7 @@ from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import CountingIds, ManualClock, settle
 from fairway.agent import Agent, Settings
 from fairway.runtime.cluster_port import Change
-from fairway.runtime.ports import Unreachable
+from fairway.runtime.ports import Ids, Unreachable
 from fairway.wire import subjects
 from fairway.wire.capacity import Taint
 from fairway.wire.fleet import Configured, Report
@@ -71,9 +71,10 @@ class StoryCluster:
 class Scene:
     """An agent, and what it has said since it was last asked."""
 
-    def __init__(self, settings: Settings = SETTINGS) -> None:
+    def __init__(self, settings: Settings = SETTINGS, ids: Ids | None = None) -> None:
         self.cluster, self.bus, self.clock = StoryCluster(), MemoryBus(), ManualClock(1_000)
-        self.agent = Agent(self.cluster, self.bus, self.clock, CountingIds("epoch"), settings)  # type: ignore[arg-type]  # reads only
+        ids = ids or CountingIds("epoch")
+        self.agent = Agent(self.cluster, self.bus, self.clock, ids, settings)  # type: ignore[arg-type]  # reads only
         self._heard = 0
 
     async def said(self) -> list[Report]:
@@ -231,3 +232,30 @@ async def test_an_agent_that_starts_before_its_cluster_waits_for_it() -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     await settle()
+
+
+class Told:
+    """The ids of an agent whose first one everybody knows, as its messages tell it."""
+
+    def __init__(self, own: str) -> None:
+        self._left = ["known to all", own]
+
+    def new(self) -> str:
+        return self._left.pop(0)
+
+
+async def test_nobody_derives_the_ids_of_its_messages_from_what_it_said() -> None:
+    """Whoever may publish beside it could keep what it says next from being stored."""
+    ids: list[set[str]] = []
+    for own in ("north-1", "north-2"):
+        scene = Scene(ids=Told(own))
+        task = asyncio.create_task(scene.agent.run())
+        scene.cluster.nodes("n1")
+        scene.cluster.synced()
+        await scene.after(20)
+        said = [one for stream in (subjects.CONFIG, subjects.CLUSTERS) for one in scene.bus.stored(stream)]
+        assert len(said) > 3 and not [one for one in said if own.encode() in one.data]
+        ids.append({one.id for one in said})
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert ids[0].isdisjoint(ids[1])
