@@ -30,8 +30,8 @@ log = structlog.get_logger()
 # server some hundred bytes for each; what is in hand is bounded by how much is asked for.
 _MOST_UNANSWERED = 1_000_000
 _FETCH_WAIT_S = 5.0
-# On the way at once: the server asks nobody how large an answer may be, so few of them. As large as a door takes one, with
-# what base64 adds where it is read back, they are less than two of what Fairway's servers take (nats_credit.py).
+# On the way at once: the server asks nobody how large an answer may be, so few of them. As large as a door takes one,
+# with what base64 adds where it is read back, they are less than two of what Fairway's servers take (nats_credit.py).
 _FETCHES = 8
 # The bytes of a stream are more than the server has left to promise.
 _NO_ROOM = 10047

@@ -48,8 +48,8 @@ class Agent:
     def __init__(self, cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: Settings) -> None:
         self._cluster, self._bus, self._clock, self._settings = cluster, bus, clock, settings
         self._epoch = ids.new()
-        # In every message's id and nowhere else. Other members publish into the same streams: who could tell the next id
-        # would have it taken for said, and a member may not read back what a stream has under it.
+        # In every message's id and nowhere else. Other members publish into the same streams: who could tell the next
+        # id would have it taken for said, and a member may not read back what a stream has under it.
         self._secret = ids.new()
         self._sequence = 0
         self._seen = Seen()
