@@ -19,13 +19,11 @@ from fairway.adapters.kubernetes_kinds import Kinds, NotServed, Resource
 from fairway.adapters.kubernetes_list import Pages
 from fairway.adapters.kubernetes_said import Status, Unreadable
 from fairway.adapters.kubernetes_shape import Line, Shape
+from fairway.adapters.told import Told, remember, vanished
 from fairway.runtime.cluster_port import Change, ClusterRefused
 from fairway.runtime.ports import Unreachable
 
 log = structlog.get_logger()
-_OURS = "fairway.io/"
-# One for the thousands of objects that are not Fairway's; nobody changes it.
-_NONE: dict[str, str] = {}
 
 
 class Pace(Struct, frozen=True):
@@ -76,7 +74,7 @@ class Reflector:
     def __init__(self, http: Http, kinds: Kinds, scope: Scope, pace: Pace, shape: Shape) -> None:
         self._http, self._kinds, self._scope, self._pace, self._shape = http, kinds, scope, pace, shape
         self._rng = http.rng
-        self._told: dict[tuple[str, str], tuple[str, dict[str, str]]] = {}
+        self._told: Told = {}
         self._version = ""
         self._synced = False
         self._pages = Pages(http, shape, scope.kind, pace.page)
@@ -180,22 +178,13 @@ class Reflector:
         return [Change(self._scope.kind, *key, line.object, gone=True)]
 
     def _seen(self, manifest: dict[str, Any]) -> list[Change]:
-        """Another uid under the same name: the former object is gone, though nobody said so."""
-        key, metadata = _key(manifest), manifest["metadata"]
-        changes = [Change(self._scope.kind, *key, manifest)]
-        uid = metadata.get("uid", "")
-        if key in self._told and self._told[key][0] != uid:
-            changes.insert(0, self._vanished(key))
-        labels = metadata.get("labels") or {}
-        ours = {name: labels[name] for name in labels if name.startswith(_OURS)}
-        self._told[key] = (uid, ours or _NONE)
-        return changes
+        key = _key(manifest)
+        change = Change(self._scope.kind, *key, manifest)
+        former = remember(self._told, key, manifest["metadata"])
+        return [change] if former is None else [vanished(change.kind, key, former), change]
 
     def _vanished(self, key: tuple[str, str]) -> Change:
-        uid, labels = self._told.pop(key)
-        namespace, name = key
-        metadata = {"namespace": namespace, "name": name, "uid": uid, "labels": {**labels}}
-        return Change(self._scope.kind, namespace, name, {"metadata": metadata}, gone=True)
+        return vanished(self._scope.kind, key, self._told.pop(key))
 
     def _nothing(self) -> list[Change]:
         """The kind is not served: nothing of it exists."""

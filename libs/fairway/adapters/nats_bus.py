@@ -34,7 +34,7 @@ _FETCH_WAIT_S = 5.0
 # with what base64 adds where it is read back, they are less than two of what Fairway's servers take (nats_credit.py).
 _FETCHES = 8
 # The bytes of a stream are more than the server has left to promise.
-_NO_ROOM = 10047
+NO_ROOM = 10047
 
 
 def addresses(url: str) -> list[str]:
@@ -96,7 +96,7 @@ class NatsBus:
             try:
                 await self._provision(stream, replicas)
             except APIError as error:
-                if error.err_code != _NO_ROOM or not stream.least:
+                if error.err_code != NO_ROOM or not stream.least:
                     raise
                 log.warning("a stream has less room than it should", stream=stream.name, bytes=stream.least)
                 await self._provision(msgspec.structs.replace(stream, max_bytes=stream.least), replicas)
