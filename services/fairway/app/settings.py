@@ -119,13 +119,8 @@ def _limits(text: Callable[[str, str], str]) -> HttpLimits:
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
-    """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
-    FAIRWAY_HTTP_PORT, FAIRWAY_HTTP_KEY_FILE, FAIRWAY_HTTP_HOSTS, FAIRWAY_HTTP_TRUSTED_PROXIES, FAIRWAY_REPLICAS,
-    FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE, FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR,
-    FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE, FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB, FAIRWAY_FLEET_KEY_FILE,
-    FAIRWAY_ADMIN_NAMESPACES, FAIRWAY_RESERVED_NAMESPACES, FAIRWAY_METRICS_HOST, FAIRWAY_METRICS_PORT,
-    FAIRWAY_STUB_CLUSTERS, and the limits of the door, which `_limits` names. One that is empty is not set: Compose
-    hands those on. Raises ValueError, which names the variable."""
+    """docs/operations.md lists the variables. One that is empty is not set: Compose hands those on. Raises ValueError,
+    which names the variable."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
