@@ -6,12 +6,15 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
+import msgspec
 import pytest
+from nats.aio.msg import Msg
 
 from fairway.adapters.embedded import nats_server
 from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats_headers import Guarded
 from fairway.adapters.nats_readers import Readers
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
 
@@ -115,6 +118,52 @@ async def test_the_largest_message_there_can_be_is_read_in_its_place(tmp_path: P
             seen.append(len((await asyncio.wait_for(anext(past), 10)).data) - 6)
         assert seen == sizes
         await past.aclose()
+        await bus.close()
+
+
+async def test_of_messages_of_any_size_a_reader_asks_for_each_once(tmp_path: Path) -> None:
+    """Asked for twice, the last one is waited for in vain, while readers beside it may not ask."""
+    async with small_server(tmp_path) as (url, writer):
+        for n in range(5):
+            await stored(writer, large(1, 10, f"{SUBJECT}-{n}"))
+        bus = await NatsBus.connect(url, "reader")
+        asked = await writer.client.subscribe("$JS.API.CONSUMER.MSG.NEXT.JOBS.>")
+        await writer.client.flush()
+        past = reading(bus, "fairway.job.queue.>", last=True, live=True)
+        seen = [(await asyncio.wait_for(anext(past), 10)).id for _ in range(6)]
+        await asyncio.sleep(0.2)  # as long as another request would take
+        requests = [msgspec.json.decode((await asked.next_msg()).data) for _ in range(asked.pending_msgs)]
+        assert (seen[5], len([one for one in requests if one["batch"] == 1])) == ("", 5)
+        await past.aclose()
+        await bus.close()
+
+
+class Counting(Guarded):
+    """Knows how many answers were asked for at once."""
+
+    now = most = 0
+
+    async def request(self, *args: Any, **more: Any) -> Msg:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            return await super().request(*args, **more)
+        finally:
+            self.now -= 1
+
+
+async def test_what_is_read_back_at_once_is_less_than_may_wait(tmp_path: Path) -> None:
+    """As a gateway does whose acknowledgements of many submissions were lost."""
+    async with small_server(tmp_path) as (url, writer):
+        words = large(64, 100_000)
+        await stored(writer, words)
+        client = Counting()
+        await client.connect(url)
+        bus = NatsBus(client)
+        await bus._publisher.open()
+        await bus.publish(words, tries=1)
+        assert 0 < client.most * 100_000 * 4 // 3 < 8 * PAYLOAD
+        assert len([one async for one in reading(bus)]) == len(words), "each is stored once"
         await bus.close()
 
 

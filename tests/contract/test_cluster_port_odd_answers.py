@@ -52,10 +52,10 @@ def lines(*events: Any, hang: bool = False) -> Answer:
     return answer
 
 
-async def told(cluster: KubernetesCluster, syncs: int) -> list[str]:
+async def told(cluster: KubernetesCluster, syncs: int, kind: str = KIND) -> list[str]:
     """What a watch tells until it has synced `syncs` times."""
     found: list[str] = []
-    async with aclosing(cluster.watch(KIND)) as changes, asyncio.timeout(5):
+    async with aclosing(cluster.watch(kind)) as changes, asyncio.timeout(5):
         async for change in changes:
             found.append("synced" if change.synced else ("-" if change.gone else "+") + change.name)
             if found.count("synced") == syncs:

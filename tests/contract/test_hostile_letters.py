@@ -25,6 +25,25 @@ async def test_a_letter_that_holds_what_was_never_said_is_not_said_for_it(bench:
     assert await bench.said() == ["ann"]
 
 
+async def test_a_letter_that_holds_a_piece_of_what_was_said_is_not_said_for_it(bench: Bench) -> None:
+    """What a tenant wrote into its manifest stands in the record inside another message."""
+    piece = msgspec.json.encode(jobs.Cancel(job="llm-2", tenant="t", who="eve"))
+    whole = b'{"type":"submitted","manifest":%b}' % piece
+    words = [Outgoing(f"p{n}", SUBJECT, whole, order="o") for n in range(2)]
+    await bench.bus.publish(words[:1])
+    await bench.bus.publish([msgspec.structs.replace(one, id=f"{one.id}-again") for one in words])  # a bundle
+    why = Reason(Code.INVALID, "as it is")
+    forged = [
+        fleet.DeadLetter(service="s", stream=subjects.JOBS, subject=SUBJECT, sequence=at, why=why, data=data)
+        for at, data in ((1, piece), (2, piece), (2, b"[%b,%b]" % (whole, whole)), (1, b""))
+    ]
+    await bench.bus.publish(
+        [Outgoing(f"f{n}", subjects.dead_letter("s"), msgspec.json.encode(one)) for n, one in enumerate(forged)]
+    )
+    done = await bench.asked("retry", *map(str, await bench.left()))
+    assert [one["why"]["code"] for one in done["items"]] == ["NoMessage"] * 4
+
+
 async def test_a_message_whose_id_somebody_took_meanwhile_is_said_again_all_the_same(bench: Bench) -> None:
     number, _ = await bench.buried("ann", "ben")
     await bench.bus.publish([Outgoing("ann", subjects.job("removed", "t"), b"{}")])

@@ -122,23 +122,3 @@ async def test_one_object_that_is_too_large_is_left_out_and_not_taken_for_gone(m
                 break
     assert "+big" in found[:11] and "+big" not in found[12:] and not any(one.startswith("-") for one in found)
     assert found.count("+c8") == 2
-
-
-async def test_a_kind_that_cannot_be_listed_is_named() -> None:
-    async with api(web.Response(body=b"<html>", content_type="application/json")) as (_, cluster):
-        seen = asyncio.create_task(told(cluster, syncs=1))
-        async with asyncio.timeout(5):
-            while not cluster.lacking():
-                await asyncio.sleep(0.01)
-        assert cluster.lacking()[0].startswith("m1: ConfigMap.v1 is not listed: ")
-        seen.cancel()
-
-
-async def test_an_api_that_is_away_lacks_nothing() -> None:
-    async with api(json({"message": "down"}, 500)) as (scripted, cluster):
-        seen = asyncio.create_task(told(cluster, syncs=1))
-        async with asyncio.timeout(5):
-            while len(scripted.asked) < 5:
-                await asyncio.sleep(0.01)
-        assert cluster.lacking() == []
-        seen.cancel()

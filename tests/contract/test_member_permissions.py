@@ -1,16 +1,23 @@
 """What a member in pull mode may say on the bus: deploy/nats/members.conf on a real nats-server."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any, cast
 
+import msgspec
 import nats.errors
 import pytest
 from bus_users import server
 
+from fairway.adapters import nats_publish
+from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.adapters.nats_bus import NatsBus
-from fairway.runtime.ports import Outgoing
+from fairway.adapters.system import SystemClock, SystemIds
+from fairway.agent import Agent, Settings
+from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import subjects
+from fairway.wire.fleet import Report
 
 
 @pytest.fixture
@@ -67,6 +74,56 @@ async def test_what_it_says_is_acknowledged_and_stands_in_the_record_with_its_id
     await north.publish(words, tries=1)
     found = [one async for one in services.history("CLUSTERS")]
     assert [(one.id, one.data) for one in found] == [(one.id, one.data) for one in words]
+
+
+class Deaf:
+    """The bus of a member whose acknowledgements are lost `times` times; what it says arrives."""
+
+    def __init__(self, bus: NatsBus, times: int) -> None:
+        self._bus, self._times = bus, times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bus, name)
+
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
+        await self._bus.publish(messages, tries)
+        if self._times:
+            self._times -= 1
+            raise Unreachable("nobody said that it was stored")
+
+
+async def test_a_lost_acknowledgement_of_its_introduction_keeps_no_report_back(
+    services: NatsBus, north: NatsBus
+) -> None:
+    """It cannot read back what a stream has under an id: it knows that nobody else can have chosen that one."""
+    cluster = MemoryCluster("north", SystemClock(), ["Node.v1", "Pod.v1", "Namespace.v1"])
+    agent = Agent(cluster, cast(NatsBus, Deaf(north, 1)), SystemClock(), SystemIds(), Settings())
+    running = asyncio.create_task(agent.run())
+    try:
+        async with asyncio.timeout(4):
+            report = await anext(aiter(_said(services)))
+        assert report.full and agent.ready
+        assert len([one async for one in services.history(subjects.CONFIG)]) == 1
+    finally:
+        running.cancel()
+        await asyncio.wait((running,))
+
+
+async def _said(services: NatsBus) -> AsyncIterator[Report]:
+    async for one in services.history(subjects.CLUSTERS, live=True):
+        if one.subject == subjects.cluster("report", "north"):
+            yield msgspec.json.decode(one.data, type=Report)
+
+
+async def test_of_what_it_cannot_read_back_it_waits_for_one_answer_and_not_for_each(
+    services: NatsBus, north: NatsBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [Outgoing(f"r-{at}", subjects.cluster("report", "north"), b"%d" % at) for at in range(80)]
+    await north.publish(words)
+    monkeypatch.setattr(nats_publish, "_PUBLISH_WAIT_S", 0.3)
+    with pytest.raises(Unreachable, match="80 messages"):
+        async with asyncio.timeout(2):
+            await north.publish(words, tries=1)
 
 
 async def test_it_hears_who_asks_for_a_full_report(services: NatsBus, north: NatsBus) -> None:

@@ -39,7 +39,7 @@ _SPEC = jobs.JobSpec(
     workload=_WORKLOAD, priority=100, policy="PropagationPolicy team-a/llm", policy_version="12", attempts=4,
     placement=Placement((_AFFINITY,), (Toleration("spot", "Exists"),), gang=False), start_timeout=60_000, avoid=1_000,
     queue="gold", labels={"app": "llm"}, manifest=_REF, hub=_HUB, client="team-a/hub:5f0c", follows=True,
-    pod_security="restricted", tokens=True, who=_ADA,
+    pod_security="restricted", tokens=True, who=_ADA, unbounded=Placement((Affinity("first", ("north", "east")),)),
 )  # fmt: skip
 _TAINT = Taint("gpu", "NoSchedule", "yes")
 _NODE = Node(

@@ -10,6 +10,7 @@ from hub_mirror import House, Hub, opened
 from lives import running
 
 from fairway.runtime.cluster_port import Change
+from fairway.runtime.ports import Unreachable
 from fairway.watcher import hub_writes, reflect
 
 WORKFLOW = "Workflow.argoproj.io/v1alpha1"
@@ -45,3 +46,23 @@ async def test_a_list_that_does_not_end_holds_up_no_other_kind(house: House, mon
     listed.set()
     for name in names:
         await house.shows(name, WORKFLOW, **flow)
+
+
+async def test_a_list_that_failed_is_made_anew_for_the_next_write(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures, plain = [Unreachable("the connection was closed")] * 2, house.hub.watch
+
+    async def watch(kind: str) -> AsyncGenerator[Change, None]:
+        if failures:
+            raise failures.pop()
+        async for change in plain(kind):
+            yield change
+
+    monkeypatch.setattr(Hub, "watch", staticmethod(watch), raising=False)
+    monkeypatch.setattr(reflect, "_AGAIN_S", 0.05)
+    house.saw(house.job(running()), UP)
+    async with asyncio.timeout(3):
+        while house.hub.calls != ["patch"]:
+            await asyncio.sleep(0.02)
+    assert failures == []

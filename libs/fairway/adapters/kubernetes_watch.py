@@ -19,13 +19,11 @@ from fairway.adapters.kubernetes_kinds import Kinds, NotServed, Resource
 from fairway.adapters.kubernetes_list import Pages
 from fairway.adapters.kubernetes_said import Status, Unreadable
 from fairway.adapters.kubernetes_shape import Line, Shape
+from fairway.adapters.told import Told, remember, vanished
 from fairway.runtime.cluster_port import Change, ClusterRefused
 from fairway.runtime.ports import Unreachable
 
 log = structlog.get_logger()
-_OURS = "fairway.io/"
-# One for the thousands of objects that are not Fairway's; nobody changes it.
-_NONE: dict[str, str] = {}
 
 
 class Pace(Struct, frozen=True):
@@ -76,7 +74,7 @@ class Reflector:
     def __init__(self, http: Http, kinds: Kinds, scope: Scope, pace: Pace, shape: Shape) -> None:
         self._http, self._kinds, self._scope, self._pace, self._shape = http, kinds, scope, pace, shape
         self._rng = http.rng
-        self._told: dict[tuple[str, str], tuple[str, dict[str, str]]] = {}
+        self._told: Told = {}
         self._version = ""
         self._synced = False
         self._pages = Pages(http, shape, scope.kind, pace.page)
@@ -141,7 +139,9 @@ class Reflector:
                         left.discard((change.namespace, change.name))
                         yield change
                 left.difference_update(page.left_out)
-                version, self._cause = page.metadata.version, "not all pages of it have been read yet"
+                version = page.metadata.version
+                if not self._synced:  # a list made anew changes what is known, page by page
+                    self._cause = "not all pages of it have been read yet"
         for key in sorted(left):
             yield self._vanished(key)
         self._version, self._cause = version, ""
@@ -178,22 +178,13 @@ class Reflector:
         return [Change(self._scope.kind, *key, line.object, gone=True)]
 
     def _seen(self, manifest: dict[str, Any]) -> list[Change]:
-        """Another uid under the same name: the former object is gone, though nobody said so."""
-        key, metadata = _key(manifest), manifest["metadata"]
-        changes = [Change(self._scope.kind, *key, manifest)]
-        uid = metadata.get("uid", "")
-        if key in self._told and self._told[key][0] != uid:
-            changes.insert(0, self._vanished(key))
-        labels = metadata.get("labels") or {}
-        ours = {name: labels[name] for name in labels if name.startswith(_OURS)}
-        self._told[key] = (uid, ours or _NONE)
-        return changes
+        key = _key(manifest)
+        change = Change(self._scope.kind, *key, manifest)
+        former = remember(self._told, key, manifest["metadata"])
+        return [change] if former is None else [vanished(change.kind, key, former), change]
 
     def _vanished(self, key: tuple[str, str]) -> Change:
-        uid, labels = self._told.pop(key)
-        namespace, name = key
-        metadata = {"namespace": namespace, "name": name, "uid": uid, "labels": {**labels}}
-        return Change(self._scope.kind, namespace, name, {"metadata": metadata}, gone=True)
+        return vanished(self._scope.kind, key, self._told.pop(key))
 
     def _nothing(self) -> list[Change]:
         """The kind is not served: nothing of it exists."""
@@ -202,7 +193,7 @@ class Reflector:
             log.info("kind not served", kind=self._scope.kind)
         if not self._synced:
             changes.append(Change(self._scope.kind, synced=True))
-        self._synced, self._version = True, ""
+        self._synced, self._version, self._cause = True, "", ""
         return changes
 
     def _line(self, data: bytes) -> Line[dict[str, Any]]:
@@ -217,6 +208,8 @@ class Reflector:
         self._age = 0.0
         if isinstance(error, TooLarge | Unreadable):
             self._cause = str(error)
+        elif isinstance(error, Unreachable):
+            self._cause = ""
         if isinstance(error, Refusal):
             # 410: the version is too old. Whatever else is refused is asked anew from the start as well.
             self._version = ""

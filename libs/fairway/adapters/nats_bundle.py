@@ -99,7 +99,7 @@ def delivered(one: Arrived) -> list[Delivery]:
     try:
         subject = check(one.subject, one.headers)
         name = value(one.headers, ID) or name
-        shares = _parts(one)
+        shares = _parts(one.headers, one.data)
     except Faulty as fault:
         text = f"{fault}; it has {len(one.data)} bytes"
         subject = one.subject.decode(errors="backslashreplace")
@@ -146,12 +146,20 @@ def turn(reply: bytes) -> int:
     return place.turn if place else 0
 
 
-def _parts(one: Arrived) -> list[tuple[str, bytes]]:
+def messages(headers: bytes, data: bytes) -> list[bytes]:
+    """What whoever hears this stored message hears: each message of a bundle, else the one. None of what is faulty."""
+    try:
+        return [one for _, one in _parts(headers, data)] or [data]
+    except Faulty:
+        return []
+
+
+def _parts(headers: bytes, data: bytes) -> list[tuple[str, bytes]]:
     """Ids and data; none if they do not belong together."""
-    ids = parts(one.headers)
+    ids = parts(headers)
     if not ids or len(ids) > _MOST_EVER:
         return []
     try:
-        return list(zip(ids, map(bytes, _split(one.data)), strict=True))
+        return list(zip(ids, map(bytes, _split(data)), strict=True))
     except (ValueError, msgspec.DecodeError):
         return []

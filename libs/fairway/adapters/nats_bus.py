@@ -30,10 +30,11 @@ log = structlog.get_logger()
 # server some hundred bytes for each; what is in hand is bounded by how much is asked for.
 _MOST_UNANSWERED = 1_000_000
 _FETCH_WAIT_S = 5.0
-# On the way at once: the server asks nobody how large an answer may be, so few of them.
+# On the way at once: the server asks nobody how large an answer may be, so few of them. As large as a door takes one,
+# with what base64 adds where it is read back, they are less than two of what Fairway's servers take (nats_credit.py).
 _FETCHES = 8
 # The bytes of a stream are more than the server has left to promise.
-_NO_ROOM = 10047
+NO_ROOM = 10047
 
 
 def addresses(url: str) -> list[str]:
@@ -48,10 +49,10 @@ class NatsBus:
         self._nc = client
         self._wire = wire(client, bulk)
         self._js = client.jetstream()
-        self._publisher = Publisher(client, self._wire)
         self._sources: list[NatsSource] = []
         self._budget = Budget(client.max_payload)
         self._fetches = asyncio.Semaphore(_FETCHES)
+        self._publisher = Publisher(client, self._wire, self._fetches)
 
     @classmethod
     async def connect(cls, url: str, name: str, bulk: bool = True, inbox: str = "_INBOX") -> "NatsBus":
@@ -95,7 +96,7 @@ class NatsBus:
             try:
                 await self._provision(stream, replicas)
             except APIError as error:
-                if error.err_code != _NO_ROOM or not stream.least:
+                if error.err_code != NO_ROOM or not stream.least:
                     raise
                 log.warning("a stream has less room than it should", stream=stream.name, bytes=stream.least)
                 await self._provision(msgspec.structs.replace(stream, max_bytes=stream.least), replicas)
@@ -165,9 +166,13 @@ class NatsBus:
             self._budget.give_back(share, seated=True)
             raise
         source = NatsSource(self._nc, self._wire, (stream, info.name), self._budget, share)
-        self._sources.append(source)
         pending = info.num_pending or 0
-        await source.open(singly=bool(pending) and config.deliver_policy is DeliverPolicy.LAST_PER_SUBJECT)
+        self._sources.append(source)
+        try:
+            await source.open(singly=bool(pending) and config.deliver_policy is DeliverPolicy.LAST_PER_SUBJECT)
+        except BaseException:
+            self._sources.remove(source)
+            raise
         return source, pending
 
     async def _leave(self, source: NatsSource) -> None:

@@ -7,6 +7,7 @@ import nats.errors
 from msgspec import Struct
 from nats.js.api import PubAck
 
+from fairway.adapters.nats_bundle import messages
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.nats_publish import Stored, stored_at
 from fairway.domain.decoding import decoder
@@ -59,7 +60,9 @@ class NatsLetters:
         so the message has to stand where it says that it stood."""
         message = letters.again(kept.letter, await working_sets(self._bus))
         stood = await self._stored(kept.letter.sequence)
-        if stood is None or stood.subject != kept.letter.subject or kept.letter.data not in stood.data:
+        if stood is None or stood.subject != kept.letter.subject:
+            raise letters.not_there(kept.letter)
+        if kept.letter.data not in messages(stood.hdrs, stood.data):  # one of them, and not some piece of it
             raise letters.not_there(kept.letter)
         stands = await self._publish(message)
         if stands == kept.letter.sequence:

@@ -43,8 +43,11 @@ class _Ack(Struct):
 
 
 class Stored(Struct):
+    """A message as it stands in a stream; its headers are what anybody wrote."""
+
     subject: str = ""
     data: bytes = b""
+    hdrs: bytes = b""
 
 
 class _Answer(Struct):
@@ -54,12 +57,13 @@ class _Answer(Struct):
 
 class Tried(Struct):
     """Of one try: what is not known to be stored, what has to be said otherwise at once, what never will be stored, and
-    the last thing that a stream complained of."""
+    the last thing that a stream complained of. `mute`: nobody tells what a stream has."""
 
     left: list[Outgoing] = field(default_factory=list)
     again: list[Outgoing] = field(default_factory=list)
     never: list[Unsaid] = field(default_factory=list)
     cause: str = ""
+    mute: bool = False
 
 
 _ack = msgspec.json.Decoder(_Ack).decode
@@ -69,8 +73,9 @@ _answer = msgspec.json.Decoder(_Answer).decode
 class Publisher:
     """One connection's. `cut` and `back` tell it that the connection is gone, and there again."""
 
-    def __init__(self, client: Client, wire: Wire) -> None:
-        self._nc, self._wire = client, wire
+    def __init__(self, client: Client, wire: Wire, fetches: asyncio.Semaphore) -> None:
+        """`fetches` are what the connection may fetch by its number at once, to read back or for whomever."""
+        self._nc, self._wire, self._fetches = client, wire, fetches
         self._inbox = client.new_inbox()
         self._next = 0
         self._waiting: dict[str, _Window] = {}
@@ -148,7 +153,8 @@ class Publisher:
         for name, message in names.items():
             ack = window.odd.get(name)
             if ack is not None and ack.duplicate and ack.error is None:
-                repeats.append((message, ack))
+                if not message.unguessable:
+                    repeats.append((message, ack))
             elif ack is not None and ack.error is not None and ack.error.err_code in _NEVER:
                 self._never(tried, message, ack.error.description)
             else:
@@ -169,8 +175,13 @@ class Publisher:
         lost; but whoever may publish there can choose any id, and who was told that this is stored would wait for
         ever: then it is said under another one."""
         try:
-            stored = await stored_at(self._nc, ack.stream, ack.seq)
+            async with self._fetches:
+                if tried.mute:  # so many would each wait as long for nobody
+                    tried.left.append(message)
+                    return
+                stored = await stored_at(self._nc, ack.stream, ack.seq)
         except (nats.errors.Error, TimeoutError, msgspec.DecodeError) as error:
+            tried.mute = True
             tried.left.append(message)
             tried.cause = f"message {ack.seq} of {ack.stream} has its id and could not be read: {error}"
             return

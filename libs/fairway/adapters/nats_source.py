@@ -30,6 +30,7 @@ class NatsSource:
         self.stream, durable = at
         self._lasting = not share
         self._budget, self._credit = budget, Credit(share or budget.take())
+        self._seated = True
         self._asking = False
         self._lost = False
         self._turn = 0  # of the last message that arrived, as the consumer counts them
@@ -46,10 +47,15 @@ class NatsSource:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self, singly: bool = False) -> None:
+        """It is closed again when this raises."""
         self._credit.singly = singly
-        self._close = await self._wire.listen(self._inbox, self._received)
-        self._keep(self._watch())
-        await self._pull()
+        try:
+            self._close = await self._wire.listen(self._inbox, self._received)
+            self._keep(self._watch())
+            await self._pull()
+        except BaseException:
+            await self.close()
+            raise
 
     def renew(self) -> None:
         """Forget what was asked for, and ask again. What was on its way comes again to a durable consumer only."""
@@ -81,13 +87,13 @@ class NatsSource:
         if not self._credit.wants or not self._nc.is_connected or self._asking or self._gap:
             return
         if self._credit.large or self._credit.singly:
+            self._asking = True  # here: whoever pulls before that task runs would start another one
             self._keep(self._pull_large())
             return
         await self._ask(self._credit.request())
 
     async def _pull_large(self) -> None:
         """One message of any size; of a connection's readers one at a time, until it has come."""
-        self._asking = True
         try:
             async with self._budget.one_large:
                 await self._ask(self._credit.request_large(self._budget.largest))
@@ -202,7 +208,8 @@ class NatsSource:
         try:
             await self._give_back(close)
         finally:
-            if close is not None:
+            seated, self._seated = self._seated, False
+            if seated:
                 self._budget.give_back(self._credit.share, seated=not self._lasting)
 
     async def _give_back(self, close: Close | None) -> None:

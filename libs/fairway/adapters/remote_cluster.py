@@ -17,7 +17,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from fairway.adapters import remote_wire as rw
-from fairway.adapters.remote_told import Told, noted, sound, vanished
+from fairway.adapters.remote_told import noted, sound
+from fairway.adapters.told import Told, vanished
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
 from fairway.runtime.ports import Unreachable
 

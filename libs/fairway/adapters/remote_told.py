@@ -5,15 +5,13 @@ from typing import Any
 
 import msgspec
 
+from fairway.adapters.told import Told, remember, vanished
 from fairway.domain.decoding import decoded
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.foreign_json import readable
 from fairway.runtime.ports import Unreachable
 
 Json = dict[str, Any]
-# What was told of an object: its uid, and Fairway's labels.
-Told = dict[tuple[str, str], tuple[str, dict[str, str]]]
-_OURS = "fairway.io/"
 _encode = msgspec.json.Encoder().encode
 _object = msgspec.json.Decoder(Json).decode
 
@@ -39,7 +37,6 @@ def noted(change: Change, told: Told, cluster: str) -> list[Change]:
 
 
 def _noted(change: Change, told: Told, cluster: str) -> list[Change]:
-    """Another uid under the same name: the former object is gone, though nobody said so."""
     if change.synced:
         return [change]
     manifest = sound(change.manifest, cluster)
@@ -49,14 +46,5 @@ def _noted(change: Change, told: Told, cluster: str) -> list[Change]:
     if change.gone:
         told.pop(key, None)
         return [change]
-    metadata = change.manifest.get("metadata") or {}
-    uid, labels = metadata.get("uid", ""), metadata.get("labels") or {}
-    former = told.get(key)
-    told[key] = (uid, {name: labels[name] for name in labels if name.startswith(_OURS)})
-    return [vanished(change.kind, key, former), change] if former and former[0] != uid else [change]
-
-
-def vanished(kind: str, key: tuple[str, str], what: tuple[str, dict[str, str]]) -> Change:
-    (namespace, name), (uid, labels) = key, what
-    metadata = {"namespace": namespace, "name": name, "uid": uid, "labels": labels}
-    return Change(kind, namespace, name, {"metadata": metadata}, gone=True)
+    former = remember(told, key, change.manifest.get("metadata") or {})
+    return [change] if former is None else [vanished(change.kind, key, former), change]

@@ -16,8 +16,10 @@ POD_SECURITY_LABELS = ("fairway.io/pod-security", "pod-security.kubernetes.io/en
 TENANT_LABEL = "fairway.io/tenant"
 # PriorityClasses of what a cluster itself runs on begin so; Kubernetes lets nobody else make any.
 SYSTEM_CLASSES = "system-"
+# Fairway's own namespace, in the hub and in members: nobody else makes anything there.
+HOME = "fairway-system"
 # Where no tenant's job may be, neither on the hub nor in a member.
-_RESERVED_PREFIX, _RESERVED = "kube-", frozenset({"fairway-system"})
+_RESERVED_PREFIX, _RESERVED = "kube-", frozenset({HOME})
 
 
 class SystemNamespaces(Struct, frozen=True):

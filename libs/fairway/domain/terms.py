@@ -46,13 +46,19 @@ def nowhere(placement: Placement) -> Placement:
     return msgspec.structs.replace(placement, affinities=shut)
 
 
+def within(placement: Placement, clusters: frozenset[str]) -> dict[str, Any]:
+    """The fields of a specification that say where it may run: what is left of its policy's placement within the
+    `clusters` of its namespace, and that placement where it is more, for when they are more."""
+    kept = bounded(placement, clusters) or nowhere(placement)
+    return {"placement": kept, "unbounded": None if kept == placement else placement}
+
+
 def amended(spec: JobSpec, policy: Policy, clusters: frozenset[str] = frozenset()) -> JobSpec | None:
     """The specification under its policy as that is now, within the `clusters` of its namespace; None when nothing of
     it changed, or when the job came with a later version than is known here."""
     if not spec.follows or _older(policy.version, spec.policy_version):
         return None
-    placement = bounded(policy.placement, clusters) or nowhere(policy.placement)
-    now = terms(policy) | {"placement": placement}
+    now = terms(policy) | within(policy.placement, clusters)
     was = {name: getattr(spec, name) for name in now}
     if now | {"policy_version": ""} == was | {"policy_version": ""}:
         return None

@@ -72,7 +72,7 @@ def _queue(job: Job, message: wire.Queue) -> Told:
 def _amended(job: Job, message: wire.Amended) -> Told:
     spec = message.spec
     version = f" (version {spec.policy_version})" if spec.policy_version else ""
-    return f"{spec.policy} changed{version}; the job waits under what it says now.", (
+    return f"{spec.policy}{version}, or what the namespace may use, changed; the job waits under what holds now.", (
         f"clusters: {_clusters(spec.placement)}",
         f"at most {prose.many(spec.attempts, 'attempt')}",
     )

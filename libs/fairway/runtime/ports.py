@@ -22,7 +22,8 @@ class Unreachable(Exception):
 
 class Outgoing(Struct, frozen=True):
     """A message ready to publish. `id` makes a second publish of it a no-op; `kind` is its CloudEvents type. Messages
-    with an `order` may travel together with others of their subject, and keep their order among those with the same."""
+    with an `order` may travel together with others of their subject, and keep their order among those with the same.
+    Nobody but its sender can know the id of an `unguessable` one before it was said: what has it already is this."""
 
     id: str
     subject: str
@@ -30,6 +31,7 @@ class Outgoing(Struct, frozen=True):
     kind: str = ""
     source: str = ""
     order: str = ""
+    unguessable: bool = False
 
 
 class Delivery(Struct):

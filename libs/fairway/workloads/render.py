@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from fairway.domain import tenancy
 from fairway.wire.capacity import RESERVATIONS
 from fairway.workloads.fields import Field, Problems
 from fairway.workloads.kind import Kind, Path, reach
@@ -14,8 +15,7 @@ from fairway.workloads.registry import KINDS
 
 JOB_LABEL = "fairway.io/job"
 ATTEMPT_LABEL = "fairway.io/attempt"
-# Fairway's own namespace, in the hub and in members: nobody else makes anything there.
-HOME = "fairway-system"
+HOME = tenancy.HOME
 PLACEHOLDER_LABEL = "fairway.io/placeholder"
 # As API servers know who has set a field (adapters/kubernetes_create.py).
 FIELD_MANAGER = "fairway"

@@ -32,7 +32,8 @@ class HubRef(Struct, frozen=True, omit_defaults=True):
 class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What admission understood; while the job waits, its policy may amend it. Durations are in milliseconds.
 
-    `follows`: the policy is the hub's, not one that came along with the job, so that its changes count.
+    `follows`: the policy is the hub's, not one that came along with the job, so that its changes count. `unbounded` is
+    the placement as the policy has it, where the job's namespace may use fewer clusters than that.
     `pod_security` is the level of the Pod Security Standards that its pods were admitted at (empty: by a version that
     did not ask), `tokens` whether its pods may have a token of their service account mounted; `who` submitted it.
     """
@@ -42,6 +43,7 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     policy: str
     policy_version: str = ""
     placement: Placement
+    unbounded: Placement | None = None
     attempts: int = 3
     start_timeout: int = 300_000
     avoid: int = 600_000

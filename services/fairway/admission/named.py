@@ -9,8 +9,8 @@ from fairway.domain.allowed import leaf_refused, queue_admits, queue_refused
 from fairway.domain.queues import QueueSpec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.tenancy import SYSTEM_CLASSES, Tenancy
-from fairway.domain.terms import bounded
-from fairway.wire.policy import Placement, Policy
+from fairway.domain.terms import bounded, within
+from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.claims import Claims
@@ -84,8 +84,8 @@ def _wish(policy: Policy) -> tuple[Any, ...]:
     return tuple(getattr(policy, name) for name in Policy.__struct_fields__ if name not in ("api_version", "version"))
 
 
-def placement_of(policy: Policy, settings: Settings, mine: Tenancy) -> Placement:
-    """Where the policy lets the job run, within the clusters that its namespace may use."""
+def placement_of(policy: Policy, settings: Settings, mine: Tenancy) -> dict[str, Any]:
+    """Where the policy lets the job run, within the clusters that its namespace may use (domain.terms)."""
     names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
     field = "spec.placement.clusterAffinity.clusterNames"
     if unknown := sorted(names.difference(settings.clusters)):
@@ -93,11 +93,10 @@ def placement_of(policy: Policy, settings: Settings, mine: Tenancy) -> Placement
         has = [name for name in sorted(settings.clusters) if name in mine.clusters or not mine.clusters]
         text = f"{policy.title} names {', '.join(unknown)}; the fleet has {', '.join(has) or 'no clusters yet'}"
         raise Refused(Reason(Code.UNKNOWN_CLUSTER, text, field, "name clusters it has"))
-    placement = bounded(policy.placement, mine.clusters)
-    if placement is None:
+    if bounded(policy.placement, mine.clusters) is None:
         text = f"{policy.title} names {', '.join(sorted(names))}; {_may_use(mine, 'clusters', mine.clusters)}"
         raise Refused(Reason(Code.FORBIDDEN, text, field, _grant("clusters")))
-    return placement
+    return within(policy.placement, mine.clusters)
 
 
 def priority_of(workload: Workload, claimed: Claims, settings: Settings, mine: Tenancy) -> int:

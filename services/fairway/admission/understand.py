@@ -97,7 +97,7 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
     mine = settings.tenancy(workload.namespace)
     along = (_object(raw, "policies", message.source) for raw in _along(message))
     policy = policy_of(along, manifest, settings, message.hub is not None)
-    decided = terms(policy) | {"placement": placement_of(policy, settings, mine)}
+    decided = terms(policy) | placement_of(policy, settings, mine)
     meta, claimed = manifest["metadata"], claims(manifest)
     return wire.JobSpec(
         workload=workload, priority=priority_of(workload, claimed, settings, mine), **decided,

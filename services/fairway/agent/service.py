@@ -48,6 +48,9 @@ class Agent:
     def __init__(self, cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: Settings) -> None:
         self._cluster, self._bus, self._clock, self._settings = cluster, bus, clock, settings
         self._epoch = ids.new()
+        # In every message's id and nowhere else. Other members publish into the same streams: who could tell the next
+        # id would have it taken for said, and a member may not read back what a stream has under it.
+        self._secret = ids.new()
         self._sequence = 0
         self._seen = Seen()
         self._kinds: tuple[str, ...] = ()
@@ -232,9 +235,10 @@ class Agent:
         return messages
 
     def _outgoing(self, what: str, subject: str, message: Configured | Report | Stranded) -> Outgoing:
-        name = message_id("agent", self._cluster.name, self._epoch, what)
+        name = message_id("agent", self._cluster.name, self._secret, what)
         kind = "fairway." + ".".join(subject.split(".")[1:3])
-        return Outgoing(name, subject, _encode(message), kind, f"/fairway/agent/{subjects.token(self._cluster.name)}")
+        source = f"/fairway/agent/{subjects.token(self._cluster.name)}"
+        return Outgoing(name, subject, _encode(message), kind, source, unguessable=True)
 
 
 async def run_agent(cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: Settings) -> None:

@@ -11,10 +11,11 @@ from pathlib import PurePath
 from msgspec import Struct
 
 from fairway.app.failure import UNREACHABLE, USAGE, Failure
+from fairway.domain.tenancy import HOME
 
 # Commands that ask a fleet; others have a --kubeconfig of their own that means something else.
 _QUESTIONS = frozenset({"get", "why", "story", "cancel", "queue", "clusters"})
-_WHERE = "-n=fairway-system get configmap fairway --ignore-not-found -o=jsonpath={.data.url}"
+_WHERE = f"-n={HOME} get configmap fairway --ignore-not-found -o=jsonpath={{.data.url}}"
 _SECONDS = 20
 
 
@@ -68,7 +69,7 @@ def of_hub() -> str:
     """The gateway's address as it stands on the hub. Raises Failure."""
     if url := kubectl(_WHERE):
         return url
-    text = "the hub has no ConfigMap fairway in fairway-system"
+    text = f"the hub has no ConfigMap fairway in {HOME}"
     raise Failure(UNREACHABLE, text, "is Fairway's gateway connected to it? Name it with --url")
 
 

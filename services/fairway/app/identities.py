@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from fairway.domain.tenancy import HOME
 from fairway.kubesim.identities import MASTERS, Identities, Identity, Rule
 from fairway.runtime import private
 from fairway.workloads.registry import KINDS
@@ -46,7 +47,7 @@ def tenant(namespace: str) -> Identity:
             Rule(("fairway.io",), ("jobs",), _READ, here),
             Rule(("fairway.io",), ("queues", "quotas", "clusters"), ("list",)),
             # Where the fleet is, for `kubectl fairway`.
-            Rule(("",), ("configmaps",), ("get",), ("fairway-system",), ("fairway",)),
+            Rule(("",), ("configmaps",), ("get",), (HOME,), ("fairway",)),
         ),
     )  # fmt: skip
 

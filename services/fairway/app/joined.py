@@ -9,12 +9,13 @@ import yaml
 from msgspec import Struct
 
 from fairway.adapters.kubernetes_config import BadKubeconfig, parsed
+from fairway.domain import tenancy
 from fairway.runtime.members import Facts
 
 Json = dict[str, Any]
 
 SECRET = "Secret.v1"
-HOME = "fairway-system"
+HOME = tenancy.HOME
 LABEL = "fairway.io/cluster"
 UID = "fairway.io/cluster-uid"
 RENEWS = "fairway.io/renews"

@@ -80,10 +80,12 @@ def _seconds(name: str, given: str) -> float:
 
 
 def _namespaces(name: str, given: str) -> frozenset[str]:
+    text = "set it to names of namespaces, separated by commas, or leave it out"
     for one in (names := listed(given)):
         if not is_namespace(one):
-            text = "set it to names of namespaces, separated by commas, or leave it out"
             raise ValueError(f"FAIRWAY_{name} names {one[:80]!r}, which is no name of a namespace; {text}")
+    if given and not names:
+        raise ValueError(f"FAIRWAY_{name} is {given[:80]!r}, which names no namespace; {text}")
     return frozenset(names)
 
 
@@ -117,16 +119,12 @@ def _limits(text: Callable[[str, str], str]) -> HttpLimits:
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
-    """FAIRWAY_NATS_URL, FAIRWAY_REDIS_URL, FAIRWAY_HUB_KUBECONFIG, FAIRWAY_CLUSTERS_DIR, FAIRWAY_HTTP_HOST,
-    FAIRWAY_HTTP_PORT, FAIRWAY_HTTP_KEY_FILE, FAIRWAY_HTTP_HOSTS, FAIRWAY_HTTP_TRUSTED_PROXIES, FAIRWAY_REPLICAS,
-    FAIRWAY_PUBLIC_URL, FAIRWAY_PLACEHOLDER_IMAGE, FAIRWAY_ALLOW_LOOPBACK, FAIRWAY_SERVICE_ACCOUNT_DIR,
-    FAIRWAY_WATCH_SILENCE, FAIRWAY_NODE_GRACE, FAIRWAY_VIEWS_DAYS, FAIRWAY_VIEWS_MIB, FAIRWAY_FLEET_KEY_FILE,
-    FAIRWAY_ADMIN_NAMESPACES, FAIRWAY_RESERVED_NAMESPACES, and the limits of the door, which `_limits` names. Raises
-    ValueError, which names the variable."""
+    """docs/operations.md lists the variables. One that is empty is not set: Compose hands those on. Raises ValueError,
+    which names the variable."""
     plain = Settings()
 
     def text(name: str, default: str) -> str:
-        return environment.get(f"FAIRWAY_{name}", default)
+        return environment.get(f"FAIRWAY_{name}", default) or default
 
     if text("INSECURE", ""):
         raise ValueError(f"FAIRWAY_INSECURE is gone: {NO_LONGER_INSECURE}")

@@ -7,13 +7,13 @@ import msgspec
 import structlog
 from nats.js.errors import APIError
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats_bus import NO_ROOM, NatsBus
 from fairway.app.settings import Settings
 from fairway.wire.subjects import RECORD, VIEWS_STREAM, Stream
 
 log = structlog.get_logger()
-# NATS: the bytes of a stream are more than it has left to promise; it has too few servers for the copies.
-_NO_ROOM, _NO_PEERS = 10047, 10005
+# NATS: it has too few servers for the copies.
+_NO_PEERS = 10005
 
 
 async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = RECORD) -> None:
@@ -31,7 +31,7 @@ async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = R
 def _passing(error: Exception) -> bool:
     """The bus is starting, or has no leader at the moment, or not all its servers know each other yet."""
     code = getattr(error, "err_code", 0)
-    if code == _NO_ROOM:
+    if code == NO_ROOM:
         return False
     if code == _NO_PEERS:
         return "insufficient" not in str(error)  # storage: that does not pass

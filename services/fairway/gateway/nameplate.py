@@ -2,11 +2,12 @@
 
 import structlog
 
+from fairway.domain.tenancy import HOME
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
 
 log = structlog.get_logger()
-NAMESPACE, NAME, URL = "fairway-system", "fairway", "url"
+NAMESPACE, NAME, URL = HOME, "fairway", "url"
 _CONFIG = "ConfigMap.v1"
 _AGAIN_S = 5.0
 

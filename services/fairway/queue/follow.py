@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from fairway.domain.job import Job
-from fairway.domain.terms import amended, bounded, nowhere
+from fairway.domain.terms import amended, within
 from fairway.wire.policy import Policy
 from fairway.wire.spec import JobSpec
 from fairway.workloads.policy_book import selects
@@ -24,13 +24,13 @@ def under(policies: Policies, job: Job, clusters: frozenset[str]) -> JobSpec | N
     spec = amended(job.spec, policy, clusters) if policy is not None else None
     if spec is not None and policy is not None and _selects(policy, job.spec):
         return spec
-    return _narrowed(job.spec, clusters)
+    return _bounded(job.spec, clusters)
 
 
-def _narrowed(spec: JobSpec, clusters: frozenset[str]) -> JobSpec | None:
-    """Its namespace may use fewer clusters than when it was admitted."""
-    placement = bounded(spec.placement, clusters) or nowhere(spec.placement)
-    return msgspec.structs.replace(spec, placement=placement) if placement != spec.placement else None
+def _bounded(spec: JobSpec, clusters: frozenset[str]) -> JobSpec | None:
+    """Its namespace may use other clusters than when this was last asked."""
+    now = within(spec.unbounded or spec.placement, clusters)
+    return msgspec.structs.replace(spec, **now) if now["placement"] != spec.placement else None
 
 
 def _selects(policy: Policy, spec: JobSpec) -> bool:

@@ -119,8 +119,9 @@ class Writer:
             await asyncio.wait((asking.task,), timeout=max(asking.until - self._now(), 0))
             if not asking.task.done():
                 raise Unreachable(f"the {kind} objects of the hub are still being listed; trying again later")
+            if self._asking.get(kind) is asking:
+                del self._asking[kind]  # one that failed, too: whoever writes next asks anew
             self._found.setdefault(kind, asking.task.result())
-            self._asking.pop(kind, None)
         return self._found[kind]
 
     def end(self) -> None:

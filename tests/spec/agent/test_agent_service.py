@@ -11,7 +11,7 @@ from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import CountingIds, ManualClock, settle
 from fairway.agent import Agent, Settings
 from fairway.runtime.cluster_port import Change
-from fairway.runtime.ports import Unreachable
+from fairway.runtime.ports import Ids, Unreachable
 from fairway.wire import subjects
 from fairway.wire.capacity import Taint
 from fairway.wire.fleet import Configured, Report
@@ -71,9 +71,10 @@ class StoryCluster:
 class Scene:
     """An agent, and what it has said since it was last asked."""
 
-    def __init__(self, settings: Settings = SETTINGS) -> None:
+    def __init__(self, settings: Settings = SETTINGS, ids: Ids | None = None) -> None:
         self.cluster, self.bus, self.clock = StoryCluster(), MemoryBus(), ManualClock(1_000)
-        self.agent = Agent(self.cluster, self.bus, self.clock, CountingIds("epoch"), settings)  # type: ignore[arg-type]  # reads only
+        ids = ids or CountingIds("epoch")
+        self.agent = Agent(self.cluster, self.bus, self.clock, ids, settings)  # type: ignore[arg-type]  # reads only
         self._heard = 0
 
     async def said(self) -> list[Report]:

@@ -1,5 +1,7 @@
 """What the environment may say, and what is told when a number is none."""
 
+from typing import Any
+
 import pytest
 
 from fairway.app.settings import Settings, from_environment
@@ -7,6 +9,24 @@ from fairway.app.settings import Settings, from_environment
 
 def test_without_a_word_the_defaults_hold() -> None:
     assert from_environment({}) == Settings()
+
+
+def test_what_is_empty_is_not_set() -> None:
+    """As Compose hands on a variable that nobody has set. No admin namespace at all would be one that nobody wanted."""
+    asked = Asked()
+    from_environment(asked)
+    assert from_environment(dict.fromkeys(asked.names, "")) == Settings()
+
+
+class Asked(dict[str, str]):
+    """An environment without a variable, which notes what it was asked for."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def get(self, name: str, default: object = None) -> Any:
+        self.names.append(name)
+        return default
 
 
 def test_numbers_are_read() -> None:
@@ -43,3 +63,8 @@ def test_namespaces_are_read() -> None:
 def test_what_names_no_namespace_is_refused_by_its_name(name: str, given: str) -> None:
     with pytest.raises(ValueError, match=rf"^{name} names '.+', which is no name of a namespace; set it to"):
         from_environment({name: given})
+
+
+def test_admin_namespaces_that_are_none_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^FAIRWAY_ADMIN_NAMESPACES is ' , ', which names no namespace; set it to"):
+        from_environment({"FAIRWAY_ADMIN_NAMESPACES": " , "})

@@ -11,13 +11,14 @@ from lives import T0, Life, S
 
 from fairway.domain.decision import Decision
 from fairway.domain.tenancy import Tenancy
-from fairway.domain.terms import Changed
+from fairway.domain.terms import Changed, within
 from fairway.queue.decide import decide
 from fairway.queue.service import service
 from fairway.queue.turn import FOLLOWERS
 from fairway.queue.view import Begin
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.telemetry import Meter
+from fairway.wire.jobs import Amended
 from fairway.wire.policy import Affinity, Placement, Policy, Selector
 
 NOW = T0 + 900 * S
@@ -150,6 +151,32 @@ def test_a_waiting_job_stays_within_the_clusters_of_its_namespace(
     (said,) = [one for one in events(decided(life, when=when, **FULL, **bound(*clusters))) if one.verb == "amended"]
     (affinity,) = said.spec.placement.affinities
     assert tuple(sorted({*affinity.cluster_names} - {*affinity.exclude})) == want and affinity.cluster_names
+
+
+OWN = {"follows": False, "policy": "PropagationPolicy team-a/own"}
+
+
+@pytest.mark.parametrize("first", [("north",), ("west",)], ids=["to some of its clusters", "to none of them"])
+@pytest.mark.parametrize("more", [OWN, {}], ids=["its own policy", "a policy of the hub"])
+@pytest.mark.parametrize("then", [(), ("north", "south")], ids=["to all", "to as many as it wants"])
+def test_what_was_bound_and_is_not_any_more_may_run_where_its_policy_says_again(
+    first: tuple[str, ...], more: dict[str, Any], then: tuple[str, ...]
+) -> None:
+    both = Placement((Affinity(cluster_names=("north", "south")),))
+    life = job("a", why=quota(), placement=both, **{**more, "policy_version": "8"})
+    full = {**FULL, "now": policy(both), "when": PROFILE}
+    (bounded,) = events(decided(life, **full, **bound(*first)))
+    assert bounded.spec.placement != both
+    (freed,) = events(decided(life.then(Amended, spec=bounded.spec), **full, **bound(*then)))
+    assert (freed.spec.placement, freed.spec.unbounded) == (both, None)
+
+
+def test_a_job_that_came_while_its_namespace_was_bound_may_run_where_its_policy_says_later() -> None:
+    mine = Tenancy("team-a", clusters=frozenset(("north",)))
+    both = Placement((Affinity(cluster_names=("north", "south")),))
+    life = job("a", why=quota(), **{**OWN, **within(both, mine.clusters)})
+    (freed,) = events(decided(life, when=PROFILE, **FULL))
+    assert freed.spec.placement == both
 
 
 def test_what_is_within_them_already_is_no_news() -> None:
