@@ -1,4 +1,4 @@
-"""How deep a JSON text is nested, told without building anything of it. Of any text, also of one that is no JSON, and in
+"""How deep a JSON text is nested, told without building anything of it: of any text, also of one that is no JSON, in
 time that grows with its length."""
 
 import re

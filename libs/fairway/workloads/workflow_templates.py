@@ -15,7 +15,8 @@ from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.spelling import check_spelling
 from fairway.workloads.pod_security.view import View
-from fairway.workloads.workflow_defaults import check_defaults, defaults_of
+from fairway.workloads.workflow_bounds import steps, templates
+from fairway.workloads.workflow_defaults import check_defaults
 from fairway.workloads.workflow_locks import check_locks
 from fairway.workloads.workflow_patch import check_patch
 from fairway.workloads.workflow_shape import check_marks, check_shape
@@ -29,25 +30,9 @@ def pod_templates(manifest: Field) -> Iterator[Pod]:
     spec = manifest["spec"]
     shared = _shared(spec)
     yield shared
-    defaults = defaults_of(spec)
+    defaults = spec["templateDefaults"]
     for template in templates(spec):
         yield _pod(View(template, defaults) if defaults.given else View(template), spec, shared)
-
-
-def templates(spec: Field) -> Iterator[Field]:
-    """Those of the workflow and those written inside steps."""
-    found = list(spec["templates"].items())
-    while found:
-        template = found.pop(0)
-        yield template
-        found += [step["inline"] for step in steps(template) if step["inline"].given]
-
-
-def steps(template: Field) -> Iterator[Field]:
-    """Of a template that runs others."""
-    for group in template["steps"].items():
-        yield from [group] if isinstance(group.value, dict) else group.items()
-    yield from template["dag"]["tasks"].items()
 
 
 def _shared(spec: Field) -> Pod:

@@ -7,6 +7,7 @@ from typing import Any
 from fairway.workloads.fields import Field
 from fairway.workloads.pod_security.quiet import quiet_template
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.pods import MOST_CONTAINERS
 
 _LISTS = ("initContainers", "containers", "ephemeralContainers")
 
@@ -76,4 +77,4 @@ def of_template(role: str, template: Field, needs_token: bool = False, **moved: 
 
 def containers(pod: Pod) -> list[View]:
     """Every container: those that start first, those that run, and those that are added later."""
-    return [one for name in _LISTS if pod.spec.mentions(name) for one in pod.spec[name].items()]
+    return [one for name in _LISTS if pod.spec.mentions(name) for one in pod.spec[name].items(MOST_CONTAINERS)]

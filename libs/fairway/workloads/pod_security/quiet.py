@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fairway.workloads.pod_security.marks import quiet_marks
+from fairway.workloads.pods import MOST_CONTAINERS
 
 _POD = frozenset((
     "activeDeadlineSeconds", "affinity", "containers", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostname",
@@ -40,9 +41,14 @@ def quiet_metadata(metadata: Any) -> bool:
 def quiet_parts(described: Mapping[str, Any]) -> bool:
     """The fields of a pod, whatever else is among them, that are quiet or not by what stands in them."""
     return all(
-        key not in described or (type(value := described[key]) is list and all(map(quiet, value)))
+        key not in described or _quiet_list(described[key], quiet)
         for key, quiet in _LISTS.items()
     ) and quiet_class(described.get("priorityClassName"))
+
+
+def _quiet_list(value: Any, quiet: Callable[[Any], bool]) -> bool:
+    """One that is longer than containers may be is left to the rules."""
+    return type(value) is list and len(value) <= MOST_CONTAINERS and all(map(quiet, value))
 
 
 def quiet_class(name: Any) -> bool:

@@ -51,11 +51,12 @@ class View:
             return True
         return any((type(place.value) is dict and key in place.value) or _odd(place) for place in self.places)
 
-    def items(self) -> tuple["View", ...]:
-        """The entries of a list. Those of several places are told apart by their name, as in a strategic merge."""
+    def items(self, most: int | None = None) -> tuple["View", ...]:
+        """The entries of a list, of which none may have more than `most` in one place. Those of several places are told
+        apart by their name, as in a strategic merge."""
         if self.entries is not None:
             return self.entries
-        lists = [place.items() for place in self.places if place.given]
+        lists = [place.items(most) for place in self.places if place.given]
         if len(lists) < 2:
             return tuple(View(entry) for entries in lists for entry in entries)
         found: dict[str, list[Field]] = {}
