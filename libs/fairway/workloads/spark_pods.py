@@ -27,7 +27,7 @@ _PREFIX = "spark.kubernetes."
 _ACCOUNTS = re.compile(r"authenticate\.(driver|executor)\.serviceAccountName")
 _SCHEDULERS = re.compile(r"((driver|executor)\.)?scheduler(\.n|N)ame")
 _APPARMOR = re.compile(rf"(driver|executor)\.annotation\.{re.escape(APPARMOR)}.*")
-_VOLUMES = re.compile(r"(driver|executor)\.volumes\.(\w+)\..+")
+_VOLUMES = re.compile(r"(driver|executor)\.volumes\.([A-Za-z]+)\..+")
 _SECRETS = re.compile(r"(driver|executor)\.(secrets\.(?P<name>.+)|secretKeyRef\..+)")
 _MARKS = re.compile(r"(driver|executor)\.(label|annotation)\.(?P<key>.+)")
 _KNOWN = re.compile(
@@ -35,7 +35,7 @@ _KNOWN = re.compile(
     r"|(driver|executor)\.(request|limit)\.cores|memoryOverheadFactor|pyspark\.pythonVersion|local\.dirs\.tmpfs"
     r"|driver\.service\.(label|annotation)\..+|driverEnv\..+"
     r"|((driver|executor)\.)?node\.selector\..+|driver\.pod\.name|executor\.podNamePrefix"
-    r"|allocation\.[\w.]+|executor\.(deleteOnTermination|rollInterval|rollPolicy|minTasksPerExecutorBeforeRolling"
+    r"|allocation\.[A-Za-z.]+|executor\.(deleteOnTermination|rollInterval|rollPolicy|minTasksPerExecutorBeforeRolling"
     r"|apiPollingInterval|eventProcessingInterval|missingPodDetectDelta|enablePollingWithResourceVersion|decommissionLabel"
     r"|decommissionLabelValue|useDriverPodIP|listPodsFromCache)|dynamicAllocation\.deleteGracePeriod"
     r"|driver\.(ownPersistentVolumeClaim|reusePersistentVolumeClaim|waitToReusePersistentVolumeClaim|requestTimeout"
