@@ -68,7 +68,8 @@ def check_bounds(spec: Field) -> None:
 
 def _containers(template: Field) -> int:
     """How many are listed; one of `container` or `script` costs no more than its template."""
-    return sum(len(template.at(*way).items(MOST_CONTAINERS)) for way in _LISTS)
+    known = template.mapping()
+    return sum(len(template.at(*way).items(MOST_CONTAINERS)) for way in _LISTS if way[0] in known)
 
 
 def _stop(field: Field, text: str, remedy: str) -> None:
