@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from fairway.workloads.fields import Field, shown
+from fairway.workloads.fields import Field
 from fairway.workloads.pod_security import tenant
-from fairway.workloads.pod_security.baseline import APPARMOR
+from fairway.workloads.pod_security.baseline import APPARMOR, apparmor
 from fairway.workloads.pod_security.marks import check_mark
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.quiet import quiet_class
@@ -137,8 +137,7 @@ def _property(name: str, value: View, ruling: Ruling) -> None:
     elif volume := _VOLUMES.fullmatch(name):
         _volume(volume[2], value, ruling)
     elif _APPARMOR.fullmatch(name):
-        if value.value not in ("", "runtime/default") and not str(value.value).startswith("localhost/"):
-            ruling.baseline(value, f"is the AppArmor profile {shown(value.value)}")
+        apparmor(value, ruling)
     elif secret := _SECRETS.fullmatch(name):
         mounted = secret["name"] or str(value.value).partition(":")[0]
         named = Field(mounted, value.place.problems, value.place.up, value.place.key)

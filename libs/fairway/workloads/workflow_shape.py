@@ -14,6 +14,7 @@ from typing import Any
 
 from fairway.workloads.fields import Field, shown
 from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.spelling import read_as
 from fairway.workloads.pod_security.view import View
 
 # Go knows the digits of ASCII alone, and no more of the hours of a day than there are.
@@ -104,8 +105,7 @@ def _fields(field: Field, kind: str, left: list[tuple[Field, str]]) -> None:
         if key in types:
             left.append((one, types[key]))
         elif key.casefold() in folded:
-            name = folded[key.casefold()]
-            one.wrong(f"is read as {name} by the operator, though it is another name", f"write {name}")
+            one.wrong(*read_as(folded[key.casefold()]))
         elif kind == "WorkflowStep":  # which alone may hold no fields that Argo does not know
             one.wrong("is not a field of a step, and stops Argo's controller", "correct or remove it")
 

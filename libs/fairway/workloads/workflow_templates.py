@@ -28,11 +28,10 @@ ACCOUNT = "argo-workflow"
 def pod_templates(manifest: Field) -> Iterator[Pod]:
     """First what all pods have in common, as a pod without containers."""
     spec = manifest["spec"]
-    shared = _shared(spec)
-    yield shared
+    yield _shared(spec)
     defaults = spec["templateDefaults"]
     for template in templates(spec):
-        yield _pod(View(template, defaults) if defaults.given else View(template), spec, shared)
+        yield _pod(View(template, defaults) if defaults.given else View(template), spec)
 
 
 def _shared(spec: Field) -> Pod:
@@ -46,7 +45,7 @@ def _shared(spec: Field) -> Pod:
     return Pod("", lambda: described, (spec["serviceAccountName"],))
 
 
-def _pod(template: View, spec: Field, shared: Pod) -> Pod:
+def _pod(template: View, spec: Field) -> Pod:
     own = ("container", "script")
     main = tuple(_called("main", template[name]) for name in own if template[name].given)
     inside = template["containerSet"]["containers"].items() if template["containerSet"].given else ()
@@ -61,9 +60,7 @@ def _pod(template: View, spec: Field, shared: Pod) -> Pod:
     nothing = Field({}, spec.problems, template.places[0].up, template.places[0].key)
     name = str(template["name"].value or "")
     described = template["metadata"], View(nothing, moved=moved)
-    pod = Pod(name, lambda: described, moved["serviceAccountName"].places)
-    pod.shared = shared
-    return pod
+    return Pod(name, lambda: described, moved["serviceAccountName"].places)
 
 
 def _called(name: str, container: View) -> View:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 from fairway.workloads.fields import Field
 from fairway.workloads.pod_security.quiet import quiet_template
@@ -15,13 +14,12 @@ _LISTS = ("initContainers", "containers", "ephemeralContainers")
 class Pod:
     """`role` tells it from the other pods of its job. `describe` gives its metadata and its spec, and `quiet` whether
     it says nothing that any rule below `restricted` looks at. `template` is the spec of its template, where it has one
-    of its own. `shared` is what this pod has in common with others of its job, and what is looked at once.
+    of its own.
 
     `accounts` are where a pod names its service account that cannot do without the token of one, the last of them where
     one may be written; the others have none."""
 
     template: Field | None = None
-    shared: "Pod | None" = None
 
     def __init__(
         self,
@@ -47,18 +45,6 @@ class Pod:
     @property
     def needs_token(self) -> bool:
         return bool(self.accounts)
-
-    def plain(self) -> dict[str, Any]:
-        """As its operator would make it, as plain data."""
-        own: dict[str, Any] = {"metadata": self.metadata.plain() or {}, "spec": self.spec.plain() or {}}
-        if self.shared is None:
-            return own
-        more = self.shared.plain()
-        notes = {**(more["metadata"].get("annotations") or {}), **(own["metadata"].get("annotations") or {})}
-        volumes = [*(more["spec"].get("volumes") or ()), *(own["spec"].get("volumes") or ())]
-        own["metadata"] = {**own["metadata"], "annotations": notes}
-        own["spec"] = {**more["spec"], **own["spec"], "volumes": volumes}
-        return own
 
 
 def of_template(role: str, template: Field, needs_token: bool = False, **moved: View) -> Pod:

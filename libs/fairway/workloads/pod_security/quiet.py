@@ -7,6 +7,7 @@ harmless whatever its value, or looked at here; everything else is left to the r
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fairway.domain.tenancy import SYSTEM_CLASSES
 from fairway.workloads.pod_security.marks import quiet_marks
 from fairway.workloads.pods import MOST_CONTAINERS
 
@@ -52,7 +53,7 @@ def _quiet_list(value: Any, quiet: Callable[[Any], bool]) -> bool:
 
 
 def quiet_class(name: Any) -> bool:
-    return name is None or (type(name) is str and not name.startswith("system-") and "{{" not in name)
+    return name is None or (type(name) is str and not name.startswith(SYSTEM_CLASSES) and "{{" not in name)
 
 
 def _container(value: Any) -> bool:

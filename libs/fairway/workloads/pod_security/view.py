@@ -79,19 +79,6 @@ class View:
     def wrong(self, text: str, remedy: str) -> None:
         self.place.wrong(text, remedy, Code.UNSAFE_POD)
 
-    def plain(self) -> Any:
-        """What an operator would make of it, as plain data."""
-        if self.entries is not None:
-            return [entry.plain() for entry in self.entries]
-        here = [place.value for place in self.places if place.given]
-        if not here and not self.moved:
-            return None
-        if (here and not isinstance(here[0], dict)) and not self.moved:
-            return [entry.plain() for entry in self.items()] if isinstance(here[0], list) else here[0]
-        keys = {key: None for value in here for key in value}
-        made = {key: self[key].plain() for key in {**keys, **dict.fromkeys(self.moved)}}
-        return {key: value for key, value in made.items() if value is not None and value != []}
-
 
 def _odd(place: Field) -> bool:
     """Neither absent nor a mapping: whoever reads it has to say so."""
