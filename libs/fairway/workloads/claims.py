@@ -24,15 +24,15 @@ _QUEUE_FIELDS = (("queue",), ("runPolicy", "schedulingPolicy", "queue"), ("batch
 
 
 class Claims(Struct, frozen=True):
-    """Each once, as the key or field that names it, and the name."""
+    """Each name once, after the first key or field that names it."""
 
     classes: list[tuple[str, str]] = field(default_factory=list)
     leaves: list[tuple[str, str]] = field(default_factory=list)
     queues: list[tuple[str, str]] = field(default_factory=list)
 
 
-# By class, leaf or queue; a mapping, for its keys, so that what is said often counts once.
-_Found = dict[str, dict[tuple[str, str], None]]
+# Of classes, leaves and queues: the key or field by the name, so that what is said often is looked at once.
+_Found = dict[str, dict[str, str]]
 
 
 def claims(manifest: dict[str, Any]) -> Claims:
@@ -53,20 +53,20 @@ def claims(manifest: dict[str, Any]) -> Claims:
                 if type(value) is dict or type(value) is list:
                     left.append(value)
     _of_itself(found, manifest)
-    return Claims(list(found[_CLASS]), list(found[_LEAF]), list(found[_QUEUE]))
+    return Claims(*([(key, name) for name, key in found[kind].items()] for kind in (_CLASS, _LEAF, _QUEUE)))
 
 
 def _note(found: _Found, here: dict[str, Any]) -> None:
     for key, kind in _KEYS.items():
         value = here.get(key)
         if type(value) is str and value:
-            found[kind][key, value] = None
+            found[kind].setdefault(value, key)
     conf = here.get(_CONF)
     for key, value in conf.items() if type(conf) is dict else ():
         if key.startswith(_SPARK) and type(value) is str and value:
             for name, kind in _KEYS.items():
                 if key.endswith(f".{name}"):
-                    found[kind][key, value] = None
+                    found[kind].setdefault(value, key)
 
 
 def _of_itself(found: _Found, manifest: dict[str, Any]) -> None:
@@ -75,11 +75,11 @@ def _of_itself(found: _Found, manifest: dict[str, Any]) -> None:
     for holder in (metadata.get("labels") or {}, metadata.get("annotations") or {}):
         for key in _QUEUE_KEYS:
             if named := holder.get(key):
-                found[_QUEUE][key, named] = None
+                found[_QUEUE].setdefault(named, key)
     spec = manifest.get("spec") or {}
     for path in _QUEUE_FIELDS:
         if path[0] in spec and (named := _at(spec, path)):
-            found[_QUEUE][".".join(("spec", *path)), named] = None
+            found[_QUEUE].setdefault(named, ".".join(("spec", *path)))
 
 
 def _at(here: Any, path: Iterable[str]) -> str:

@@ -62,6 +62,8 @@ def test_what_is_said_often_is_one_claim() -> None:
     """35,000 times one's own leaf were as many walks over all leaves."""
     many = job([{LEAF: "mine", VOLCANO: "default", "priorityClassName": "high"}] * 3)
     assert claims(many) == Claims([("priorityClassName", "high")], [(LEAF, "mine")], [(VOLCANO, "default")])
+    conf = {f"spark.kubernetes.driver.label.x{number}.{LEAF}": "mine" for number in range(9)}
+    assert [name for _, name in claims(job({"sparkConf": conf})).leaves] == ["mine"]
 
 
 @pytest.mark.parametrize(
