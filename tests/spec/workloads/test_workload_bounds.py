@@ -125,7 +125,7 @@ def test_no_more_roles_are_read_than_a_job_may_have(made: Callable[[], Json], pa
         assert (".".join(path), f"has {number} entries") in found.items()
         return done
 
-    assert cost(MOST_POD_SETS + 1) == cost(100_000)
+    assert cost(100_000) <= 1.1 * cost(MOST_POD_SETS + 1)
 
 
 # The job, the way to what has containers, and their lists.
