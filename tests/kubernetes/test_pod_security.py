@@ -9,11 +9,10 @@ import pytest
 from fleet import Api, Json
 from own import Own
 
+from derived_pods import derived
 from fairway.domain.tenancy import Tenancy
 from fairway.wire.reasons import Refused
 from fairway.workloads import registry
-from fairway.workloads.fields import Field, Problems
-from fairway.workloads.registry import KINDS
 from hostile_pods import every
 from pod_flaws import BASELINE, RESTRICTED
 
@@ -30,12 +29,6 @@ def server(own: Own) -> Api:
             # No controller runs here that would make it.
             api.create(f"v1/namespaces/{level}/serviceaccounts", {"metadata": {"name": "default"}})
     return api
-
-
-def derived(manifest: Json) -> list[Json]:
-    kind = KINDS[f"{manifest['kind']}.{manifest['apiVersion']}"]
-    made = [pod.plain() for pod in kind.pod_templates(Field(manifest, Problems()))]
-    return [one for one in made if one["spec"].get("containers")]
 
 
 class Asked:

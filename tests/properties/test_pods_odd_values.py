@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from derived_pods import plain_pod
 from fairway.domain.tenancy import LEVELS, Tenancy
 from fairway.wire.reasons import Reason, Refused
 from fairway.workloads import registry
@@ -50,7 +51,7 @@ def loud(made: dict[str, Any]) -> list[Reason]:
 
 def moved(pod: Pod, problems: Problems) -> tuple[View, View]:
     """The same pod, with what is wrong in it noted elsewhere."""
-    plain = pod.plain()
+    plain = plain_pod(pod)
     return View(Field(plain["metadata"], problems)), View(Field(plain["spec"], problems))
 
 

@@ -35,8 +35,18 @@ class QuotaNode(Struct, frozen=True, omit_defaults=True):
 
 
 QuotaPath = tuple[QuotaNode, ...]
+
+
+class _Index(Struct, frozen=True):
+    """The first leaf of each namespace, and the first of each name or path."""
+
+    tree: QuotaNode
+    by_namespace: dict[str, QuotaPath]
+    by_name: dict[str, QuotaPath]
+
+
 # By identity: a tree is never changed. It is kept with what was found in it, so that no other one gets its id.
-_trees: dict[int, tuple[QuotaNode, dict[str, QuotaPath]]] = {}
+_trees: dict[int, _Index] = {}
 _MOST_TREES = 8
 
 
@@ -52,7 +62,7 @@ def leaves(tree: QuotaNode) -> Iterator[QuotaPath]:
 
 def leaf_named(tree: QuotaNode, name: str) -> QuotaPath | None:
     """The nodes root..leaf of the leaf of this name or path."""
-    return next((path for path in leaves(tree) if name in (path[-1].name, path[-1].path)), None)
+    return _index(tree).by_name.get(name)
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -69,21 +79,23 @@ def leaf_of(tree: QuotaNode, namespace: str, labels: Mapping[str, str]) -> Quota
     named = next((labels[label] for label in QUOTA_LABELS if labels.get(label)), "")
     if named:
         return leaf_named(tree, named)
-    return _by_namespace(tree).get(namespace)
+    return _index(tree).by_namespace.get(namespace)
 
 
-def _by_namespace(tree: QuotaNode) -> dict[str, QuotaPath]:
-    """The first leaf of each namespace. Every job asks for its own, of the one tree that is in force."""
+def _index(tree: QuotaNode) -> _Index:
+    """Every job asks for leaves, of the one tree that is in force."""
     known = _trees.get(id(tree))
     if known is None:
         if len(_trees) >= _MOST_TREES:
             _trees.clear()
-        found: dict[str, QuotaPath] = {}
+        known = _trees[id(tree)] = _Index(tree, {}, {})
         for path in leaves(tree):
-            for namespace in path[-1].namespaces:
-                found.setdefault(namespace, path)
-        known = _trees[id(tree)] = (tree, found)
-    return known[1]
+            leaf = path[-1]
+            for namespace in leaf.namespaces:
+                known.by_namespace.setdefault(namespace, path)
+            for name in (leaf.name, leaf.path):
+                known.by_name.setdefault(name, path)
+    return known
 
 
 def ever_fits(path: QuotaPath, request: Mapping[str, int]) -> Reason | None:

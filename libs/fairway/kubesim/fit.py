@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from fairway.domain.digits import is_whole
 from fairway.domain.resources import Resources, parse_quantity
 from fairway.kubesim.errors import Json
 
@@ -87,7 +88,7 @@ def want_of(pod: Json) -> Want:
     shape = msgspec.json.encode([requests, selector, terms, tolerations], order="deterministic")
     gang = found.get("scheduling.k8s.io/group-name", "")
     least = found.get("fairway.test/gang-min", "")
-    return Want(requests, selector, terms, tolerations, gang, int(least) if least.isdigit() else 0, shape)
+    return Want(requests, selector, terms, tolerations, gang, int(least) if is_whole(least) else 0, shape)
 
 
 def space_of(node: Json) -> Space:
@@ -150,7 +151,7 @@ def _holds(one: Json, found: Mapping[str, str]) -> bool:
         case "DoesNotExist":
             return value is None
         case "Gt" | "Lt" as sign:
-            if value is None or not value.lstrip("-").isdigit():
+            if value is None or not is_whole(value.removeprefix("-")):
                 return False
             return int(value) > int(values[0]) if sign == "Gt" else int(value) < int(values[0])
     return False

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from fairway.domain.digits import is_whole
 from fairway.kubesim.errors import bad_request
 
 # What strconv.ParseBool takes for true: client libraries send True, kubectl true.
@@ -23,6 +24,6 @@ def seconds(query: Mapping[str, str], name: str) -> float:
 def number(query: Mapping[str, str], name: str) -> int:
     """0 when it is not given; 400 when it is no number."""
     text = query.get(name, "")
-    if text and not text.isdigit():
+    if text and not is_whole(text):
         raise bad_request(f"{name} {text!r} is not a number")
     return int(text or 0)

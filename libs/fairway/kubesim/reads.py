@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from aiohttp import web
 
+from fairway.domain.digits import is_whole
 from fairway.kubesim.api import Api
 from fairway.kubesim.errors import ApiError, bad_request
 from fairway.kubesim.query import number
@@ -51,7 +52,7 @@ def serve_list(api: Api, request: web.BaseRequest, target: Target, table: "Table
 
 
 def _check_version(wanted: str, version: int) -> None:
-    if wanted and not wanted.isdigit():
+    if wanted and not is_whole(wanted):
         raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{wanted}"')
     if wanted and int(wanted) > version:
         cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}

@@ -4,6 +4,7 @@ import re
 
 import msgspec
 
+from fairway.domain.digits import is_whole
 from fairway.kubesim.errors import Json
 
 PREFIX = "fairway.test/"
@@ -15,7 +16,7 @@ GROUP_SIZE = PREFIX + "group-size"
 GROUP_ROLE = PREFIX + "group-role"  # leader | member | server: the last ends only when deleted
 GROUP_BREAKS = PREFIX + "group-breaks"  # "true": its failure ends the group
 
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
 _UNIT = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
@@ -71,7 +72,7 @@ def _names(text: str | None) -> list[str]:
 
 
 def _number(text: str | None, default: int) -> int:
-    return int(text) if text and text.isdigit() else default
+    return int(text) if text and is_whole(text) else default
 
 
 def _duration(text: str | None, default: int) -> int | None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from fairway.domain.digits import is_whole
 from fairway.kubesim.api import Api
 from fairway.kubesim.errors import Json
 from fairway.kubesim.registry import Column, Resource
@@ -153,7 +154,7 @@ def _pick(found: list[Any], index: str) -> Any:
     for one in found:
         if isinstance(one, dict) and one.get("type") == index:
             return one.get("status")
-    return found[int(index)] if index.isdigit() and int(index) < len(found) else None
+    return found[int(index)] if is_whole(index) and int(index) < len(found) else None
 
 
 def _millis(text: Any) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import msgspec
 from aiohttp import web
 
+from fairway.domain.digits import is_whole
 from fairway.kubesim.api import Api
 from fairway.kubesim.errors import ApiError
 from fairway.kubesim.faults import Faults
@@ -77,7 +78,7 @@ class Stream:
         """Queue what lies before the stream: the events since `version`, or everything there is now."""
         storage = self.target.resource.storage
         if version not in ("", "0") and not initial:
-            if not version.isdigit():
+            if not is_whole(version):
                 raise ApiError(500, "", f'resourceVersion: Invalid value: "{version}": it is not a number')
             for event in self.api.store.since(storage, int(version)):
                 self.hear(event)

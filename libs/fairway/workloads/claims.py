@@ -15,56 +15,71 @@ _KEYS = {
     **dict.fromkeys(QUOTA_LABELS, _LEAF),
     **dict.fromkeys(("scheduling.volcano.sh/queue-name", "volcano.sh/queue-name"), _QUEUE),
 }
+_QUEUE_KEYS = tuple(key for key, kind in _KEYS.items() if kind == _QUEUE)
+# Spark writes labels and annotations of its pods as settings that end with their names.
+_CONF, _SPARK = "sparkConf", "spark.kubernetes."
+_NAMES = frozenset((*_KEYS, _CONF))
 # Fields that name a queue of the member's scheduler.
 _QUEUE_FIELDS = (("queue",), ("runPolicy", "schedulingPolicy", "queue"), ("batchSchedulerOptions", "queue"))
-# Spark writes labels and annotations of its pods as settings that end with their names.
-_SPARK = "spark.kubernetes."
 
 
 class Claims(Struct, frozen=True):
-    """Each as the key or field that names it, and the name."""
+    """Each name once, after the first key or field that names it."""
 
     classes: list[tuple[str, str]] = field(default_factory=list)
     leaves: list[tuple[str, str]] = field(default_factory=list)
     queues: list[tuple[str, str]] = field(default_factory=list)
 
 
+# Of classes, leaves and queues: the key or field by the name, so that what is said often is looked at once.
+_Found = dict[str, dict[str, str]]
+
+
 def claims(manifest: dict[str, Any]) -> Claims:
     """Those of a manifest that a reader has taken. The leaf that the object's own labels name is not among them: it is
     the one that the job is charged to."""
-    found = Claims()
+    found: _Found = {_CLASS: {}, _LEAF: {}, _QUEUE: {}}
+    # Every job is walked through: what is neither a mapping nor a list is not even put on the list.
     left: list[Any] = [value for key, value in manifest.items() if key != "metadata"]
-    while left:
-        here = left.pop()
-        if type(here) is list:
-            left += here
-        elif type(here) is dict:
-            for key, value in here.items():
-                if type(value) is str:
-                    if key in _KEYS or key.startswith(_SPARK):
-                        _note(found, key, value)
-                elif type(value) in (dict, list):
+    for here in left:
+        if type(here) is dict:
+            if not _NAMES.isdisjoint(here):
+                _note(found, here)
+            for value in here.values():
+                if type(value) is dict or type(value) is list:
+                    left.append(value)
+        elif type(here) is list:
+            for value in here:
+                if type(value) is dict or type(value) is list:
                     left.append(value)
     _of_itself(found, manifest)
-    return found
+    return Claims(*([(key, name) for name, key in found[kind].items()] for kind in (_CLASS, _LEAF, _QUEUE)))
 
 
-def _note(found: Claims, key: str, value: str) -> None:
-    kind = _KEYS.get(key, "")
-    if not kind and key.startswith(_SPARK):
-        kind = next((kind for name, kind in _KEYS.items() if key.endswith(f".{name}")), "")
-    if kind and value:
-        getattr(found, kind).append((key, value))
+def _note(found: _Found, here: dict[str, Any]) -> None:
+    for key, kind in _KEYS.items():
+        value = here.get(key)
+        if type(value) is str and value:
+            found[kind].setdefault(value, key)
+    conf = here.get(_CONF)
+    for key, value in conf.items() if type(conf) is dict else ():
+        if key.startswith(_SPARK) and type(value) is str and value:
+            for name, kind in _KEYS.items():
+                if key.endswith(f".{name}"):
+                    found[kind].setdefault(value, key)
 
 
-def _of_itself(found: Claims, manifest: dict[str, Any]) -> None:
+def _of_itself(found: _Found, manifest: dict[str, Any]) -> None:
     """What stands in one place only."""
     metadata = manifest.get("metadata") or {}
     for holder in (metadata.get("labels") or {}, metadata.get("annotations") or {}):
-        found.queues.extend((key, holder[key]) for key, kind in _KEYS.items() if kind == _QUEUE and holder.get(key))
+        for key in _QUEUE_KEYS:
+            if named := holder.get(key):
+                found[_QUEUE].setdefault(named, key)
+    spec = manifest.get("spec") or {}
     for path in _QUEUE_FIELDS:
-        if named := _at(manifest.get("spec"), path):
-            found.queues.append((".".join(("spec", *path)), named))
+        if path[0] in spec and (named := _at(spec, path)):
+            found[_QUEUE].setdefault(named, ".".join(("spec", *path)))
 
 
 def _at(here: Any, path: Iterable[str]) -> str:

@@ -7,20 +7,18 @@ other JSON is parsed again with its pairs in view.
 """
 
 import json
-import re
 from collections import Counter
 from typing import Any
 
 import msgspec
 
+from fairway.domain.nesting import deeper
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.fields import Field, shown
 from fairway.workloads.yaml_text import load_yaml, refused
 
 LARGEST_TEXT = 2**20
 DEEPEST = 64
-# What opens and closes, and strings as wholes, so that a bracket in one is none.
-_MARKS = re.compile(rb'[{}\[\]]|"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
 def parse_documents(text: str | bytes) -> list[dict[str, Any]]:
@@ -81,21 +79,9 @@ def json_value(data: bytes) -> Any:
     return value
 
 
-def _depth(data: bytes) -> int:
-    """How deep a JSON text is nested. Of any text, and of any depth: nothing is built, and nothing calls itself."""
-    most = level = 0
-    for mark in _MARKS.findall(data):
-        if mark in (b"{", b"["):
-            level += 1
-            most = max(most, level)
-        elif mark in (b"}", b"]"):
-            level -= 1
-    return most
-
-
 def too_deep(data: bytes) -> bool:
     """Whether a JSON text has more levels than a manifest may have."""
-    return data.count(b"{") + data.count(b"[") > DEEPEST and _depth(data) > DEEPEST
+    return deeper(data, DEEPEST)
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

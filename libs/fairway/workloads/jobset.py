@@ -26,15 +26,15 @@ from fairway.workloads.kind import (
 )
 from fairway.workloads.names import is_namespace
 from fairway.workloads.pod_security.pod import Pod, of_template
-from fairway.workloads.pods import MOST_PODS, read_pod_set, read_replicas
+from fairway.workloads.pods import MOST_POD_SETS, MOST_PODS, read_pod_set, read_replicas
 
 
 def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
     jobs = manifest["spec"]["replicatedJobs"]
-    if not jobs.items():
+    if jobs.value in (None, []):
         jobs.wrong("is empty", "add a replicatedJob")
     found: dict[str, PodSet] = {}
-    for entry in jobs.items():
+    for entry in jobs.items(MOST_POD_SETS):
         name = entry["name"].text()
         if not is_namespace(name):
             entry["name"].wrong("is not a name (RFC 1123 label)", "use lower-case letters, digits and -")
@@ -82,7 +82,7 @@ def _jobs(workload: Workload, manifest: Field, counts: Mapping[str, Mapping[str,
 
 
 def priority(manifest: Field) -> str:
-    jobs = manifest["spec"]["replicatedJobs"].items()
+    jobs = manifest["spec"]["replicatedJobs"].items(MOST_POD_SETS)
     return first_text(*(job.at("template", "spec", "template", "spec", "priorityClassName") for job in jobs[:1]))
 
 

@@ -83,14 +83,14 @@ def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version
     """One kind of the family; `roles` in the order in which priorities are looked up."""
 
     def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
-        start = whole_gang(manifest, pods) - _growth(manifest, replicas(manifest, specs, roles))
+        start = whole_gang(manifest, pods) - _growth(manifest, specs, roles)
         return minimum(manifest.at(*_POLICY, "schedulingPolicy", "minAvailable"), start)
 
     def priority(manifest: Field) -> str:
-        return first_text(
-            manifest.at(*_POLICY, "schedulingPolicy", "priorityClass"),
-            *(field.at("template", "spec", "priorityClassName") for field in replicas(manifest, specs, roles).values()),
-        )
+        if named := manifest.at(*_POLICY, "schedulingPolicy", "priorityClass").text():
+            return named
+        found = replicas(manifest, specs, roles).values()
+        return first_text(*(field.at("template", "spec", "priorityClassName") for field in found))
 
     def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
         for role in manifest["spec"][specs]:
@@ -120,7 +120,7 @@ def _pod_sets(kind: tuple[str, str], specs: str, roles: tuple[str, ...], manifes
     found = replicas(manifest, specs, roles)
     if not found:
         manifest["spec"][specs].wrong("has no replicas", f"add one of {', '.join(roles)}")
-    growth = _growth(manifest, found)
+    growth = _growth(manifest, specs, roles)
     return tuple(_pods((*kind, role), field, growth) for role, field in found.items())
 
 
@@ -133,13 +133,14 @@ def _besides(manifest: Field, ruling: Ruling) -> None:
     check_priority(View(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
 
 
-def _growth(manifest: Field, found: dict[str, Field]) -> int:
+def _growth(manifest: Field, specs: str, roles: tuple[str, ...]) -> int:
     """How many workers a PyTorchJob may have beyond its replicas: its operator makes an autoscaler for them where
     there are metrics to scale by (pkg/controller.v1/pytorch/hpa.go)."""
     elastic = manifest["spec"]["elasticPolicy"]
-    if not elastic["metrics"].value or "Worker" not in found:
+    if not elastic.given or not elastic["metrics"].value:
         return 0
-    return max(read_replicas(elastic["maxReplicas"], 0) - read_replicas(found["Worker"]["replicas"]), 0)
+    worker = replicas(manifest, specs, roles).get("Worker")
+    return max(read_replicas(elastic["maxReplicas"], 0) - read_replicas(worker["replicas"]), 0) if worker else 0
 
 
 def _pods(place: tuple[str, str, str], field: Field, growth: int) -> PodSet:

@@ -15,6 +15,11 @@ from fairway.workloads.node_rules import read_selector, read_terms, read_tolerat
 
 # Per pod set. The largest gangs published are of some ten thousand pods; more is a typing error.
 MOST_PODS = 100_000
+# More roles than any job known; it bounds what one job can cost the scheduler, and what its reader looks at.
+MOST_POD_SETS = 256
+# Of each list of a pod: its containers, its init containers and those that are added later. The largest pods known have
+# some twenty; each is looked at several times, and a mebibyte has room for 350,000.
+MOST_CONTAINERS = 100
 # More than any node reports; every stage after this one walks over them.
 MOST_RESOURCES = 64
 
@@ -82,7 +87,7 @@ def read_requests(resources: Field) -> Resources:
 
 def read_containers(containers: Field, required: bool = True) -> list[Resources]:
     """Requests of every container of a list that must not be empty."""
-    found = containers.items()
+    found = containers.items(MOST_CONTAINERS)
     if required and containers.value in (None, []):
         containers.wrong("has no container", "a pod needs at least one container")
     return [read_requests(container["resources"]) for container in found]
@@ -92,7 +97,7 @@ def read_inits(inits: Field) -> list[tuple[Resources, bool]]:
     """Requests of the init containers in their order; restartPolicy Always makes one a sidecar."""
     return [
         (read_requests(container["resources"]), container["restartPolicy"].value == "Always")
-        for container in inits.items()
+        for container in inits.items(MOST_CONTAINERS)
     ]
 
 

@@ -28,7 +28,7 @@ from fairway.workloads.kind import (
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
-from fairway.workloads.pods import MOST_PODS, read_pod_set, read_replicas, read_requests
+from fairway.workloads.pods import MOST_POD_SETS, MOST_PODS, read_pod_set, read_replicas, read_requests
 
 # KubeRay: GetDefaultSubmitterTemplate, BuildAutoscalerContainer.
 _SUBMITTER = {"requests": {"cpu": "500m", "memory": "200Mi"}, "limits": {"cpu": "1", "memory": "1Gi"}}
@@ -47,7 +47,7 @@ def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
     cluster = spec["rayClusterSpec"]
     head = read_pod_set("head", 1, cluster["headGroupSpec"]["template"], _autoscaler(cluster))
     found = {"head": head}
-    for group in cluster["workerGroupSpecs"].items():
+    for group in cluster["workerGroupSpecs"].items(MOST_POD_SETS):
         name = group["groupName"].text()
         if not name or name in found or name == "submitter":
             group["groupName"].wrong("is missing or used twice", "give every worker group its own name")
@@ -101,7 +101,7 @@ def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
     total = sum(one.count for one in pods)
     if not cluster["enableInTreeAutoscaling"].flag():
         return total
-    spare = (_workers(group, cluster) for group in cluster["workerGroupSpecs"].items())
+    spare = (_workers(group, cluster) for group in cluster["workerGroupSpecs"].items(MOST_POD_SETS))
     return total - sum(replicas - least for replicas, least in spare)
 
 

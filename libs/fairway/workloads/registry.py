@@ -16,6 +16,7 @@ from fairway.workloads.kind import Kind, Phase
 from fairway.workloads.kubeflow import KUBEFLOW
 from fairway.workloads.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
 from fairway.workloads.pod_security.check import check
+from fairway.workloads.pods import MOST_POD_SETS
 from fairway.workloads.rayjob import RAYJOB
 from fairway.workloads.spark import SPARK
 from fairway.workloads.volcano import VOLCANO
@@ -27,8 +28,6 @@ KINDS: Mapping[str, Kind] = MappingProxyType(_known)
 # Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.
 JOB_ANNOTATIONS: frozenset[str] = frozenset()
 
-# More roles than any job known; it bounds what one job can cost the scheduler.
-MOST_POD_SETS = 256
 # Every node of every cluster is held against these: labels, expressions and tolerations of the pod sets that differ,
 # and the values of the expressions. Eight of the first for each pod set, and all nodes by name in the largest cluster
 # measured.

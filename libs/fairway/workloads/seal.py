@@ -1,9 +1,11 @@
 """The seal on what Fairway applies: by it an object says which attempt it is of, and nobody else can say so.
 
-Names and labels are anybody's to write. The seal is a keyed digest of what the object is: the cluster, its place
-there, the job, the attempt, and the pod templates as they were applied; what a resize changes is no part of these. An
-annotation that was copied to another place, cluster or attempt is no seal. Where an object itself is copied, deleted
-and made anew under its name, its uid tells (domain.attempt). The key never leaves Fairway's own processes.
+Names and labels are anybody's to write. The seal is a keyed digest of what was applied: the cluster, the place there,
+the job, the attempt, and a digest of the pod templates, in which what a resize changes has no part. An annotation that
+was copied to another place, cluster or attempt is no seal. It does not say that the pod templates are still those that
+were applied: nobody compares their digest with the object that is there, and who may edit the object changes them under
+a good seal. Where an object itself is copied, deleted and made anew under its name, its uid tells (domain.attempt). The
+key never leaves Fairway's own processes.
 """
 
 import hmac

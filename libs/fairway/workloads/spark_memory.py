@@ -1,7 +1,7 @@
 """Memory of a Spark pod, as Spark computes it (MiB, rounded down at each step)."""
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from fairway.domain.resources import LARGEST
 from fairway.workloads.fields import Field, shown
@@ -9,7 +9,9 @@ from fairway.workloads.fields import Field, shown
 MIB = 2**20
 # Spark: MEMORY_OVERHEAD_MIN_MIB; MEMORY_OVERHEAD_FACTOR for the JVM, and for Python and R.
 LEAST_OVERHEAD_MIB, JVM_FACTOR, OTHER_FACTOR = 384, Decimal("0.1"), Decimal("0.4")
-_BYTES = re.compile(r"([0-9]{1,15})\s*(?:([kmgtp])b?|(b))?", re.IGNORECASE)
+_BYTES = re.compile(r"([0-9]{1,15})\s*(?:([kmgtp])b?|(b))?", re.IGNORECASE | re.ASCII)
+# As Java reads one; Decimal takes digits of every alphabet, and underscores.
+_FACTOR = re.compile(r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][+-]?[0-9]{1,2})?")
 _UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 
 
@@ -39,11 +41,9 @@ def _factor(spec: Field, role: str) -> Decimal:
     language = spec["type"].choice("Scala", "Java", "Python", "R")
     if not field.given:
         return JVM_FACTOR if language in ("Java", "Scala") else OTHER_FACTOR
-    try:
-        factor = Decimal(field.text())
-    except InvalidOperation:
-        factor = Decimal("NaN")
-    if not factor.is_finite() or not 0 <= factor <= 100:
+    text = field.text().strip()
+    factor = Decimal(text) if _FACTOR.fullmatch(text) else None
+    if factor is None or factor > 100:
         field.wrong(f"is {shown(field.value)}, not a factor", 'write a number from 0 to 100 in quotes, such as "0.1"')
         return JVM_FACTOR
     return factor

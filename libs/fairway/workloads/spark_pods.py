@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from fairway.workloads.fields import Field, shown
+from fairway.workloads.fields import Field
 from fairway.workloads.pod_security import tenant
-from fairway.workloads.pod_security.baseline import APPARMOR
+from fairway.workloads.pod_security.baseline import APPARMOR, apparmor
 from fairway.workloads.pod_security.marks import check_mark
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.quiet import quiet_class
@@ -27,7 +27,7 @@ _PREFIX = "spark.kubernetes."
 _ACCOUNTS = re.compile(r"authenticate\.(driver|executor)\.serviceAccountName")
 _SCHEDULERS = re.compile(r"((driver|executor)\.)?scheduler(\.n|N)ame")
 _APPARMOR = re.compile(rf"(driver|executor)\.annotation\.{re.escape(APPARMOR)}.*")
-_VOLUMES = re.compile(r"(driver|executor)\.volumes\.(\w+)\..+")
+_VOLUMES = re.compile(r"(driver|executor)\.volumes\.([A-Za-z]+)\..+")
 _SECRETS = re.compile(r"(driver|executor)\.(secrets\.(?P<name>.+)|secretKeyRef\..+)")
 _MARKS = re.compile(r"(driver|executor)\.(label|annotation)\.(?P<key>.+)")
 _KNOWN = re.compile(
@@ -35,7 +35,7 @@ _KNOWN = re.compile(
     r"|(driver|executor)\.(request|limit)\.cores|memoryOverheadFactor|pyspark\.pythonVersion|local\.dirs\.tmpfs"
     r"|driver\.service\.(label|annotation)\..+|driverEnv\..+"
     r"|((driver|executor)\.)?node\.selector\..+|driver\.pod\.name|executor\.podNamePrefix"
-    r"|allocation\.[\w.]+|executor\.(deleteOnTermination|rollInterval|rollPolicy|minTasksPerExecutorBeforeRolling"
+    r"|allocation\.[A-Za-z.]+|executor\.(deleteOnTermination|rollInterval|rollPolicy|minTasksPerExecutorBeforeRolling"
     r"|apiPollingInterval|eventProcessingInterval|missingPodDetectDelta|enablePollingWithResourceVersion|decommissionLabel"
     r"|decommissionLabelValue|useDriverPodIP|listPodsFromCache)|dynamicAllocation\.deleteGracePeriod"
     r"|driver\.(ownPersistentVolumeClaim|reusePersistentVolumeClaim|waitToReusePersistentVolumeClaim|requestTimeout"
@@ -137,8 +137,7 @@ def _property(name: str, value: View, ruling: Ruling) -> None:
     elif volume := _VOLUMES.fullmatch(name):
         _volume(volume[2], value, ruling)
     elif _APPARMOR.fullmatch(name):
-        if value.value not in ("", "runtime/default") and not str(value.value).startswith("localhost/"):
-            ruling.baseline(value, f"is the AppArmor profile {shown(value.value)}")
+        apparmor(value, ruling)
     elif secret := _SECRETS.fullmatch(name):
         mounted = secret["name"] or str(value.value).partition(":")[0]
         named = Field(mounted, value.place.problems, value.place.up, value.place.key)

@@ -30,7 +30,7 @@ from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.tenant import priority as check_priority
 from fairway.workloads.pod_security.tenant import scheduler as check_scheduler
 from fairway.workloads.pod_security.view import View
-from fairway.workloads.pods import read_pod_set, read_replicas
+from fairway.workloads.pods import MOST_POD_SETS, read_pod_set, read_replicas
 
 _STATES = {
     "": PENDING, "Pending": PENDING,
@@ -46,10 +46,10 @@ _PLUGINS = frozenset(("env", "mpi", "pytorch", "ssh", "svc", "tensorflow"))
 
 def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
     tasks = manifest["spec"]["tasks"]
-    if not tasks.items():
+    if tasks.value in (None, []):
         tasks.wrong("is empty", "add a task with replicas and a template")
     found: dict[str, PodSet] = {}
-    for index, task in enumerate(tasks.items()):
+    for index, task in enumerate(tasks.items(MOST_POD_SETS)):
         name = task["name"].text() or f"default{index}"
         if not is_namespace(name):
             task["name"].wrong("is not a task name (RFC 1123 label)", "use lower-case letters, digits and -")
@@ -63,7 +63,7 @@ def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
 
 def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
     least = 0
-    for task in manifest["spec"]["tasks"].items():
+    for task in manifest["spec"]["tasks"].items(MOST_POD_SETS):
         replicas = read_replicas(task["replicas"], 0)
         of_task = read_replicas(task["minAvailable"], replicas)
         if of_task > replicas:
@@ -92,7 +92,7 @@ def priority(manifest: Field) -> str:
     spec = manifest["spec"]
     return first_text(
         spec["priorityClassName"],
-        *(task.at("template", "spec", "priorityClassName") for task in spec["tasks"].items()),
+        *(task.at("template", "spec", "priorityClassName") for task in spec["tasks"].items(MOST_POD_SETS)),
     )
 
 

@@ -20,6 +20,7 @@ from fairway.workloads.ends import WORKFLOW as ENDS
 from fairway.workloads.fields import Field
 from fairway.workloads.kind import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Kind, Path, Phase, first_text
 from fairway.workloads.pods import MOST_PODS, largest, read_amounts
+from fairway.workloads.workflow_bounds import check_bounds
 from fairway.workloads.workflow_pods import Templates, weight
 from fairway.workloads.workflow_templates import ACCOUNT, besides, pod_templates
 
@@ -31,6 +32,7 @@ _AT_WORK = ("Pod", "HTTP", "Plugin")
 
 def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
     spec = manifest["spec"]
+    check_bounds(spec)
     annotation = _annotation(manifest)
     templates = Templates(spec, sized=annotation.given)
     wave = templates.wave(spec["entrypoint"], spec["parallelism"].whole(0))

@@ -7,31 +7,15 @@ were merged in would run templates that stand in no list, so they are refused.
 
 from typing import Any
 
-from fairway.wire.reasons import Code
 from fairway.workloads.fields import Field
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
 
-# Defaults are merged once for each template; in characters of JSON this is more than any workflow has.
-_MOST = 2**24
 # What a template may be. Argo clears `_CLEARED` away where a template is another one of `_CLEARED`.
 _CLEARED = frozenset(("container", "data", "dag", "resource", "script", "steps", "suspend"))
 _KEPT = ("containerSet", "http", "plugin")
 # Lists whose entries are told apart by their name.
 _NAMED = frozenset(("initContainers", "sidecars"))
-
-
-def defaults_of(spec: Field) -> Field:
-    """The defaults, or none where that is too much work, which is noted."""
-    defaults = spec["templateDefaults"]
-    if defaults.given:
-        templates = spec["templates"].value
-        number = 1 + len(templates) if isinstance(templates, list) else 1
-        number += str(templates).count("'inline'")
-        if number * len(str(defaults.value)) > _MOST:
-            defaults.wrong("is too much for so many templates", "write it where it is used", Code.TOO_LARGE)
-            return Field(None, spec.problems, spec, "templateDefaults")
-    return defaults
 
 
 def with_defaults(template: Field, defaults: Field) -> Field:

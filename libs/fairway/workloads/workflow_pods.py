@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from itertools import count
+from typing import NamedTuple
 
 from fairway.domain.digits import is_whole
 from fairway.domain.resources import Resources, add
@@ -19,7 +20,8 @@ from fairway.wire.workload import PodSet
 from fairway.workloads.fields import Field, shown
 from fairway.workloads.node_rules import read_selector, read_terms, read_tolerations
 from fairway.workloads.pods import MOST_PODS
-from fairway.workloads.workflow_defaults import defaults_of, with_defaults
+from fairway.workloads.workflow_bounds import group_of
+from fairway.workloads.workflow_defaults import with_defaults
 from fairway.workloads.workflow_sizes import template_requests
 
 # Deeper nesting of templates than any real workflow; a bound on the work a hostile one can cause.
@@ -32,17 +34,29 @@ def weight(requests: Resources) -> tuple[int, int, int]:
     return devices, requests.get("cpu", 0), requests.get("memory", 0)
 
 
+class Wave(NamedTuple):
+    """Pods that run at once, by the names of their templates; how many these are and what they request together."""
+
+    pods: Counter[str]
+    total: int
+    requests: Resources
+
+
+_NOTHING = Wave(Counter(), 0, {})
+
+
 class Templates:
     """The templates of one workflow by name; the ones of single pods already sized."""
 
     def __init__(self, spec: Field, sized: bool) -> None:
         self.spec = spec
         self.sized = sized  # the size stands in an annotation, so a template that lies elsewhere is no problem
-        self.defaults = defaults_of(spec)
+        self.defaults = spec["templateDefaults"]
         self.by_name = {one["name"].text(): with_defaults(one, self.defaults) for one in spec["templates"].items()}
-        self._waves: dict[str, Counter[str]] = {}
+        self._waves: dict[str, Wave] = {}
         self._sets: dict[str, PodSet] = {}
         self._inline: dict[str, str] = {}  # by path
+        self._numbers = count()
         if spec["workflowTemplateRef"].given and not sized:
             _elsewhere(spec["workflowTemplateRef"])
 
@@ -52,7 +66,7 @@ class Templates:
             return []
         self._named(entrypoint)
         found = self._cut(self._of(entrypoint.text(), ()), parallelism)
-        return self._ordered(found)
+        return self._ordered(found.pods)
 
     def pod_set(self, name: str, count: int) -> PodSet:
         """`count` pods of a template that runs one pod."""
@@ -74,36 +88,43 @@ class Templates:
             tolerations=read_tolerations(tolerations),
         )
 
-    def _of(self, name: str, above: tuple[str, ...]) -> Counter[str]:
-        """Pods at once of one template, by the names of the templates that run them."""
+    def _of(self, name: str, above: tuple[str, ...]) -> Wave:
+        """The heaviest wave of one template."""
         template = self.by_name.get(name)
         if template is None or name in above:
-            return Counter()
+            return _NOTHING
         if len(above) >= _DEEPEST:
             template.wrong(f"is nested deeper than {_DEEPEST} templates", "flatten the workflow")
-            return Counter()
+            return _NOTHING
         if name not in self._waves:
             self._waves[name] = self._count(name, template, (*above, name))
         return self._waves[name]
 
-    def _count(self, name: str, template: Field, above: tuple[str, ...]) -> Counter[str]:
+    def _count(self, name: str, template: Field, above: tuple[str, ...]) -> Wave:
         if template["steps"].given:
-            groups = [_group(group) for group in template["steps"].items()]
+            groups = [group_of(group) for group in template["steps"].items()]
         elif template["dag"].given:
             groups = levels(template["dag"]["tasks"].items())
+        elif template["suspend"].given:
+            return _NOTHING
         else:
-            return Counter() if template["suspend"].given else Counter({name: 1})
-        found = [self._together(group, above) for group in groups]
-        heaviest = max(found, key=self._weight, default=Counter())
-        return self._cut(heaviest, template["parallelism"].whole(0))
+            return self._wave(Counter({name: 1}))
+        runs = [self._runs(group, above) for group in groups]
+        return self._cut(self._together(max(runs, key=_weight, default=[])), template["parallelism"].whole(0))
 
-    def _together(self, group: Sequence[Field], above: tuple[str, ...]) -> Counter[str]:
-        total: Counter[str] = Counter()
+    def _runs(self, group: Sequence[Field], above: tuple[str, ...]) -> list[tuple[Wave, int]]:
+        """What a group of steps runs at once: each template once, and how often."""
+        repeats: Counter[str] = Counter()
         for step in group:
-            repeats = times(step)
-            for name, pods in self._of(self._target(step), above).items():
-                total[name] = min(total[name] + pods * repeats, MOST_PODS)
-        return total
+            repeats[self._target(step)] += times(step)
+        return [(self._of(name, above), often) for name, often in repeats.items()]
+
+    def _together(self, runs: Sequence[tuple[Wave, int]]) -> Wave:
+        pods: Counter[str] = Counter()
+        for wave, often in runs:
+            for name, number in wave.pods.items():
+                pods[name] = min(pods[name] + number * often, MOST_PODS)
+        return self._wave(pods)
 
     def _target(self, step: Field) -> str:
         """The template a step runs; one written inline gets a name of its own."""
@@ -122,7 +143,7 @@ class Templates:
 
     def _free_name(self) -> str:
         """Of a template written inline: one that no other template has."""
-        return next(name for number in count() if (name := f"inline-{number}") not in self.by_name)
+        return next(name for number in self._numbers if (name := f"inline-{number}") not in self.by_name)
 
     def _named(self, field: Field) -> None:
         if field.text() not in self.by_name and "{{" not in field.text():
@@ -134,20 +155,29 @@ class Templates:
             key=lambda one: (*(-part for part in weight(self.pod_set(one[0], 1).requests)), one[0]),
         )
 
-    def _weight(self, wave: Counter[str]) -> tuple[tuple[int, int, int], int]:
-        total: Resources = {}
-        for name, pods in wave.items():
-            total = add(total, self.pod_set(name, 1).requests, pods)
-        return weight(total), wave.total()
+    def _wave(self, pods: Counter[str]) -> Wave:
+        requests: Resources = {}
+        for name, number in pods.items():
+            requests = add(requests, self.pod_set(name, 1).requests, number)
+        return Wave(pods, pods.total(), requests)
 
-    def _cut(self, wave: Counter[str], most: int) -> Counter[str]:
+    def _cut(self, wave: Wave, most: int) -> Wave:
         """At most `most` pods (0: no bound), the heaviest kept."""
-        if not most or wave.total() <= most:
+        if not most or wave.total <= most:
             return wave
         kept: Counter[str] = Counter()
-        for name, pods in self._ordered(wave):
-            kept[name] = min(pods, most - kept.total())
-        return +kept
+        left = most
+        for name, number in self._ordered(wave.pods):
+            kept[name] = min(number, left)
+            left -= kept[name]
+        return self._wave(+kept)
+
+
+def _weight(runs: Sequence[tuple[Wave, int]]) -> tuple[tuple[int, int, int], int]:
+    requests: Resources = {}
+    for wave, often in runs:
+        requests = add(requests, wave.requests, often)
+    return weight(requests), sum(wave.total * often for wave, often in runs)
 
 
 def levels(tasks: list[Field]) -> list[list[Field]]:
@@ -211,11 +241,6 @@ def _number(field: Field, default: int) -> int:
     if not is_whole(text, len(text)):
         return default
     return int(text) if len(text) < 10 else MOST_PODS
-
-
-def _group(group: Field) -> list[Field]:
-    """One group of parallel steps; Argo takes a single step without its list."""
-    return [group] if isinstance(group.value, dict) else group.items()
 
 
 def _elsewhere(field: Field) -> None:

@@ -8,15 +8,21 @@ labels that it lists by.
 
 import re
 from collections.abc import Callable
+from datetime import date
 from importlib.resources import files
 from typing import Any
 
 from fairway.workloads.fields import Field, shown
 from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.spelling import read_as
 from fairway.workloads.pod_security.view import View
 
-_QUANTITY = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,3})?")
-_TIME = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-][0-2]\d:[0-5]\d)")
+# Go knows the digits of ASCII alone, and no more of the hours of a day than there are.
+_QUANTITY = re.compile(
+    r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,3})?", re.ASCII
+)
+_HOUR = r"([01]\d|2[0-3]):[0-5]\d"
+_TIME = re.compile(rf"(\d{{4}}-\d{{2}}-\d{{2}})T{_HOUR}:[0-5]\d(\.\d{{1,9}})?(Z|[+-]{_HOUR})", re.ASCII)
 _BYTES = re.compile(r"([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
@@ -40,6 +46,17 @@ def _text(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
     return lambda value: type(value) is str and pattern.fullmatch(value) is not None
 
 
+def _time(value: Any) -> bool:
+    """As Go's RFC3339, with a day that its month has."""
+    if type(value) is not str or not (found := _TIME.fullmatch(value)):
+        return False
+    try:
+        date.fromisoformat(found[1])
+    except ValueError:
+        return False
+    return True
+
+
 _32 = _whole(32)
 # What is read, in words, and whether a value is that.
 _SCALARS: dict[str, tuple[str, Callable[[Any], bool]]] = {
@@ -50,7 +67,7 @@ _SCALARS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "number": ("a number", lambda value: type(value) in (int, float)),
     "intstr": ("a whole number or a string", lambda value: type(value) is str or _32(value)),
     "quantity": ("a quantity", lambda value: type(value) in (int, float) or _text(_QUANTITY)(value)),
-    "time": ("a time such as 2026-01-31T08:00:00Z", _text(_TIME)),
+    "time": ("a time such as 2026-01-31T08:00:00Z", _time),
     "bytes": ("base64", _text(_BYTES)),
     "object": ("a mapping", lambda value: type(value) is dict),
     "plugin": ("a mapping of one key", lambda value: type(value) is dict and len(value) == 1),
@@ -88,8 +105,7 @@ def _fields(field: Field, kind: str, left: list[tuple[Field, str]]) -> None:
         if key in types:
             left.append((one, types[key]))
         elif key.casefold() in folded:
-            name = folded[key.casefold()]
-            one.wrong(f"is read as {name} by the operator, though it is another name", f"write {name}")
+            one.wrong(*read_as(folded[key.casefold()]))
         elif kind == "WorkflowStep":  # which alone may hold no fields that Argo does not know
             one.wrong("is not a field of a step, and stops Argo's controller", "correct or remove it")
 

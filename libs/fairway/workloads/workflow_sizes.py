@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fairway.domain.resources import Resources
 from fairway.workloads.fields import Field
-from fairway.workloads.pods import pod_requests, read_requests
+from fairway.workloads.pods import MOST_CONTAINERS, pod_requests, read_requests
 from fairway.workloads.workflow_patch import patched
 
 _MAIN = ("container", "script")
@@ -19,10 +19,10 @@ def template_requests(template: Field, patches: Sequence[Field]) -> Resources:
     changes = patched(patches)
     own = [("main", template[name]["resources"]) for name in _MAIN if template[name].given]
     for listed in (template["containerSet"]["containers"], template["sidecars"]):
-        own += [(one["name"].text(), one["resources"]) for one in listed.items()]
+        own += [(one["name"].text(), one["resources"]) for one in listed.items(MOST_CONTAINERS)]
     running = [read_requests(_changed(found, changes.pop(("containers", name), ()))) for name, found in own]
     inits: list[tuple[Resources, bool]] = []
-    for one in template["initContainers"].items():
+    for one in template["initContainers"].items(MOST_CONTAINERS):
         resources = _changed(one["resources"], changes.pop(("initContainers", one["name"].text()), ()))
         inits.append((read_requests(resources), one["restartPolicy"].value == "Always"))
     for (listed_in, _), more in changes.items():

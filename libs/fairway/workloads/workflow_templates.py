@@ -15,7 +15,8 @@ from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.spelling import check_spelling
 from fairway.workloads.pod_security.view import View
-from fairway.workloads.workflow_defaults import check_defaults, defaults_of
+from fairway.workloads.workflow_bounds import steps, templates
+from fairway.workloads.workflow_defaults import check_defaults
 from fairway.workloads.workflow_locks import check_locks
 from fairway.workloads.workflow_patch import check_patch
 from fairway.workloads.workflow_shape import check_marks, check_shape
@@ -27,27 +28,10 @@ ACCOUNT = "argo-workflow"
 def pod_templates(manifest: Field) -> Iterator[Pod]:
     """First what all pods have in common, as a pod without containers."""
     spec = manifest["spec"]
-    shared = _shared(spec)
-    yield shared
-    defaults = defaults_of(spec)
+    yield _shared(spec)
+    defaults = spec["templateDefaults"]
     for template in templates(spec):
-        yield _pod(View(template, defaults) if defaults.given else View(template), spec, shared)
-
-
-def templates(spec: Field) -> Iterator[Field]:
-    """Those of the workflow and those written inside steps."""
-    found = list(spec["templates"].items())
-    while found:
-        template = found.pop(0)
-        yield template
-        found += [step["inline"] for step in steps(template) if step["inline"].given]
-
-
-def steps(template: Field) -> Iterator[Field]:
-    """Of a template that runs others."""
-    for group in template["steps"].items():
-        yield from [group] if isinstance(group.value, dict) else group.items()
-    yield from template["dag"]["tasks"].items()
+        yield _pod(View(template, defaults) if defaults.given else View(template), spec)
 
 
 def _shared(spec: Field) -> Pod:
@@ -61,7 +45,7 @@ def _shared(spec: Field) -> Pod:
     return Pod("", lambda: described, (spec["serviceAccountName"],))
 
 
-def _pod(template: View, spec: Field, shared: Pod) -> Pod:
+def _pod(template: View, spec: Field) -> Pod:
     own = ("container", "script")
     main = tuple(_called("main", template[name]) for name in own if template[name].given)
     inside = template["containerSet"]["containers"].items() if template["containerSet"].given else ()
@@ -76,9 +60,7 @@ def _pod(template: View, spec: Field, shared: Pod) -> Pod:
     nothing = Field({}, spec.problems, template.places[0].up, template.places[0].key)
     name = str(template["name"].value or "")
     described = template["metadata"], View(nothing, moved=moved)
-    pod = Pod(name, lambda: described, moved["serviceAccountName"].places)
-    pod.shared = shared
-    return pod
+    return Pod(name, lambda: described, moved["serviceAccountName"].places)
 
 
 def _called(name: str, container: View) -> View:

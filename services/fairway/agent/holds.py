@@ -40,5 +40,5 @@ def _renewed(lease: dict[str, object]) -> int:
     text = spec.get("renewTime") if isinstance(spec, dict) else None
     try:
         return int(datetime.fromisoformat(str(text)).timestamp() * 1000)
-    except ValueError:
+    except (ValueError, OverflowError):  # a time that no calendar has
         return 0

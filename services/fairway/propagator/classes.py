@@ -4,6 +4,7 @@ from typing import Any
 
 import structlog
 
+from fairway.domain.tenancy import SYSTEM_CLASSES
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock
 
@@ -23,7 +24,7 @@ class Classes:
     async def need(self, cluster: Cluster, name: str, value: int) -> None:
         """Raises Unreachable. A cluster that does not let us is none the worse: it may have the class."""
         key, now = (cluster.name, name), self._clock.now()
-        if not name or name.startswith("system-") or now - self._known.get(key, now - _KNOWN_MS) < _KNOWN_MS:
+        if not name or name.startswith(SYSTEM_CLASSES) or now - self._known.get(key, now - _KNOWN_MS) < _KNOWN_MS:
             return
         try:
             await ensure(cluster, KIND, priority_class(name, value))

@@ -50,6 +50,36 @@ def test_a_field_of_another_type_is_refused_by_name(path: str, value: Any, field
     assert wanted in found[field] or "not a" in found[field]
 
 
+SIZE, SINCE = "emptyDir.sizeLimit", "metadata.creationTimestamp"
+
+
+@pytest.mark.parametrize(
+    ("size", "since"),
+    [
+        ("\u0661Gi", "2026-19-39T29:00:00Z"),
+        ("1\uff10", "2026-02-30T08:00:00Z"),
+        ("1e\u0663", "2026-01-31T24:00:00Z"),
+        ("\u096aMi", "202\u0666-01-31T08:00:00Z"),
+        (".\u0665", "2025-02-29T08:00:00Z"),
+        ("1Gi\n", "2026-01-31T08:00:00Z\n"),
+        ("1_0", "2026-01-31T08:00:00+24:00"),
+        ("", "0000-01-01T00:00:00Z"),
+    ],
+)
+def test_digits_of_other_alphabets_and_days_that_no_month_has_are_refused(size: str, since: str) -> None:
+    """Go decodes neither, and a Workflow that does not decode stops Argo's controller at its next start."""
+    job = but(workflow(), "spec.volumes", [{"name": "v", "emptyDir": {"sizeLimit": size}}])
+    assert "a quantity" in refusal(lambda: registry.read(job))[f"spec.volumes[0].{SIZE}"]
+    job = but(workflow(), "spec.volumeClaimTemplates", [{"metadata": {"creationTimestamp": since}}])
+    assert "a time such as" in refusal(lambda: registry.read(job))[f"spec.volumeClaimTemplates[0].{SINCE}"]
+
+
+@pytest.mark.parametrize("since", ["2024-02-29T23:59:59Z", "2026-01-31T08:00:00.123456789+05:30"])
+def test_a_time_that_there_is_is_accepted(since: str) -> None:
+    job = but(workflow(), "spec.volumeClaimTemplates", [{"metadata": {"creationTimestamp": since}}])
+    assert registry.read(job).name == "one"
+
+
 def test_a_step_has_only_fields_that_argo_knows() -> None:
     """It decodes steps more strictly than anything else."""
     job = steps({"name": "all", "steps": [[{"name": "s", "template": "one", "timeout": "1m"}]]})

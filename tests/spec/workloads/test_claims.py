@@ -56,3 +56,18 @@ def test_nothing_is_too_deep() -> None:
     for _ in range(50_000):
         deep = [deep]
     assert claims(job(deep)).classes == [("priorityClassName", "high")]
+
+
+def test_what_is_said_often_is_one_claim() -> None:
+    """35,000 times one's own leaf were as many walks over all leaves."""
+    many = job([{LEAF: "mine", VOLCANO: "default", "priorityClassName": "high"}] * 3)
+    assert claims(many) == Claims([("priorityClassName", "high")], [(LEAF, "mine")], [(VOLCANO, "default")])
+    conf = {f"spark.kubernetes.driver.label.x{number}.{LEAF}": "mine" for number in range(9)}
+    assert [name for _, name in claims(job({"sparkConf": conf})).leaves] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    "conf", ["none", ["none"], {f"spark.kubernetes.driver.label.{LEAF}": 5, f"spark.kubernetes.{LEAF}x": "a"}]
+)
+def test_settings_of_spark_that_name_nothing_are_no_claims(conf: Any) -> None:
+    assert claims(job({"deep": [{"sparkConf": conf}]})) == Claims()

@@ -7,7 +7,7 @@ import pytest
 from fairway.domain.tenancy import LEVELS, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads import registry
-from hostile_pods import batch_job, every
+from hostile_pods import SITES, batch_job, every
 from pod_flaws import BASELINE, NEVER, RESTRICTED
 
 EVERY = list(every())
@@ -27,6 +27,12 @@ def test_every_flaw_of_every_kind_is_refused_where_its_standard_forbids_it_and_n
     found = {name: bool(verdict(made, level)) for name, _, made in EVERY}
     assert found == {name: breaks in forbidden for name, breaks, _ in EVERY}
     assert len(EVERY) > 900
+
+
+def test_every_kind_has_a_place_that_is_spoiled() -> None:
+    """Here, and where a real API server is asked about the same pods."""
+    jobs = [site.job() for site in SITES]
+    assert {f"{job['kind']}.{job['apiVersion']}" for job in jobs} == set(registry.KINDS)
 
 
 def test_each_reason_names_its_field_the_standard_and_who_can_allow_it() -> None:

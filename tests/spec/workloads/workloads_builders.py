@@ -1,6 +1,9 @@
 """Small manifests that say only what matters."""
 
+import gc
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -38,3 +41,24 @@ def refusal(of: Callable[[], Any]) -> dict[str, str]:
         of()
     assert all(reason.text and reason.remedy for reason in caught.value.reasons)
     return {reason.field: reason.text for reason in caught.value.reasons}
+
+
+def work(of: Callable[[], Any]) -> int:
+    """How many calls it makes: much the same on every machine, however busy. Garbage is collected before, as others are
+    called back when it is."""
+    made = 0
+
+    def count(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal made
+        made += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    gc.collect()
+    gc.disable()
+    sys.setprofile(count)
+    try:
+        of()
+    finally:
+        sys.setprofile(before)
+        gc.enable()
+    return made

@@ -156,7 +156,7 @@ def _resources(spec: Json, given: Json) -> Json:
 
 def _mib(text: object) -> float:
     """Spark's sizes: 512m, 4g; a bare number is MiB."""
-    match = re.match(r"^(\d+)\s*([kmgt]?)(?:i?b)?$", str(text).strip().lower())
+    match = re.match(r"^([0-9]+)\s*([kmgt]?)(?:i?b)?$", str(text).strip().lower())
     if not match:
         raise ValueError(f"{text!r} is not a memory size of Spark; write 512m or 4g")
     return int(match[1]) * _MIB[match[2]]

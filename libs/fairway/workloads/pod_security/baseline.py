@@ -112,9 +112,14 @@ def _sysctls(view: View, ruling: Ruling) -> None:
 
 def _annotations(view: View, ruling: Ruling) -> None:
     for key, value in view.pairs():
-        allowed = value.value in (None, "", "runtime/default") or str(value.value).startswith("localhost/")
-        if key.startswith(APPARMOR) and not allowed:
-            ruling.baseline(value, f"is the AppArmor profile {shown(value.value)}")
+        if key.startswith(APPARMOR):
+            apparmor(value, ruling)
+
+
+def apparmor(view: View, ruling: Ruling) -> None:
+    """A profile as the annotation names it."""
+    if view.value not in (None, "", "runtime/default") and not str(view.value).startswith("localhost/"):
+        ruling.baseline(view, f"is the AppArmor profile {shown(view.value)}")
 
 
 def _is_off(view: View) -> bool:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 from fairway.workloads.fields import Field
 from fairway.workloads.pod_security.quiet import quiet_template
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.pods import MOST_CONTAINERS
 
 _LISTS = ("initContainers", "containers", "ephemeralContainers")
 
@@ -14,13 +14,12 @@ _LISTS = ("initContainers", "containers", "ephemeralContainers")
 class Pod:
     """`role` tells it from the other pods of its job. `describe` gives its metadata and its spec, and `quiet` whether
     it says nothing that any rule below `restricted` looks at. `template` is the spec of its template, where it has one
-    of its own. `shared` is what this pod has in common with others of its job, and what is looked at once.
+    of its own.
 
     `accounts` are where a pod names its service account that cannot do without the token of one, the last of them where
     one may be written; the others have none."""
 
     template: Field | None = None
-    shared: "Pod | None" = None
 
     def __init__(
         self,
@@ -47,18 +46,6 @@ class Pod:
     def needs_token(self) -> bool:
         return bool(self.accounts)
 
-    def plain(self) -> dict[str, Any]:
-        """As its operator would make it, as plain data."""
-        own: dict[str, Any] = {"metadata": self.metadata.plain() or {}, "spec": self.spec.plain() or {}}
-        if self.shared is None:
-            return own
-        more = self.shared.plain()
-        notes = {**(more["metadata"].get("annotations") or {}), **(own["metadata"].get("annotations") or {})}
-        volumes = [*(more["spec"].get("volumes") or ()), *(own["spec"].get("volumes") or ())]
-        own["metadata"] = {**own["metadata"], "annotations": notes}
-        own["spec"] = {**more["spec"], **own["spec"], "volumes": volumes}
-        return own
-
 
 def of_template(role: str, template: Field, needs_token: bool = False, **moved: View) -> Pod:
     """The pod of a PodTemplateSpec; `moved` are fields of its spec that stand elsewhere."""
@@ -76,4 +63,4 @@ def of_template(role: str, template: Field, needs_token: bool = False, **moved: 
 
 def containers(pod: Pod) -> list[View]:
     """Every container: those that start first, those that run, and those that are added later."""
-    return [one for name in _LISTS if pod.spec.mentions(name) for one in pod.spec[name].items()]
+    return [one for name in _LISTS if pod.spec.mentions(name) for one in pod.spec[name].items(MOST_CONTAINERS)]

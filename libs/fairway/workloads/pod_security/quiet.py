@@ -7,7 +7,9 @@ harmless whatever its value, or looked at here; everything else is left to the r
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fairway.domain.tenancy import SYSTEM_CLASSES
 from fairway.workloads.pod_security.marks import quiet_marks
+from fairway.workloads.pods import MOST_CONTAINERS
 
 _POD = frozenset((
     "activeDeadlineSeconds", "affinity", "containers", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostname",
@@ -40,13 +42,18 @@ def quiet_metadata(metadata: Any) -> bool:
 def quiet_parts(described: Mapping[str, Any]) -> bool:
     """The fields of a pod, whatever else is among them, that are quiet or not by what stands in them."""
     return all(
-        key not in described or (type(value := described[key]) is list and all(map(quiet, value)))
+        key not in described or _quiet_list(described[key], quiet)
         for key, quiet in _LISTS.items()
     ) and quiet_class(described.get("priorityClassName"))
 
 
+def _quiet_list(value: Any, quiet: Callable[[Any], bool]) -> bool:
+    """One that is longer than containers may be is left to the rules."""
+    return type(value) is list and len(value) <= MOST_CONTAINERS and all(map(quiet, value))
+
+
 def quiet_class(name: Any) -> bool:
-    return name is None or (type(name) is str and not name.startswith("system-") and "{{" not in name)
+    return name is None or (type(name) is str and not name.startswith(SYSTEM_CLASSES) and "{{" not in name)
 
 
 def _container(value: Any) -> bool:

@@ -1,10 +1,8 @@
 """Fields that are written in another case than Kubernetes writes them.
 
-An API server drops them where it knows a kind's fields; of a Workflow it keeps everything, and Argo's controller,
-        once a
-parameter is a number,
-        reads the object with a decoder that minds no case (workflow/util FromUnstructuredObj): `HostNetwork`
-would be looked at nowhere and count all the same.
+An API server drops them where it knows a kind's fields. Of a Workflow it keeps everything, and Argo's controller reads
+the object with a decoder that minds no case once a parameter is a number (workflow/util FromUnstructuredObj):
+`HostNetwork` would be looked at nowhere and count all the same.
 """
 
 from collections.abc import Iterator
@@ -39,7 +37,12 @@ _FREE = frozenset((
 
 def check_spelling(spec: Field, ruling: Ruling) -> None:
     for field, name in _misspelt(spec):
-        ruling.never(View(field), f"is read as {name} by the operator, though it is another name", f"write {name}")
+        ruling.never(View(field), *read_as(name))
+
+
+def read_as(name: str) -> tuple[str, str]:
+    """What is wrong with a field in another case than `name`, and what to do."""
+    return f"is read as {name} by the operator, though it is another name", f"write {name}"
 
 
 def _misspelt(spec: Field) -> Iterator[tuple[Field, str]]:

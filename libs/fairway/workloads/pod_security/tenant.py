@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
+from fairway.domain.tenancy import SYSTEM_CLASSES
 from fairway.wire.workload import Toleration
 from fairway.workloads.fields import shown
 from fairway.workloads.names import OURS
@@ -16,7 +17,6 @@ DEFAULT = "default"
 SCHEDULERS = frozenset(("", "default-scheduler", "koord-scheduler"))
 TOKENS = "TenantProfile spec.automountServiceAccountToken"
 ACCOUNTS = "TenantProfile spec.serviceAccounts"
-_SYSTEM = "system-"
 # The names that Kubernetes (before 1.24) and Argo give to secrets that hold the token of an account; the letters are
 # those of apimachinery/pkg/util/rand.
 _TOKEN_SECRET = re.compile(r".+-token-[bcdfghjklmnpqrstvwxz2456789]{5}|.+\.service-account-token")
@@ -78,7 +78,7 @@ def priority(view: View, ruling: Ruling) -> None:
         name = place.text()
         if name in listed or not name:
             continue
-        if listed or name.startswith(_SYSTEM) or "{{" in name:
+        if listed or name.startswith(SYSTEM_CLASSES) or "{{" in name:
             text = f"takes the PriorityClass {shown(name)}"
             ruling.unlisted(place, text, "TenantProfile spec.priorityClasses", "use another one")
 

@@ -51,11 +51,12 @@ class View:
             return True
         return any((type(place.value) is dict and key in place.value) or _odd(place) for place in self.places)
 
-    def items(self) -> tuple["View", ...]:
-        """The entries of a list. Those of several places are told apart by their name, as in a strategic merge."""
+    def items(self, most: int | None = None) -> tuple["View", ...]:
+        """The entries of a list, of which none may have more than `most` in one place. Those of several places are told
+        apart by their name, as in a strategic merge."""
         if self.entries is not None:
             return self.entries
-        lists = [place.items() for place in self.places if place.given]
+        lists = [place.items(most) for place in self.places if place.given]
         if len(lists) < 2:
             return tuple(View(entry) for entries in lists for entry in entries)
         found: dict[str, list[Field]] = {}
@@ -77,19 +78,6 @@ class View:
 
     def wrong(self, text: str, remedy: str) -> None:
         self.place.wrong(text, remedy, Code.UNSAFE_POD)
-
-    def plain(self) -> Any:
-        """What an operator would make of it, as plain data."""
-        if self.entries is not None:
-            return [entry.plain() for entry in self.entries]
-        here = [place.value for place in self.places if place.given]
-        if not here and not self.moved:
-            return None
-        if (here and not isinstance(here[0], dict)) and not self.moved:
-            return [entry.plain() for entry in self.items()] if isinstance(here[0], list) else here[0]
-        keys = {key: None for value in here for key in value}
-        made = {key: self[key].plain() for key in {**keys, **dict.fromkeys(self.moved)}}
-        return {key: value for key, value in made.items() if value is not None and value != []}
 
 
 def _odd(place: Field) -> bool:
