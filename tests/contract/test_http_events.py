@@ -25,7 +25,7 @@ async def heard(house: House, after: int, count: int) -> tuple[list[bytes], "asy
 
     async def rest() -> list[bytes]:
         got = [await anext(lines) for _ in range(count)]
-        await lines.aclose()  # type: ignore[attr-defined]  # it is a generator
+        await lines.aclose()
         return got
 
     return [opening], asyncio.create_task(rest())
