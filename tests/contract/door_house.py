@@ -100,8 +100,10 @@ class House:
         self.hub.reviews = self.reviews
         understands = lambda said: understand(said, "dry-run", 0, self.catalog)  # noqa: E731 - it has no other name here
         self.callers = Callers(self.clock, hub or self.hub, Keys())
-        settings = HttpSettings(CountingIds(), understands, self.catalog, self.callers, limits=limits, proxies=proxies)
-        self.app = create_app(self.world, settings)
+        self.settings = HttpSettings(
+            CountingIds(), understands, self.catalog, self.callers, limits=limits, proxies=proxies
+        )
+        self.app = create_app(self.world, self.settings)
         self.http = self.client(ADMIN)
 
     def client(self, token: str = "") -> httpx.AsyncClient:
