@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +18,7 @@ from msgspec import Struct
 from fairway.app import kubectl_credential
 from fairway.app.failure import DENIED, ERROR, USAGE, Failure
 from fairway.app.hub_address import asked
+from fairway.domain.host_names import is_loopback
 
 FLEET_FILE = Path(".fairway/fleet.json")
 FILE, PLAIN = "FAIRWAY_TOKEN_FILE", "FAIRWAY_PLAIN_HTTP"
@@ -115,24 +115,15 @@ def check_way(place: Place, plain: bool, hub: Callable[[], str] = kubectl_creden
     url = urlsplit(place.url)
     if url.scheme == "https":
         return
-    if not local(url.hostname or ""):
+    if not is_loopback(url.hostname or ""):
         if plain:
             return
         text = f"{origin(place.url)} is plain HTTP, where everybody on the way could read the credential"
         raise Failure(DENIED, text, f"use https, or say {PLAIN}=1 if the way is safe by other means")
-    if place.by == HUB and not local(urlsplit(hub()).hostname or ""):
+    if place.by == HUB and not is_loopback(urlsplit(hub()).hostname or ""):
         # Who listens on this machine is anybody here, and not whom a hub elsewhere knows.
         text = f"the hub is elsewhere and says that its gateway is on this machine ({origin(place.url)})"
         raise Failure(DENIED, text, "name it yourself with --url and --token-file if that is so")
-
-
-def local(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def origin(url: str) -> str:
