@@ -5,12 +5,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-import msgspec
 from msgspec import Struct
 
 from fairway.adapters.system import SystemIds
 from fairway.app.client import LONGEST_S
-from fairway.app.entries import Entry, ReasonEntry, entry
+from fairway.app.entries import Entry, ReasonEntry, reasons_of, refused, taken
 from fairway.app.failure import ERROR, Failure
 from fairway.app.manifests import Document
 from fairway.gateway.batch import MOST
@@ -94,11 +93,7 @@ def _wait(item: dict[str, Any]) -> int:
 
 def _entry(one: Document, item: dict[str, Any]) -> Entry:
     if accepted := item.get("accepted"):
-        state, queue = accepted.get("state", "submitted"), accepted.get("queue", "")
-        return entry(one, job=accepted["job"], state=state, queue=queue)
+        return taken(one, accepted)
     problem = item.get("problem") or {"title": "the gateway says neither that it was accepted nor that it was not"}
-    reasons = [msgspec.convert(reason, ReasonEntry) for reason in problem.get("reasons", ())]
-    if not reasons:
-        reasons = [ReasonEntry(str(problem.get("code", "")), "", str(problem["title"]), str(problem.get("detail", "")))]
-    job = str(problem.get("job", ""))
-    return msgspec.structs.replace(entry(one), accepted=False, job=job, reasons=tuple(reasons))
+    plain = ReasonEntry(str(problem.get("code", "")), "", str(problem["title"]), str(problem.get("detail", "")))
+    return refused(one, problem, reasons_of(problem) or (plain,))

@@ -66,10 +66,6 @@ class Access:
         self._callers, self.caller, self._token, self.request = callers, caller, token, request
         self._said: dict[Ask, bool] = {}
 
-    def anew(self) -> "Access":
-        """The same, with nothing asked yet."""
-        return Access(self._callers, self.caller, self._token, self.request)
-
     async def again(self) -> "Access":
         """The same, if the token is still good. Raises a Problem."""
         return Access(self._callers, await self._callers.tokens.who(self._token), self._token, self.request)

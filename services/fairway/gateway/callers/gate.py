@@ -3,6 +3,7 @@
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fairway.domain.bearer import LONGEST
 from fairway.gateway.callers.access import Access, Callers
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.pace import TOGETHER, Buckets, HttpLimits, InHand, too_much
@@ -10,9 +11,6 @@ from fairway.gateway.callers.strangers import Strangers
 from fairway.gateway.callers.tokens import HOW, unauthenticated
 from fairway.gateway.problem import Problem, on_problem
 from fairway.runtime.ports import Clock, Ids
-
-# Tokens of service accounts have some 1,000 characters, those of identity providers with many groups some 8,000.
-_LONGEST_TOKEN = 16_384
 
 
 class Gate:
@@ -70,7 +68,7 @@ def _bearer(request: Request) -> str:
     if not given:
         return ""
     scheme, _, token = given[0].partition(" ")
-    if len(given) > 1 or scheme.lower() != "bearer" or len(token) > _LONGEST_TOKEN:
+    if len(given) > 1 or scheme.lower() != "bearer" or len(token) > LONGEST:
         raise Problem(
             401, "the Authorization header is not one bearer token", HOW, code="Unauthenticated",
             headers={"WWW-Authenticate": 'Bearer realm="fairway", error="invalid_request"'},

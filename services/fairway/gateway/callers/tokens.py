@@ -11,9 +11,10 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from fairway.domain.bearer import is_token
 from fairway.gateway.callers.caller import Caller
 from fairway.gateway.callers.kept import Kept
-from fairway.gateway.callers.keys import TOKEN, Keys
+from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.strangers import Standing, Subject
 from fairway.gateway.problem import Problem, away
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
@@ -107,7 +108,7 @@ class Tokens:
         caller: Caller | None = None
         if self._keys.hold(token):
             return Caller(OPERATOR, operator=True)
-        if self._hub is not None and TOKEN.fullmatch(token):
+        if self._hub is not None and is_token(token):
             hub, key = self._hub, _digest(token)
             standing, subject = self.standing(token)
             caller = await self._kept.get(key, lambda: _reviewed(hub, token, standing))
