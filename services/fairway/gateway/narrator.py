@@ -30,7 +30,7 @@ from fairway.wire import subjects
 
 log = structlog.get_logger()
 DURABLE = "gateway-narrator"
-_VERBS = "rejected queue blocked placed dispatched running failed lost cancelled succeeded".split()
+_VERBS = ("rejected", "queue", "blocked", "placed", "dispatched", "running", "failed", "lost", "cancelled", "succeeded")
 SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in _VERBS)
 _decode = decoder(wire.Message)
 _BATCH, _MOST_WAITING, _AT_ONCE = 64, 10_000, 8

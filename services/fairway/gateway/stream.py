@@ -30,10 +30,10 @@ _encode = msgspec.json.Encoder().encode
 # Each open stream holds a consumer of its own.
 _STREAMS = 64
 _LOST, _COME_BACK_MS = "another tenant has fewer event streams and got this one's place; come back later", 5_000
-# Whoever may no longer watch is not told any more after this long.
-_ASK_AGAIN_MS = 60_000
 # A comment this often, so that a reader who left is noticed and no proxy thinks the line is dead.
 _KEEP_ALIVE_S = 15.0
+# Whoever may no longer watch is not told any more after a minute: it is looked at with an event, or a comment.
+_ASK_AGAIN_MS = 45_000
 
 
 class Streams:

@@ -1,12 +1,11 @@
 """Keys of this gateway itself, for a fleet without a hub and for its operators: a file, one key a line."""
 
 import hmac
-import os
-import stat
 from hashlib import sha256
 from pathlib import Path
 
 from fairway.domain.bearer import is_token
+from fairway.runtime import private
 
 SETTING = "FAIRWAY_HTTP_KEY_FILE"
 # Of a key that nobody guesses, at 20 tries a second.
@@ -38,12 +37,8 @@ def read_keys(name: str) -> Keys:
 def _keys(path: Path) -> list[str]:
     try:
         with path.open("rb") as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
-                raise ValueError(f"{SETTING}: {path} is no file; {_MAKE}")
-            if about.st_mode & stat.S_IRWXO:
-                mode = stat.S_IMODE(about.st_mode)
-                raise ValueError(f"{SETTING}: {path} can be read by every user (mode {mode:04o}); chmod 600 {path}")
+            if why := private.against(file.fileno(), path):
+                raise ValueError(f"{SETTING}: {why}")
             text = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise ValueError(f"{SETTING}: {path} cannot be read: {error.strerror}; {_MAKE}") from None

@@ -103,15 +103,16 @@ class Tokens:
         """Whether it was good before: then asking the hub anew is worth it however much its address asks."""
         return self._keys.hold(token) or self._kept.known(_digest(token))
 
-    async def who(self, token: str) -> Caller:
-        """Raises a Problem: 401 for a token that is not good, 503 when the hub does not say."""
+    async def who(self, token: str, anew: bool = False) -> Caller:
+        """Raises a Problem: 401 for a token that is not good, 503 when the hub does not say. `anew`: whatever it said
+        before."""
         caller: Caller | None = None
         if self._keys.hold(token):
             return Caller(OPERATOR, operator=True)
         if self._hub is not None and is_token(token):
             hub, key = self._hub, _digest(token)
             standing, subject = self.standing(token)
-            caller = await self._kept.get(key, lambda: _reviewed(hub, token, standing))
+            caller = await self._kept.get(key, lambda: _reviewed(hub, token, standing), anew)
             if caller is not None and subject is not None:
                 self._remember(subject)
         if caller is None:
