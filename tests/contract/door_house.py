@@ -99,9 +99,11 @@ class House:
         self.hub, self.reviews = MemoryCluster("hub", self.clock, ()), identities()
         self.hub.reviews = self.reviews
         understands = lambda said: understand(said, "dry-run", 0, self.catalog)  # noqa: E731 - it has no other name here
-        come = Callers(self.clock, hub or self.hub, Keys())
-        settings = HttpSettings(CountingIds(), understands, self.catalog, come, limits=limits, proxies=proxies)
-        self.app = create_app(self.world, settings)
+        self.callers = Callers(self.clock, hub or self.hub, Keys())
+        self.settings = HttpSettings(
+            CountingIds(), understands, self.catalog, self.callers, limits=limits, proxies=proxies
+        )
+        self.app = create_app(self.world, self.settings)
         self.http = self.client(ADMIN)
 
     def client(self, token: str = "") -> httpx.AsyncClient:

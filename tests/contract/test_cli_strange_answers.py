@@ -113,3 +113,27 @@ def test_a_batch_that_is_answered_in_part_is_one_plain_error() -> None:
     document = Document("jobs.yaml", {"metadata": {"name": "a"}})
     with pytest.raises(Failure, match="answered about 0 jobs, and was asked about 1"):
         send(Short(), [Draft(document, [], "c")])
+
+
+@pytest.mark.parametrize(("wait_s", "most_s"), [(1_000_000, 0), (31, 0), (30, 300), (-5, 300), (0, 300)])
+def test_a_gateway_that_always_says_to_come_again_is_not_asked_for_ever(wait_s: int, most_s: float) -> None:
+    late = {"status": 429, "problem": {"title": "too fast", "code": "TooFast"}, "retry_after": wait_s}
+
+    class Later:
+        def post(self, path: str, body: Any, **query: str) -> Any:
+            return {"items": [late]}
+
+    slept: list[float] = []
+    (entry,) = send(Later(), [Draft(Document("jobs.yaml", {"metadata": {"name": "a"}}), [], "c")], slept.append)
+    assert (entry.accepted, entry.reasons[0].code) == (False, "TooFast")
+    assert sum(slept) <= most_s and min(slept, default=1) >= 1
+
+
+def test_pages_that_come_round_again_end(tmp_path: Path) -> None:
+    def turns(door: BaseHTTPRequestHandler) -> None:
+        after = "b" if "continue=a" in door.path else "a"
+        door.wfile.write(json.dumps({"items": [ROW], "continue": after}).encode())
+
+    with answering(turns) as url:
+        code, text = run(tmp_path, "get", "jobs", "--url", url)
+    assert (code, url in text, "is it Fairway" in text) == (ERROR, True, True), text

@@ -9,6 +9,7 @@ from simulated import PATIENCE_S, simulated
 
 from fairway.app.fleet_key import FILE, NAME, fleet_key, of_file, of_hub
 from fairway.app.settings import Settings, from_environment
+from fairway.runtime import private
 
 
 def test_a_file_is_made_for_its_owner_alone_and_read_by_all_who_come_after(tmp_path: Path) -> None:
@@ -21,8 +22,24 @@ def test_a_file_is_made_for_its_owner_alone_and_read_by_all_who_come_after(tmp_p
 
 @pytest.mark.parametrize("text", [b"", b"c2hvcnQ=", b"not base64!"])
 def test_a_file_that_holds_no_key_is_not_taken_for_one(tmp_path: Path, text: bytes) -> None:
-    (tmp_path / FILE).write_bytes(text)
+    private.write(tmp_path / FILE, text)
     with pytest.raises(ValueError, match="holds no key"):
+        of_file(tmp_path / FILE)
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o602])
+def test_a_file_that_others_can_read_or_write_is_refused_with_what_to_do(tmp_path: Path, mode: int) -> None:
+    of_file(tmp_path / FILE)
+    (tmp_path / FILE).chmod(mode)
+    with pytest.raises(ValueError, match=f"every user .mode 0{mode:o}.; chmod 600 {tmp_path / FILE}"):
+        of_file(tmp_path / FILE)
+    (tmp_path / FILE).chmod(0o640)  # as a Secret that is mounted for the group of a container
+    assert len(of_file(tmp_path / FILE)) == 32
+
+
+def test_what_is_no_file_is_refused_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / FILE).mkdir()
+    with pytest.raises(ValueError, match="Is a directory; set FAIRWAY_FLEET_KEY_FILE"):
         of_file(tmp_path / FILE)
 
 

@@ -1,16 +1,24 @@
 """Many jobs as one request: each is answered for itself, and all of them are stored at once. And one that can never
 be."""
 
+import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
+import msgspec
 import pytest
 import pytest_asyncio
-from door_house import POLICY, TENANT_A, House, job, opened
+from door_house import ADMIN, POLICY, TENANT_A, House, job, opened
+from starlette.requests import Request
 
 from fairway.domain.limits import Limits
 from fairway.domain.names import job_id
+from fairway.gateway.batch import BatchDoor
+from fairway.gateway.callers.access import Access
 from fairway.gateway.callers.pace import HttpLimits
+from fairway.gateway.http import _door
+from fairway.gateway.problem import Problem
 from fairway.runtime.ports import Outgoing
 
 BATCH = "/v1/jobs:batch"
@@ -85,6 +93,44 @@ async def test_what_a_tenant_may_not_submit_now_is_told_with_the_time_to_come_ag
     got = await house.http.post(BATCH, json=jobs(*({"manifest": job(f"j{n}")} for n in range(3))))
     assert [one[0] for one in items(got)] == [202, 202, 429]
     assert got.json()["items"][2]["retry_after"] == 1
+
+
+async def test_a_job_twice_in_a_batch_that_may_not_be_submitted_now_is_refused_twice(house: House) -> None:
+    house.catalog.limits = {"team-a": Limits(rate=1)}
+    first, same = {"manifest": job("first")}, {"manifest": job(), "client": "k"}
+    got = await house.http.post(BATCH, json=jobs(first, same, same))
+    assert [one[0] for one in items(got)] == [202, 429, 429]
+    assert len(await house.submitted()) == 1
+
+
+async def test_what_the_bus_never_takes_is_refused_for_itself_and_for_its_repetition(house: House) -> None:
+    house.bus.max_payload = 2_000
+    large = {"manifest": job("large", annotations={"note": "x" * 2_000}), "client": "large"}
+    small = [{"manifest": job(name), "client": name} for name in "ab"]
+    got = await house.http.post(BATCH, json=jobs(small[0], large, large, small[1]))
+    assert [one[0] for one in items(got)] == [202, 413, 413, 202]
+    assert items(got)[1][1] == "Unsayable"
+    assert [one.client for one in await house.submitted()] == ["a", "b"]
+    house.bus.max_payload = 1_000_000
+    assert items(await house.http.post(BATCH, json=jobs(large))) == [(202, job_id("team-a", "large", "large"))]
+
+
+async def test_nobody_waits_any_more_for_a_word_on_what_was_not_stored(house: House) -> None:
+    """Whoever asks to wait while the bus takes nothing leaves nothing behind."""
+    house.bus.max_payload = 600
+    door = _door(house.world, house.settings)
+    access = Access(house.callers, await house.callers.tokens.who(ADMIN), ADMIN, "r")
+    scope = {"type": "http", "headers": [(b"content-type", b"application/json")], "query_string": b"wait=admitted"}
+    for post, body in ((door.post, {"manifest": job()}), (BatchDoor(door).post, jobs({"manifest": job()}))):
+
+        async def receive(body: Any = body) -> Any:
+            return {"type": "http.request", "body": msgspec.json.encode(body)}
+
+        with contextlib.suppress(Problem):
+            await post(Request({**scope, "state": {"access": access}}, receive))
+    await asyncio.sleep(0)
+    assert not door.settled._waiting
+    await door.settled.close()
 
 
 async def test_with_the_bus_away_none_of_it_is_accepted(house: House) -> None:

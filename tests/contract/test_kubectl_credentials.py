@@ -107,3 +107,27 @@ def test_an_address_of_the_environment_does_not_get_kubectls_credential(
     config.rename(tmp_path / ".kube" / "config")
     assert run(tmp_path, "kubectl", "get", "jobs", "-A", FAIRWAY_URL=other.url, **plugin)[0] == 0
     assert (other.heard, door.heard) == ([None], [])
+
+
+def test_to_an_address_that_was_named_goes_only_a_credential_that_was_named_with_it(
+    door: Door, other: Door, plugin: dict[str, str], tmp_path: Path
+) -> None:
+    """`--url` with `--kubeconfig` is kubectl's `--server` with it. A KUBECONFIG of the environment may be anything."""
+    config = kubeconfig(tmp_path, {"token": TOKEN})
+    asking = ("kubectl", "get", "jobs", "-A", "--url", other.url)
+    assert run(tmp_path, *asking, KUBECONFIG=config, **plugin)[0] == 0
+    assert other.heard == [None]
+    assert run(tmp_path, *asking, "--kubeconfig", config, **plugin)[0] == 0
+    assert run(tmp_path, *asking, "--context", "c", KUBECONFIG=config, **plugin)[0] == 0
+    assert other.heard[1:] == [f"Bearer {TOKEN}"] * 2
+    assert run(tmp_path, *asking[:-2], KUBECONFIG=config, **plugin)[0] == 0
+    assert door.heard == [f"Bearer {TOKEN}"], "its own hub's gateway"
+
+
+def test_a_token_that_is_none_is_refused_and_shown_to_nobody(
+    door: Door, plugin: dict[str, str], tmp_path: Path
+) -> None:
+    config = kubeconfig(tmp_path, {"token": f"{TOKEN}\nX: y"})
+    code, said = run(tmp_path, "kubectl", "get", "jobs", "-A", "--kubeconfig", config, **plugin)
+    assert (code, door.heard, TOKEN in said) == (4, [], False), said
+    assert "no bearer token" in said and "kubectl create token" in said

@@ -1,7 +1,10 @@
 """Finds anew at which seeds the deliberate faults are found: `python tests/simulation/pins.py` prints FOUND_AT of
-test_finds.py. To be run when the order of what is drawn from chance has changed; with names, for these alone."""
+test_finds.py. To be run when the order of what is drawn from chance has changed; with names, for these alone. With
+`--page` it writes what stands in FOUND_AT into the table of docs/reliability.md instead."""
 
+import re
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
@@ -15,6 +18,24 @@ from fairway.simulation.outcome import Plan
 from fairway.simulation.run import simulate
 
 _SEEDS = 200
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+_TABLE = re.compile(r"(?<=\| fault \| profile, seed \| first breach \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
+FoundAt = Mapping[str, tuple[str, tuple[str, int]]]
+
+
+def table(found_at: FoundAt) -> str:
+    """The rows of the page."""
+    rows = [(one.__doc__, *found_at[one.__name__]) for one in MUTATIONS]
+    return "".join(f"| {text} | {profile}, {seed} | {rule} |\n" for text, rule, (profile, seed) in rows)
+
+
+def on_page() -> str:
+    found = _TABLE.search(PAGE.read_text())
+    return found.group() if found else ""
+
+
+def write_page(found_at: FoundAt) -> None:
+    PAGE.write_text(_TABLE.sub(lambda _: table(found_at), PAGE.read_text()))
 
 
 def plan_of(profile: str, seed: int) -> Plan:
@@ -39,6 +60,11 @@ def found(name: str) -> tuple[str, tuple[str, int] | None, str]:
 
 
 def main() -> None:
+    if sys.argv[1:] == ["--page"]:
+        from test_finds import FOUND_AT
+
+        write_page(FOUND_AT)
+        return
     wanted = sys.argv[1:] or [one.__name__ for one in MUTATIONS]
     with ProcessPoolExecutor() as pool:
         for name, where, rule in pool.map(found, wanted):

@@ -2,7 +2,7 @@
 
 import pytest
 from mutations import MUTATIONS
-from pins import plan_of
+from pins import on_page, plan_of, table
 
 from fairway.simulation.run import simulate
 
@@ -18,6 +18,10 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "blind": ("liveness", ("rough", 0)), "deaf": ("cancel", ("hostile", 0)), "mute": ("reason", ("rough", 4)),
     "fearless": ("frozen", ("hostile", 1)), "hopeful": ("frozen", ("hostile", 2)),
 }  # fmt: skip
+
+
+def test_the_page_says_of_each_where_it_is_found() -> None:
+    assert on_page() == table(FOUND_AT), "python tests/simulation/pins.py --page writes it"
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.__name__)

@@ -222,3 +222,11 @@ def test_docker_compose_accepts_the_file(tmp_path: Path) -> None:
     command = ["docker", "compose", "-f", str(ROOT / "docker-compose.yml"), "config", "--quiet"]
     run = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
+
+
+def test_every_page_and_manifest_names_the_image_of_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "docker-compose.yml"]
+    pages += [path for path in ROOT.glob("deploy/**/*") if path.is_file()]
+    named = {tag for path in pages for tag in re.findall(r"\bfairway:(\d[\w.-]*)", path.read_text())}
+    assert named == {version}

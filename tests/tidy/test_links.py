@@ -1,6 +1,8 @@
-"""Every relative link of every Markdown page leads to a file or folder of the checkout."""
+"""Every relative link of every Markdown page leads to a file or folder of the checkout, and to a heading there."""
 
 import re
+from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -14,13 +16,31 @@ _LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\[[^\]]+\]:\s*(\S+)", re.MULT
 def dead_links(page: Source) -> list[str]:
     home = (ROOT / page.path).parent
     targets = ["".join(groups) for groups in _LINK.findall(_FENCE.sub("", page.text))]
-    local = [t.partition("#")[0] for t in targets if "://" not in t and not t.startswith(("#", "mailto:"))]
-    return [f"{page.path}: {target}" for target in local if not _leads_somewhere(home, target)]
+    local = [target for target in targets if "://" not in target and not target.startswith("mailto:")]
+    return [f"{page.path}: {target}" for target in local if not _leads_somewhere(page, home, target)]
 
 
-def _leads_somewhere(home: Path, target: str) -> bool:
-    found = (home / target).resolve()
-    return found.exists() and found.is_relative_to(ROOT)
+def _leads_somewhere(page: Source, home: Path, target: str) -> bool:
+    name, _, part = target.partition("#")
+    found = (home / name).resolve()
+    if name and not (found.exists() and found.is_relative_to(ROOT)):
+        return False
+    if not part or (name and found.suffix != ".md"):
+        return True
+    return part in _headings(found.read_text() if name else page.text)
+
+
+@lru_cache
+def _headings(text: str) -> frozenset[str]:
+    """As links name them: in small letters, a hyphen for each blank, without other signs; a second one is numbered."""
+    seen = Counter[str]()
+    names = list[str]()
+    for title in re.findall(r"^#{1,6} (.+)$", _FENCE.sub("", text), re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).strip().lower()
+        name = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        names.append(f"{name}-{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return frozenset(names)
 
 
 def test_no_page_has_a_dead_link() -> None:
@@ -32,8 +52,11 @@ def test_no_page_has_a_dead_link() -> None:
     [
         pytest.param("[a](Makefile)", [], id="a file that is there"),
         pytest.param("[a](https://example.org/x)", [], id="the web is not asked"),
-        pytest.param("[a](#part)", [], id="a part of the same page"),
-        pytest.param("[a](nowhere.md#part)", ["page.md: nowhere.md"], id="a file that is not there"),
+        pytest.param("# A *part*, of `it`\n[a](#a-part-of-it)", [], id="a part of the same page"),
+        pytest.param("# A\n# A\n[a](#a) [a](#a-1)", [], id="two parts of one name"),
+        pytest.param("```\n# part\n```\n[a](#part)", ["page.md: #part"], id="a part that is not there"),
+        pytest.param("[a](README.md#part)", ["page.md: README.md#part"], id="nor in another page"),
+        pytest.param("[a](nowhere.md#part)", ["page.md: nowhere.md#part"], id="a file that is not there"),
         pytest.param("[a]: nowhere.md", ["page.md: nowhere.md"], id="a reference"),
         pytest.param("[a](../outside.md)", ["page.md: ../outside.md"], id="out of the checkout"),
         pytest.param("```\n[a](nowhere.md)\n```", [], id="an example in a code block"),

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import stat
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,6 +31,16 @@ def write(path: Path, content: bytes | str) -> None:
         with contextlib.suppress(FileNotFoundError):
             draft.unlink()
         raise
+
+
+def against(number: int, path: Path) -> str:
+    """What speaks against an open file of secrets; empty: nothing. Its group may read it: so containers get theirs."""
+    mode = os.fstat(number).st_mode
+    if not stat.S_ISREG(mode):
+        return f"{path} is no file"
+    if mode & stat.S_IRWXO:
+        return f"{path} can be read by every user (mode {stat.S_IMODE(mode):04o}); chmod 600 {path}"
+    return ""
 
 
 def log(path: Path) -> BinaryIO:

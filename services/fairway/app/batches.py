@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-import msgspec
 from msgspec import Struct
 
 from fairway.adapters.system import SystemIds
-from fairway.app.entries import Entry, ReasonEntry, entry
+from fairway.app.client import LONGEST_S
+from fairway.app.entries import Entry, ReasonEntry, reasons_of, refused, taken
 from fairway.app.failure import ERROR, Failure
 from fairway.app.manifests import Document
 from fairway.gateway.batch import MOST
@@ -18,8 +18,8 @@ from fairway.wire.reasons import Code
 PATH = "/v1/jobs:batch"
 # Of the 1 MiB that a body may have; a job that is larger by itself is sent alone, and refused with its size.
 _MOST_BYTES = 900_000
-# What a tenant's rate keeps back is sent again as often as this.
-_AGAIN = 120
+# What a tenant's rate keeps back is sent again as often as this, and waited for so long in all: a second each mostly.
+_AGAIN, _IN_ALL_S = 120, 300
 
 
 class Api(Protocol):
@@ -65,18 +65,21 @@ def _pieces(jobs: Sequence[Draft]) -> Iterator[list[Draft]]:
 
 def _send(api: Api, piece: Sequence[Draft], sleep: Callable[[float], None]) -> list[Entry]:
     found: dict[str, Entry] = {}
-    left = list(piece)
+    left, patience = list(piece), _IN_ALL_S
     for turn in range(_AGAIN + 1):
         items = api.post(PATH, {"jobs": [one.body for one in left]}, wait="admitted")["items"]
         if len(items) != len(left):
             text = f"the gateway answered about {len(items)} jobs, and was asked about {len(left)}"
             raise Failure(ERROR, text, "look with `fairway get jobs` which of them are there")
-        late = [item for item in items if turn < _AGAIN and _too_fast(item)]
+        longest = min(LONGEST_S, patience)
+        late = [item for item in items if turn < _AGAIN and _too_fast(item) and _wait(item) <= longest]
         found |= {one.client: _entry(one.document, item) for one, item in zip(left, items, strict=True)}
         left = [one for one, item in zip(left, items, strict=True) if item in late]
         if not left:
             break
-        sleep(max(int(item.get("retry_after") or 1) for item in late))
+        wait_s = max(map(_wait, late))
+        patience -= wait_s
+        sleep(wait_s)
     return [found[one.client] for one in piece]
 
 
@@ -84,13 +87,13 @@ def _too_fast(item: dict[str, Any]) -> bool:
     return bool(item["status"] == 429 and (item.get("problem") or {}).get("code") == Code.TOO_FAST.value)
 
 
+def _wait(item: dict[str, Any]) -> int:
+    return max(1, int(item.get("retry_after") or 1))
+
+
 def _entry(one: Document, item: dict[str, Any]) -> Entry:
     if accepted := item.get("accepted"):
-        state, queue = accepted.get("state", "submitted"), accepted.get("queue", "")
-        return entry(one, job=accepted["job"], state=state, queue=queue)
+        return taken(one, accepted)
     problem = item.get("problem") or {"title": "the gateway says neither that it was accepted nor that it was not"}
-    reasons = [msgspec.convert(reason, ReasonEntry) for reason in problem.get("reasons", ())]
-    if not reasons:
-        reasons = [ReasonEntry(str(problem.get("code", "")), "", str(problem["title"]), str(problem.get("detail", "")))]
-    job = str(problem.get("job", ""))
-    return msgspec.structs.replace(entry(one), accepted=False, job=job, reasons=tuple(reasons))
+    plain = ReasonEntry(str(problem.get("code", "")), "", str(problem["title"]), str(problem.get("detail", "")))
+    return refused(one, problem, reasons_of(problem) or (plain,))

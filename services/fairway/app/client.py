@@ -23,7 +23,7 @@ _CODES = {
 }  # fmt: skip
 _PAGE = 500
 # A caller who asks too much is told when to come again: so often, and for so long, a command waits.
-_AGAIN, _LONGEST_S = 20, 30.0
+_AGAIN, LONGEST_S = 20, 30.0
 _KNOW_ME = (
     "run this in the folder of `fairway up`, name the hub's --kubeconfig, or give a token with --token-file FILE or "
     "FAIRWAY_TOKEN_FILE"
@@ -102,16 +102,15 @@ class Api:
         if self._credential.token:
             headers["Authorization"] = f"Bearer {self._credential.token}"
         request = Request(url, data, headers, method=verb)
-        for left in range(_AGAIN, -1, -1):
-            answer = self._exchanged(request)
-            if 200 <= answer.status < 300:
-                return decoded(answer.body, verb, path, self.url)
+        left = _AGAIN
+        while not 200 <= (answer := self._exchanged(request)).status < 300:
             body, wait_s = problem(answer.body), _wait(answer)
             # A tenant's own limits have reasons: they are the answer.
-            if answer.status != 429 or body.get("reasons") or not left or wait_s > _LONGEST_S:
+            if answer.status != 429 or body.get("reasons") or not left or wait_s > LONGEST_S:
                 raise Refusal(answer.status, body, self._credential)
+            left -= 1
             time.sleep(wait_s)
-        return None
+        return decoded(answer.body, verb, path, self.url)
 
     def _exchanged(self, request: Request) -> Answer:
         """Whatever was answered. Raises Failure where there is no answer."""
@@ -128,16 +127,17 @@ class Api:
 
     def jobs(self, namespace: str = "", state: str = "") -> Iterator[dict[str, Any]]:
         """Every job, page by page."""
-        after = ""
+        after, seen = "", {""}
         while True:
             query = {"namespace": namespace, "state": state, "limit": str(_PAGE), "continue": after}
             page = self.get("/v1/jobs", **query)
             yield from page["items"]
-            before, after = after, page.get("continue", "")
+            after = page.get("continue", "")
             if not after:
                 return
-            if after == before:
-                raise Failure(ERROR, f"{self.url} answers the same page of jobs for ever", "is it Fairway?")
+            if after in seen:
+                raise Failure(ERROR, f"{self.url} answers the same pages of jobs for ever", "is it Fairway?")
+            seen.add(after)
 
     def find(self, text: str, namespace: str = "") -> str:
         """The id of the job meant by an id, `namespace/name`, `kind/name` as kubectl writes it, a name, or the

@@ -1,15 +1,15 @@
 """Which bearer token a command sends, and to which address alone.
 
 A token goes only where it belongs: the key of a fleet's folder to that fleet's own address, a token file where the user
-said the gateway is or to the gateway of the hub that was named, a kubeconfig's token to that hub's gateway. Never over
-plain HTTP beyond this machine unless the user says so, and never to a place that only a redirect names.
+said the gateway is or to the gateway of the hub that was named, a kubeconfig's token to that hub's gateway, or to the
+address that was named together with it (`--url` with `--kubeconfig` or `--context`, as kubectl's `--server`: not with
+what the environment says). Never over plain HTTP beyond this machine unless the user says so, and never to a place that
+only a redirect names.
 """
 
 import json
 import os
-import re
 from collections.abc import Callable, Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,13 +19,13 @@ from msgspec import Struct
 from fairway.app import kubectl_credential
 from fairway.app.failure import DENIED, ERROR, USAGE, Failure
 from fairway.app.hub_address import asked
+from fairway.domain.bearer import is_token
+from fairway.domain.host_names import is_loopback
 
 FLEET_FILE = Path(".fairway/fleet.json")
 FILE, PLAIN = "FAIRWAY_TOKEN_FILE", "FAIRWAY_PLAIN_HTTP"
 # How the address came to be known: the user said it, the file of this folder's fleet did, or the hub's ConfigMap.
 SAID, FOLDER, HUB = "said", "folder", "hub"
-# What may stand behind `Bearer` (RFC 6750); a service account's token has a few thousand characters.
-_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]{1,16384}=*")
 _WRITABLE_BY_OTHERS = 0o022
 
 
@@ -80,12 +80,10 @@ def _chosen(place: Place, token_file: str, environment: Mapping[str, str]) -> Cr
         return from_file(token_file, "--token-file")
     if place.by != FOLDER and environment.get(FILE):
         return from_file(environment[FILE], FILE)
-    if place.by != HUB and not asked.first(environment):
-        return _of_folder(place)
-    if place.by == HUB or asked.first(environment):
+    if place.by == HUB or asked.named:
         token = kubectl_credential.token()
         return Credential(token, "the kubeconfig's credential") if token else Credential()
-    return Credential()
+    return _of_folder(place)
 
 
 def _of_folder(place: Place) -> Credential:
@@ -102,7 +100,7 @@ def from_file(name: str, source: str) -> Credential:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise Failure(USAGE, f"{source}: {name} cannot be read: {why}", _MAKE) from None
-    if not _TOKEN.fullmatch(text):
+    if not is_token(text):
         raise Failure(USAGE, f"{source}: {name} does not hold one bearer token and nothing else", _MAKE)
     return Credential(text, f"the token in {name}")
 
@@ -115,24 +113,15 @@ def check_way(place: Place, plain: bool, hub: Callable[[], str] = kubectl_creden
     url = urlsplit(place.url)
     if url.scheme == "https":
         return
-    if not local(url.hostname or ""):
+    if not is_loopback(url.hostname or ""):
         if plain:
             return
         text = f"{origin(place.url)} is plain HTTP, where everybody on the way could read the credential"
         raise Failure(DENIED, text, f"use https, or say {PLAIN}=1 if the way is safe by other means")
-    if place.by == HUB and not local(urlsplit(hub()).hostname or ""):
+    if place.by == HUB and not is_loopback(urlsplit(hub()).hostname or ""):
         # Who listens on this machine is anybody here, and not whom a hub elsewhere knows.
         text = f"the hub is elsewhere and says that its gateway is on this machine ({origin(place.url)})"
         raise Failure(DENIED, text, "name it yourself with --url and --token-file if that is so")
-
-
-def local(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def origin(url: str) -> str:

@@ -1,6 +1,6 @@
 """What is said of the objects of a submission: one entry each, as JSON, as names, or as lines for a person."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -50,6 +50,23 @@ class Entry(Struct, frozen=True, omit_defaults=True):
 def entry(document: Document, reasons: Sequence[Reason] = (), **more: Any) -> Entry:
     found = tuple(ReasonEntry(one.code.value, one.field, one.text, one.remedy) for one in reasons)
     return Entry(not found, document.kind, document.name, document.namespace, document.source, reasons=found, **more)
+
+
+def taken(document: Document, accepted: Mapping[str, Any]) -> Entry:
+    """Of a job that the gateway has accepted."""
+    state, queue = accepted.get("state", "submitted"), accepted.get("queue", "")
+    return entry(document, job=accepted["job"], state=state, queue=queue)
+
+
+def reasons_of(problem: Mapping[str, Any]) -> tuple[ReasonEntry, ...]:
+    """Those of a problem document."""
+    return tuple(msgspec.convert(reason, ReasonEntry) for reason in problem.get("reasons", ()))
+
+
+def refused(document: Document, problem: Mapping[str, Any], reasons: Sequence[ReasonEntry]) -> Entry:
+    """Of an object that the gateway has refused with this problem document."""
+    job = str(problem.get("job", ""))
+    return msgspec.structs.replace(entry(document), accepted=False, job=job, reasons=tuple(reasons))
 
 
 def render(entries: Sequence[Entry], output: str) -> str:

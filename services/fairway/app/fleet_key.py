@@ -17,6 +17,7 @@ import structlog
 
 from fairway.app.joined import HOME, SECRET
 from fairway.app.settings import Settings
+from fairway.runtime import private
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 
@@ -26,8 +27,9 @@ NAME = "fairway-fleet-key"
 FILE = "fleet.key"
 _KEY = "key"
 # As long as the digest is that it keys (SHA-256).
-_BYTES = 32
+_BYTES, _MOST_BYTES = 32, 64 * 1024
 _AGAIN_S = 2.0
+_GIVE = "set FAIRWAY_FLEET_KEY_FILE to a file that this user can read"
 
 
 async def fleet_key(settings: Settings, hub: Cluster | None) -> bytes:
@@ -55,9 +57,10 @@ def _path(settings: Settings) -> Path:
 
 
 def of_file(path: Path) -> bytes:
-    """What is there, made if nothing is: whole and at once, so that nobody reads half a key."""
+    """What is there, made if nothing is: whole and at once, so that nobody reads half a key. ValueError for a file that
+    cannot be read, or that others can: whoever has the key can seal objects as Fairway's own."""
     with contextlib.suppress(FileNotFoundError):
-        return _checked(path.read_bytes(), str(path))
+        return _read(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # 0600 from the beginning
     try:
@@ -69,7 +72,19 @@ def of_file(path: Path) -> bytes:
             os.link(name, path)
     finally:
         os.unlink(name)
-    return _checked(path.read_bytes(), str(path))
+    return _read(path)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            if why := private.against(file.fileno(), path):
+                raise ValueError(f"the fleet's key: {why}")
+            return _checked(file.read(_MOST_BYTES), str(path))
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ValueError(f"the fleet's key: {path} cannot be read: {error.strerror}; {_GIVE}") from None
 
 
 async def of_hub(hub: Cluster) -> bytes | None:

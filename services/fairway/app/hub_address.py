@@ -28,9 +28,14 @@ class Asked(Struct):
     plugin: bool = False
     everywhere: bool = False
 
+    @property
+    def named(self) -> bool:
+        """Whether this command line itself says which kubeconfig, or which part of one."""
+        return bool(self.kubeconfig or self.context)
+
     def first(self, environment: Mapping[str, str]) -> bool:
         """Whether the hub is to be asked before the fleet of this folder."""
-        return bool(self.kubeconfig or self.context or (self.plugin and environment.get("KUBECONFIG")))
+        return bool(self.named or (self.plugin and environment.get("KUBECONFIG")))
 
 
 # Of this process: there is one command line.

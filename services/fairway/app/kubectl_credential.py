@@ -15,6 +15,7 @@ from typing import Any
 
 from fairway.app.failure import DENIED, ERROR, Failure
 from fairway.app.hub_address import asked, kubectl
+from fairway.domain.bearer import is_token
 
 Json = dict[str, Any]
 MAKE = "`kubectl create token NAME -n NAMESPACE --audience fairway > FILE`"
@@ -27,6 +28,13 @@ _SECONDS = 180
 
 def token() -> str:
     """Empty when the kubeconfig has no credential at all. Raises Failure for one that is no bearer token."""
+    found = _found()
+    if found and not is_token(found):
+        raise Failure(DENIED, "kubectl's credential for this hub is no bearer token: no header can carry it", _GIVE)
+    return found
+
+
+def _found() -> str:
     user = _part("users", "user")
     if any(user.get(field) for field in _IMPERSONATES):
         text = "this kubeconfig acts as somebody else (`as`), which a bearer token does not carry to the gateway"

@@ -26,9 +26,12 @@ from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.remote_serve import Serving
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.agent.service import Agent
+from fairway.app.callers import own_hosts
 from fairway.app.enrolment import agent_settings, follow_file, member_options
+from fairway.app.readiness import readiness
 from fairway.app.settings import Settings
 from fairway.domain.tell import message_id
+from fairway.gateway.callers.hosts import Hosts
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.members import Facts, Members
 from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
@@ -155,11 +158,12 @@ def _http(side: MemberSide, settings: Settings) -> uvicorn.Config:
     async def alive(request: Request) -> JSONResponse:
         return JSONResponse({"alive": True})
 
-    async def readiness(request: Request) -> JSONResponse:
-        lacking = side.waiting
-        return JSONResponse({"ready": not lacking, "waiting": lacking}, 503 if lacking else 200)
+    hosts = Hosts(own_hosts(settings))
 
-    app = Starlette(routes=[Route("/healthz", alive), Route("/readyz", readiness)])
+    async def ready(request: Request) -> JSONResponse:
+        return readiness(request, hosts, side.waiting)
+
+    app = Starlette(routes=[Route("/healthz", alive), Route("/readyz", ready)])
     return uvicorn.Config(
         app, host=settings.http_host, port=settings.http_port, log_level=logging.ERROR, lifespan="off"
     )

@@ -2,11 +2,12 @@
 not the door's port, and on this machine alone unless FAIRWAY_METRICS_HOST says otherwise."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from ipaddress import ip_address
 from typing import Any
 
 from prometheus_client import CollectorRegistry, make_asgi_app
 from starlette.responses import PlainTextResponse
+
+from fairway.domain.host_names import is_loopback, without_port
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -28,7 +29,7 @@ class MetricsPage:
         path = str(scope.get("path", ""))
         if scope["type"] != "http":
             return
-        if self._loopback and not is_loopback(_name(scope)):
+        if self._loopback and not is_loopback(without_port(_host(scope))):
             answer: App = PlainTextResponse("this port answers only to loopback names; use http://127.0.0.1\n", 421)
         elif path in HEALTH:
             answer = self._health
@@ -41,16 +42,5 @@ class MetricsPage:
         await answer(scope, receive, send)
 
 
-def _name(scope: Scope) -> str:
-    """Of the Host header, without its port."""
-    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
-    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-
-
-def is_loopback(name: str) -> bool:
-    if name.lower() == "localhost":
-        return True
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
+def _host(scope: Scope) -> str:
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")

@@ -18,17 +18,19 @@ import uvicorn
 from faststream.asgi import AsgiFastStream
 from faststream.nats import NatsBroker, NatsMessage
 from prometheus_client import CollectorRegistry
-from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse, Response
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import addresses
-from fairway.app.callers import callers_known
+from fairway.app.callers import callers_known, own_hosts
 from fairway.app.metrics import HEALTH, App, MetricsPage, Receive, Scope, Send
+from fairway.app.readiness import readiness
 from fairway.app.serving import config
 from fairway.app.settings import Settings
 from fairway.app.wiring import Parts, build, place_of
 from fairway.domain.decoding import decoder
+from fairway.gateway.callers.hosts import Hosts
 from fairway.runtime.vital import ended, vital
 from fairway.wire import asks
 
@@ -49,7 +51,7 @@ class Process(AsgiFastStream):
         self.names, self.settings = tuple(names), settings
         self.parts: Parts | None = None
         self.door: App | None = None
-        self.url = settings.public_url
+        self.url, self._hosts = settings.public_url, Hosts(own_hosts(settings))
         broker = NatsBroker(addresses(settings.nats_url), max_reconnect_attempts=-1, reconnect_time_wait=1, logger=None)
         _control_plane(broker, self)
         super().__init__(broker, asgi_routes=[("/healthz", _alive), ("/readyz", self._readiness)], logger=None)
@@ -72,9 +74,8 @@ class Process(AsgiFastStream):
         return [one for cluster in known if isinstance(cluster, KubernetesCluster) for one in cluster.lacking()]
 
     async def _readiness(self, scope: Scope, receive: Receive, send: Send) -> None:
-        lacking = self.waiting()
-        body = {"ready": not lacking, "services": self.names, "waiting": lacking, "members": self.members()}
-        await JSONResponse(body, status_code=503 if lacking else 200)(scope, receive, send)
+        about = {"services": self.names, "members": self.members()}
+        await readiness(Request(scope), self._hosts, self.waiting(), **about)(scope, receive, send)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in HEALTH and self.door is not None:

@@ -9,7 +9,7 @@ import msgspec
 
 from fairway.app import batches, dry_run
 from fairway.app.client import ENDED, Api, Refusal
-from fairway.app.entries import Entry, ReasonEntry, entry
+from fairway.app.entries import Entry, ReasonEntry, entry, reasons_of, refused, taken
 from fairway.app.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
 from fairway.app.manifests import JOB, POLICY, SETTING, Document
 from fairway.runtime.prose import listed
@@ -56,10 +56,6 @@ def _body(one: Document, policies: Sequence[Document]) -> Json:
     return {"manifest": one.manifest, "policies": dry_run.policies_for(one, policies)}
 
 
-def _accepted(one: Document, accepted: Json) -> Entry:
-    return entry(one, job=accepted["job"], state=accepted.get("state", "submitted"), queue=accepted.get("queue", ""))
-
-
 def duration(text: str) -> float:
     """Seconds of `60s`, `1m30s`; Failure for anything else."""
     parts = _PART.findall(text)
@@ -75,7 +71,7 @@ def _send(api: Api, one: Document, policies: Sequence[Document]) -> Entry:
         if one.role == SETTING:
             api.post("/v1/settings", one.manifest)
             return entry(one)
-        return _accepted(one, api.post("/v1/jobs", _body(one, policies), wait="admitted"))
+        return taken(one, api.post("/v1/jobs", _body(one, policies), wait="admitted"))
     except Refusal as refusal:
         return _refused(one, refusal)
 
@@ -83,14 +79,13 @@ def _send(api: Api, one: Document, policies: Sequence[Document]) -> Entry:
 def _refused(one: Document, refusal: Refusal) -> Entry:
     """A refusal of the object is an answer, also that this caller may not; one of the whole request is a failure of the
     command."""
-    reasons = [msgspec.convert(reason, ReasonEntry) for reason in refusal.body.get("reasons", ())]
+    reasons = reasons_of(refusal.body)
     if refusal.status == 403 and not reasons:
         code = str(refusal.body.get("code") or Code.FORBIDDEN.value)
-        reasons = [ReasonEntry(code, "", str(refusal.args[0]), refusal.remedy)]
+        reasons = (ReasonEntry(code, "", str(refusal.args[0]), refusal.remedy),)
     if not reasons:
         raise refusal
-    job = str(refusal.body.get("job", ""))
-    return msgspec.structs.replace(entry(one), accepted=False, job=job, reasons=tuple(reasons))
+    return refused(one, refusal.body, reasons)
 
 
 def _idle(documents: Sequence[Document], policies: Sequence[Document]) -> None:

@@ -1,6 +1,7 @@
 """POST /v1/jobs:batch: many jobs as one request, stored together; each is accepted or refused for itself."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -10,10 +11,11 @@ from starlette.responses import Response
 from fairway.gateway.body import from_envelope
 from fairway.gateway.callers.access import Access, access_of
 from fairway.gateway.decide import Asked, Submission
-from fairway.gateway.problem import Problem, ProblemBody, answer, refused
+from fairway.gateway.problem import Problem, ProblemBody, answer, refused, unsayable
 from fairway.gateway.reading import Envelope
 from fairway.gateway.settle import Word
 from fairway.gateway.submit import Accepted, Door, settled, used_before, waits
+from fairway.runtime.sayable import Unsaid
 from fairway.wire.reasons import Code, Reason, Refused
 
 MOST = 100
@@ -42,11 +44,19 @@ class BatchResult(Struct, frozen=True):
 
 
 class _New(Struct):
-    """A job that is to be said; `word` is what is heard of it first."""
+    """A job that is to be said; `word` is what is heard of it first, `never` why no bus would store it."""
 
     asked: Asked
     said: Submission
     word: asyncio.Future[Word] | None = None
+    never: Unsaid | None = None
+
+
+class _Again(Struct):
+    """The same job of the same client once more: whatever becomes of the first, becomes of it."""
+
+    asked: Asked
+    first: _New
 
 
 class BatchDoor:
@@ -56,33 +66,43 @@ class BatchDoor:
     async def post(self, request: Request) -> Response:
         wait, access = waits(request), access_of(request)
         jobs = _jobs(await self._door.reading.documents(request))
-        seen: dict[str, Submission] = {}
+        seen: dict[str, _New] = {}
         drafts = [await self._draft(one, access, seen) for one in jobs]
         new = [one for one in drafts if isinstance(one, _New)]
-        if wait:
+        try:
+            if wait:
+                for one in new:
+                    one.word = await self._door.word(one.said)
+            await self._say(new)
+            items = await asyncio.gather(*(_item(one) for one in drafts))
+        finally:
             for one in new:
-                one.word = await self._door.word(one.said)
-        if new:
-            await self._door.publish([one.said.say for one in new])
-        for one in new:
-            self._door.remember(one.said)
-        items = await asyncio.gather(*(_item(one) for one in drafts))
+                if one.word is not None:
+                    one.word.cancel()  # of what was not stored, nothing will be heard
         return answer(BatchResult(tuple(items)))
 
-    async def _draft(self, body: Any, access: Access, seen: dict[str, Submission]) -> _New | BatchItem:
+    async def _say(self, new: Sequence[_New]) -> None:
+        never = await self._door.stored([one.said.say for one in new]) if new else {}
+        for one in new:
+            one.never = never.get(one.said.say.id)
+            if one.never is None:
+                self._door.remember(one.said)
+
+    async def _draft(self, body: Any, access: Access, seen: dict[str, _New]) -> _New | _Again | BatchItem:
         try:
             if not isinstance(body, dict):
                 raise Refused(Reason(Code.INVALID, "is not an object", "jobs", "put {manifest, policies, client} here"))
             asked = self._door.reading.named(from_envelope(body, ""))
             said = await self._door.allowed(asked, access)
-            if (twin := seen.setdefault(said.key, said)) is not said:
-                if twin.digest != said.digest:
-                    raise used_before(twin.job)
-                return BatchItem(200, Accepted(twin.job, twin.tenant, asked.client, repeated=True))
+            if (twin := seen.get(said.key)) is not None:
+                if twin.said.digest != said.digest:
+                    raise used_before(twin.said.job)
+                return _Again(asked, twin)
             if (known := await self._door.known(said)) is not None:
                 return BatchItem(200, Accepted(known, said.tenant, asked.client, repeated=True))
             await self._door.limited(said.tenant)
-            return _New(asked, said)
+            seen[said.key] = _New(asked, said)
+            return seen[said.key]
         except Refused as error:
             return _problem(refused(error.reasons))
         except Problem as problem:
@@ -91,9 +111,14 @@ class BatchDoor:
             return _problem(problem)
 
 
-async def _item(one: _New | BatchItem) -> BatchItem:
+async def _item(one: _New | _Again | BatchItem) -> BatchItem:
     if isinstance(one, BatchItem):
         return one
+    first = one.first if isinstance(one, _Again) else one
+    if first.never is not None:
+        return _problem(unsayable(first.never))
+    if isinstance(one, _Again):
+        return BatchItem(200, Accepted(first.said.job, first.said.tenant, one.asked.client, repeated=True))
     try:
         return BatchItem(202, await settled(one.said, one.asked, one.word))
     except Problem as problem:

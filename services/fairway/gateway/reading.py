@@ -26,7 +26,7 @@ log = structlog.get_logger()
 _YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
 # Texts larger than this are parsed beside the event loop: of YAML this is some 10 ms.
 _INLINE = 8 * 1024
-# So many of them at a time, each of another caller.
+# So many of them at a time, each of another tenant.
 _AT_ONCE = 2
 
 
@@ -39,8 +39,8 @@ class Envelope(Struct, frozen=True):
 
 
 class Turns:
-    """Large texts are parsed few at a time, and of each caller one: whoever sends many waits for their own, and stands
-    before others with one of them at most."""
+    """Large texts are parsed few at a time, and of each tenant's callers one: whoever sends many waits for their own,
+    and stands before others with one of them at most."""
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
         self._turn = asyncio.Semaphore(at_once)
@@ -48,16 +48,16 @@ class Turns:
         self._waiting: Counter[str] = Counter()
 
     @asynccontextmanager
-    async def one(self, caller: str) -> AsyncIterator[None]:
-        self._waiting[caller] += 1
+    async def one(self, tenant: str) -> AsyncIterator[None]:
+        self._waiting[tenant] += 1
         try:
-            # Both let in who came first: so behind its own, every caller has the next turn but those of the others.
-            async with self._own.setdefault(caller, asyncio.Lock()), self._turn:
+            # Both let in who came first: so behind its own, each has the next turn but those of the others.
+            async with self._own.setdefault(tenant, asyncio.Lock()), self._turn:
                 yield
         finally:
-            self._waiting[caller] -= 1
-            if not self._waiting[caller]:
-                del self._waiting[caller], self._own[caller]
+            self._waiting[tenant] -= 1
+            if not self._waiting[tenant]:
+                del self._waiting[tenant], self._own[tenant]
 
 
 class Reading:
@@ -89,16 +89,16 @@ class Reading:
             detail = "send application/json or application/yaml"
             raise problem.Problem(415, f"the body is {kind[:60] or 'of no type'}, which is not read here", detail)
         try:
-            return await self._parsed(await read_body(request, self._body_s), access_of(request).caller.user)
+            return await self._parsed(await read_body(request, self._body_s), access_of(request).caller.tenant)
         except (Refused, problem.Problem) as error:
             # Counted and not kept: whoever sends what cannot be read would fill the dead letters with it.
             self._count(error.reasons[0].code if isinstance(error, Refused) else Code(error.body.code))
             raise
 
-    async def _parsed(self, body: bytes, caller: str) -> list[dict[str, Any]]:
+    async def _parsed(self, body: bytes, tenant: str) -> list[dict[str, Any]]:
         if len(body) <= _INLINE:
             return parse_documents(body)
-        async with self._turns.one(caller):
+        async with self._turns.one(tenant):
             return await asyncio.to_thread(parse_documents, body)
 
 

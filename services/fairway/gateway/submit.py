@@ -25,7 +25,7 @@ from fairway.gateway.settle import Settled, Word
 from fairway.runtime.catalog import setting
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing, Unreachable, Wanted
-from fairway.runtime.sayable import Unsayable
+from fairway.runtime.sayable import Unsaid, Unsayable
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
@@ -73,9 +73,13 @@ class Door:
             return problem.answer(again, 200, {"Location": f"/v1/jobs/{known}"})
         await self.limited(said.tenant)
         word = await self.word(said) if wait else None
-        await self.publish([said.say], asked.client)
-        self.remember(said)
-        accepted = await settled(said, asked, word)
+        try:
+            await self.publish([said.say], asked.client)
+            self.remember(said)
+            accepted = await settled(said, asked, word)
+        finally:
+            if word is not None:
+                word.cancel()  # of what was not stored, nothing will be heard
         return problem.answer(accepted, 202, {"Location": f"/v1/jobs/{accepted.job}"})
 
     async def allowed(self, asked: Asked, access: Access) -> Submission:
@@ -141,6 +145,11 @@ class Door:
 
     async def publish(self, words: Sequence[Say], client: str = "") -> None:
         """All of it stored, or a Problem that says whether some of it may have been."""
+        if never := await self.stored(words, client):
+            raise problem.unsayable(next(iter(never.values())))
+
+    async def stored(self, words: Sequence[Say], client: str = "") -> dict[str, Unsaid]:
+        """By their ids, what no bus would ever store; all else is stored. Raises a Problem when that is not known."""
         bus = self._world.bus
         if not bus.connected:
             raise problem.away("the bus is away", "nothing was accepted; try again")
@@ -151,12 +160,15 @@ class Door:
             async with asyncio.timeout(_PUBLISH_S):
                 await bus.publish(messages)
         except Unsayable as error:
-            raise problem.unsayable(error.refused[0]) from error
+            # By what they say: a message whose id was taken goes out under another one.
+            ids = {message.data: message.id for message in messages}
+            return {ids[one.message.data]: one for one in error.refused}
         except (Unreachable, TimeoutError, OSError) as error:
             same = f"try again with Idempotency-Key: {client}" if client else "try again with the same client ids"
             detail = f"it is not known whether the message was stored; {same}, which is safe"
             cause = f": {error}" if isinstance(error, Unreachable) else ""
             raise problem.away(f"the bus did not confirm the message{cause}", detail) from error
+        return {}
 
 
 def waits(request: Request) -> bool:

@@ -65,7 +65,7 @@ def test_a_bucket_fills_again_and_is_each_ones_own() -> None:
 
 
 def test_what_is_in_hand_is_given_back() -> None:
-    hands = InHand(1, "streams")
+    hands = InHand(1, "streams of one caller")
     with hands.one("a"), hands.one("b"), pytest.raises(Problem, match="1 streams of one caller"), hands.one("a"):
         raise AssertionError("one more than may be")
     with hands.one("a"):

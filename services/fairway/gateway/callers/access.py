@@ -37,15 +37,15 @@ class Callers:
         self.tokens = Tokens(clock, self._hub, keys)
         self._kept: Kept[bool] = Kept(clock)
 
-    async def may(self, caller: Caller, ask: Ask) -> bool:
-        """Raises a Problem (503) when the hub does not say."""
+    async def may(self, caller: Caller, ask: Ask, anew: bool = False) -> bool:
+        """Raises a Problem (503) when the hub does not say. `anew`: whatever it said before."""
         if caller.operator:
             return True
         if self._hub is None:
             return False
         hub = self._hub
         key = sha256(_encode((caller, ask))).digest()
-        return await self._kept.get(key, lambda: _reviewed(hub, caller, ask))
+        return await self._kept.get(key, lambda: _reviewed(hub, caller, ask), anew)
 
 
 async def _reviewed(hub: Hub, caller: Caller, ask: Ask) -> bool:
@@ -65,14 +65,13 @@ class Access:
     def __init__(self, callers: Callers, caller: Caller, token: str, request: str) -> None:
         self._callers, self.caller, self._token, self.request = callers, caller, token, request
         self._said: dict[Ask, bool] = {}
-
-    def anew(self) -> "Access":
-        """The same, with nothing asked yet."""
-        return Access(self._callers, self.caller, self._token, self.request)
+        self._anew = False
 
     async def again(self) -> "Access":
-        """The same, if the token is still good. Raises a Problem."""
-        return Access(self._callers, await self._callers.tokens.who(self._token), self._token, self.request)
+        """The same, if the hub still says that the token is good; it is asked anew for everything. Raises a Problem."""
+        found = Access(self._callers, await self._callers.tokens.who(self._token, True), self._token, self.request)
+        found._anew = True
+        return found
 
     @property
     def asked(self) -> int:
@@ -87,7 +86,7 @@ class Access:
             if len(self._said) >= MOST_ASKED:
                 text = f"this touches more than {MOST_ASKED} namespaces or kinds"
                 raise Problem(400, text, "ask for less at a time: name a namespace, or send fewer documents")
-            self._said[ask] = await self._callers.may(self.caller, ask)
+            self._said[ask] = await self._callers.may(self.caller, ask, self._anew)
         return self._said[ask]
 
     async def need(self, ask: Ask) -> None:

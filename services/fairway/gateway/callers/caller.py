@@ -5,6 +5,8 @@ from msgspec import Struct
 # The API group of what exists at this door only: no hub serves these, its RBAC rules name them all the same.
 GROUP = "fairway.io"
 JOBS = "jobs"
+# What Kubernetes calls a service account: this, its namespace, its name.
+_ACCOUNT = "system:serviceaccount:"
 
 
 class Caller(Struct, frozen=True):
@@ -15,6 +17,18 @@ class Caller(Struct, frozen=True):
     groups: tuple[str, ...] = ()
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
     operator: bool = False
+
+    @property
+    def namespace(self) -> str:
+        """That of a service account; else empty."""
+        head, _, rest = self.user.partition(_ACCOUNT)
+        return rest.partition(":")[0] if not head and ":" in rest else ""
+
+    @property
+    def tenant(self) -> str:
+        """Whose share of the door they use. Who may edit a namespace can make service accounts there, as many as they
+        like: all of them are one. Who else is known to the hub, its administrator decides one by one."""
+        return f"the service accounts of namespace {self.namespace}" if self.namespace else self.user
 
 
 class Ask(Struct, frozen=True):

@@ -3,16 +3,14 @@
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fairway.domain.bearer import LONGEST
 from fairway.gateway.callers.access import Access, Callers
 from fairway.gateway.callers.hosts import Hosts
-from fairway.gateway.callers.pace import Buckets, HttpLimits, InHand, too_much
+from fairway.gateway.callers.pace import TOGETHER, Buckets, HttpLimits, InHand, too_much
 from fairway.gateway.callers.strangers import Strangers
 from fairway.gateway.callers.tokens import HOW, unauthenticated
 from fairway.gateway.problem import Problem, on_problem
 from fairway.runtime.ports import Clock, Ids
-
-# Tokens of service accounts have some 1,000 characters, those of identity providers with many groups some 8,000.
-_LONGEST_TOKEN = 16_384
 
 
 class Gate:
@@ -22,7 +20,9 @@ class Gate:
         self._app, self._callers, self._hosts = app, callers, hosts
         self._clock, self._ids = ports
         self._paces, self._strangers = Buckets(limits.rate, 2 * limits.rate), Strangers(limits.rate)
-        self._in_hand = InHand(limits.in_hand, "requests")
+        self._in_hand = InHand(limits.in_hand, "requests of one caller")
+        self._of_tenants = Buckets(TOGETHER * limits.rate, TOGETHER * 2 * limits.rate)
+        self._in_hand_of_tenants = InHand(TOGETHER * limits.in_hand, "requests of the service accounts of a namespace")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -32,7 +32,8 @@ class Gate:
         try:
             self._hosts.check(request)
             access = await self._access(request)
-            with self._in_hand.one(access.caller.user):
+            caller = access.caller
+            with self._in_hand.one(caller.user), self._in_hand_of_tenants.one(caller.tenant):
                 # `caller` is who every message that comes of this request says it is of.
                 scope["state"] = {**scope.get("state", {}), "access": access, "caller": access.actor}
                 await self._app(scope, receive, _named(send, access.request))
@@ -55,6 +56,9 @@ class Gate:
         caller = await tokens.who(token)
         if wait := self._paces.wait(caller.user, now):
             raise too_much(f"{caller.user} sends more requests a second than one caller may", wait)
+        if wait := self._of_tenants.wait(caller.tenant, now):
+            title = f"{caller.tenant} send more requests a second than {TOGETHER} callers may"
+            raise too_much(title, wait)
         return Access(self._callers, caller, token, self._ids.new())
 
 
@@ -64,7 +68,7 @@ def _bearer(request: Request) -> str:
     if not given:
         return ""
     scheme, _, token = given[0].partition(" ")
-    if len(given) > 1 or scheme.lower() != "bearer" or len(token) > _LONGEST_TOKEN:
+    if len(given) > 1 or scheme.lower() != "bearer" or len(token) > LONGEST:
         raise Problem(
             401, "the Authorization header is not one bearer token", HOW, code="Unauthenticated",
             headers={"WWW-Authenticate": 'Bearer realm="fairway", error="invalid_request"'},

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
+from fairway.domain.host_names import is_loopback, without_port
 from fairway.gateway.problem import Problem
 
-_LOCAL = "localhost"
 Networks = tuple[IPv4Network | IPv6Network, ...]
 
 
@@ -27,7 +27,7 @@ class Hosts:
         if not self._trusted(peer):
             return peer
         hop = ",".join(request.headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()
-        for one in (hop, _name(hop)):
+        for one in (hop, without_port(hop)):
             try:
                 return str(ip_address(one))
             except ValueError:
@@ -44,7 +44,7 @@ class Hosts:
     def check(self, request: Request) -> None:
         """Raises a Problem: 421 for a foreign host, 403 for a foreign origin."""
         given = request.headers.getlist("host")
-        if len(given) != 1 or not self._own(_name(given[0])):
+        if len(given) != 1 or not self._own(without_port(given[0])):
             detail = "use http://127.0.0.1, the host of FAIRWAY_PUBLIC_URL, or a name of FAIRWAY_HTTP_HOSTS"
             raise Problem(421, "this door does not answer to that host name", detail)
         for origin in request.headers.getlist("origin"):
@@ -54,17 +54,7 @@ class Hosts:
                 )
 
     def _own(self, name: str) -> bool:
-        if name == _LOCAL or name in self._names:
-            return True
-        try:
-            return ip_address(name).is_loopback
-        except ValueError:
-            return False
-
-
-def _name(host: str) -> str:
-    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    return name.lower()
+        return name in self._names or is_loopback(name)
 
 
 def _of_origin(origin: str) -> str:

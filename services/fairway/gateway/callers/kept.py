@@ -33,9 +33,10 @@ class Kept(Generic[V]):
         found = self._bad.get(key)
         return found is not None and self._clock.now() < found[0]
 
-    async def get(self, key: bytes, ask: Callable[[], Awaitable[V]]) -> V:
+    async def get(self, key: bytes, ask: Callable[[], Awaitable[V]], anew: bool = False) -> V:
+        """`anew`: what is kept does not count, only a question that is on its way."""
         now = self._clock.now()
-        for table in (self._good, self._bad):
+        for table in () if anew else (self._good, self._bad):
             found = table.get(key)
             if found is not None and now < found[0]:
                 table.move_to_end(key)

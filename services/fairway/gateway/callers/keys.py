@@ -1,16 +1,13 @@
 """Keys of this gateway itself, for a fleet without a hub and for its operators: a file, one key a line."""
 
 import hmac
-import os
-import re
-import stat
 from hashlib import sha256
 from pathlib import Path
 
+from fairway.domain.bearer import is_token
+from fairway.runtime import private
+
 SETTING = "FAIRWAY_HTTP_KEY_FILE"
-# What may stand behind `Bearer` (RFC 6750). Anything else would mean one thing to us and another to the hub: of a token
-# that begins with a blank its API server reads no token at all, and lets it in as system:anonymous.
-TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 # Of a key that nobody guesses, at 20 tries a second.
 _LEAST, _MOST_BYTES = 24, 64 * 1024
 _MAKE = f"make one with (umask 077; head -c 32 /dev/urandom | base64 > http.key), and set {SETTING} to it"
@@ -40,12 +37,8 @@ def read_keys(name: str) -> Keys:
 def _keys(path: Path) -> list[str]:
     try:
         with path.open("rb") as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
-                raise ValueError(f"{SETTING}: {path} is no file; {_MAKE}")
-            if about.st_mode & stat.S_IRWXO:
-                mode = stat.S_IMODE(about.st_mode)
-                raise ValueError(f"{SETTING}: {path} can be read by every user (mode {mode:04o}); chmod 600 {path}")
+            if why := private.against(file.fileno(), path):
+                raise ValueError(f"{SETTING}: {why}")
             text = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise ValueError(f"{SETTING}: {path} cannot be read: {error.strerror}; {_MAKE}") from None
@@ -53,7 +46,7 @@ def _keys(path: Path) -> list[str]:
     keys = [line for line in lines if line and not line.startswith("#")]
     if len(text) > _MOST_BYTES or not keys:
         raise ValueError(f"{SETTING}: {path} holds no key, or is larger than {_MOST_BYTES} bytes; {_MAKE}")
-    wrong = next((number for number, key in enumerate(keys, 1) if len(key) < _LEAST or not TOKEN.fullmatch(key)), 0)
+    wrong = next((number for number, key in enumerate(keys, 1) if len(key) < _LEAST or not is_token(key)), 0)
     if wrong:
         text_ = f"key {wrong} of {path} has fewer than {_LEAST} characters, or some that no bearer token has"
         raise ValueError(f"{SETTING}: {text_}; {_MAKE}")

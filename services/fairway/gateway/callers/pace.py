@@ -11,11 +11,14 @@ from fairway.wire.reasons import Code
 
 # Callers that are remembered; who was forgotten begins with a full bucket.
 _MOST = 16_384
+# What all service accounts of a namespace may ask together, in callers.
+TOGETHER = 2
 
 
 class HttpLimits(Struct, frozen=True):
     """In seconds: `headers` and `body`, within which those have to be there. A caller may have `streams` event streams
-    open and send `rate` requests a second (twice as many in one breath). `connections` are those of everybody."""
+    open and send `rate` requests a second (twice as many in one breath), and all service accounts of a namespace
+    together twice as many requests. `connections` are those of everybody."""
 
     headers: float = 10.0
     body: float = 30.0
@@ -49,7 +52,7 @@ class Buckets:
 
 
 class InHand:
-    """At most so many at the same time for each key."""
+    """At most so many at the same time for each key. `what`: of whom."""
 
     def __init__(self, most: int, what: str) -> None:
         self._most, self._what = most, what
@@ -59,7 +62,7 @@ class InHand:
     def one(self, key: str) -> Iterator[None]:
         """Raises a Problem (429)."""
         if self._counts[key] >= self._most:
-            raise too_much(f"{self._most} {self._what} of one caller at a time are the most", 1_000)
+            raise too_much(f"{self._most} {self._what} at a time are the most", 1_000)
         self._counts[key] += 1
         try:
             yield

@@ -11,9 +11,10 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from fairway.domain.bearer import is_token
 from fairway.gateway.callers.caller import Caller
 from fairway.gateway.callers.kept import Kept
-from fairway.gateway.callers.keys import TOKEN, Keys
+from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.strangers import Standing, Subject
 from fairway.gateway.problem import Problem, away
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
@@ -102,15 +103,16 @@ class Tokens:
         """Whether it was good before: then asking the hub anew is worth it however much its address asks."""
         return self._keys.hold(token) or self._kept.known(_digest(token))
 
-    async def who(self, token: str) -> Caller:
-        """Raises a Problem: 401 for a token that is not good, 503 when the hub does not say."""
+    async def who(self, token: str, anew: bool = False) -> Caller:
+        """Raises a Problem: 401 for a token that is not good, 503 when the hub does not say. `anew`: whatever it said
+        before."""
         caller: Caller | None = None
         if self._keys.hold(token):
             return Caller(OPERATOR, operator=True)
-        if self._hub is not None and TOKEN.fullmatch(token):
+        if self._hub is not None and is_token(token):
             hub, key = self._hub, _digest(token)
             standing, subject = self.standing(token)
-            caller = await self._kept.get(key, lambda: _reviewed(hub, token, standing))
+            caller = await self._kept.get(key, lambda: _reviewed(hub, token, standing), anew)
             if caller is not None and subject is not None:
                 self._remember(subject)
         if caller is None:
