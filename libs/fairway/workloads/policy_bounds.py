@@ -12,6 +12,7 @@ from msgspec import Struct
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.label_index import Key
 from fairway.workloads.placement_spec import MOST_EXPRESSIONS
+from fairway.workloads.value_count import values
 
 # `kubectl apply` takes no larger object: it keeps a copy in an annotation, and all annotations have 256 KiB.
 MOST_BYTES = 256 * 1024
@@ -42,7 +43,7 @@ def too_large(manifest: Mapping[str, Any]) -> tuple[Reason, ...]:
         text = f"the policy has {size} bytes, more than {MOST_BYTES} (256 KiB)"
         return (Reason(Code.TOO_LARGE, text, "spec", _SPLIT),)
     spec = manifest.get("spec")
-    fields = _fields(spec, MOST_FIELDS)
+    fields = values(spec, MOST_FIELDS)
     if fields > MOST_FIELDS:
         text = f"the policy has more than {MOST_FIELDS} fields and values"
         return (Reason(Code.TOO_LARGE, text, "spec", _SPLIT),)
@@ -131,14 +132,3 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _fields(value: Any, most: int) -> int:
-    """How many single values there are, empty lists and mappings too; counted as far as one beyond `most`."""
-    count, left = 0, [value]
-    while left and count <= most:
-        one = left.pop()
-        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-        count += not inner
-        left.extend(inner)
-    return count

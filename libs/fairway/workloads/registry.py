@@ -19,6 +19,7 @@ from fairway.workloads.pod_security.check import check
 from fairway.workloads.pods import MOST_POD_SETS
 from fairway.workloads.rayjob import RAYJOB
 from fairway.workloads.spark import SPARK
+from fairway.workloads.value_count import more_than
 from fairway.workloads.volcano import VOLCANO
 from fairway.workloads.workflow import WORKFLOW
 
@@ -32,6 +33,9 @@ JOB_ANNOTATIONS: frozenset[str] = frozenset()
 # and the values of the expressions. Eight of the first for each pod set, and all nodes by name in the largest cluster
 # measured.
 MOST_NODE_RULES, MOST_NODE_VALUES = 2_048, 5_000
+# A mebibyte has room for 350,000, and what one costs its reader is some microseconds. The largest of 514
+# manifests that come with the operators has 192; a Workflow may have 5,000 steps, with four values each and more.
+MOST_VALUES = 50_000
 # A job's labels stand in its row, and in what is said of it.
 MOST_LABELS = 256
 
@@ -74,6 +78,9 @@ def read_unchecked(manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS) 
 def _read(root: Field, kinds: Mapping[str, Kind]) -> Workload:
     problems, manifest = root.problems, root.value
     kind = _kind_of(root, kinds)
+    if more_than(MOST_VALUES, manifest):
+        remedy = "keep data in a ConfigMap or a volume, or make several jobs of it"
+        raise Refused(Reason(Code.TOO_LARGE, f"has more than {MOST_VALUES} fields and values", "spec", remedy))
     metadata = root["metadata"]
     _check_metadata(metadata)
     namespace = read_namespace(metadata["namespace"])

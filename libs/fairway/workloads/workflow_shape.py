@@ -18,9 +18,7 @@ from fairway.workloads.pod_security.spelling import read_as
 from fairway.workloads.pod_security.view import View
 
 # Go knows the digits of ASCII alone, and no more of the hours of a day than there are.
-_QUANTITY = re.compile(
-    r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,3})?", re.ASCII
-)
+_QUANTITY = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,3})?", re.ASCII)
 _HOUR = r"([01]\d|2[0-3]):[0-5]\d"
 _TIME = re.compile(rf"(\d{{4}}-\d{{2}}-\d{{2}})T{_HOUR}:[0-5]\d(\.\d{{1,9}})?(Z|[+-]{_HOUR})", re.ASCII)
 _BYTES = re.compile(r"([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")

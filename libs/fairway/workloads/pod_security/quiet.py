@@ -42,8 +42,7 @@ def quiet_metadata(metadata: Any) -> bool:
 def quiet_parts(described: Mapping[str, Any]) -> bool:
     """The fields of a pod, whatever else is among them, that are quiet or not by what stands in them."""
     return all(
-        key not in described or _quiet_list(described[key], quiet)
-        for key, quiet in _LISTS.items()
+        key not in described or _quiet_list(described[key], quiet) for key, quiet in _LISTS.items()
     ) and quiet_class(described.get("priorityClassName"))
 
 
