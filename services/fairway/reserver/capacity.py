@@ -99,8 +99,10 @@ def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
     facts = view.facts.get(heard.message.cluster)
     report: fleet.Report = said(sound(heard.message), facts)
     known = view.clusters.get(report.cluster)
-    if report.left or report.cluster in view.left:
+    if report.cluster in view.left or (report.left and facts is None):
         return _forget(view, report.cluster) if known else NOTHING
+    if report.left:
+        return NOTHING  # the hub has it still: if it has not heard of it yet, `forget_the_left` will
     info = known.info if known else ClusterInfo(report.cluster)
     if info.epoch != report.epoch and _seen_at(heard, now) < info.observed_at:
         return NOTHING  # of an agent that was there before the present one
@@ -151,6 +153,12 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     back = now - info.observed_at > _SILENT_MS and now - seen_at <= SILENT_MS
     news = back or facts[0] != facts[1] or _more_room(before, nodes)
     return _with_freed(view, step, heard, cluster, now) if news else step
+
+
+def forget_the_left(view: Capacity) -> Decision:
+    """Of the clusters that the hub no longer has, whether or not they have said so themselves."""
+    gone = (name for name in list(view.clusters) if name in view.left)
+    return Decision(tuple(step for name in gone for step in _forget(view, name).steps))
 
 
 def _forget(view: Capacity, cluster: str) -> Decision:
