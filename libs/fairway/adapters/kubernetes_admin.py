@@ -3,7 +3,7 @@
 import base64
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import msgspec
@@ -18,6 +18,8 @@ from fairway.runtime.cluster_port import ClusterRefused
 # Its uid is as old as the cluster, and no other cluster has it.
 _BIRTHMARK = "kube-system"
 _MANAGER = "fairway-join"
+# Objects of a page: a node that has seen many images has some 50 KiB.
+_PAGE = "100"
 _APPLY = "application/apply-patch+yaml"  # JSON is YAML
 
 
@@ -77,6 +79,18 @@ class Admin:
         data = await self._http.call(Request("GET", path, query, accept=METADATA_LIST))
         found: list[Json] = value(path, data).get("items") or []
         return found
+
+    async def objects(self, kind: str) -> AsyncIterator[Json]:
+        """Every object of a kind, in all namespaces, page by page."""
+        path, token = (await self._kinds.find(kind)).path(), ""
+        while True:
+            query = {"limit": _PAGE, **({"continue": token} if token else {})}
+            page = value(path, await self._http.call(Request("GET", path, query)))
+            for one in page.get("items") or ():
+                yield one
+            token = str((page.get("metadata") or {}).get("continue") or "")
+            if not token:
+                return
 
     async def contents(self, namespace: str) -> list[tuple[str, str]]:
         """Kind and name of some objects of every kind in a namespace."""

@@ -39,7 +39,8 @@ from fairway.global_scheduler import service as global_scheduler
 from fairway.inbound import service as inbound
 from fairway.propagator import service as propagator
 from fairway.propagator.hands import Hands
-from fairway.propagator.reserve import PAUSE, Rooms
+from fairway.propagator.holds import PAUSE
+from fairway.propagator.reserve import Rooms
 from fairway.queue import service as queue
 from fairway.queue.place import place
 from fairway.quota import service as quota
@@ -208,7 +209,10 @@ def _recorder(parts: Parts) -> Recorder | None:
 def _propagator(parts: Parts) -> Sequence[Service]:
     if parts.settings.stub_clusters:
         return propagator.services(stub_act, reserved=parts.catalog.reserved)
-    rooms = Rooms(parts.clusters, parts.world().store, parts.clock, parts.settings.placeholder_image or PAUSE)
+    def image(member: str) -> str:
+        return parts.clusters.facts(member).placeholder_image or parts.settings.placeholder_image or PAUSE
+
+    rooms = Rooms(parts.clusters, parts.world().store, parts.clock, image)
     hands = Hands(parts.world(), parts.clusters, parts.key, rooms, parts.catalog.tenancy)
     return propagator.services(hands, rooms.run, parts.catalog.reserved)
 
