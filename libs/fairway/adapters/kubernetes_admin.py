@@ -23,6 +23,17 @@ _PAGE = "100"
 _APPLY = "application/apply-patch+yaml"  # JSON is YAML
 
 
+# Of a kind that is not there (any more), or cannot be listed by anybody, as a SubjectAccessReview.
+_HOLDS_NOTHING = (404, 405)
+
+
+class Unlisted(ClusterRefused):
+    """Nobody can say with these credentials what is there of `kind`."""
+
+    def __init__(self, kind: str, why: str) -> None:
+        super().__init__("Unlisted", f"{kind} cannot be listed: {why}")
+
+
 class Version(Struct, frozen=True):
     """`git` is the server's own word for it, such as v1.34.4+k3s1."""
 
@@ -93,16 +104,22 @@ class Admin:
                 return
 
     async def contents(self, namespace: str) -> list[tuple[str, str]]:
-        """Kind and name of some objects of every kind in a namespace."""
+        """Kind and name of some objects of every kind in a namespace. Unlisted where one kind might hold what these
+        credentials are not shown."""
         found = []
-        for resource in await self._kinds.every():
+        resources, unknown = await self._kinds.every()
+        if unknown:
+            raise Unlisted(f"the kinds of {unknown[0]}", "the API behind it does not answer")
+        for resource in resources:
             if not resource.namespaced:
                 continue
             try:
                 request = Request("GET", resource.path(namespace), {"limit": "3"}, accept=METADATA_LIST)
                 items = value(request.path, await self._http.call(request)).get("items") or ()
-            except Refusal:
-                continue  # it cannot be listed: it holds nothing
+            except Refusal as error:
+                if error.status not in _HOLDS_NOTHING:
+                    raise Unlisted(f"{resource.kind}.{resource.api_version}", error.text) from error
+                continue
             found += [(resource.kind, str(one["metadata"]["name"])) for one in items]
         return found
 
