@@ -134,7 +134,7 @@ async def test_a_right_that_was_lost_in_a_namespace_is_made_anew_for_whatever_ne
 
 
 async def test_who_may_make_no_binding_because_of_a_policy_is_told_what_the_policy_says() -> None:
-    message = "ValidatingAdmissionPolicy 'x' denied request: no label; fairway join NAME --renew --adopt-namespaces team"
+    message = "ValidatingAdmissionPolicy 'x' denied request: no label: join NAME --adopt-namespaces team"
     async with api(_no_right("create")) as (scripted, cluster):
         scripted.binding = json({"kind": "Status", "reason": "Invalid", "message": message, "code": 422}, 422)
         with pytest.raises(ClusterRefused, match="--adopt-namespaces team"):

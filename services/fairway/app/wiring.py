@@ -27,7 +27,7 @@ from fairway.app.callers import callers, own_hosts
 from fairway.app.enrolment import Enrolment, agent_settings, follow_file
 from fairway.app.farewell import Farewells
 from fairway.app.fleet_key import fleet_key
-from fairway.app.member import announce, keep_informed
+from fairway.app.member import JOINED_BY, announce, given_by, keep_informed
 from fairway.app.renewal import Renewal
 from fairway.app.settings import Settings
 from fairway.app.streams import provisioned, views_provisioned
@@ -129,10 +129,11 @@ class Parts(Struct):
     async def _agent(self, cluster: Cluster) -> None:
         """Beside a member in pull mode an agent runs already; it is told what was said of its cluster."""
         facts = self.clusters.facts(cluster.name)
-        await announce(self.bus, cluster.name, facts, self.clock)
+        joined = cluster.name in self.enrolment.secrets
+        await announce(self.bus, cluster.name, facts, self.clock, JOINED_BY if joined else given_by(cluster.name))
         if isinstance(cluster, RemoteCluster):
             await keep_informed(cluster, facts, self.clock)
-        mode = facts.mode if cluster.name in self.enrolment.secrets else ""
+        mode = facts.mode if joined else ""
         await run_agent(cluster, self.bus, self.clock, self.ids, agent_settings(self.settings, facts, mode))
 
     async def close(self) -> None:
