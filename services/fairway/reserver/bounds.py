@@ -113,9 +113,8 @@ def _held(report: Report, before: Mapping[str, Node]) -> Report:
 
 
 def _within(report: Report, base: Resources) -> Report:
-    """Of a cluster that nothing is known of but what it was joined with: as much as it may have without a word."""
-    room = {name: _RISE * amount for name, amount in base.items()}
-    nodes = []
+    """Of a cluster of which nothing is known but what it was joined with: no more than that, whichever its nodes."""
+    room, nodes = dict(base), []
     for node in sorted(report.nodes, key=lambda node: node.name):
         amounts = {name: min(amount, room.get(name, 0)) for name, amount in node.allocatable.items()}
         room = add(room, amounts, -1)

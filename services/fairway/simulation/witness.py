@@ -85,6 +85,10 @@ class Witness:
         for one in self._checker.news():
             self.breach(one.rule, one.job, f"{one.text} (message {one.sequence})")
 
+    def reported(self, cluster: str) -> tuple[Node, ...]:
+        """Its nodes as its agent last had them, without the pods that are gone."""
+        return tuple(self._nodes.get(cluster, {}).values())
+
     def _corrected(self, report: fleet_wire.Report) -> fleet_wire.Report:
         """Without the pods that are gone, which an agent whose watch stalls goes on reporting."""
         nodes = tuple(map(partial(_without, self.present(report.cluster)), report.nodes))

@@ -136,7 +136,7 @@ def test_whom_an_administrator_has_counted_is_not_believed_more_because_the_stor
     view.facts = {"c1": COUNTED}
     said = report(row("n1", 10**9), row("n2", 8), row("n3", 9), full=True, sequence=1, epoch="e9")
     nodes, info = after(view, said)
-    assert {name: one.allocatable[GPU] for name, one in nodes.items()} == {"n1": 32, "n2": 0, "n3": 0}
+    assert {name: one.allocatable[GPU] for name, one in nodes.items()} == {"n1": 16, "n2": 0, "n3": 0}
     assert (info.unconfirmed, info.base) == ("reports 1000000017 nvidia.com/gpu, joined with 16", COUNTED.capacity)
 
 
