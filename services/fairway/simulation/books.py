@@ -21,8 +21,8 @@ _share = msgspec.json.Decoder(Share).decode
 
 class Books:
     """`wrong` is told of what does not hold: the rule, the job (empty: of all of them) and a sentence. `most` is what a
-    node of the quota tree may be charged of a resource (None: as much as anybody likes); `sizes` is what the members
-    have, whatever they say."""
+    node of the quota tree may be charged of a resource (None: as much as anybody likes); `sizes` is what these
+    members have, whatever they say."""
 
     def __init__(self) -> None:
         self.wrong: Callable[[str, str, str], None] = lambda rule, job, text: None
@@ -58,10 +58,11 @@ class Books:
 
     def sized(self, step: Step) -> None:
         for one in step.writes:
-            if isinstance(one, Put) and isinstance(one.value, Node):
-                size = self.sizes.get(one.table.partition("/")[2], {})
-                if over := [name for name, amount in one.value.allocatable.items() if amount > size.get(name, 0)]:
-                    self.wrong("size", "", f"{one.table} has a node {one.key} with more than the whole cluster: {over}")
+            size = self.sizes.get(one.table.partition("/")[2]) if isinstance(one, Put) else None
+            if size is None or not isinstance(one, Put) or not isinstance(one.value, Node):
+                continue
+            if over := [name for name, amount in one.value.allocatable.items() if amount > size.get(name, 0)]:
+                self.wrong("size", "", f"{one.table} has a node {one.key} with more than the whole cluster: {over}")
 
     def rebuilt(self, store: MemoryStore) -> None:
         rows, owed = (
