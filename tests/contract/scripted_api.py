@@ -24,12 +24,13 @@ def status(code: int, reason: str, **details: str) -> web.Response:
 
 class ScriptedApi:
     """Hands out `answers` in order, and the last one for ever; discovery of /api/v1 is always answered, and so is the
-    question whose a namespace is, with `namespace`. RoleBindings are taken; `bound` counts them."""
+    question whose a namespace is, with `namespace`. RoleBindings are answered with `binding`; `bound` counts them."""
 
     def __init__(self, *answers: web.Response | Answer) -> None:
         self._answers = list(answers)
         self.asked: list[str] = []
         self.namespace = json({"metadata": {"name": "team", "labels": {"fairway.io/tenant": "team"}}})
+        self.binding = json({"metadata": {"name": "fairway-tenant"}}, 201)
         self.looks, self.bound = 0, 0
         self._runner = web.ServerRunner(web.Server(self._handle), shutdown_timeout=0.1)
 
@@ -41,7 +42,7 @@ class ScriptedApi:
             return _again(self.namespace)
         if request.path.endswith("/rolebindings"):
             self.bound += 1
-            return json({"metadata": {"name": "fairway-tenant"}}, 201)
+            return _again(self.binding)
         self.asked.append(f"{request.method} {request.path_qs}")
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if not isinstance(answer, web.Response):

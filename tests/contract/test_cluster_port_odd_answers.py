@@ -133,6 +133,17 @@ async def test_a_right_that_was_lost_in_a_namespace_is_made_anew_for_whatever_ne
         assert scripted.bound == 1
 
 
+async def test_who_may_make_no_binding_because_of_a_policy_is_told_what_the_policy_says() -> None:
+    message = "ValidatingAdmissionPolicy 'x' denied request: no label: join NAME --adopt-namespaces team"
+    async with api(_no_right("create")) as (scripted, cluster):
+        scripted.binding = json({"kind": "Status", "reason": "Invalid", "message": message, "code": 422}, 422)
+        with pytest.raises(ClusterRefused, match="--adopt-namespaces team"):
+            await cluster.apply(KIND, config_map())
+        scripted.binding = _no_right("create")
+        with pytest.raises(ClusterRefused, match='cannot create resource "configmaps"'):
+            await cluster.apply(KIND, config_map())
+
+
 async def test_an_account_that_may_not_look_at_namespaces_works_with_its_rights_of_before() -> None:
     async with api(json(config_map())) as (scripted, cluster):
         scripted.namespace = status(403, "Forbidden")

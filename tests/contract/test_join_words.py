@@ -91,8 +91,15 @@ def test_an_administrators_kubeconfig_with_this_is_refused_with_what_to_do(
         pytest.param(("north", "--adopt-namespaces", "a,kube-system"), "kube-system is the system's", id="kube-system"),
         pytest.param(("north", "--adopt-namespaces", "fairway-system"), "the system's", id="Fairway's own namespace"),
         pytest.param(("north", "--adopt-namespaces", "A b"), "is no namespace", id="a namespace that cannot be"),
+        pytest.param(("north", "--placeholder-image", "x' || 'a"), "names no image", id="an image that cannot be"),
+        *(pytest.param(("north", "--renew", f"--{one}", text), f"goes without --{one}", id=f"--renew with --{one}")
+          for one, text in {"labels": "a=b", "taints": "", "reserve": "auto", "mode": "push", "nodes": "9"}.items()),
+        pytest.param(("north", "--renew", "--dry-run"), "goes without --renew", id="a dry run of a renewal"),
+        *(pytest.param(("north", "--confirm-capacity", *more), f"goes without {more[0]}", id=f"with {more[0]}")
+          for more in (("--renew",), ("--dry-run",), ("--nodes", "9"), ("--token-life", "24h"), ("--kinds", "Job"),
+                       ("--placeholder-image", "x"), ("--adopt-namespaces", "a"))),
     ],
-)
+)  # fmt: skip
 def test_words_that_make_no_sense_are_refused_by_name(args: tuple[str, ...], says: str) -> None:
     done = fairway("join", *args)
     assert done.returncode == 2

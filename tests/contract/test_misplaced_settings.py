@@ -13,6 +13,7 @@ from fairway.adapters.system import SystemClock
 from fairway.app.enrolment import Enrolment
 from fairway.app.farewell import Farewells
 from fairway.app.settings import Settings
+from fairway.runtime.catalog import Catalog
 from fairway.runtime.ports import Bus, Outgoing
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
@@ -81,3 +82,20 @@ async def test_who_left_is_said_to_have_left_whatever_else_is_there(which: str) 
             await asyncio.sleep(0.01)
     running.cancel()
     await asyncio.wait([running])
+
+
+async def test_who_left_is_said_to_have_left_though_it_has_taken_back_its_own_name() -> None:
+    """A member in pull mode may write there what it is called; what was said at its join it may not."""
+    bus, clock = MemoryBus(SystemClock()), SystemClock()
+    facts = configured(b'{"mode":"pull","uid":"u"}', "Member", "south")
+    await bus.publish([Outgoing("facts", subjects.config("Member", "", "south"), facts)])
+    await bus.publish([Outgoing("none", subjects.config("Cluster", "", "south"), configured(b"null", name="south"))])
+    enrolment, catalog = Enrolment(Settings()), Catalog()
+    enrolment.known.set()
+    running = [asyncio.create_task(one) for one in (Farewells(bus, clock, enrolment).run(), catalog.run(bus, clock))]
+    async with asyncio.timeout(10):
+        while catalog.left != {"south"}:
+            await asyncio.sleep(0.01)
+    for task in running:
+        task.cancel()
+    await asyncio.wait(running)

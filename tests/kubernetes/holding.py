@@ -78,7 +78,7 @@ class Ground:
     async def join(self, reserve: str) -> KubernetesCluster:
         """The member as its own account sees it, with the rights that `fairway join --reserve` gives."""
         async with admin(self.plane) as api:
-            await api.apply(rights.objects(Facts(reserve=reserve)))
+            await api.apply(rights.objects(Facts(reserve=reserve, placeholder_image="pause")))
         path = f"/api/v1/namespaces/fairway-system/serviceaccounts/{ACCOUNT}/token"
         headers = {"Authorization": f"Bearer {self.plane.token}"}
         async with (
@@ -92,7 +92,7 @@ class Ground:
 
     def rooms(self, cluster: KubernetesCluster | None = None) -> Rooms:
         """A propagator's part that holds room, alive until the test ends or `kill`s it."""
-        rooms = Rooms({"m": cluster or self.cluster}, self.store.beside(), SystemClock(), "pause")
+        rooms = Rooms({"m": cluster or self.cluster}, self.store.beside(), SystemClock(), lambda _: "pause")
         self._tasks[id(rooms)] = asyncio.create_task(rooms.run(None))
         return rooms
 

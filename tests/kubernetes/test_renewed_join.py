@@ -127,7 +127,7 @@ async def test_to_be_joined_anew_narrows_its_rights_and_adopts_what_fairway_made
             with pytest.raises(ClusterRefused) as refused:
                 await account.apply(JOB, job(namespace))
             assert refused.value.code == "ForeignNamespace"
-        with pytest.raises(ClusterRefused, match="cannot delete"):
+        with pytest.raises(ClusterRefused, match="--adopt-namespaces strange"):
             await account.delete(JOB, "strange", "before", OURS, wait_s=1)
     finally:
         await account.close()

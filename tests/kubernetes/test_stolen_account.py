@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from fleet import Api, until
-from thefts import BINDINGS, HELD, HOME, JOBS, OURS, PODS, TRIES, job, pod, space
+from thefts import BINDINGS, FLOWS, HELD, HOME, JOBS, OURS, PODS, ROOMS, TRIES, flow, job, pod, reservation, space
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.app import rights
 from fairway.kubereal.admin import admin
 from fairway.kubereal.build import tools
+from fairway.kubereal.crds import define
 from fairway.kubereal.plane import Plane, Planes, kubeconfig, member
-from fairway.propagator.holds import Room, manifests, priority_class
+from fairway.propagator.holds import PAUSE, Room, manifests, priority_class
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.members import Facts
 from fairway.wire.capacity import PLACEHOLDERS, Slot
@@ -64,11 +65,12 @@ class Member:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Member]:
     folder = tmp_path_factory.mktemp("stolen")
-    planes = Planes(folder, tools(("kube", "kwok")))
+    planes = Planes(folder, tools(("kube", "kwok", "argo", "koordinator")))
     await planes.start([member("north")])
     made = Member(planes["north"], folder)
     try:
-        await made.join(Facts(reserve="placeholders"))
+        await define(planes["north"], ("argo", "koordinator"), tools())
+        await made.join(Facts())
         await made.fairway.apply("Job.batch/v1", job("team", "first"))
         await made.fairway.create("PriorityClass.scheduling.k8s.io/v1", priority_class(0))
         made.owner.create("v1/namespaces", space("payments"))
@@ -79,6 +81,8 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Membe
         for name, labels, gated in (("held", HELD, True), ("foreign", {}, True), ("bound", HELD, False)):
             made.owner.create(PODS.format("team"), pod(name, labels, gated))
         made.owner.create(PODS.format("payments"), pod("held", HELD))
+        made.owner.create(FLOWS.format("team"), flow("flow", status={"phase": "Running"}))
+        made.owner.create(ROOMS, reservation("theirs", {}))
         yield made
     finally:
         await made.close()
@@ -98,7 +102,7 @@ async def test_a_thief_is_refused(place: Member, what: str) -> None:
 
 def placeholder(container: Json | None = None, **spec: Any) -> Json:
     slots, pods = (Slot(pods="w", node="node-1", count=1),), (PodSet("w", 1, {"cpu": 1000}),)
-    (made,) = manifests(Room(PLACEHOLDERS, "j1", 1, "team", slots, pods, ttl=60), "pause").values()
+    (made,) = manifests(Room(PLACEHOLDERS, "j1", 1, "team", slots, pods, ttl=60), PAUSE).values()
     made["spec"]["containers"][0] |= container or {}
     made["spec"] |= spec
     return made
@@ -110,6 +114,8 @@ BAD_PLACEHOLDERS: dict[str, Json] = {
     "with a token": {"automountServiceAccountToken": True},
     "with a command": {"container": {"command": ["sh"]}},
     "with something to read": {"container": {"env": [{"name": "a", "value": "b"}]}},
+    "of another image": {"container": {"image": "miner"}},
+    "of another version of the image": {"container": {"image": PAUSE.rpartition(":")[0]}},
     "that is privileged": PRIVILEGED,
     "in the node's network": {"hostNetwork": True},
     "with a volume": {"volumes": [{"name": "v", "hostPath": {"path": "/"}}]},
@@ -130,6 +136,8 @@ async def test_what_fairway_does_is_still_allowed(place: Member) -> None:
     """By the adapter that Fairway uses, with the same account."""
     await place.fairway.create("Pod.v1", placeholder())
     await place.fairway.discard("Pod.v1", HOME, {"fairway.io/placeholder": "true"})
+    assert (await place.fairway.apply("Workflow.argoproj.io/v1alpha1", flow("second"))).uid
+    await place.fairway.create("Reservation.scheduling.koordinator.sh/v1alpha1", reservation("held"))
     meta = (place.owner.get(PODS.format("team") + "/held") or {})["metadata"]
     seen = {name: meta[name] for name in ("uid", "resourceVersion")}
     nominated = {

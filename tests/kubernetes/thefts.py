@@ -44,6 +44,25 @@ def role(name: str, **more: Any) -> Json:
 
 
 BINDINGS = RBAC + "/v1/namespaces/{}/rolebindings"
+FLOWS, ROOMS = "argoproj.io/v1alpha1/namespaces/{}/workflows", "scheduling.koordinator.sh/v1alpha1/reservations"
+DONE = {"status": {"phase": "Succeeded"}}
+
+
+def flow(name: str, **more: Any) -> Json:
+    made = job("team", name)
+    steps = [{"name": "s", "container": {"name": "main", "image": "x", "command": ["x"]}}]
+    head = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow"}
+    return {**head, "metadata": made["metadata"], "spec": {"entrypoint": "s", "templates": steps}, **more}
+
+
+def reservation(name: str, labels: Json | None = None, **spec: Any) -> Json:
+    pod = {"containers": [{"name": "c", "image": "x"}]}
+    owners = [{"labelSelector": {"matchLabels": OURS}}]
+    named = {"name": name, "labels": {**OURS, "fairway.io/hold": "reservations"} if labels is None else labels}
+    head = {"apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": "Reservation"}
+    return {**head, "metadata": named, "spec": {"template": {"spec": pod}, "owners": owners, "ttl": "600s", **spec}}
+
+
 TRIES = {
     "a Job in kube-system": ("POST", JOBS.format("kube-system"), job("kube-system"), "cannot create resource"),
     "a Job beside Fairway": ("POST", JOBS.format(HOME), job(HOME), "cannot create resource"),
@@ -162,6 +181,18 @@ TRIES = {
         {"metadata": {"name": "x"}, "value": 1, "preemptionPolicy": "Never", "globalDefault": True},
         "drives out nobody",
     ),
+    "a Workflow that is said to have succeeded": ("PATCH", FLOWS.format("team") + "/flow", DONE, "said in its status"),
+    "a Workflow that says less than it did": (
+        "PATCH", FLOWS.format("team") + "/flow", {"status": None}, "said in its status",
+    ),
+    "a Workflow made with its end": ("POST", FLOWS.format("team"), flow("x", **DONE), "said in its status"),
+    "a Reservation of nobody": ("POST", ROOMS, reservation("x", {}), "names its job"),
+    "a Reservation for a day": ("POST", ROOMS, reservation("x", ttl="24h"), "ends by itself within 600 s"),
+    "a Reservation for ever": ("POST", ROOMS, reservation("x", ttl="0s"), "ends by itself"),
+    "a Reservation until a day that he names": (
+        "POST", ROOMS, reservation("x", expires="2099-01-01T00:00:00Z"), "ends by itself",
+    ),
+    "Reservations of others deleted": ("DELETE", ROOMS, None, "not a Reservation of Fairway"),
     "the policies that bound him": (
         "DELETE", "admissionregistration.k8s.io/v1/validatingadmissionpolicies/fairway-member-pods", None,
         "cannot delete resource",

@@ -14,11 +14,13 @@ from fairway.queue import decide as queueing
 from fairway.queue import turn
 from fairway.reserver import capacity
 from fairway.reserver import decide as reserving
+from fairway.runtime.members import Facts
 from fairway.watcher import decide as watching
 from fairway.watcher import missing, whose
 from fairway.watcher import service as watcher
 from fairway.watcher.view import Roster
 from fairway.wire import jobs as wire
+from fairway.wire.fleet import Report
 from fairway.wire.reasons import Code
 from fairway.workloads import render
 
@@ -73,6 +75,16 @@ def trusting(patch: Patch) -> None:
 def dateless(patch: Patch) -> None:
     """A report counts as new when it is read, however long it has waited for that."""
     patch.setattr(capacity, "_seen_at", lambda heard, now: now)
+
+
+def gullible(patch: Patch) -> None:
+    """What a member reports after the store was lost is taken for its size."""
+    believed = capacity.believed
+
+    def anew(report: Report, before: Any, info: Any, facts: Facts | None, now: int) -> Any:
+        return believed(report, before, info, msgspec.structs.replace(facts or Facts(), capacity={}), now)
+
+    patch.setattr(capacity, "believed", anew)
 
 
 def unlabelled(patch: Patch) -> None:

@@ -8,5 +8,5 @@ MUTATIONS = (
     runtime.tardy, runtime.unmet,
     decisions.impatient, decisions.generous, decisions.greedy, decisions.hasty, decisions.uncharged,
     decisions.credulous, decisions.trusting, decisions.dateless, decisions.unlabelled, decisions.keeping,
-    decisions.blind, decisions.deaf, decisions.mute, decisions.fearless, decisions.hopeful,
+    decisions.blind, decisions.deaf, decisions.mute, decisions.fearless, decisions.hopeful, decisions.gullible,
 )  # fmt: skip

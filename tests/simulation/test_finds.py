@@ -8,15 +8,16 @@ from fairway.simulation.run import simulate
 
 # The rule that broke first, and the profile and the seed at which it was (pins.py finds them anew).
 FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
-    "unsaid": ("lost", ("rough", 4)), "early": ("reason", ("hostile", 4)), "unguarded": ("quota", ("rough", 0)),
+    "unsaid": ("rev", ("rough", 3)), "early": ("reason", ("hostile", 4)), "unguarded": ("quota", ("rough", 0)),
     "chained": ("room", ("hostile", 208)), "stale": ("reason", ("rough", 0)), "forgetful": ("room", ("rough", 14)),
-    "tardy": ("dead letter", ("rough", 0)), "unmet": ("end", ("hostile", 2)),
-    "impatient": ("one attempt", ("hostile", 0)), "generous": ("quota", ("rough", 0)),
-    "greedy": ("quota", ("rough", 0)), "hasty": ("quota", ("hostile", 2)), "uncharged": ("quota", ("rough", 0)),
-    "credulous": ("truth", ("hostile", 0)), "trusting": ("room", ("hostile", 0)),
-    "dateless": ("room", ("hostile", 26)), "unlabelled": ("truth", ("rough", 0)), "keeping": ("held", ("rough", 0)),
-    "blind": ("liveness", ("rough", 0)), "deaf": ("cancel", ("hostile", 0)), "mute": ("reason", ("rough", 4)),
-    "fearless": ("frozen", ("hostile", 1)), "hopeful": ("frozen", ("hostile", 2)),
+    "tardy": ("dead letter", ("rough", 0)), "unmet": ("quota", ("hostile", 0)),
+    "impatient": ("failed", ("hostile", 2)), "generous": ("quota", ("rough", 0)),
+    "greedy": ("quota", ("rough", 0)), "hasty": ("quota", ("hostile", 1)), "uncharged": ("quota", ("rough", 0)),
+    "credulous": ("truth", ("hostile", 0)), "trusting": ("room", ("hostile", 4)),
+    "dateless": ("room", ("hostile", 31)), "unlabelled": ("truth", ("rough", 0)), "keeping": ("held", ("rough", 0)),
+    "blind": ("liveness", ("rough", 0)), "deaf": ("cancel", ("hostile", 1)), "mute": ("reason", ("rough", 4)),
+    "fearless": ("frozen", ("hostile", 0)), "hopeful": ("frozen", ("hostile", 2)),
+    "gullible": ("size", ("hostile", 4)),
 }  # fmt: skip
 
 

@@ -14,10 +14,12 @@ _FOUND = Path(__file__).with_name("seeds.txt")
 SHORT = {"calm": (0.1, 12), "rough": (0.05, 8), "hostile": (0.05, 8)}
 PIECE, PIECES = 10, 7
 # So many kinds of trouble at least has every piece.
-KINDS = {"calm": 2, "rough": 9, "hostile": 12}
+KINDS = {"calm": 2, "rough": 9, "hostile": 15}
+# What every piece has to have, however few of these there are in an hour.
+NEEDED = {"hostile": {"forge", "squat", "lie"}}
 TROUBLES = {
     "cancel", "change_tree", "move", "kill", "pause", "silence", "wipe", "failover", "outage", "api_loss", "node_loss",
-    "stranger", "hand",
+    "stranger", "hand", "forge", "squat", "lie",
 }  # fmt: skip
 
 
@@ -38,6 +40,7 @@ def test_nothing_breaks_and_everything_ends(profile: str, piece: int) -> None:
         assert outcome.attempts > 0
         drawn |= outcome.drawn.keys()
     assert len(drawn & TROUBLES) >= KINDS[profile], drawn
+    assert NEEDED.get(profile, set()) <= drawn
 
 
 def found_once() -> Iterator[Any]:

@@ -90,6 +90,22 @@ async def test_every_reservation_lies_on_nodes_that_have_room_for_it(name: str) 
     assert [(rule, text) for rule, _, text in found] == [("room", one) for one in wrong]
 
 
+@pytest.mark.parametrize(
+    ("size", "rules"),
+    [
+        pytest.param({"cpu": 8}, [], id="as large as its cluster"),
+        pytest.param({"cpu": 7}, ["size"], id="larger than its cluster"),
+        pytest.param({}, ["size"], id="of what its cluster has not"),
+        pytest.param(None, [], id="of a cluster that nobody has counted"),
+    ],
+)
+async def test_no_node_is_larger_than_its_cluster(size: dict[str, int] | None, rules: list[str]) -> None:
+    store, books, found = await looked_over()
+    books.sizes = {} if size is None else {"c1": size}
+    await store.commit(Commit((Step((Put(nodes("c1"), "n1", Node("n1", {"cpu": 8})),)),)))
+    assert [rule for rule, _, _ in found] == rules
+
+
 async def test_a_rebuild_charges_what_its_rows_say() -> None:
     books, found = Books(), list[str]()
     books.wrong = lambda rule, job, text: found.append(text)

@@ -53,9 +53,7 @@ async def nats_server(
     return await EmbeddedServer("nats", home, command, answers).start(port)
 
 
-async def nats_cluster(
-    dir: Path, servers: int, *, sync_interval: str = "2m", more: str = ""
-) -> list[EmbeddedServer]:
+async def nats_cluster(dir: Path, servers: int, *, sync_interval: str = "2m", more: str = "") -> list[EmbeddedServer]:
     """Start so many NATS servers as one cluster, for streams with copies. They are found through any of them.
 
     `more` stands in the configuration of each as well. StartError if one does not come up; then none is left.

@@ -3,7 +3,7 @@
 import base64
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import msgspec
@@ -18,7 +18,20 @@ from fairway.runtime.cluster_port import ClusterRefused
 # Its uid is as old as the cluster, and no other cluster has it.
 _BIRTHMARK = "kube-system"
 _MANAGER = "fairway-join"
+# Objects of a page: a node that has seen many images has some 50 KiB.
+_PAGE = "100"
 _APPLY = "application/apply-patch+yaml"  # JSON is YAML
+
+
+# Of a kind that is not there (any more), or cannot be listed by anybody, as a SubjectAccessReview.
+_HOLDS_NOTHING = (404, 405)
+
+
+class Unlisted(ClusterRefused):
+    """Nobody can say with these credentials what is there of `kind`."""
+
+    def __init__(self, kind: str, why: str) -> None:
+        super().__init__("Unlisted", f"{kind} cannot be listed: {why}")
 
 
 class Version(Struct, frozen=True):
@@ -78,17 +91,35 @@ class Admin:
         found: list[Json] = value(path, data).get("items") or []
         return found
 
+    async def objects(self, kind: str) -> AsyncIterator[Json]:
+        """Every object of a kind, in all namespaces, page by page."""
+        path, token = (await self._kinds.find(kind)).path(), ""
+        while True:
+            query = {"limit": _PAGE, **({"continue": token} if token else {})}
+            page = value(path, await self._http.call(Request("GET", path, query)))
+            for one in page.get("items") or ():
+                yield one
+            token = str((page.get("metadata") or {}).get("continue") or "")
+            if not token:
+                return
+
     async def contents(self, namespace: str) -> list[tuple[str, str]]:
-        """Kind and name of some objects of every kind in a namespace."""
+        """Kind and name of some objects of every kind in a namespace. Unlisted where one kind might hold what these
+        credentials are not shown."""
         found = []
-        for resource in await self._kinds.every():
+        resources, unknown = await self._kinds.every()
+        if unknown:
+            raise Unlisted(f"the kinds of {unknown[0]}", "the API behind it does not answer")
+        for resource in resources:
             if not resource.namespaced:
                 continue
             try:
                 request = Request("GET", resource.path(namespace), {"limit": "3"}, accept=METADATA_LIST)
                 items = value(request.path, await self._http.call(request)).get("items") or ()
-            except Refusal:
-                continue  # it cannot be listed: it holds nothing
+            except Refusal as error:
+                if error.status not in _HOLDS_NOTHING:
+                    raise Unlisted(f"{resource.kind}.{resource.api_version}", error.text) from error
+                continue
             found += [(resource.kind, str(one["metadata"]["name"])) for one in items]
         return found
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_http import Http, Refusal, Request
+from fairway.adapters.kubernetes_http import Failing, Http, Refusal, Request
 from fairway.domain.decoding import decoded
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.foreign_json import readable
@@ -19,6 +19,8 @@ T = TypeVar("T")
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 # Who finds a kind missing asks again, but not all of them one after the other.
 _YOUNG_S = 0.5
+# Stands for all of them: what is known of groups comes with one question.
+_ANY_GROUP = "apps/v1"
 
 
 class NotServed(ClusterRefused):
@@ -96,6 +98,20 @@ class _Groups(Struct):
     items: list[_Group] | None = None
 
 
+class _GroupVersion(Struct, rename="camel"):
+    group_version: str
+
+
+class _PlainGroup(Struct):
+    versions: list[_GroupVersion] | None = None
+
+
+class _PlainGroups(Struct):
+    """As an API without aggregated discovery tells its groups."""
+
+    groups: list[_PlainGroup] | None = None
+
+
 class Kinds:
     """Kinds of groups come with one question, which costs next to nothing as long as the answer is the same (ETag):
     it can be asked every second or two. Those of the core API (`v1`) do not come and go."""
@@ -107,6 +123,7 @@ class Kinds:
         self._asked_at = float("-inf")
         self._asking = asyncio.Lock()
         self._one_by_one = False
+        self._stale: set[str] = set()
 
     async def find(self, kind: str, age: float = float("inf")) -> Resource:
         """NotServed when the API does not know the kind; what is known may be `age` seconds old."""
@@ -123,11 +140,25 @@ class Kinds:
         known = await self._fresh(sorted({split(kind)[1] for kind in kinds}), 0.0)
         return tuple(sorted(kind for kind in kinds if split(kind)[0] in known.get(split(kind)[1], {})))
 
-    async def every(self) -> list[Resource]:
-        """Of the core API and of every group, in each version."""
-        known = await self._fresh(["v1"], 0.0)
-        await self._ask_groups()
-        return [one for found in (self._known or known).values() for one in found.values()]
+    async def every(self) -> tuple[list[Resource], list[str]]:
+        """Of the core API and of every group, in each version; and the versions whose kinds nobody tells, because the
+        API behind them does not answer."""
+        await self._fresh(["v1", _ANY_GROUP], 0.0)
+        unknown = sorted(self._stale)
+        if self._one_by_one:
+            unknown = []
+            for version in await self._versions():
+                try:
+                    self._known[version] = await self._ask(version)
+                except (Refusal, Failing):
+                    unknown.append(version)
+        return [one for found in self._known.values() for one in found.values()], unknown
+
+    async def _versions(self) -> list[str]:
+        """Those of groups, from an API without aggregated discovery."""
+        data = await self._http.call(Request("GET", "/apis"))
+        groups = _decoded("/apis", data, _PlainGroups).groups or ()
+        return [version.group_version for group in groups for version in group.versions or ()]
 
     def _age(self) -> float:
         return asyncio.get_running_loop().time() - self._asked_at
@@ -159,12 +190,15 @@ class Kinds:
 
     def _read(self, groups: _Groups) -> dict[str, dict[str, Resource]]:
         known = {version: found for version, found in self._known.items() if "/" not in version}
+        self._stale = stale = set()
         for group in groups.items or ():
             for version in group.versions or ():
                 at = f"{group.metadata.name}/{version.version}"
-                if version.freshness == "Stale" and at in self._known:
-                    known[at] = self._known[at]
-                    continue
+                if version.freshness == "Stale":
+                    stale.add(at)
+                    if at in self._known:
+                        known[at] = self._known[at]
+                        continue
                 known[at] = {
                     one.response_kind.kind: Resource(
                         one.response_kind.kind, at, f"/apis/{at}", one.resource, one.scope == "Namespaced"

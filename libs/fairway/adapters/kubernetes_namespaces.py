@@ -126,9 +126,7 @@ class Namespaces:
         """Never lowered: pods of jobs that run may be made anew, and would be refused."""
         wanted = raised(labels, level)
         body = {"metadata": {"labels": {LEVEL_LABEL: wanted[LEVEL_LABEL]}}}
-        await self._http.call(
-            Request("PATCH", f"{_BASE}/{namespace}", _MANAGER, body, content=MERGE, accept=METADATA)
-        )
+        await self._http.call(Request("PATCH", f"{_BASE}/{namespace}", _MANAGER, body, content=MERGE, accept=METADATA))
         return wanted
 
     async def granted(self, namespace: str, call: Callable[[], Awaitable[T]]) -> T:
@@ -142,20 +140,22 @@ class Namespaces:
                 if not namespace or not _lacks_right(error):
                     raise
                 bound = await self._bind(namespace)
+                if isinstance(bound, Refusal) and not _lacks_right(bound):
+                    raise bound from error  # it says what is in the way, and what to do about it
                 fresh = fresh or bound is True
-                if bound is None or (wait > _ANOTHERS_S and not fresh):
+                if isinstance(bound, Refusal) or (wait > _ANOTHERS_S and not fresh):
                     raise
             await asyncio.sleep(wait)
         return await call()
 
-    async def _bind(self, namespace: str) -> bool | None:
-        """True when it was made, False when it was there; None when the account may not: it has its rights otherwise,
-        or none here."""
+    async def _bind(self, namespace: str) -> bool | Refusal:
+        """True when it was made, False when it was there; why it was not: one who may make none has its rights
+        otherwise, or none here."""
         try:
             path = f"/apis/{_RBAC}/v1/namespaces/{namespace}/rolebindings"
             await self._http.call(Request("POST", path, _MANAGER, binding(namespace), accept=METADATA))
         except Refusal as error:
-            return False if error.code == "AlreadyExists" else None
+            return False if error.code == "AlreadyExists" else error
         return True
 
 

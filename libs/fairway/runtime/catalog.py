@@ -84,6 +84,8 @@ class Catalog:
         self.clusters: dict[str, dict[str, str]] = {}
         self.facts: dict[str, Facts] = {}
         self.left: set[str] = set()
+        self._introduced: dict[str, dict[str, str] | None] = {}
+        self._withdrawn: set[str] = set()
         self.known = asyncio.Event()
         self.heard: list[Callable[[Changed], None]] = []
 
@@ -151,18 +153,28 @@ class Catalog:
                 if manifest is not None:
                     self.namespaces[said.name] = (manifest.get("metadata") or {}).get("labels") or {}
             case "Cluster":
-                self.clusters.pop(said.name, None)
-                self.left.add(said.name)
-                if manifest is not None:
-                    own = self.facts.get(said.name)
-                    self.clusters[said.name] = own.labels if own else manifest.get("labels") or {}
-                    self.left.discard(said.name)
+                self._introduced[said.name] = None if manifest is None else manifest.get("labels") or {}
+                self._member(said.name)
             case "Member":
-                self.facts.pop(said.name, None)
-                if manifest is not None:
+                if manifest is None:
+                    self.facts.pop(said.name, None)
+                    self._withdrawn.add(said.name)
+                else:
                     self.facts[said.name] = msgspec.convert(manifest, Facts)
-                    if said.name in self.clusters:
-                        self.clusters[said.name] = self.facts[said.name].labels
+                    self._withdrawn.discard(said.name)
+                self._member(said.name)
+
+    def _member(self, name: str) -> None:
+        """Who is a member is the hub's to say. An agent's own word counts only where the hub never spoke: its account
+        on the bus may outlive its cluster's membership, and one that leaves and comes back would begin anew."""
+        said = self.facts.get(name)
+        labels = said.labels if said else None if name in self._withdrawn else self._introduced.get(name)
+        if labels is None:
+            self.clusters.pop(name, None)
+            self.left.add(name)
+        else:
+            self.clusters[name] = labels
+            self.left.discard(name)
 
     def tenancy(self, namespace: str) -> Tenancy:
         """What the jobs of a namespace of the hub may ask for."""

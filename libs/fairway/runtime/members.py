@@ -23,8 +23,11 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     held there (auto, reservations, placeholders or ledger). `mode` pull: an agent beside it reports, and calls go over
     the bus. A `cordoned` cluster gets no new work; of one that is `emptied` the jobs start anew elsewhere. `uid` is
     that of its kube-system namespace: it tells one cluster from another behind the same address. No more than
-    `nodes` of it count. `confirmed` is when an operator last confirmed what it reports to have (ms). `max_pod_security`
-    is the highest level of Pod Security that Fairway may give a namespace there."""
+    `nodes` of it count. `confirmed` is when an operator last confirmed what it has (ms), and `capacity` what its
+    nodes had together when an administrator joined or confirmed it (empty: nobody counted, or it had none).
+    `max_pod_security`
+    is the highest level of Pod Security that Fairway may give a namespace there, and `placeholder_image` the only one
+    that pods which hold room may run there (empty: joined before that was said)."""
 
     labels: dict[str, str] = {}
     taints: tuple[Taint, ...] = ()
@@ -35,7 +38,9 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     uid: str = ""
     nodes: int = 10_000
     confirmed: int = 0
+    capacity: dict[str, int] = {}
     max_pod_security: str = BASELINE
+    placeholder_image: str = ""
 
 
 NO_FACTS = Facts()

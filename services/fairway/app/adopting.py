@@ -7,7 +7,7 @@ Fairway made some of them in a version that did not label them: the API server h
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fairway.adapters.kubernetes_admin import Admin
+from fairway.adapters.kubernetes_admin import Admin, Unlisted
 from fairway.adapters.kubernetes_config import Json
 from fairway.adapters.kubernetes_namespaces import HOME, binding
 from fairway.domain.member_namespace import ADOPTED_LABEL, LEVEL_LABEL, is_tenants
@@ -56,7 +56,8 @@ async def _bind(member: Admin, namespace: str) -> None:
 
 async def release(member: Admin, say: Say) -> None:
     """The rights in each tenant's namespace go; so does the namespace itself if Fairway made it and nothing is in it.
-    One that was adopted is as it was before."""
+    One that was adopted has its labels no more, but for the level of Pod Security: what it had before is not known, and
+    an administrator may have set another since."""
     for one in await member.metadata(NAMESPACE, TENANT_LABEL):
         metadata = one["metadata"]
         name, labels = metadata["name"], metadata.get("labels") or {}
@@ -65,8 +66,10 @@ async def release(member: Admin, say: Say) -> None:
         await member.remove(binding(name))
         if ADOPTED_LABEL in labels:
             await member.unlabel(name, (TENANT_LABEL, ADOPTED_LABEL))
+            level = labels.get(LEVEL_LABEL, "none")
+            say(f"namespace {name} was adopted, and stays; its level of Pod Security is {level} from now on, too")
         elif inside := await _inside(member, name):
-            say(f"namespace {name} stays: {inside} is in it")
+            say(f"namespace {name} stays: {inside}")
         else:
             await member.remove({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 
@@ -105,8 +108,12 @@ def _applied(one: dict[str, Any]) -> bool:
 
 
 async def _inside(member: Admin, namespace: str) -> str:
-    """Something that somebody put there, or nothing."""
-    for kind, name in await member.contents(namespace):
+    """What keeps it there: something that somebody put there, or that nobody could see whether there is."""
+    try:
+        found = await member.contents(namespace)
+    except Unlisted as error:
+        return error.text
+    for kind, name in found:
         if (kind, name) not in _BARE and kind not in _PASSING:
-            return f"{kind} {name}"
+            return f"{kind} {name} is in it"
     return ""

@@ -19,7 +19,7 @@ _encode = msgspec.json.Encoder().encode
 # Its agent in this process has been told to end by then, and says no more.
 _SETTLE_S = 1.0
 _AGAIN_S = 1.0
-SUBJECTS = ("fairway.config.Cluster.>",)
+SUBJECTS = ("fairway.config.Cluster.>", "fairway.config.Member.>")
 
 
 class Farewells:
@@ -45,11 +45,13 @@ class Farewells:
                 await self._clock.sleep(_AGAIN_S)
 
     async def _joined(self) -> set[str]:
-        """Those that the fleet takes for joined clusters: their introductions have a mode."""
+        """Those that the fleet takes for joined clusters: what a join said of them has the cluster's uid, and their
+        introductions have a mode. They may withdraw the latter themselves."""
         found = set()
         async for one in self._bus.history(subjects.CONFIG, SUBJECTS, last=True):
             known = setting(one)
-            if known is not None and (known[1] or {}).get("mode"):
+            said = (known[1] if known else None) or {}
+            if known is not None and said.get("uid" if known[0].kind == "Member" else "mode"):
                 found.add(known[0].name)
         return found
 

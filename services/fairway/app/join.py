@@ -14,6 +14,12 @@ from fairway.app.failure import DENIED, UNREACHABLE, USAGE, Failure, end, say
 Name = Annotated[str, typer.Argument(help="how the fleet calls the cluster: a DNS label")]
 HubKubeconfig = Annotated[str, typer.Option(help="the hub's; else FAIRWAY_HUB_KUBECONFIG, else that of ./.fairway")]
 Loopback = Annotated[bool, typer.Option("--allow-loopback", help="its server may be on this machine")]
+PlaceholderImage = Annotated[
+    str, typer.Option(envvar="FAIRWAY_PLACEHOLDER_IMAGE", help="which pods that hold room there may run, alone")
+]
+ConfirmCapacity = Annotated[
+    bool, typer.Option("--confirm-capacity", help="of a member: what it has now is true, and counts")
+]
 
 _commands = typer.Typer()
 
@@ -24,6 +30,7 @@ def register(app: typer.Typer) -> None:
 
 @_commands.command()
 def join(
+    context_of: typer.Context,
     name: Name,
     kubeconfig: Annotated[str, typer.Option(help="an administrator's, for the member; used now and not kept")] = "",
     context: Annotated[str, typer.Option(help="which of its contexts; the current one by default")] = "",
@@ -32,37 +39,50 @@ def join(
     reserve: Annotated[str, typer.Option(help="how room is held: auto, reservations, placeholders, ledger")] = "auto",
     mode: Annotated[str, typer.Option(help="push: from the hub; pull: a process beside the member")] = "push",
     kinds: Annotated[str, typer.Option(help="kinds it has to serve, such as PyTorchJob,Job")] = "",
-    token_life: Annotated[str, typer.Option(help="of its token, which is renewed at a third of it")] = "24h",
+    token_life: Annotated[str, typer.Option(help="of its token, renewed at a third of it; 24h by default")] = "",
     adopt_namespaces: Annotated[str, typer.Option(help="of the member, to be used by tenants of their names")] = "",
     max_pod_security: Annotated[str, typer.Option(help="of a namespace there: restricted, baseline, privileged")] = "",
+    placeholder_image: PlaceholderImage = "",
     nodes: Annotated[int, typer.Option(min=1, help="no more of its nodes count than this")] = 10_000,
-    confirm_capacity: Annotated[
-        bool, typer.Option("--confirm-capacity", help="of a member: what it reports to have is true, and counts")
-    ] = False,
+    confirm_capacity: ConfirmCapacity = False,
     renew: Annotated[bool, typer.Option("--renew", help="rights and token anew, and all else as it was said")] = False,
     hub_kubeconfig: HubKubeconfig = "",
     allow_loopback: Loopback = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="print what would be applied in the member")] = False,
 ) -> None:
     """Let a cluster join the fleet; again, to rotate its token or to change what is said of it."""
-    from fairway.app import joining, rights
-    from fairway.app.join_words import facts_of, kinds_of, level_of, namespaces_of, seconds_of
+    from fairway.app import join_words, joining, rights
+    from fairway.app.join_words import image_of, kinds_of, level_of, namespaces_of, seconds_of
 
     try:
         joining.check_name(name)
+        join_words.check_together(_typed(context_of))
         if confirm_capacity:
-            _asked(joining.confirm_capacity(name, _hub(hub_kubeconfig), say))
-            return
-        facts = facts_of((labels, taints), reserve, mode, max_pod_security)
+            return _confirmed(name, (kubeconfig, context), hub_kubeconfig, allow_loopback)
+        facts = join_words.facts_of((labels, taints), reserve, mode, max_pod_security)
         facts, adopted = msgspec.structs.replace(facts, nodes=nodes), namespaces_of(adopt_namespaces)
+        image, seconds = image_of(placeholder_image), seconds_of(token_life)
         if dry_run:
-            typer.echo(rights.page(facts), nl=False)
-            return
+            return typer.echo(rights.page(msgspec.structs.replace(facts, placeholder_image=image)), nl=False)
         admin, hub = _administrator(kubeconfig, context, allow_loopback), _hub(hub_kubeconfig)
-        asked = kinds_of(kinds), seconds_of(token_life), allow_loopback, adopted, renew, level_of(max_pod_security)
+        asked = kinds_of(kinds), seconds, allow_loopback, adopted, renew, level_of(max_pod_security), image
         _asked(joining.join(joining.Wish(name, admin, hub, facts, *asked), say))
     except Failure as failure:
         end(failure)
+
+
+def _typed(context: typer.Context) -> set[str]:
+    """Options that were written there, whatever their values."""
+    written = context.get_parameter_source
+    return {name for name in context.params if (source := written(name)) and source.name == "COMMANDLINE"}
+
+
+def _confirmed(name: str, owner: tuple[str, str], hub: str, loopback: bool) -> None:
+    from fairway.app import confirming
+
+    admin = _administrator(*owner, loopback) if owner[0] else None
+    wish = confirming.Confirmation(name, _hub(hub), admin, loopback)
+    _asked(confirming.confirm_capacity(wish, say))
 
 
 @_commands.command()

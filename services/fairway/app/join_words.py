@@ -1,6 +1,7 @@
 """What is typed at `fairway join`, read: labels, taints, kinds, times."""
 
 import re
+from collections.abc import Collection
 from typing import Literal, cast
 
 from fairway.app.failure import USAGE, Failure
@@ -15,7 +16,41 @@ _MODES = ("push", "pull")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 # TokenRequest refuses shorter lives.
 _LEAST_S = 600
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,254}")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+# What a join with one of these asks for is all there is to say: anything else would be passed over.
+_ALONE = {
+    "renew": (
+        ("labels", "taints", "reserve", "mode", "nodes"),
+        "--renew keeps what was said of the cluster", "leave --renew out to say it anew",
+    ),
+    "confirm_capacity": (
+        ("labels", "taints", "reserve", "mode", "nodes", "kinds", "token_life", "adopt_namespaces", "max_pod_security",
+         "placeholder_image", "renew", "dry_run"),
+        "--confirm-capacity confirms what the cluster has, and does nothing else", "ask for the other in a second join",
+    ),
+    "dry_run": (
+        ("renew",), "--dry-run asks nobody, and so does not know what was said before",
+        "say with it what the rights depend on: --reserve, --mode, --max-pod-security, --placeholder-image",
+    ),
+}  # fmt: skip
+
+
+def check_together(given: Collection[str]) -> None:
+    """Failure names an option that would be passed over because of another; `given` are those that were typed."""
+    for alone, (others, text, remedy) in _ALONE.items():
+        lost = [f"--{other.replace('_', '-')}" for other in others if alone in given and other in given]
+        if lost:
+            raise Failure(USAGE, f"{text}, so it goes without {', '.join(lost)}", remedy)
+
+
+def image_of(text: str) -> str:
+    if text and not _IMAGE.fullmatch(text):
+        remedy = "write it as registry.example.org/pause:3.10"
+        raise Failure(USAGE, f"--placeholder-image {text!r} names no image", remedy)
+    return text
 
 
 def facts_of(said: tuple[str, str], reserve: str, mode: str, level: str = "") -> Facts:
@@ -79,6 +114,9 @@ def kinds_of(text: str) -> tuple[str, ...]:
 
 
 def seconds_of(text: str) -> int:
+    """0 when nothing is said."""
+    if not text:
+        return 0
     found = re.fullmatch(r"([0-9]{1,9})([smhd])", text)
     if not found:
         raise Failure(USAGE, f"{text!r} is no time", "write it as 720h")

@@ -12,14 +12,27 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_admin import Admin
-from fairway.adapters.kubernetes_config import Json
+from fairway.adapters.kubernetes_admin import Admin, life_of
+from fairway.adapters.kubernetes_config import BadKubeconfig, Json, read
 from fairway.adapters.kubernetes_namespaces import ACCOUNT
 from fairway.adapters.system import SystemClock
 from fairway.app import rights
 from fairway.app.adopting import adopt
 from fairway.app.failure import DENIED, NOT_FOUND, USAGE, Failure
-from fairway.app.joined import HOME, LABEL, SECRET, Joined, read_secret, renewal, secret, secret_name, with_token
+from fairway.app.joined import (
+    HOME,
+    LABEL,
+    SECRET,
+    Joined,
+    read_secret,
+    renewal,
+    secret,
+    secret_name,
+    token_of,
+    with_token,
+)
+from fairway.app.sizing import counted, sized
+from fairway.propagator.holds import PAUSE
 from fairway.runtime.members import Facts
 from fairway.workloads.registry import KINDS
 
@@ -27,6 +40,8 @@ from fairway.workloads.registry import KINDS
 OLDEST = (1, 30)
 # A namespace without a label, which Fairway may not make.
 _UNLABELLED = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "fairway-tries"}}
+# Of a token, where nothing else is said or was (s).
+_LIFE_S = 86_400
 _TRIES, _TRY_S = 100, 0.2
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 Say = Callable[[str], None]
@@ -34,19 +49,21 @@ Say = Callable[[str], None]
 
 class Wish(Struct, frozen=True):
     """`admin` and `hub` are checked kubeconfigs. `required` kinds must be served there; `seconds` is the life asked
-    for the token. Namespaces to `adopt` are there and become their tenants'. To `renew` is to join with what was said
-    of the cluster before, but for `level`, the highest of Pod Security, if it is said."""
+    for the token (0: as long as it was, or a day). Namespaces to `adopt` are there and become their tenants'. To
+    `renew` is to join with what was said of the cluster before, but for `level`, the highest of Pod Security, and
+    `image`, that of placeholders, where they are said."""
 
     name: str
     admin: Json
     hub: Json
     facts: Facts
     required: tuple[str, ...] = ()
-    seconds: int = 86_400
+    seconds: int = 0
     loopback: bool = False
     adopt: tuple[str, ...] = ()
     renew: bool = False
     level: str = ""
+    image: str = ""
 
 
 def check_name(name: str) -> None:
@@ -61,7 +78,7 @@ async def join(wish: Wish, say: Say) -> None:
     member = await Admin.open(wish.name, wish.admin, wish.loopback)
     hub = await Admin.open("hub", wish.hub, loopback=True)
     try:
-        facts = await _examined(wish, member, hub, say)
+        facts, seconds = await _examined(wish, member, hub, say)
         await adopt(member, wish.adopt, facts.max_pod_security, say)
         for manifest in rights.objects(facts):
             await member.put(manifest)
@@ -69,7 +86,7 @@ async def join(wish: Wish, say: Say) -> None:
         credentials = renewer = None
         if facts.mode == "push":
             credentials, renewer = [
-                with_token(wish.admin, await member.token(HOME, account, wish.seconds))
+                with_token(wish.admin, await member.token(HOME, account, seconds))
                 for account in (ACCOUNT, rights.RENEWER)
             ]
             await _tried(wish, credentials)
@@ -80,8 +97,9 @@ async def join(wish: Wish, say: Say) -> None:
         await hub.close()
 
 
-async def _examined(wish: Wish, member: Admin, hub: Admin, say: Say) -> Facts:
-    """What is to be said of the cluster, with its birthmark. Failure when it cannot be a member."""
+async def _examined(wish: Wish, member: Admin, hub: Admin, say: Say) -> tuple[Facts, int]:
+    """What is to be said of the cluster, with its birthmark and size, and how long its token is to live. Failure when
+    it cannot be a member."""
     version = await member.version()
     if version.number < OLDEST:
         least = ".".join(map(str, OLDEST))
@@ -98,26 +116,31 @@ async def _examined(wish: Wish, member: Admin, hub: Admin, say: Say) -> Facts:
     if rest := sorted(set(KINDS) - set(served)):
         say(f"not served there, and never placed there until they are: {_listed(rest)}")
     known = await _check_unique(wish.name, uid, wish.hub)
-    if not wish.renew:
-        return msgspec.structs.replace(wish.facts, uid=uid)
-    if known is None:
+    if wish.renew and known is None:
         raise Failure(NOT_FOUND, f"no cluster has joined as {wish.name}", "leave --renew out to let it join")
-    level = wish.level or known.facts.max_pod_security
-    return msgspec.structs.replace(known.facts, uid=uid, max_pod_security=level)
+    facts, before = _told(wish, known), known.facts if known else None
+    found = facts.capacity if wish.renew and facts.capacity else await counted(member)
+    facts = sized(msgspec.structs.replace(facts, uid=uid), before, found, SystemClock().now())
+    return facts, wish.seconds or (_life(known) if wish.renew else 0) or _LIFE_S
 
 
-async def confirm_capacity(name: str, hub: Json, say: Say) -> None:
-    """Whatever the cluster reports next is what it was joined with."""
-    one = next((one for one in await joined(hub) if one.name == name), None)
-    if one is None:
-        raise Failure(NOT_FOUND, f"no cluster has joined as {name}", "`fairway get clusters` tells their names")
-    facts = msgspec.structs.replace(one.facts, confirmed=max(SystemClock().now(), one.facts.confirmed + 1))
-    admin = await Admin.open("hub", hub, loopback=True)
+def _told(wish: Wish, known: Joined | None) -> Facts:
+    """What is said of it by whoever joins it, now or before."""
+    facts = known.facts if known is not None and wish.renew else wish.facts
+    level = wish.level or facts.max_pod_security
+    image = wish.image or facts.placeholder_image or PAUSE
+    return msgspec.structs.replace(facts, max_pod_security=level, placeholder_image=image)
+
+
+def _life(known: Joined | None) -> int:
+    """Of the token that it has, in seconds; 0 where there is none."""
+    if known is None or known.kubeconfig is None:
+        return 0
     try:
-        await admin.put(secret(msgspec.structs.replace(one, facts=facts)))
-    finally:
-        await admin.close()
-    say(f"what {name} reports counts from its next report on")
+        life = life_of(token_of(read(known.kubeconfig)))
+    except BadKubeconfig:
+        return 0
+    return (life.ends - life.begins) // 1000 if life else 0
 
 
 def _listed(kinds: Sequence[str]) -> str:

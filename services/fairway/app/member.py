@@ -28,6 +28,7 @@ from fairway.adapters.system import SystemClock, SystemIds
 from fairway.agent.service import Agent
 from fairway.app.callers import own_hosts
 from fairway.app.enrolment import agent_settings, follow_file, member_options
+from fairway.app.joined import HOME
 from fairway.app.readiness import readiness
 from fairway.app.settings import Settings
 from fairway.domain.tell import message_id
@@ -36,6 +37,7 @@ from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.members import Facts, Members
 from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
 from fairway.wire import subjects
+from fairway.wire.envelope import Actor
 from fairway.wire.fleet import Configured
 
 log = structlog.get_logger()
@@ -43,11 +45,20 @@ _INFORM_S = 10.0
 _AGAIN_S = 2.0
 
 
-async def announce(bus: Bus, name: str, facts: Facts, clock: Clock) -> None:
+# Where the Secrets of joined clusters are: the hub does not tell who wrote one.
+JOINED_BY = Actor(f"hub:{HOME}", "hub")
+
+
+def given_by(name: str) -> Actor:
+    """Of a cluster whose kubeconfig lies in a folder: whoever runs its agent has put it there."""
+    return Actor(f"cluster:{name}", "agent")
+
+
+async def announce(bus: Bus, name: str, facts: Facts, clock: Clock, who: Actor) -> None:
     """For the hub's side: what was said of a cluster when it joined, where no member may speak. It counts, whatever
     the cluster's own agent says."""
     now, subject = clock.now(), subjects.config("Member", "", name)
-    said = Configured(at=now, kind="Member", name=name, manifest=msgspec.Raw(msgspec.json.encode(facts)))
+    said = Configured(at=now, kind="Member", name=name, manifest=msgspec.Raw(msgspec.json.encode(facts)), who=who)
     data, kind = msgspec.json.encode(said), "fairway.config.Member"
     word = Outgoing(message_id("member", name, now), subject, data, kind, "/fairway/agent")
     while True:

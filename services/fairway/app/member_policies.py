@@ -10,6 +10,8 @@ from typing import Any
 from fairway.adapters.kubernetes_namespaces import ACCOUNT, HOME, TENANT_ROLE
 from fairway.domain.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy import LEVELS, TENANT_LABEL
+from fairway.propagator.holds import LONGEST_S
+from fairway.workloads.names import OURS
 from fairway.workloads.render import HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL
 
 # A member cannot verify a seal, only see that there is one: the propagator and the watcher verify it.
@@ -18,10 +20,7 @@ from fairway.workloads.seal import SEAL
 Json = dict[str, Any]
 USER = f"system:serviceaccount:{HOME}:{ACCOUNT}"
 PREFIX = "fairway-member"
-_OURS = "fairway.io/"
 _GROUP = "admissionregistration.k8s.io"
-# Placeholders end by themselves (propagator/holds.py).
-_LONGEST_S = 600
 _HIGHEST = 1_000_000_000
 _ALL = ("CREATE", "UPDATE", "DELETE")
 # An expression that has to hold, and one that says why not.
@@ -42,10 +41,10 @@ _NO_TENANT = (
 # What is Fairway's own of an object's metadata may change; everything else stays.
 _METADATA: tuple[Validation, ...] = (
     *((
-        f"{_UPDATES} || (variables.{new}.all(k, k.startsWith('{_OURS}') || "
+        f"{_UPDATES} || (variables.{new}.all(k, k.startsWith('{OURS}') || "
         f"(k in variables.{old} && variables.{old}[k] == variables.{new}[k])) && "
-        f"variables.{old}.all(k, k.startsWith('{_OURS}') || k in variables.{new}))",
-        f"'Fairway may change no {what} but its own, {_OURS}...'",
+        f"variables.{old}.all(k, k.startsWith('{OURS}') || k in variables.{new}))",
+        f"'Fairway may change no {what} but its own, {OURS}...'",
     ) for what, new, old in (("label", "labels", "before"), ("annotation", "notes", "notesBefore"))),
     (f"{_UPDATES} || (object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences && "
      "object.metadata.?finalizers == oldObject.metadata.?finalizers)",
@@ -53,14 +52,14 @@ _METADATA: tuple[Validation, ...] = (
 )  # fmt: skip
 
 
-def policies(kinds: dict[str, tuple[str, ...]], level: str) -> list[Json]:
+def policies(kinds: dict[str, tuple[str, ...]], level: str, image: str) -> list[Json]:
     """`kinds` are the resources of jobs by API group; `level` is the highest of Pod Security that Fairway may give a
-    namespace."""
+    namespace, and `image` the one that placeholders run."""
     return [
         *_policy("namespaces", [_rule("", ("namespaces",), "CREATE", "UPDATE")], _namespaces(level)),
         *_policy("bindings", [_rule("rbac.authorization.k8s.io", ("rolebindings",), "CREATE", "UPDATE")], _bindings()),
         *_policy("jobs", [_rule(group, found, *_ALL) for group, found in kinds.items()], _jobs()),
-        *_policy("pods", [_rule("", ("pods", "pods/status"), *_ALL)], _pods()),
+        *_policy("pods", [_rule("", ("pods", "pods/status"), *_ALL)], _pods(image)),
         *_policy("classes", [_rule("scheduling.k8s.io", ("priorityclasses",), "CREATE", "UPDATE")], _classes()),
         *_policy("reservations", [_rule("scheduling.koordinator.sh", ("reservations",), *_ALL)], _reservations()),
     ]  # fmt: skip
@@ -108,11 +107,15 @@ def _jobs() -> list[Validation]:
          f"'what Fairway applies has the label {JOB_LABEL} and the annotation {SEAL}'"),
         (f"request.operation == 'CREATE' || {ours}", "'not an object of Fairway\\'s'"),
         (f"{_UPDATES} || object.?spec == oldObject.?spec", "'Fairway changes no spec of what was applied'"),
+        # A kind without a status subresource (Argo's Workflow) has its status in what may be created and patched.
+        (f"({_CREATES} || size(object.?status.orValue({{}})) == 0) && "
+         f"({_UPDATES} || object.?status == oldObject.?status)",
+         "'how a job goes is said in its status by others, and not by Fairway'"),
         *_METADATA,
     ]  # fmt: skip
 
 
-def _pods() -> list[Validation]:
+def _pods(image: str) -> list[Validation]:
     # A pod that waits behind a gate may be changed in more ways than one that runs: these are the others.
     frozen = ("containers", "initContainers", "ephemeralContainers", "tolerations", "nodeSelector", "affinity",
               "activeDeadlineSeconds", "terminationGracePeriodSeconds", "nodeName", "serviceAccountName",
@@ -121,7 +124,8 @@ def _pods() -> list[Validation]:
             "initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses", "resourceClaimStatuses",
             "resize", "observedGeneration")  # fmt: skip
     return [
-        (f"{_CREATES} || ({_placeholder()})", "'Fairway makes no pods but placeholders without a will of their own'"),
+        (f"{_CREATES} || ({_placeholder(image)})",
+         "'Fairway makes no pods but placeholders without a will of their own'"),
         (f"{_DELETES} || (request.namespace == '{HOME}' && '{PLACEHOLDER_LABEL}' in variables.before)",
          "'Fairway deletes no pods but placeholders'"),
         (f"{_UPDATES} || ({_TENANTS})", _NO_TENANT),
@@ -137,7 +141,7 @@ def _pods() -> list[Validation]:
     ]  # fmt: skip
 
 
-def _placeholder() -> str:
+def _placeholder(image: str) -> str:
     plain = ("command", "args", "env", "envFrom", "volumeMounts", "volumeDevices", "lifecycle", "livenessProbe",
              "readinessProbe", "startupProbe", "ports")  # fmt: skip
     return " && ".join((
@@ -146,13 +150,15 @@ def _placeholder() -> str:
         f"'{JOB_LABEL}' in variables.labels",
         "object.spec.?automountServiceAccountToken.orValue(true) == false",
         "object.spec.?serviceAccountName.orValue('default') == 'default'",
-        f"object.spec.?activeDeadlineSeconds.orValue({_LONGEST_S + 1}) <= {_LONGEST_S}",
+        f"object.spec.?activeDeadlineSeconds.orValue({LONGEST_S + 1}) <= {LONGEST_S}",
         "object.spec.?priorityClassName.orValue('').startsWith('fairway-hold-')",
         *(f"!object.spec.?{one}.orValue(false)" for one in ("hostNetwork", "hostPID", "hostIPC")),
         *(f"size(object.spec.?{one}.orValue([])) == 0" for one in ("volumes", "initContainers", "ephemeralContainers")),
         "object.spec.?securityContext.?runAsNonRoot.orValue(false)",
         "!has(object.spec.nodeName)",
         "size(object.spec.containers) == 1",
+        # Without a command an image runs what it was made for.
+        f"object.spec.containers[0].image == '{image}'",
         *(f"!has(object.spec.containers[0].{one})" for one in plain),
         "!object.spec.containers[0].?securityContext.?privileged.orValue(false)",
         "object.spec.containers[0].?securityContext.?allowPrivilegeEscalation.orValue(true) == false",
@@ -168,9 +174,12 @@ def _classes() -> list[Validation]:
 
 
 def _reservations() -> list[Validation]:
-    held = f"'{JOB_LABEL}' in variables.labels && '{HOLD_LABEL}' in variables.labels && has(object.spec.ttl)"
+    # For Koordinator a ttl of nothing is for ever, and `expires` counts before it.
+    ends = "!has(object.spec.expires) && duration(object.spec.?ttl.orValue('0s')) > duration('0s')"
+    held = f"'{JOB_LABEL}' in variables.labels && '{HOLD_LABEL}' in variables.labels && {ends}"
     return [
-        (f"request.operation == 'DELETE' || ({held})", "'a Reservation names its job, and ends by itself'"),
+        (f"request.operation == 'DELETE' || ({held} && duration(object.spec.ttl) <= duration('{LONGEST_S}s'))",
+         f"'a Reservation names its job, and ends by itself within {LONGEST_S} s'"),
         (f"request.operation == 'CREATE' || '{HOLD_LABEL}' in variables.before", "'not a Reservation of Fairway\\'s'"),
     ]  # fmt: skip
 

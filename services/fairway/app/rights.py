@@ -14,6 +14,7 @@ from fairway.adapters.kubernetes_namespaces import ACCOUNT, HOME, TENANT_ROLE
 from fairway.app import member_policies
 from fairway.domain.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy import RESTRICTED
+from fairway.propagator.holds import PAUSE
 from fairway.runtime.members import NO_FACTS, Facts
 from fairway.wire.capacity import AUTO, PLACEHOLDERS, RESERVATIONS
 from fairway.workloads.registry import KINDS
@@ -111,7 +112,7 @@ def objects(facts: Facts = NO_FACTS) -> tuple[Json, ...]:
     subject = [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HOME}]
     return (
         {"apiVersion": "v1", "kind": "Namespace", "metadata": home},
-        *member_policies.policies(job_resources(), facts.max_pod_security),
+        *member_policies.policies(job_resources(), facts.max_pod_security, facts.placeholder_image or PAUSE),
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
         _role("ClusterRole", tenants, in_tenants(facts.reserve)),
         _role("ClusterRole", whole, everywhere(facts.reserve)),

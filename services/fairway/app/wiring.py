@@ -27,7 +27,7 @@ from fairway.app.callers import callers, own_hosts
 from fairway.app.enrolment import Enrolment, agent_settings, follow_file
 from fairway.app.farewell import Farewells
 from fairway.app.fleet_key import fleet_key
-from fairway.app.member import announce, keep_informed
+from fairway.app.member import JOINED_BY, announce, given_by, keep_informed
 from fairway.app.renewal import Renewal
 from fairway.app.settings import Settings
 from fairway.app.streams import provisioned, views_provisioned
@@ -39,7 +39,8 @@ from fairway.global_scheduler import service as global_scheduler
 from fairway.inbound import service as inbound
 from fairway.propagator import service as propagator
 from fairway.propagator.hands import Hands
-from fairway.propagator.reserve import PAUSE, Rooms
+from fairway.propagator.holds import PAUSE
+from fairway.propagator.reserve import Rooms
 from fairway.queue import service as queue
 from fairway.queue.place import place
 from fairway.quota import service as quota
@@ -128,10 +129,11 @@ class Parts(Struct):
     async def _agent(self, cluster: Cluster) -> None:
         """Beside a member in pull mode an agent runs already; it is told what was said of its cluster."""
         facts = self.clusters.facts(cluster.name)
-        await announce(self.bus, cluster.name, facts, self.clock)
+        joined = cluster.name in self.enrolment.secrets
+        await announce(self.bus, cluster.name, facts, self.clock, JOINED_BY if joined else given_by(cluster.name))
         if isinstance(cluster, RemoteCluster):
             await keep_informed(cluster, facts, self.clock)
-        mode = facts.mode if cluster.name in self.enrolment.secrets else ""
+        mode = facts.mode if joined else ""
         await run_agent(cluster, self.bus, self.clock, self.ids, agent_settings(self.settings, facts, mode))
 
     async def close(self) -> None:
@@ -208,7 +210,11 @@ def _recorder(parts: Parts) -> Recorder | None:
 def _propagator(parts: Parts) -> Sequence[Service]:
     if parts.settings.stub_clusters:
         return propagator.services(stub_act, reserved=parts.catalog.reserved)
-    rooms = Rooms(parts.clusters, parts.world().store, parts.clock, parts.settings.placeholder_image or PAUSE)
+
+    def image(member: str) -> str:
+        return parts.clusters.facts(member).placeholder_image or parts.settings.placeholder_image or PAUSE
+
+    rooms = Rooms(parts.clusters, parts.world().store, parts.clock, image)
     hands = Hands(parts.world(), parts.clusters, parts.key, rooms, parts.catalog.tenancy)
     return propagator.services(hands, rooms.run, parts.catalog.reserved)
 

@@ -30,10 +30,12 @@ KINDS = {PLACEHOLDERS: POD, RESERVATIONS: RESERVATION}
 NAMESPACE = HOME
 # On a placeholder: the namespace of the pod that it holds room for.
 NAMESPACE_LABEL = "fairway.io/for-namespace"
+# What a placeholder runs where nobody says otherwise.
+PAUSE = "registry.k8s.io/pause:3.10"
 # Which of an attempt's rooms: on what holds it, and on the pod that is given it.
 ROOM_LABEL = "fairway.io/room"
 # Room that nobody came for is given back after the job's start timeout, or after this long (s).
-_LONGEST = 600
+LONGEST_S = 600
 # In these a node may be overcommitted; of everything else a pod is limited to what it requests.
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 # The highest value that a PriorityClass of users may have.
@@ -50,7 +52,7 @@ class Room(Struct, frozen=True):
     slots: tuple[Slot, ...]
     pod_sets: tuple[PodSet, ...]
     priority: int = 0
-    ttl: int = _LONGEST
+    ttl: int = LONGEST_S
 
     @property
     def kind(self) -> str:
@@ -77,7 +79,7 @@ def room_of(job: Job, attempt: int) -> Room | None:
     tried = next((one for one in job.attempts if one.number == attempt), None)
     if tried is None or not tried.hold or job.spec is None:
         return None
-    work, ttl = job.spec.workload, min(_LONGEST, max(1, job.spec.start_timeout // 1000))
+    work, ttl = job.spec.workload, min(LONGEST_S, max(1, job.spec.start_timeout // 1000))
     return Room(tried.hold, job.id, attempt, work.namespace, tried.slots, work.pod_sets, job.spec.priority, ttl)
 
 

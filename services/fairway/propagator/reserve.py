@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -15,21 +15,25 @@ from fairway.domain.tenancy import RESTRICTED
 from fairway.propagator import classes
 from fairway.propagator.calls import Made
 from fairway.propagator.classes import ensure
-from fairway.propagator.holds import NAMESPACE, RESERVATION, Room, manifests, priority_class
+from fairway.propagator.holds import NAMESPACE, PAUSE, RESERVATION, Room, manifests, priority_class
 from fairway.propagator.member import Attempt, Member
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Store, StoreWiped, Unreachable, Wanted
 from fairway.wire.capacity import PLACEHOLDERS, ClusterInfo
 
 log = structlog.get_logger()
-PAUSE = "registry.k8s.io/pause:3.10"
 # One look at what is being made; the message comes again for the next one. Schedulers bind within milliseconds.
 _LOOK_S = 0.2
 _LIST_S = 2.0
 # How often the fleet's clusters, and the jobs whose rooms are seen, are looked at (s).
 _SWEEP_S = 5.0
+Image = Callable[[str], str]
 _ALIVE = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 _info = msgspec.json.Decoder(ClusterInfo).decode
+
+
+def _pause(_: str) -> str:
+    return PAUSE
 
 
 class _Row(msgspec.Struct):
@@ -43,9 +47,10 @@ _row = msgspec.json.Decoder(_Row).decode
 
 
 class Rooms:
-    """`clusters` may grow while it runs; `store` is its own client; `image` is what placeholders run."""
+    """`clusters` may grow while it runs; `store` is its own client; `image` is what placeholders
+    run in the cluster of that name."""
 
-    def __init__(self, clusters: Mapping[str, Cluster], store: Store, clock: Clock, image: str = PAUSE) -> None:
+    def __init__(self, clusters: Mapping[str, Cluster], store: Store, clock: Clock, image: Image = _pause) -> None:
         self._clusters, self._store, self._clock, self._image = clusters, store, clock, image
         self._members: dict[str, Member] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -106,7 +111,7 @@ class Rooms:
 
     async def _create(self, member: Member, room: Room) -> None:
         try:
-            await member.make(room, manifests(room, self._image))
+            await member.make(room, manifests(room, self._image(member.cluster.name)))
         except ClusterRefused as error:
             if room.way != PLACEHOLDERS:
                 raise

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from fairway.domain.resources import Resources, show
+from fairway.domain.resources import Resources, add, show
 from fairway.runtime.members import NO_FACTS, Facts
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.fleet import Report
@@ -21,7 +21,8 @@ _MOST_KEY = 317
 _MOST_AMOUNT = 1 << 50
 # A kubelet runs at most some hundred pods; so many attempts or kinds of resources has no node.
 _MOST_ATTEMPTS, _MOST_RESOURCES = 4_096, 256
-# Nodes of a new cluster come one after another: so long what it has is taken as what it was joined with (ms).
+# Where nobody counted at the join, so long what a cluster has is taken as what it was joined with (ms): nodes of a new
+# one come one after another.
 SETTLING_MS = 600_000
 _RISE = 2
 
@@ -63,14 +64,16 @@ def believed(
     known = facts or NO_FACTS
     anew = known.confirmed > info.confirmed or not info.since
     since, base = (now, {}) if anew else (info.since, info.base)
+    settling = not known.capacity and now - since < SETTLING_MS
+    base = known.capacity or base
     kept = _few(report, before, known.nodes)
     total = _total(kept, before, info.total)
-    settling = now - since < SETTLING_MS
     risen = [] if settling else [name for name, amount in total.items() if amount > _RISE * base.get(name, 0)]
     if risen:
-        held = _held(kept, before)
+        held = _held(kept, before) if before else _within(kept, base)
         name = min(risen)
         why = f"reports {show(name, total[name])} {name}, joined with {show(name, base.get(name, 0))}"
+        info = msgspec.structs.replace(info, since=since, base=base, confirmed=known.confirmed)
         return held, msgspec.structs.replace(info, total=_total(held, before, info.total), unconfirmed=why)
     if settling:
         base = {name: max(total.get(name, 0), base.get(name, 0)) for name in (*base, *total)}
@@ -107,6 +110,16 @@ def _held(report: Report, before: Mapping[str, Node]) -> Report:
     return msgspec.structs.replace(
         report, nodes=tuple(_no_more(node, before[node.name]) for node in report.nodes if node.name in before)
     )
+
+
+def _within(report: Report, base: Resources) -> Report:
+    """Of a cluster of which nothing is known but what it was joined with: no more than that, whichever its nodes."""
+    room, nodes = dict(base), []
+    for node in sorted(report.nodes, key=lambda node: node.name):
+        amounts = {name: min(amount, room.get(name, 0)) for name, amount in node.allocatable.items()}
+        room = add(room, amounts, -1)
+        nodes.append(msgspec.structs.replace(node, allocatable=amounts))
+    return msgspec.structs.replace(report, nodes=tuple(nodes))
 
 
 def _no_more(node: Node, old: Node) -> Node:

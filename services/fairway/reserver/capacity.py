@@ -19,6 +19,8 @@ from fairway.wire.capacity import ClusterInfo, Node
 
 # Agents that could not be asked, because the bus was away, are asked again after this long.
 _ASK_AGAIN_MS = 1_000
+# A cluster heard of after this long may take jobs that were told its capacity is stale.
+_SILENT_MS = 20_000
 
 
 class Capacity(Protocol):
@@ -99,8 +101,10 @@ def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
     facts = view.facts.get(heard.message.cluster)
     report: fleet.Report = said(sound(heard.message), facts)
     known = view.clusters.get(report.cluster)
-    if report.left or report.cluster in view.left:
+    if report.cluster in view.left or (report.left and facts is None):
         return _forget(view, report.cluster) if known else NOTHING
+    if report.left:
+        return NOTHING  # the hub has it still; when it has not, `forget_the_left` notices
     info = known.info if known else ClusterInfo(report.cluster)
     if info.epoch != report.epoch and _seen_at(heard, now) < info.observed_at:
         return NOTHING  # of an agent that was there before the present one
@@ -153,16 +157,18 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     return _with_freed(view, step, heard, cluster, now) if news else step
 
 
+def forget_the_left(view: Capacity) -> Decision:
+    """Of the clusters that the hub no longer has, whether or not they have said so themselves."""
+    gone = [name for name in view.clusters if name in view.left]
+    return Decision(tuple(step for name in gone for step in _forget(view, name).steps))
+
+
 def _forget(view: Capacity, cluster: str) -> Decision:
     """The room goes with the cluster; what the ledger says of attempts there ends with them."""
     table, revs = decision.nodes(cluster), view.row_revs
     gone = [Put(table, name, None, expect=revs.get((table, name))) for name in view.clusters[cluster].nodes]
     info = Put(decision.CLUSTERS, cluster, None, expect=revs.get((decision.CLUSTERS, cluster)))
     return Decision((Step((*gone, info)),))
-
-
-# A cluster heard of after this long may take jobs that were told its capacity is stale.
-_SILENT_MS = 20_000
 
 
 def _merged(

@@ -11,7 +11,7 @@ from fairway.domain.silence import SILENT_MS
 from fairway.domain.tell import Teller, current
 from fairway.placement.fit import Plan
 from fairway.placement.recheck import recheck
-from fairway.reserver.capacity import Capacity, ask_the_silent, release, take_report
+from fairway.reserver.capacity import Capacity, ask_the_silent, forget_the_left, release, take_report
 from fairway.reserver.holding import hold_of
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -23,7 +23,7 @@ HOLD_MS = 60_000
 
 
 class Expire(fleet.FleetMessage, frozen=True, kw_only=True, tag="expire"):
-    """Local: look for reservations that nobody dispatched."""
+    """Local: look for reservations that nobody dispatched, and for clusters that have left."""
 
 
 class Begin(fleet.FleetMessage, frozen=True, kw_only=True, tag="reserver_begin"):
@@ -52,7 +52,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
         case wire.Failed() | wire.Lost() if message.final:
             return release(view, heard, message.cluster, f"{message.job}/{message.attempt}", now)
         case Expire():
-            return _expire(view, heard, now)
+            return Decision((*_expire(view, heard, now).steps, *forget_the_left(view).steps))
         case Begin():
             return ask_the_silent(view, heard)
     return NOTHING

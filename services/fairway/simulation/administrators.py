@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from fairway.domain.quota_tree import ALLOW_NAMESPACES
 from fairway.runtime.members import Facts
@@ -74,6 +75,7 @@ class Administrators:
         await self._say("ElasticQuotaTree", "kube-system", "tree", tree(self._gpus))
         for name in self._fleet.members:
             await self._say("Cluster", "", name, {"labels": {}})
+            await self._say("Member", "", name, msgspec.to_builtins(self._fleet.counted(name)))
 
     async def change_tree(self) -> None:
         """Less for everybody while jobs run, or as much as before."""
@@ -95,15 +97,21 @@ class Administrators:
         if len(here) < 2:
             return
         name = self._rng.choice(here)
-        fleet.join(name, Facts(cordoned=True, emptied=self._rng.random() < 0.7))
+        facts = fleet.counted(name)
+        await self._join(name, replace(facts, cordoned=True, emptied=self._rng.random() < 0.7))
         if await self._empty(name):
             fleet.leave(name)
-            await self._say("Cluster", "", name, None)
+            for kind in ("Cluster", "Member"):
+                await self._say(kind, "", name, None)
             at = fleet.clock.now()
             left = wire.Report(at=at, cluster=name, epoch="", sequence=0, left=True)
             await self._publish(f"left-{name}-{at}", subjects.cluster(wire.Report.verb, name), left)
             await asyncio.sleep(self._rng.choice((1.0, 60.0, 600.0)))
-        fleet.join(name, Facts())
+        await self._join(name, facts)
+
+    async def _join(self, name: str, facts: Facts) -> None:
+        await self._say("Member", "", name, msgspec.to_builtins(facts))
+        self._fleet.join(name, facts)
 
     async def _empty(self, name: str) -> bool:
         for _ in range(int(_PATIENCE_S / _LOOK_S)):

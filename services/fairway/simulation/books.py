@@ -1,5 +1,5 @@
 """The store, looked over whenever it takes something: what a step charges is what its rows say and what the quota
-tree allows, and what it reserves lies on nodes that have room for it."""
+tree allows, what it reserves lies on nodes that have room for it, and no node is larger than its cluster."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -21,11 +21,13 @@ _share = msgspec.json.Decoder(Share).decode
 
 class Books:
     """`wrong` is told of what does not hold: the rule, the job (empty: of all of them) and a sentence. `most` is what a
-    node of the quota tree may be charged of a resource (None: as much as anybody likes)."""
+    node of the quota tree may be charged of a resource (None: as much as anybody likes); `sizes` is what these
+    members have, whatever they say."""
 
     def __init__(self) -> None:
         self.wrong: Callable[[str, str, str], None] = lambda rule, job, text: None
         self.most: Callable[[str, str], int | None] = lambda node, resource: None
+        self.sizes: dict[str, dict[str, int]] = {}
 
     def compare(self, before: list[Add], step: Step) -> None:
         """Charges; `before` is what charges the rows that the step has replaced."""
@@ -54,6 +56,14 @@ class Books:
                 elif over := [one for one in amounts if _taken(node, one) > node.allocatable.get(one, 0)]:
                     self.wrong("room", _job_of(step), f"{name} is too full with {write.key} by its own row: {over}")
 
+    def sized(self, step: Step) -> None:
+        for one in step.writes:
+            size = self.sizes.get(one.table.partition("/")[2]) if isinstance(one, Put) else None
+            if size is None or not isinstance(one, Put) or not isinstance(one.value, Node):
+                continue
+            if over := [name for name, amount in one.value.allocatable.items() if amount > size.get(name, 0)]:
+                self.wrong("size", "", f"{one.table} has a node {one.key} with more than the whole cluster: {over}")
+
     def rebuilt(self, store: MemoryStore) -> None:
         rows, owed = (
             [row.data for row in store.rows.get(table, {}).values()] for table in (decision.JOBS, decision.OWED)
@@ -81,6 +91,7 @@ class BookedStore(MemoryStore):
             self._books.compare(before, step)
             self._books.charged(step, self.counters.get(decision.QUOTA, {}))
             self._books.reserved(new, step)
+            self._books.sized(step)
         return taken
 
     def _lacks(self, write: Put) -> bool:

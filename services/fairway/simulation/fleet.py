@@ -9,7 +9,9 @@ import msgspec
 
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.admission import service as admission
+from fairway.agent.observe import node_of
 from fairway.agent.service import Settings, run_agent
+from fairway.domain.resources import Resources, add
 from fairway.global_scheduler import service as global_scheduler
 from fairway.inbound import service as inbound
 from fairway.propagator import service as propagator
@@ -28,6 +30,7 @@ from fairway.simulation.bus_port import BusPort
 from fairway.simulation.controllers import Fate, Heard
 from fairway.simulation.member import Member
 from fairway.simulation.member_port import MemberPort
+from fairway.simulation.pods import NODE
 from fairway.simulation.process import Process, ProcessClock, ProcessIds
 from fairway.simulation.store_port import Reach, StorePort
 from fairway.simulation.virtual import T0
@@ -72,7 +75,8 @@ class Fleet:
         self.members = {name: Member(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
         self.processes: dict[str, Process] = {}
         self._lives: dict[str, int] = {}
-        self.joined = {name: Facts() for name in members}
+        self.joined = {name: self.counted(name) for name in members}
+        self.books.sizes = {name: facts.capacity for name, facts in self.joined.items()}
         self._known: dict[str, Members] = {}
         self.deaths = 0
 
@@ -85,6 +89,14 @@ class Fleet:
         while not self.bus.connected:
             await asyncio.sleep(1)
         await self.bus.publish([said])
+
+    def counted(self, name: str) -> Facts:
+        """Of a member that joins: what an administrator finds there."""
+        total: Resources = {}
+        for key, one in self.members[name].objects.items():
+            if key[0] == NODE:
+                total = add(total, node_of(one)[0].allocatable)
+        return Facts(capacity=total)
 
     def join(self, name: str, facts: Facts) -> None:
         """A member, new or with other facts: every process is told, and its agent begins anew."""

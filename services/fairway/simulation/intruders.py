@@ -18,6 +18,8 @@ from fairway.wire.capacity import Node
 from fairway.workloads.render import job_labels
 
 _encode = msgspec.json.Encoder().encode
+# A node that no cluster has.
+_HUGE = Node("z9", {pods.GPU: 10**9, "cpu": 10**9, "memory": 10**15, "pods": 10**4})
 _LASTS = (20.0, 120.0, 600.0)
 
 
@@ -82,17 +84,23 @@ class Intruders:
         member.withdraw(key, manifest["metadata"]["uid"])
 
     async def lie(self) -> None:
-        """What an agent says of another cluster than its own, on the only subject where it may speak."""
+        """What an agent says of another cluster than its own, or of the size of its own, where it may speak; or that
+        its own has left, or is none."""
         own, other = self._rng.sample(sorted(self._fleet.members), 2) if len(self._fleet.members) > 1 else ("", "")
         if not own or not self._tenants:
             return
         self._count += 1
         job, attempt = self._attempt()
         strand = wire.Strand(job, attempt, "n0", "has not been ready", 999)
-        huge = Node("n9", {pods.GPU: 10**9, "cpu": 10**9, "pods": 10**4})
-        now = self._fleet.clock.now()
-        said: wire.Stranded | wire.Report = wire.Stranded(at=now, cluster=other, attempts=(strand,))
-        if self._rng.random() < 0.5:
-            said = wire.Report(at=now, cluster=other, epoch="lie", sequence=1, full=True, nodes=(huge,))
-        subject = subjects.cluster(said.verb, own)
+        rows = (*self._witness.reported(own), _HUGE)
+        now, epoch = self._fleet.clock.now(), f"lie-{self._count}"
+        said = self._rng.choice((
+            wire.Stranded(at=now, cluster=other, attempts=(strand,)),
+            wire.Report(at=now, cluster=other, epoch="lie", sequence=1, full=True, nodes=(_HUGE,)),
+            wire.Report(at=now, cluster=own, epoch=epoch, sequence=1, full=True, nodes=rows),
+            wire.Report(at=now, cluster=own, epoch=epoch, sequence=1, left=True),
+            wire.Configured(at=now, kind="Cluster", name=own, manifest=msgspec.Raw(b"null")),
+        ))  # fmt: skip
+        place = subjects.config("Cluster", "", own)
+        subject = place if isinstance(said, wire.Configured) else subjects.cluster(said.verb, own)
         await self._fleet.publish(Outgoing(f"{LIE}{self._count}", subject, _encode(said)))

@@ -23,6 +23,7 @@ from fairway.simulation.silence import Silence
 from fairway.simulation.virtual import T0
 from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
+from fairway.wire import subjects
 from fairway.wire.capacity import Node
 
 _message = decoder(wire.Message)
@@ -62,6 +63,7 @@ class Witness:
 
     def stored(self, stream: str, delivery: Delivery) -> None:
         if delivery.id.startswith(LIE):
+            self._lied(delivery)
             return  # what it says is false, and nobody is to act upon it
         if stream == "CLUSTERS":
             heard = _heard(delivery.data)
@@ -84,6 +86,17 @@ class Witness:
         self._checker.hear(Spoken(delivery.sequence, delivery.id, delivery.subject, message))
         for one in self._checker.news():
             self.breach(one.rule, one.job, f"{one.text} (message {one.sequence})")
+
+    def _lied(self, delivery: Delivery) -> None:
+        """A cluster that reports is not silent, whatever it says of itself."""
+        said = _heard(delivery.data)
+        own = isinstance(said, fleet_wire.Report) and delivery.subject == subjects.cluster(said.verb, said.cluster)
+        if isinstance(said, fleet_wire.Report) and own and not said.left:
+            self._silence.hear(said, self.now())
+
+    def reported(self, cluster: str) -> tuple[Node, ...]:
+        """Its nodes as its agent last had them, without the pods that are gone."""
+        return tuple(self._nodes.get(cluster, {}).values())
 
     def _corrected(self, report: fleet_wire.Report) -> fleet_wire.Report:
         """Without the pods that are gone, which an agent whose watch stalls goes on reporting."""

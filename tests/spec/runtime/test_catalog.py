@@ -32,6 +32,36 @@ def test_a_cluster_that_was_withdrawn_has_left_until_it_joins_again() -> None:
     assert (catalog.clusters, catalog.left) == ({"north": {}}, set())
 
 
+def member(name: str, manifest: object) -> fleet.Configured:
+    return fleet.Configured(kind="Member", name=name, manifest=msgspec.Raw(msgspec.json.encode(manifest)))
+
+
+JOINED = {"labels": {"site": "hub"}}
+
+
+@pytest.mark.parametrize(
+    ("words", "clusters", "left"),
+    [
+        pytest.param([member("north", JOINED)], {"north": {"site": "hub"}}, set(), id="the hub's word is enough"),
+        pytest.param([cluster("north", {}), member("north", JOINED), cluster("north", {"labels": {"gpu": "a100"}})],
+                     {"north": {"site": "hub"}}, set(), id="its own agent says nothing of its labels"),
+        pytest.param([member("north", JOINED), cluster("north", None)], {"north": {"site": "hub"}}, set(),
+                     id="its own agent does not say that it has left"),
+        pytest.param([member("north", None), cluster("north", {})], {}, {"north"}, id="nor that it is back"),
+        pytest.param([cluster("north", {}), member("north", None)], {}, {"north"}, id="whichever is heard first"),
+        pytest.param([cluster("north", {}), member("north", None), member("north", JOINED)],
+                     {"north": {"site": "hub"}}, set(), id="until it joins again"),
+    ],
+)  # fmt: skip
+def test_where_the_hub_has_spoken_of_a_cluster_its_agent_cannot_say_that_it_is_a_member_or_none(
+    words: list[fleet.Configured], clusters: dict[str, dict[str, str]], left: set[str]
+) -> None:
+    catalog = Catalog()
+    for word in words:
+        catalog.take(word)
+    assert (catalog.clusters, catalog.left) == (clusters, left)
+
+
 @pytest.mark.parametrize(
     "poison",
     [

@@ -127,6 +127,43 @@ def test_an_operator_confirms_and_then_all_of_it_is_asked_for_and_counts() -> No
     assert (info.unconfirmed, info.base[GPU], info.confirmed) == ("", 1_024, LATER)
 
 
+COUNTED = Facts(capacity={GPU: 16, "pods": 220})
+
+
+def test_whom_an_administrator_has_counted_is_not_believed_more_because_the_store_was_lost() -> None:
+    """No time has passed since the first report to this working set, and what was known before is gone."""
+    view = of(freed={})
+    view.facts = {"c1": COUNTED}
+    said = report(row("n1", 10**9), row("n2", 8), row("n3", 9), full=True, sequence=1, epoch="e9")
+    nodes, info = after(view, said)
+    assert {name: one.allocatable[GPU] for name, one in nodes.items()} == {"n1": 16, "n2": 0, "n3": 0}
+    assert (info.unconfirmed, info.base) == ("reports 1000000017 nvidia.com/gpu, joined with 16", COUNTED.capacity)
+
+
+def test_what_was_counted_is_the_measure_for_ever_whatever_the_cluster_had_before() -> None:
+    view = settled(gpus=64)
+    view.facts = {"c1": COUNTED}
+    nodes, info = after(view, delta(row("n3", 1)), LATER)
+    assert (nodes, info.unconfirmed) == ({}, "reports 65 nvidia.com/gpu, joined with 16")
+
+
+def test_twice_what_was_counted_is_believed_at_once() -> None:
+    view = of(freed={})
+    view.facts = {"c1": COUNTED}
+    nodes, info = after(view, report(row("n1", 32), full=True, sequence=1, epoch="e9"))
+    assert (nodes["n1"].allocatable[GPU], info.unconfirmed, info.base[GPU]) == (32, "", 16)
+
+
+def test_when_it_is_counted_anew_all_of_it_is_asked_for_once_and_measured_by_that() -> None:
+    view = settled(unconfirmed="reports too much")
+    view.facts = {"c1": Facts(confirmed=LATER, capacity={GPU: 512, "pods": 220})}
+    assert decide(view, Heard("m1", delta(), stored_at=LATER), LATER).calls == (Call("resync", "c1", "", 0),)
+    nodes, info = after(view, report(row("n1", 512), row("n2", 513), full=True, epoch="e2", sequence=1), LATER)
+    assert (nodes, bool(info.unconfirmed), info.confirmed) == ({}, True, LATER)
+    _, info = after(view, report(row("n1", 512), row("n2", 512), full=True, epoch="e2", sequence=1), LATER)
+    assert (info.unconfirmed, info.total[GPU]) == ("", 1_024)
+
+
 def test_no_more_nodes_count_than_the_cluster_was_joined_with() -> None:
     view = known(row("n7", 8))
     view.facts = {"c1": Facts(nodes=3)}

@@ -8,7 +8,8 @@ from lives import GPU, T0, S
 
 from fairway.domain.decision import NOTHING, Call, Outcome
 from fairway.domain.ledger import Hold
-from fairway.reserver.decide import decide
+from fairway.reserver.decide import Expire, decide
+from fairway.runtime.members import Facts
 from fairway.wire.capacity import Node, Pods, Slot, Taint
 from fairway.wire.fleet import Report
 
@@ -57,6 +58,20 @@ def test_of_a_cluster_that_has_left_nothing_is_kept_whatever_its_agent_goes_on_t
     decision = decide(view, told(said), NOW)
     assert (puts(decision, "clusters"), puts(decision, "nodes/c1")) == ({"c1": None}, {"n1": None})
     assert decide(Given(left=("c1",)), told(said), NOW) == NOTHING
+
+
+def test_a_cluster_does_not_say_of_itself_that_it_has_left() -> None:
+    """What was known of its size would be forgotten, and whatever it said next would be its size."""
+    said = told(report(left=True, full=True, epoch="e9", sequence=1))
+    assert decide(known(node("n1"), facts={"c1": Facts(mode="pull")}), said, NOW) == NOTHING
+    assert puts(decide(known(node("n1")), said, NOW), "clusters") == {"c1": None}
+
+
+def test_a_cluster_that_the_hub_no_longer_has_is_forgotten_though_it_says_nothing() -> None:
+    """Its last word may have been heard before the hub's."""
+    decision = decide(known(node("n1"), left=("c1",)), told(Expire()), NOW)
+    assert (puts(decision, "clusters"), puts(decision, "nodes/c1")) == ({"c1": None}, {"n1": None})
+    assert decide(known(node("n1"), facts={"c1": Facts()}), told(Expire()), NOW) == NOTHING
 
 
 @pytest.mark.parametrize(
