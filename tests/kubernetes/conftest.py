@@ -17,10 +17,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-from dealing import Dealing, turn
 from fleet import KINDS, Api, RealFleet, environment, in_namespace
 from own import Own
-from xdist.remote import Producer
+
+from dealing import turn
 
 HERE = Path(__file__).parent
 _START_S = 180.0
@@ -29,16 +29,12 @@ _numbers = count()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """In the order in which they are begun: a long test that is begun last keeps one worker alone."""
-    items.sort(key=lambda item: turn(item.path.stem))
+    items.sort(key=lambda item: turn(item.path))
     for item in items:
         # A connection to a server that was killed is let go of when it is collected, which asyncio warns of in whatever
         # test runs by then.
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Dealing:
-    return Dealing(config, log)
 
 
 @pytest.fixture(scope="session")
