@@ -73,7 +73,7 @@ def _jobs(module: Path) -> Iterator[tuple[str, Json]]:
 
 def _documents(path: Path) -> list[dict[str, Any]]:
     try:
-        return [one for one in yaml.safe_load_all(path.read_text()) if isinstance(one, dict)]
+        return [one for one in yaml.load_all(path.read_text(), yaml.CSafeLoader) if isinstance(one, dict)]
     except yaml.YAMLError:
         return []  # a template of a chart, or a text about YAML
 
