@@ -17,14 +17,13 @@ TOGETHER = {
     "kubernetes/test_accounts": "accounts",
     "kubernetes/test_rights": "rights",
     "kubernetes/test_stolen_account": "stolen",
-    "kubernetes/test_renewed_join": "renewed",
     "kubernetes/troubles/test_trouble": "troubles",
     "kubernetes/troubles/test_stalls": "troubles",
     "kubernetes/troubles/test_webhooks": "troubles",
     "kubernetes/troubles/test_ruling_hub": "troubles",
     "kubernetes/test_handover": "handover",
     "kubernetes/test_settings": "settings",
-    "kubernetes/test_settings_tenants": "tenants",
+    "kubernetes/test_settings_tenants": "settings",
     "kubernetes/test_contract": "servers",
     "kubernetes/test_simulator": "servers",
     "kubernetes/test_status": "servers",
@@ -37,7 +36,7 @@ TOGETHER = {
 }
 _FIRST = (
     "test_kill", "test_cli", "test_up", "test_rights", "test_trouble", "test_stalls", "test_webhooks",
-    "test_ruling_hub", "test_join", "test_handover",
+    "test_ruling_hub", "test_matrix", "test_join", "test_handover", "test_renewed_join", "test_stolen_account",
 )  # fmt: skip
 
 

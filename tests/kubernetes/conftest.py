@@ -19,8 +19,11 @@ import psutil
 import pytest
 from fleet import KINDS, Api, RealFleet, environment, in_namespace
 from own import Own
+from own_hub import define
+from settings_house import TENANT
 
 from dealing import turn
+from fairway.kubereal.plane import Spec
 
 HERE = Path(__file__).parent
 _START_S = 180.0
@@ -67,6 +70,17 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
     servers = Own(tmp_path_factory.mktemp("own"))
     yield servers
     servers.stop()
+
+
+@pytest.fixture(scope="session")
+def settings_hub(own: Own) -> Api:
+    """An API server with Fairway's definitions alone, for tests that would disturb others."""
+    own.do(own.begun(Spec("settings")))
+    hub = own.api("settings")
+    define(hub)
+    for namespace in (TENANT, "kube-queue"):
+        hub.create("v1/namespaces", {"metadata": {"name": namespace}})
+    return hub
 
 
 def _clear(hub: Api, tenant: str) -> None:

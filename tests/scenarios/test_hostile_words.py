@@ -151,7 +151,7 @@ async def test_a_head_with_numbers_that_nobody_counts_to_stops_nobody(verb: str)
             body = b'{"type":"%b","job":"%b","tenant":"team-a",%b}' % (verb.encode(), job.encode(), head)
             await say_on(fleet, subjects.job(verb, "team-a"), body, f"forged-{at}")
             later.append(await fleet.submit(f"later-{at}"))
-            await fleet.quiet(2)  # in all below 30 s: an agent in memory reports when something changes, and never again
+            await fleet.quiet(2)  # in all below 30 s: an agent in memory reports what changes, and then no more
             assert fleet.jobs()[job] == before, name
             assert fleet.jobs()[later[-1]].state.value == "succeeded", name
         fleet.store.wipe()

@@ -9,7 +9,7 @@ from dealing import TOGETHER, group
 
 TESTS = ROOT / "tests"
 # What one file's tests set up for all of them, and the servers of `own`. `fleet` of tests/kubernetes is everybody's.
-SHARED = re.compile(r'(?<!loop_)scope="(module|package|class)"|\bown: Own\b')
+SHARED = re.compile(r'(?<!loop_)scope="(module|package|class)"|\bown: Own\b|\bsettings_hub: Api\b')
 
 
 def test_every_file_whose_tests_share_servers_is_in_a_group_and_no_other() -> None:
