@@ -20,9 +20,9 @@ TOKEN = "secret-of-the-user-0123456789"
 
 class Door(ThreadingHTTPServer):
     """Answers every question with an empty list, with what is first in `answers`, or as `write` writes it after
-    `status`; `heard` are the Authorization headers."""
+    `status`, which without any it writes as well; `heard` are the Authorization headers."""
 
-    def __init__(self, write: "Writes | None" = None, status: int = 200) -> None:
+    def __init__(self, write: "Writes | None" = None, status: int | None = 200) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.write, self.status = write, status
         self.heard: list[str | None] = []
@@ -41,17 +41,21 @@ class Handler(BaseHTTPRequestHandler):
         status, body, headers = self.server.status, {"items": []}, {}
         if self.server.answers:
             status, body, headers = self.server.answers.pop(0)
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
         with suppress(OSError):  # who asked may have gone
+            if status:
+                self.head(status, headers)
             if self.server.write:
                 self.server.write(self)
             else:
                 self.wfile.write(json.dumps(body).encode())
 
-    do_DELETE = do_GET
+    do_DELETE = do_POST = do_GET
+
+    def head(self, status: int, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
 
     def log_message(self, *about: Any) -> None:
         pass
@@ -61,7 +65,7 @@ Writes = Callable[[Handler], None]
 
 
 @contextmanager
-def opened(write: Writes | None = None, status: int = 200) -> Iterator[Door]:
+def opened(write: Writes | None = None, status: int | None = 200) -> Iterator[Door]:
     with Door(write, status) as found:
         threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         try:
