@@ -66,9 +66,11 @@ def _source(module: str, checksum: str) -> Path:
     except ValueError:
         said = {}
     if "Dir" not in said:
-        raise NotFetched(f"{module} cannot be fetched: {said.get('Error') or done.stderr.strip()[-500:]}")
+        cause = said.get("Error") or done.stderr.strip()[-500:]
+        raise NotFetched(f"{module} cannot be fetched: {cause}; name with GOPROXY where Go modules are to be had")
     if said["Sum"] != checksum:
-        raise NotFetched(f"{module} has the checksum {said['Sum']} in place of {checksum}")
+        text = f"{module} has the checksum {said['Sum']} in place of {checksum}"
+        raise NotFetched(f"{text}; empty Go's module cache, and do not take modules from where GOPROXY says")
     return Path(said["Dir"])
 
 
