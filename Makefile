@@ -19,14 +19,14 @@ demo: install ## submit jobs of every kind to an embedded fleet of three cluster
 	@$(BIN)/fairway demo
 
 test: lint kubernetes ## everything that must pass: lint, all tests, then those on real Kubernetes
-	@$(BIN)/pytest -n $(WORKERS) --maxschedchunk 1 --ignore tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS) --ignore tests/kubernetes
 	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
 
 test-real: kubernetes ## the tests on real Kubernetes alone
 	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
 
 faults: install ## break real NATS, Valkey, members and services under load, one fault after the other; and replay every seed
-	@$(BIN)/pytest -n $(WORKERS) --maxschedchunk 1 -m '' -rP tests/faults tests/simulation/test_seeds.py
+	@$(BIN)/pytest -n $(WORKERS) -m '' -rP tests/faults tests/simulation/test_seeds.py
 
 kubernetes: install ## build Kubernetes and the operators for the tests from source (half an hour once, then nothing)
 	@$(BIN)/python -m fairway.kubereal.build

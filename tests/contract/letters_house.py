@@ -5,19 +5,19 @@ import contextlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
-import structlog
+from commands import command
 from nats.js.errors import NotFoundError
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.nats_letters import NatsLetters
 from fairway.adapters.system import SystemClock
-from fairway.app.cli import app
 from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.ports import Outgoing
@@ -92,20 +92,15 @@ class Bench:
         return [one.number async for one in self.letters.all()]
 
     async def run(self, *words: str) -> Result:
-        """The command runs a loop of its own, beside this one. Its log goes where the runner listens, and after it
-        nobody would."""
-        try:
-            return await asyncio.to_thread(CliRunner().invoke, app, ["dlq", *words], env={"NO_COLOR": "1"})
-        finally:
-            structlog.reset_defaults()
+        """The command runs a loop of its own, beside this one."""
+        return await asyncio.to_thread(partial(command, "dlq", *words, FAIRWAY_NATS_URL=self.url))
 
     async def asked(self, *words: str) -> Any:
         return json.loads((await self.run(*words, "-o", "json")).stdout)
 
 
 @pytest.fixture
-async def bench(nats_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Bench]:
-    monkeypatch.setenv("FAIRWAY_NATS_URL", nats_url)
+async def bench(nats_url: str) -> AsyncIterator[Bench]:
     bus = await NatsBus.connect(nats_url, "dead-letters")
     for stream in (subjects.JOBS, subjects.DLQ):
         with contextlib.suppress(NotFoundError):

@@ -6,10 +6,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import nats
 import pytest
-from bus_users import rules
-from nats.aio.client import Client
+from bus_users import at, connected, rules
 from simulated import simulated
 
 from fairway.adapters.embedded import nats_cluster, nats_server
@@ -29,33 +27,26 @@ async def urls(tmp_path: Path) -> AsyncIterator[list[str]]:
         await one.stop()
 
 
-def at(url: str, user: str) -> str:
-    return url.replace("://", f"://{user}:secret@")
-
-
-async def connected(url: str, user: str) -> Client:
-    return await nats.connect(at(url, user), inbox_prefix=f"_INBOX_{user}")
-
-
 async def test_a_tenant_and_a_member_are_acknowledged_by_streams_of_other_servers(urls: list[str]) -> None:
     services = await NatsBus.connect(at(urls[0], "fairway"), "services")
     await provisioned(services, 3)
     for url in urls:
-        tenant, member = await connected(url, "team-a"), await NatsBus.connect(at(url, "m1"), "m1", inbox="_INBOX_m1")
-        said = await tenant.jetstream().publish(subjects.inbound("submit", "team-a"), url.encode())
-        assert said.stream == subjects.IN
+        member = await NatsBus.connect(at(url, "m1"), "m1", inbox="_INBOX_m1")
+        async with connected(url, "team-a") as (tenant, _):
+            said = await tenant.jetstream().publish(subjects.inbound("submit", "team-a"), url.encode())
+            assert said.stream == subjects.IN
         await member.publish([Outgoing(url, subjects.cluster("report", "m1"), url.encode())])
         await member.close()
-        await tenant.close()
     for stream in (subjects.IN, subjects.CLUSTERS):
         assert [one.data.decode() async for one in services.history(stream)] == urls
     await services.close()
 
 
 async def test_a_member_is_asked_over_the_bus_from_another_server(urls: list[str]) -> None:
-    hub, beside = await connected(urls[0], "fairway"), await connected(urls[2], "m1")
     heard: list[Any] = []
-    async with simulated() as (cluster, _):
+    async with (
+        connected(urls[0], "fairway") as (hub, _), connected(urls[2], "m1") as (beside, _), simulated() as (cluster, _)
+    ):  # fmt: skip
         member = Serving(cluster, beside, heard.append)
         serving = asyncio.create_task(member.run())
         await member.heard.wait()
@@ -71,8 +62,6 @@ async def test_a_member_is_asked_over_the_bus_from_another_server(urls: list[str
         await remote.close()
         serving.cancel()
         await asyncio.wait([serving])
-    await hub.close()
-    await beside.close()
 
 
 async def test_what_was_kept_without_accounts_is_there_when_its_folder_was_moved(tmp_path: Path) -> None:

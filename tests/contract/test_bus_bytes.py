@@ -18,9 +18,9 @@ from fairway.adapters.nats_headers import Guarded
 from fairway.adapters.nats_readers import Readers
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
 
-# A server lets eight of the largest messages wait for a client, here as in deploy/nats.
+# A server lets eight of the largest messages wait for a client, here as in deploy/nats: a sixth of what is stored.
 PAYLOAD = 256 << 10
-MANY = 160
+MANY = 64
 SUBJECT = "fairway.job.queue.bytes"
 
 

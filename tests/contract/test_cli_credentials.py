@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from credential_door import TOKEN, Door, fleet, opened, run, token_file
+from credential_door import TOKEN, Door, fleet, opened, process, run, token_file
 
 from fairway.app.credential import FOLDER, HUB, SAID, Credential, Place, check_way, origin
 from fairway.app.failure import DENIED, Failure
@@ -27,7 +27,7 @@ def test_the_key_of_the_folders_fleet_goes_to_its_address_and_to_no_other(
     door: Door, other: Door, tmp_path: Path
 ) -> None:
     fleet(tmp_path, door)
-    assert run(tmp_path, "get", "jobs")[0] == 0
+    assert process(tmp_path, "get", "jobs")[0] == 0
     assert run(tmp_path, "get", "jobs", "--url", door.url + "/")[0] == 0
     assert run(tmp_path, "get", "jobs", "--url", other.url)[0] == 0
     assert run(tmp_path, "get", "jobs", FAIRWAY_URL=other.url)[0] == 0

@@ -1,17 +1,13 @@
 """Commands towards what is no gateway, or a hostile one: one plain error that names the address, and an end."""
 
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, build_opener
 
 import pytest
-from credential_door import run
+from credential_door import Handler, Writes, opened, process, run
 
 from fairway.app import exchange
 from fairway.app.batches import Draft, send
@@ -19,27 +15,6 @@ from fairway.app.failure import ERROR, Failure
 from fairway.app.manifests import Document
 
 ROW = {"id": "a", "namespace": "n", "state": "running", "attempt": 1, "submitted_at": 1, "since": 1, "name": "x"}
-Writes = Callable[[BaseHTTPRequestHandler], None]
-
-
-@contextmanager
-def answering(write: Writes, status: int = 200) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status)
-            self.end_headers()
-            with suppress(OSError):
-                write(self)
-
-        do_DELETE = do_GET
-
-        def log_message(self, *about: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def said(value: Any) -> Writes:
@@ -66,42 +41,48 @@ STRANGE: dict[str, tuple[Any, tuple[str, ...]]] = {
 
 @pytest.mark.parametrize(("body", "words"), STRANGE.values(), ids=list(STRANGE))
 def test_a_strange_answer_is_one_plain_error(body: Any, words: tuple[str, ...], tmp_path: Path) -> None:
-    with answering(said(body)) as url:
-        code, text = run(tmp_path, *words, "--url", url)
-    assert (code, url in text, text.count("\n")) == (ERROR, True, 1), text
+    with opened(said(body)) as door:
+        code, text = run(tmp_path, *words, "--url", door.url)
+    assert (code, door.url in text, text.count("\n")) == (ERROR, True, 1), text
     assert "is it Fairway" in text
+
+
+def test_so_it_is_in_a_process_of_its_own(tmp_path: Path) -> None:
+    with opened(said(b"[" * 200_000)) as door:
+        code, text = process(tmp_path, "get", "jobs", "--url", door.url)
+    assert (code, door.url in text, text.count("\n")) == (ERROR, True, 1), text
 
 
 @pytest.mark.parametrize("body", [b"[" * 200_000, b"5", b'{"title": {}}', b'{"title": "x", "reasons": 5}'])
 def test_a_strange_refusal_is_one_plain_error(body: bytes, tmp_path: Path) -> None:
-    with answering(said(body), status=422) as url:
-        code, text = run(tmp_path, "get", "jobs", "--url", url)
+    with opened(said(body), 422) as door:
+        code, text = run(tmp_path, "get", "jobs", "--url", door.url)
     assert (code, text) == (4, "fairway: the gateway answered 422\n")
 
 
 def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "MOST", 1 << 20)
 
-    def forever(door: BaseHTTPRequestHandler) -> None:
+    def forever(door: Handler) -> None:
         while True:
             door.wfile.write(b" " * 65_536)
 
-    with answering(forever) as url, pytest.raises(exchange.TooLarge):
-        exchange.exchange(build_opener(), Request(url))
+    with opened(forever) as opening, pytest.raises(exchange.TooLarge):
+        exchange.exchange(build_opener(), Request(opening.url))
 
 
 @pytest.mark.parametrize("status", [200, 422])
 def test_an_answer_that_drips_is_given_up(status: int) -> None:
-    def drip(door: BaseHTTPRequestHandler) -> None:
+    def drip(door: Handler) -> None:
         for _ in range(200):
             door.wfile.write(b" ")
             door.wfile.flush()
             time.sleep(0.05)
 
     began = time.monotonic()
-    with answering(drip, status) as url:
+    with opened(drip, status) as opening:
         with pytest.raises(TimeoutError):
-            exchange.exchange(build_opener(), Request(url), seconds=0.3)
+            exchange.exchange(build_opener(), Request(opening.url), seconds=0.3)
         assert time.monotonic() - began < 3
 
 
@@ -130,10 +111,10 @@ def test_a_gateway_that_always_says_to_come_again_is_not_asked_for_ever(wait_s: 
 
 
 def test_pages_that_come_round_again_end(tmp_path: Path) -> None:
-    def turns(door: BaseHTTPRequestHandler) -> None:
+    def turns(door: Handler) -> None:
         after = "b" if "continue=a" in door.path else "a"
         door.wfile.write(json.dumps({"items": [ROW], "continue": after}).encode())
 
-    with answering(turns) as url:
-        code, text = run(tmp_path, "get", "jobs", "--url", url)
-    assert (code, url in text, "is it Fairway" in text) == (ERROR, True, True), text
+    with opened(turns) as door:
+        code, text = run(tmp_path, "get", "jobs", "--url", door.url)
+    assert (code, door.url in text, "is it Fairway" in text) == (ERROR, True, True), text

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import logging
+import socket
+import struct
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -18,14 +20,16 @@ from fairway.app.settings import Settings
 
 
 class Door:
-    """One route reads its body, the other says something for ever. `left` is set when a caller was noticed to leave."""
+    """One route reads its body, the other says something for ever. `came` is set when a request has begun, and `left`
+    when its caller was noticed to leave."""
 
     def __init__(self) -> None:
-        self.left = asyncio.Event()
+        self.came, self.left = asyncio.Event(), asyncio.Event()
         routes = [Route("/body", self._body, methods=["POST"]), Route("/stream", self._stream)]
         self.app = Starlette(routes=routes)
 
     async def _body(self, request: Request) -> Response:
+        self.came.set()
         try:
             return Response(await request.body())
         finally:
@@ -33,6 +37,7 @@ class Door:
 
     async def _stream(self, request: Request) -> Response:
         async def lines() -> AsyncIterator[bytes]:
+            self.came.set()
             try:
                 while True:
                     yield b"data: again\n\n" * 1000
@@ -53,9 +58,21 @@ async def serving(door: Door) -> AsyncIterator[int]:
     running = asyncio.create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    await running
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        await running
+
+
+@contextlib.asynccontextmanager
+async def heard(handler: logging.Handler) -> AsyncIterator[None]:
+    log = logging.getLogger("uvicorn.error")
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 @pytest.mark.parametrize(
@@ -73,18 +90,19 @@ async def test_a_dropped_connection_leaves_no_traceback(
     said: bytes, reset: bool, caplog: pytest.LogCaptureFixture, capfd: Any
 ) -> None:
     door = Door()
-    logging.getLogger("uvicorn.error").addHandler(caplog.handler)
-    async with serving(door) as port:
+    async with heard(caplog.handler), serving(door) as port:
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(said)
-        await writer.drain()
-        await asyncio.sleep(0.1)
-        if reset:
-            writer.transport.abort()
-        else:
-            writer.close()
         async with asyncio.timeout(10):
+            await door.came.wait()
+            if reset:
+                # Without it the kernel closes the connection as others do.
+                at_once = struct.pack("ii", 1, 0)
+                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+                writer.transport.abort()
+            else:
+                writer.close()
             await door.left.wait()
-        await asyncio.sleep(0.1)
+    # The server has ended, and with it all that it had to say of the connection.
     told = [record.getMessage() for record in caplog.records] + [text for text in capfd.readouterr() if text]
     assert told == []

@@ -75,7 +75,7 @@ async def test_what_cannot_be_read_arrives_without_data_among_its_neighbours(nat
         assert not any(one.fault for one in (found[0], found[-1]))
         started = time.monotonic()
         past = [one async for one in bus.history("JOBS")]
-        assert (len(past), time.monotonic() - started < 2) == (len(found), True)
+        assert (len(past), time.monotonic() - started < 20) == (len(found), True)
         for one in found:
             assert await bus.fetch("JOBS", one.sequence) in (GOOD, one.data)
 

@@ -115,20 +115,21 @@ async def test_a_hub_that_refuses_to_answer_lets_nobody_in(house: House) -> None
     assert (got.status_code, "deploy/hub/rights.yaml" in got.json()["detail"]) == (503, True)
 
 
-STRANGE = {
-    "an answer of another shape": {"authenticated": "yes", "user": []},
-    "a yes without a user": {"authenticated": True},
-    "a yes with an empty name": {"authenticated": True, "user": {"username": ""}},
-    "the server's word for a stranger": {"authenticated": True, "user": {"username": "system:anonymous"}},
-    "its group of strangers": {"authenticated": True, "user": {"username": "x", "groups": ["system:unauthenticated"]}},
-    "no status": {},
+_STRANGERS = {"username": "x", "groups": ["system:unauthenticated"]}
+STRANGE: dict[str, tuple[dict[str, Any], int]] = {
+    "an answer of another shape": ({"authenticated": "yes", "user": []}, 503),
+    "a yes without a user": ({"authenticated": True}, 401),
+    "a yes with an empty name": ({"authenticated": True, "user": {"username": ""}}, 401),
+    "the server's word for a stranger": ({"authenticated": True, "user": {"username": "system:anonymous"}}, 401),
+    "its group of strangers": ({"authenticated": True, "user": _STRANGERS}, 401),
+    "no status": ({}, 401),
 }
 
 
-@pytest.mark.parametrize("answer", STRANGE.values(), ids=list(STRANGE))
-async def test_an_answer_that_is_no_clear_yes_is_a_no(house: House, answer: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("answer", "want"), STRANGE.values(), ids=list(STRANGE))
+async def test_an_answer_that_is_no_clear_yes_is_a_no(house: House, answer: dict[str, Any], want: int) -> None:
     house.hub.reviews = lambda kind, body: answer
-    assert await status(house, ADMIN) in (401, 503)
+    assert await status(house, ADMIN) == want
 
 
 async def test_a_token_of_another_audience_is_not_good_here(house: House) -> None:
@@ -210,7 +211,7 @@ async def test_a_hub_that_is_busy_with_strangers_still_answers_about_those_it_kn
     await house.clock.advance(61)
     bad = [asyncio.create_task(status(house, f"bad-{n}")) for n in range(50)]
     await asyncio.sleep(0.01)
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(10):
         assert await status(house, ADMIN) == 200
     for one in bad:
         one.cancel()

@@ -99,7 +99,6 @@ async def test_it_answers_to_the_name_under_which_others_reach_it() -> None:
                 hosts.check(request)
 
 
-
 def test_a_gateway_that_could_not_tell_who_comes_does_not_start(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"FAIRWAY_HUB_KUBECONFIG.*FAIRWAY_HTTP_KEY_FILE"):
         callers_known(Settings())

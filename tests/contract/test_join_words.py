@@ -8,20 +8,17 @@ from typing import Any
 
 import pytest
 import yaml
+from commands import command
 
 Json = dict[str, Any]
 RIGHTS = Path(__file__).parents[2] / "deploy" / "member" / "rights.yaml"
 
 
-def fairway(*args: str) -> subprocess.CompletedProcess[str]:
-    more = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "fairway.app.cli", *args]
-    return subprocess.run(command, capture_output=True, text=True, env=more, check=False)
-
-
 def test_a_dry_run_prints_the_rights_that_are_kept_in_deploy() -> None:
     """After a change of the kinds: `fairway join x --dry-run > deploy/member/rights.yaml`."""
-    done = fairway("join", "anything", "--dry-run")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1"}
+    line = [sys.executable, "-m", "fairway.app.cli", "join", "anything", "--dry-run"]
+    done = subprocess.run(line, capture_output=True, text=True, env=env, check=False)
     assert (done.returncode, done.stdout) == (0, RIGHTS.read_text())
 
 
@@ -34,7 +31,7 @@ def test_a_dry_run_prints_the_rights_that_are_kept_in_deploy() -> None:
     ],
 )
 def test_the_policy_of_a_member_allows_no_level_above_the_one_that_was_said(level: str, allowed: list[str]) -> None:
-    done = fairway("join", "anything", "--dry-run", *(("--max-pod-security", level) if level else ()))
+    done = command("join", "anything", "--dry-run", *(("--max-pod-security", level) if level else ()))
     found = {one["metadata"]["name"]: one for one in yaml.safe_load_all(done.stdout) if one["kind"].endswith("Policy")}
     rules = found["fairway-member-namespaces"]["spec"]["validations"]
     assert [one for one in rules if f"in {allowed}" in one["expression"]] != []
@@ -71,8 +68,8 @@ def test_an_administrators_kubeconfig_with_this_is_refused_with_what_to_do(
 ) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text(yaml.safe_dump(config(user, cluster)))
-    done = fairway("join", "north", "--kubeconfig", str(path), "--hub-kubeconfig", str(path))
-    assert done.returncode == 4
+    done = command("join", "north", "--kubeconfig", str(path), "--hub-kubeconfig", str(path))
+    assert done.exit_code == 4
     assert cause in done.stderr and remedy in done.stderr
 
 
@@ -101,6 +98,6 @@ def test_an_administrators_kubeconfig_with_this_is_refused_with_what_to_do(
     ],
 )  # fmt: skip
 def test_words_that_make_no_sense_are_refused_by_name(args: tuple[str, ...], says: str) -> None:
-    done = fairway("join", *args)
-    assert done.returncode == 2
+    done = command("join", *args)
+    assert done.exit_code == 2
     assert says in done.stderr

@@ -1,8 +1,7 @@
-"""Plain kubectl works against a simulated hub and member. Skipped where no kubectl is installed."""
+"""Plain kubectl works against a simulated hub and member."""
 
 import asyncio
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,21 +9,17 @@ from kubesim_support import GPU_NODE, PATIENCE, FixedClock, torch
 
 from fairway.kubesim import KubeSim, NodeGroup
 
-KUBECTL = shutil.which("kubectl")
-pytestmark = pytest.mark.skipif(KUBECTL is None, reason="kubectl is not on PATH")
-
 
 class Kubectl:
-    def __init__(self, folder: Path, config: dict[str, object]) -> None:
-        self._folder = folder
+    def __init__(self, program: Path, folder: Path, config: dict[str, object]) -> None:
+        self._program, self._folder = program, folder
         self._config = folder / "config"
         self._config.write_text(json.dumps(config))
 
     async def __call__(self, *words: str) -> tuple[int, str]:
         """(exit code, standard output and error). HOME is the test's, so nobody's own configuration is read."""
-        assert KUBECTL
         process = await asyncio.create_subprocess_exec(
-            KUBECTL, "--kubeconfig", str(self._config), "--cache-dir", str(self._folder / "cache"), *words,
+            str(self._program), "--kubeconfig", str(self._config), "--cache-dir", str(self._folder / "cache"), *words,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, stdin=asyncio.subprocess.DEVNULL,
             env={"HOME": str(self._folder), "PATH": "/usr/bin:/bin"},
         )  # fmt: skip
@@ -34,10 +29,10 @@ class Kubectl:
 
 
 @pytest.mark.parametrize("controllers", [pytest.param(False, id="a hub"), pytest.param(True, id="a member")])
-async def test_kubectl_applies_reads_changes_and_deletes(controllers: bool, tmp_path: Path) -> None:
+async def test_kubectl_applies_reads_changes_and_deletes(controllers: bool, kubectl: Path, tmp_path: Path) -> None:
     sim = KubeSim(FixedClock())
     await sim.start_cluster("one", nodes=[NodeGroup(2, "gpu", GPU_NODE)], controllers=controllers)
-    kubectl = Kubectl(tmp_path, sim.kubeconfig("one"))
+    run = Kubectl(kubectl, tmp_path, sim.kubeconfig("one"))
     manifest = tmp_path / "job.json"
     manifest.write_text(json.dumps(torch(run_for="100ms")))
     labelled = '{"metadata":{"labels":{"l":"m"}}}'
@@ -59,7 +54,7 @@ async def test_kubectl_applies_reads_changes_and_deletes(controllers: bool, tmp_
     steps.append((("-n", "team-a", "delete", "pytorchjob", "a"), "deleted"))
     try:
         for words, want in steps:
-            code, told = await kubectl(*words)
+            code, told = await run(*words)
             assert want in told, (words, told)
             assert code == (1 if want == "NotFound" else 0)
     finally:

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import shutil
 import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -218,7 +217,6 @@ async def test_without_identities_nobody_is_asked() -> None:
         await sim.stop()
 
 
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not on PATH")
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
@@ -229,13 +227,13 @@ async def test_without_identities_nobody_is_asked() -> None:
         pytest.param(("get", "pytorchjobs", "-A"), 1, "cannot list resource", id="everybody's list"),
     ],
 )
-async def test_kubectl_asks_it(words: tuple[str, ...], code: int, says: str, tmp_path: Path) -> None:
+async def test_kubectl_asks_it(words: tuple[str, ...], code: int, says: str, kubectl: Path, tmp_path: Path) -> None:
     async with asking() as (sim, _):
         config = sim.kubeconfig("hub")
         config["users"][0]["user"] = {"token": "token-of-team-a"}
         (tmp_path / "config").write_text(json.dumps(config))
         process = await asyncio.create_subprocess_exec(
-            "kubectl", "--kubeconfig", str(tmp_path / "config"), "--cache-dir", str(tmp_path), *words,
+            str(kubectl), "--kubeconfig", str(tmp_path / "config"), "--cache-dir", str(tmp_path), *words,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, stdin=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
         said, _ = await asyncio.wait_for(process.communicate(), 60)

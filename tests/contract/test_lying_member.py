@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,7 +13,6 @@ from nats.aio.msg import Msg
 from test_watcher_eyes import KEY, KIND, Box
 
 from fairway.adapters import remote_wire as rw
-from fairway.adapters.embedded import nats_server
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.memory_cluster import MemoryCluster
@@ -58,12 +56,10 @@ async def test_the_watcher_passes_over_what_has_not_the_form_of_an_object(manife
 
 
 @pytest.fixture
-async def client(tmp_path: Path) -> AsyncIterator[Client]:
-    server = await nats_server(tmp_path / "nats", max_payload=1 << 20)
-    client = await nats.connect(server.url)
+async def client(nats_url: str) -> AsyncIterator[Client]:
+    client = await nats.connect(nats_url)
     yield client
     await client.close()
-    await server.stop()
 
 
 class Liar:

@@ -1,22 +1,20 @@
-"""A member in pull mode keeps every promise of the cluster port: the same tests, with the bus in between."""
+"""A member in pull mode keeps every promise of the cluster port: the same tests, with the bus in between. It takes no
+message above 1 MiB, as NATS does by default."""
 
 import asyncio
 import random
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from pathlib import Path
 from typing import Any, cast
 
-import nats
 import pytest
-from bus_users import rules
+from bus_users import connected
 from houses import House, Simulated
 from nats.aio.client import Client
 from simulated import JOB, OURS, config_map, job, names, simulated, synced, until
 from test_cluster_port import *  # noqa: F403 - pytest collects them here again, with the house below
 
-from fairway.adapters.embedded import nats_server
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.remote_serve import Serving
@@ -25,44 +23,32 @@ from fairway.runtime.ports import Unreachable
 Json = dict[str, Any]
 
 
-@pytest.fixture
-async def url(tmp_path: Path) -> AsyncIterator[str]:
-    """A bus that takes no message above 1 MiB, as NATS does by default, with an account for m1."""
-    server = await nats_server(tmp_path / "nats", max_payload=1 << 20, more=rules("m1"))
-    yield server.url
-    await server.stop()
-
-
-async def connected(url: str, user: str) -> Client:
-    return await nats.connect(url.replace("://", f"://{user}:secret@"), inbox_prefix=f"_INBOX_{user}")
-
-
 @asynccontextmanager
-async def served(url: str, cluster: KubernetesCluster, facts: list[Any]) -> AsyncIterator[asyncio.Task[None]]:
+async def served(where: str, cluster: KubernetesCluster, facts: list[Any]) -> AsyncIterator[asyncio.Task[None]]:
     """The process beside the member."""
-    client = await connected(url, "m1")
-    member = Serving(cluster, client, facts.append)
-    serving = asyncio.create_task(member.run())
-    await member.heard.wait()
-    await client.flush()
-    try:
-        yield serving
-    finally:
-        serving.cancel()
-        await asyncio.wait([serving])
-        await client.close()
+    async with connected(where, "m1") as (client, refused):
+        member = Serving(cluster, client, facts.append)
+        serving = asyncio.create_task(member.run())
+        await member.heard.wait()
+        await client.flush()
+        try:
+            yield serving
+        finally:
+            serving.cancel()
+            await asyncio.wait([serving])
+    assert refused == []
 
 
 @pytest.fixture
-async def hub(url: str) -> AsyncIterator[Client]:
-    client = await connected(url, "fairway")
-    yield client
-    await client.close()
+async def hub(where: str) -> AsyncIterator[Client]:
+    async with connected(where, "fairway") as (client, _):
+        assert client.max_payload == 1 << 20
+        yield client
 
 
 @pytest.fixture
-async def house(url: str, hub: Client) -> AsyncIterator[House]:
-    async with simulated() as (cluster, inside), served(url, cluster, []):
+async def house(where: str, hub: Client) -> AsyncIterator[House]:
+    async with simulated() as (cluster, inside), served(where, cluster, []):
         remote = await RemoteCluster.open("m1", hub)
         yield Simulated(remote, inside)
         await remote.close()
@@ -96,9 +82,9 @@ class Hanging:
         return await asyncio.get_running_loop().create_future()
 
 
-async def test_who_waits_for_a_process_that_was_killed_is_told_within_seconds(url: str, hub: Client) -> None:
+async def test_who_waits_for_a_process_that_was_killed_is_told_within_seconds(where: str, hub: Client) -> None:
     remote, hanging = await RemoteCluster.open("m1", hub), Hanging()
-    async with served(url, cast(KubernetesCluster, hanging), []):
+    async with served(where, cast(KubernetesCluster, hanging), []):
         asking = asyncio.create_task(remote.served())
         await hanging.asked.wait()
     async with asyncio.timeout(10):
@@ -108,17 +94,17 @@ async def test_who_waits_for_a_process_that_was_killed_is_told_within_seconds(ur
 
 
 async def test_a_watch_goes_on_when_the_other_side_is_another_process_and_tells_what_vanished(
-    url: str, hub: Client
+    where: str, hub: Client
 ) -> None:
     async with simulated() as (cluster, _):
         remote = await RemoteCluster.open("m1", hub)
         for name in ("stays", "goes"):
             await cluster.create("ConfigMap.v1", config_map("team", name, OURS))
         async with aclosing(remote.watch("ConfigMap.v1")) as changes:
-            async with served(url, cluster, []):
+            async with served(where, cluster, []):
                 assert names(await until(changes, synced)) == ["+goes", "+stays"]
             await cluster.drop("ConfigMap.v1", "team", "goes")
-            async with served(url, cluster, []):
+            async with served(where, cluster, []):
                 told = await until(changes, synced)
                 assert names(told) == ["+stays", "-goes"]
                 assert told[-2].manifest["metadata"]["labels"] == OURS
@@ -127,9 +113,9 @@ async def test_a_watch_goes_on_when_the_other_side_is_another_process_and_tells_
         await remote.close()
 
 
-async def test_what_was_said_of_the_cluster_reaches_the_agent_beside_it(url: str, hub: Client) -> None:
+async def test_what_was_said_of_the_cluster_reaches_the_agent_beside_it(where: str, hub: Client) -> None:
     heard: list[Any] = []
-    async with simulated() as (cluster, _), served(url, cluster, heard):
+    async with simulated() as (cluster, _), served(where, cluster, heard):
         remote = await RemoteCluster.open("m1", hub)
         await remote.inform({"labels": {"gpu": "a100"}})
         await remote.close()

@@ -1,124 +1,156 @@
-"""Many jobs are one request, and so are questions about them: a caller may ask so much a second only."""
+"""`fairway submit` of many documents: few requests, as a caller may ask so much a second only; an answer for each
+document; and no job twice. Against the door itself, and against gateways of before, which take one job at a time."""
 
+import asyncio
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
+from credential_door import Handler, opened
+from door_house import ADMIN, TENANT_A, bearer, job
+from test_http_limits import Server, serving
 
+from fairway.app import sending
+from fairway.app.batches import PATH, drafts, send
 from fairway.app.client import Api
-from fairway.app.manifests import read_all
-from fairway.app.sending import send
+from fairway.app.entries import Entry
+from fairway.app.manifests import Document, read_all
+from fairway.domain.limits import Limits
+from fairway.gateway.callers.pace import HttpLimits
 
-PODS = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
-
-
+LIMITS = HttpLimits(rate=20)
 OWN = {"namespace": "team-a", "client": "c"}
 ROW = {"namespace": "team-a", "attempt": 1, "submitted_at": 1, "since": 1}
 
 
-class Gateway(ThreadingHTTPServer):
-    """Accepts every job but those called `bad`; each has succeeded when it is asked for the second time. `knows`:
-    whether it takes several in one request. `heard` are verbs and paths."""
+class Gateway:
+    """Accepts every job; each has succeeded when it is asked for the second time. `knows`: whether it takes several in
+    one request. `heard` are verbs and paths."""
 
     def __init__(self, knows: bool) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.knows, self.heard, self.looks = knows, [], 0
+        self.knows, self.looks = knows, 0
+        self.heard: list[str] = []
         self.sizes: list[int] = []
 
+    def __call__(self, door: Handler) -> None:
+        url = urlsplit(door.path)
+        path = url.path.replace("%3A", ":")
+        self.heard.append(f"{door.command} {path}")
+        if door.command == "GET":
+            status, said = 200, self._looked(path, url.query)
+        else:
+            status, said = self._taken(path, json.loads(door.rfile.read(int(door.headers["Content-Length"]))))
+        door.head(status, {})
+        door.wfile.write(json.dumps(said).encode())
 
-class Handler(BaseHTTPRequestHandler):
-    server: Gateway
-
-    def do_POST(self) -> None:
-        path = unquote(urlsplit(self.path).path)
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.heard.append(f"POST {path}")
+    def _taken(self, path: str, body: Any) -> tuple[int, Any]:
         if path == "/v1/jobs":
-            return self._say(202, {"job": body["manifest"]["metadata"]["name"], **OWN})
-        if not self.server.knows:
-            return self._say(405, {"title": "POST is not served here"})
-        self.server.sizes.append(len(body["jobs"]))
-        return self._say(200, {"items": [self._item(one["manifest"]["metadata"]["name"]) for one in body["jobs"]]})
+            return 202, {"job": body["manifest"]["metadata"]["name"], **OWN}
+        if not self.knows:
+            return 405, {"title": "POST is not served here"}
+        names = [one["manifest"]["metadata"]["name"] for one in body["jobs"]]
+        self.sizes.append(len(names))
+        return 200, {"items": [{"status": 202, "accepted": {"job": name, **OWN}} for name in names]}
 
-    def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        self.server.heard.append(f"GET {url.path}")
-        self.server.looks += 1
-        state = "succeeded" if self.server.looks > 1 else "queued"
-        if url.path != "/v1/jobs":
-            return self._say(200, {"id": "a", "state": "succeeded", "attempt": 1, "cluster": "north"})
-        names = parse_qs(url.query)["id"][0].split(",")
-        return self._say(200, {"items": [{"id": name, "state": state, **ROW} for name in names]})
-
-    def _item(self, name: str) -> dict[str, Any]:
-        if name != "bad":
-            return {"status": 202, "accepted": {"job": name, **OWN}}
-        return {
-            "status": 403,
-            "problem": {"title": "ann may not", "status": 403, "detail": "ask for it", "code": "Forbidden"},
-        }
-
-    def _say(self, status: int, body: Any) -> None:
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(json.dumps(body).encode())
-
-    def log_message(self, *about: Any) -> None:
-        pass
-
-
-@contextmanager
-def serving(knows: bool) -> Iterator[Gateway]:
-    with Gateway(knows) as found:
-        threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        yield found
-        found.shutdown()
+    def _looked(self, path: str, query: str) -> Any:
+        self.looks += 1
+        state = "succeeded" if self.looks > 1 else "queued"
+        if path != "/v1/jobs":
+            return {"id": "a", "state": "succeeded", "attempt": 1, "cluster": "north"}
+        return {"items": [{"id": name, "state": state, **ROW} for name in parse_qs(query)["id"][0].split(",")]}
 
 
 @pytest.fixture(params=[True, False], ids=["a gateway that takes many", "one that does not"])
-def gateway(request: pytest.FixtureRequest) -> Iterator[Gateway]:
-    with serving(request.param) as found:
-        yield found
+def gateway(request: pytest.FixtureRequest) -> Gateway:
+    return Gateway(request.param)
 
 
-def sent(gateway: Gateway, folder: Path, names: list[str], wait: bool = False) -> tuple[list[Any], int]:
-    def job(name: str) -> dict[str, Any]:
-        meta = {"name": name, "namespace": "a"}
-        return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {"template": {"spec": PODS}}}
-
+def told(gateway: Gateway, folder: Path, names: list[str], wait: bool = False) -> tuple[list[Any], int]:
     file = folder / "jobs.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [job(name) for name in names]}))
-    return send(read_all([str(file)]), Api(f"http://127.0.0.1:{gateway.server_port}"), wait, "")
+    with opened(gateway, None) as door:
+        return sending.send(read_all([str(file)]), Api(door.url), wait, "")
 
 
 def test_every_job_has_its_answer_in_its_place(gateway: Gateway, tmp_path: Path) -> None:
     names = [f"job-{number}" for number in range(230)]
-    entries, _ = sent(gateway, tmp_path, names)
+    entries, _ = told(gateway, tmp_path, names)
     assert [(one.job, one.accepted) for one in entries] == [(name, True) for name in names]
     assert gateway.sizes == ([100, 100, 30] if gateway.knows else [])
     assert gateway.heard.count("POST /v1/jobs") == (0 if gateway.knows else 230)
 
 
-def test_one_that_is_refused_is_said_and_the_others_are_accepted(tmp_path: Path) -> None:
-    with serving(knows=True) as gateway:
-        entries, _ = sent(gateway, tmp_path, ["first", "bad", "last"])
-    assert [one.accepted for one in entries] == [True, False, True]
-    (reason,) = entries[1].reasons
-    assert (reason.code, reason.text, reason.remedy) == ("Forbidden", "ann may not", "ask for it")
-
-
 def test_those_that_wait_are_asked_for_together(gateway: Gateway, tmp_path: Path) -> None:
-    entries, code = sent(gateway, tmp_path, [f"job-{number}" for number in range(20)], wait=True)
+    entries, code = told(gateway, tmp_path, [f"job-{number}" for number in range(20)], wait=True)
     assert code == 0 and {one.state for one in entries} == {"succeeded"}
     assert gateway.heard.count("GET /v1/jobs") <= 2
 
 
 def test_one_job_is_sent_as_one_job(gateway: Gateway, tmp_path: Path) -> None:
-    sent(gateway, tmp_path, ["alone"])
+    told(gateway, tmp_path, ["alone"])
     assert gateway.heard == ["POST /v1/jobs"]
+
+
+class Client:
+    """What the command has of the gateway; `asked` are its requests."""
+
+    def __init__(self, door: Server, token: str) -> None:
+        self.http = httpx.Client(base_url=f"http://127.0.0.1:{door.port}", headers=bearer(token), trust_env=False)
+        self.asked: list[int] = []
+
+    def post(self, path: str, body: Any, **query: str) -> Any:
+        assert path == PATH
+        self.asked.append(len(body["jobs"]))
+        # Nobody admits anything here.
+        return self.http.post(path, json=body).raise_for_status().json()
+
+
+async def sent(door: Server, token: str, *manifests: Any) -> tuple[list[Entry], list[int]]:
+    """What is waited for passes at once."""
+    client, loop = Client(door, token), asyncio.get_running_loop()
+
+    def wait(seconds: float) -> None:
+        asyncio.run_coroutine_threadsafe(door.house.clock.advance(seconds), loop).result(5)
+
+    ready = drafts([(Document("f.yaml", one), []) for one in manifests])
+    try:
+        return await asyncio.to_thread(send, client, ready, wait), client.asked
+    finally:
+        client.http.close()
+
+
+async def test_two_hundred_and_fifty_jobs_are_three_requests() -> None:
+    async with serving(LIMITS) as door:
+        entries, asked = await sent(door, ADMIN, *(job(f"j{n}") for n in range(250)))
+        assert asked == [100, 100, 50]
+        assert [one.name for one in entries] == [f"j{n}" for n in range(250)]
+        assert all(one.accepted for one in entries)
+        assert [one.job for one in await door.house.submitted()] == [one.job for one in entries]
+
+
+async def test_large_jobs_are_sent_in_smaller_pieces() -> None:
+    async with serving(LIMITS) as door:
+        large = [job(f"j{n}", annotations={"note": "x" * 200_000}) for n in range(9)]
+        entries, asked = await sent(door, ADMIN, *large)
+        assert (sum(asked), max(asked) < 9, all(one.accepted for one in entries)) == (9, True, True)
+
+
+async def test_each_document_has_its_own_answer() -> None:
+    async with serving(LIMITS) as door:
+        entries, _ = await sent(door, TENANT_A, job("a"), job("b", namespace="team-b"), job("c"))
+        assert [one.accepted for one in entries] == [True, False, True]
+        (why,) = entries[1].reasons
+        assert (why.code, "create jobs.batch in namespace team-b" in why.text) == ("Forbidden", True)
+        assert why.remedy
+
+
+async def test_what_comes_faster_than_its_tenant_may_is_sent_again_until_it_is_in() -> None:
+    async with serving(LIMITS) as door:
+        door.house.catalog.limits = {"team-a": Limits(rate=4)}
+        entries, asked = await sent(door, ADMIN, *(job(f"j{n}") for n in range(10)))
+        assert all(one.accepted for one in entries)
+        assert asked == [10, 6, 2]
+        assert len(await door.house.submitted()) == 10

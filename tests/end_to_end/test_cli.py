@@ -11,6 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
+from commands import command
 from typer.testing import CliRunner, Result
 
 from fairway.app.cli import app
@@ -219,10 +220,8 @@ def test_a_second_fleet_in_the_same_folder_says_so(fleet: Path) -> None:
 def test_a_gateway_that_would_not_ask_who_comes_does_not_start(
     words: tuple[str, ...], settings: dict[str, str], says: str
 ) -> None:
-    line = [*FAIRWAY, "run", "gateway", *words]
-    there = {**environment(), **settings}
-    refused = subprocess.run(line, check=False, env=there, capture_output=True, text=True, timeout=60)
-    assert (refused.returncode, says in refused.stderr) == (2, True), refused.stderr
+    refused = command("run", "gateway", *words, **settings)
+    assert (refused.exit_code, says in refused.stderr) == (2, True), refused.stderr
 
 
 def test_the_store_is_what_the_record_says_and_no_rule_was_broken() -> None:

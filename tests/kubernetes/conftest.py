@@ -17,10 +17,13 @@ from pathlib import Path
 
 import psutil
 import pytest
-from dealing import Dealing, turn
 from fleet import KINDS, Api, RealFleet, environment, in_namespace
 from own import Own
-from xdist.remote import Producer
+from own_hub import define
+from settings_house import TENANT
+
+from dealing import turn
+from fairway.kubereal.plane import Spec
 
 HERE = Path(__file__).parent
 _START_S = 180.0
@@ -29,16 +32,12 @@ _numbers = count()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """In the order in which they are begun: a long test that is begun last keeps one worker alone."""
-    items.sort(key=lambda item: turn(item.path.stem))
+    items.sort(key=lambda item: turn(item.path))
     for item in items:
         # A connection to a server that was killed is let go of when it is collected, which asyncio warns of in whatever
         # test runs by then.
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Dealing:
-    return Dealing(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +70,17 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
     servers = Own(tmp_path_factory.mktemp("own"))
     yield servers
     servers.stop()
+
+
+@pytest.fixture(scope="session")
+def settings_hub(own: Own) -> Api:
+    """An API server with Fairway's definitions alone, for tests that would disturb others."""
+    own.do(own.begun(Spec("settings")))
+    hub = own.api("settings")
+    define(hub)
+    for namespace in (TENANT, "kube-queue"):
+        hub.create("v1/namespaces", {"metadata": {"name": namespace}})
+    return hub
 
 
 def _clear(hub: Api, tenant: str) -> None:

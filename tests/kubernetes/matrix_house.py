@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import msgspec
 import nats
+import rbac
 import yaml
 from bus_users import rules
 from fleet import Api, until
@@ -25,7 +26,6 @@ from fairway.kubereal.plane import Spec
 
 Json = dict[str, Any]
 DEPLOY = Path(__file__).parents[2] / "deploy" / "hub"
-RBAC = "rbac.authorization.k8s.io"
 NAME = "matrix"
 # Whoever comes to the hub and to HTTP: the namespace of their service account, its name, what their token for HTTP was
 # made for, and their ClusterRoles, each in a namespace or (without one) in all. Two come otherwise: the administrator
@@ -50,20 +50,8 @@ def _account(role: str) -> list[Json]:
     meta = {"name": name, "namespace": home}
     made: list[Json] = [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta}]
     for cluster_role, namespace in roles:
-        place = {"namespace": namespace} if namespace else {}
-        made.append({
-            "apiVersion": f"{RBAC}/v1", "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
-            "metadata": {"name": f"{role}-{cluster_role}", **place},
-            "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": cluster_role},
-            "subjects": [{"kind": "ServiceAccount", **meta}],
-        })  # fmt: skip
+        made.append(rbac.binding(f"{role}-{cluster_role}", cluster_role, (home, name), namespace))
     return made
-
-
-def _token(hub: Api, namespace: str, account: str, audiences: tuple[str, ...] = ()) -> str:
-    spec = {"expirationSeconds": 3_600, **({"audiences": list(audiences)} if audiences else {})}
-    path = f"v1/namespaces/{namespace}/serviceaccounts/{account}/token"
-    return str(hub.create(path, {"spec": spec})["status"]["token"])
 
 
 def _hub(own: Own) -> Api:
@@ -80,7 +68,7 @@ def _hub(own: Own) -> Api:
     hub.apply(*made, *(one for role in ACCOUNTS for one in _account(role)))
 
     def gathered(name: str, part: str) -> bool:
-        return part in str((hub.get(f"{RBAC}/v1/clusterroles/{name}") or {}).get("rules"))
+        return part in str((hub.get(f"{rbac.RULES}/clusterroles/{name}") or {}).get("rules"))
 
     for name in ("fairway-tenant", "fairway-operator", "view"):
         until(lambda name=name: gathered(name, "fairway.io"), f"{name} has rules")
@@ -97,8 +85,8 @@ class House:
         admin = self.hub.http.headers["Authorization"].removeprefix("Bearer ")
         self.tokens = {door: {"admin": admin, "nobody": ""} for door in ("http", "hub")}
         for role, (home, name, audiences, _) in ACCOUNTS.items():
-            self.tokens["http"][role] = _token(self.hub, home, name, audiences)
-            self.tokens["hub"][role] = _token(self.hub, home, name)
+            self.tokens["http"][role] = rbac.token(self.hub, home, name, audiences)
+            self.tokens["hub"][role] = rbac.token(self.hub, home, name)
         self.known = {"Authorization": f"Bearer {admin}"}
         self.heard: list[tuple[str, bytes]] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -127,7 +115,7 @@ class House:
 
     def _environment(self) -> dict[str, str]:
         config = yaml.safe_load(self.hub.kubeconfig.read_text())
-        config["users"][0]["user"] = {"token": _token(self.hub, "fairway-system", "fairway")}
+        config["users"][0]["user"] = {"token": rbac.token(self.hub, "fairway-system", "fairway")}
         path = self._folder / "hub.kubeconfig"
         path.write_bytes(msgspec.json.encode(config))
         return {

@@ -1,34 +1,10 @@
-"""A hub of one's own: an API server with Fairway's definitions alone, for tests that would disturb others."""
-
-import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+"""Fairway's definitions on a hub, and where objects of their kinds are."""
 
 from fleet import Api, until
 
-from fairway.kubereal.build import tools
-from fairway.kubereal.plane import Planes, Spec
 from fairway.workloads.crds import definitions
 
 CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
-
-
-@contextmanager
-def own_hub(dir: Path) -> Iterator[Api]:
-    """Ready in about five seconds, and ended however the block ends."""
-    # A loop factory of our own keeps asyncio.Runner from touching the loop that pytest-asyncio set.
-    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-        planes = Planes(dir, tools())
-        try:
-            runner.run(planes.start([Spec("hub")]))
-            api = Api("hub", planes["hub"].kubeconfig)
-            try:
-                yield api
-            finally:
-                api.http.close()
-        finally:
-            runner.run(planes.stop())
 
 
 def define(hub: Api, only: str = "") -> None:

@@ -22,6 +22,24 @@ _OF_MANY = ("list", "watch", "deletecollection")
 _EVERYBODYS = {("authorization.k8s.io", "create"), ("authentication.k8s.io", "create")}
 
 
+def token(hub: Api, namespace: str, account: str, audiences: tuple[str, ...] = ()) -> str:
+    """One for an hour, of this service account."""
+    spec = {"expirationSeconds": 3_600, **({"audiences": list(audiences)} if audiences else {})}
+    path = f"v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+    return str(hub.create(path, {"spec": spec})["status"]["token"])
+
+
+def binding(name: str, cluster_role: str, account: tuple[str, str], namespace: str = "") -> Json:
+    """Of the account, by its namespace and name: in a namespace, or in all."""
+    group, home = RULES.partition("/")[0], {"namespace": namespace} if namespace else {}
+    return {
+        "apiVersion": RULES, "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
+        "metadata": {"name": name, **home},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": cluster_role},
+        "subjects": [{"kind": "ServiceAccount", "namespace": account[0], "name": account[1]}],
+    }  # fmt: skip
+
+
 class Right(NamedTuple):
     """`resource` with its part, such as pods/status; without `name` of every object, without `namespace` anywhere."""
 

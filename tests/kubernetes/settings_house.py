@@ -26,6 +26,7 @@ Json = dict[str, Any]
 T = TypeVar("T")
 TENANT = "team-a"
 JOBS = "batch/v1/jobs"
+ALLOW = "fairway.io/allow-namespaces"
 _PATIENCE_S = 60
 _APPLY = "application/apply-patch+yaml"  # JSON is YAML
 QUICK = Pace(first=0.05, most=0.2, absent=0.2)
@@ -124,6 +125,37 @@ async def opened(hub: Api, **sizes: tuple[int, ...]) -> AsyncIterator[House]:
             await asyncio.gather(*tasks, return_exceptions=True)
             await cluster.close()
             clear(hub)
+
+
+def policy(name: str, *clusters: str, **more: Any) -> Json:
+    """For the job of its name, in these clusters; `more` of its metadata."""
+    selectors = [{"apiVersion": "batch/v1", "kind": "Job", "name": name}]
+    placement = {"clusterAffinity": {"clusterNames": list(clusters)}} if clusters else {}
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+        "metadata": {"name": name, "namespace": TENANT, **more},
+        "spec": {"resourceSelectors": selectors, "placement": placement},
+    }  # fmt: skip
+
+
+def quota_tree(root: Json, name: str = "tree", namespace: str = "kube-system") -> Json:
+    return {
+        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree",
+        "metadata": {"name": name, "namespace": namespace}, "spec": {"root": {"name": "root", **root}},
+    }  # fmt: skip
+
+
+def queue(how: str = "", allows: str = TENANT, namespace: str = "kube-queue") -> Json:
+    return {
+        "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue",
+        "metadata": {"name": "gold", "namespace": namespace, "annotations": {ALLOW: allows} if allows else {}},
+        "spec": {"queuePolicy": how} if how else {},
+    }  # fmt: skip
+
+
+def profile(**spec: Any) -> Json:
+    head = {"apiVersion": "fairway.io/v1alpha1", "kind": "TenantProfile", "metadata": {"name": "a"}}
+    return {**head, "spec": {"namespaces": [TENANT], **spec}}
 
 
 def collection_of(manifest: Json) -> str:

@@ -1,5 +1,6 @@
 """Identities of a file mean the same on a simulated hub and on a real API server: who comes, and who may do what."""
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from typing import Any
@@ -7,13 +8,13 @@ from typing import Any
 import aiohttp
 import pytest
 import pytest_asyncio
+from own import Own
 
 from fairway.adapters.system import SystemClock
 from fairway.app.identities import administrator, tenant
 from fairway.kubereal.accounts import rights
 from fairway.kubereal.admin import admin
-from fairway.kubereal.build import tools
-from fairway.kubereal.plane import Spec, planes
+from fairway.kubereal.plane import Spec
 from fairway.kubesim import KubeSim
 from fairway.kubesim.identities import AUDIENCE, MASTERS
 
@@ -43,23 +44,21 @@ class Two:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def two(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Two]:
-    folder = tmp_path_factory.mktemp("accounts")
+async def two(own: Own) -> AsyncIterator[Two]:
     sim = KubeSim(SystemClock())
-    async with planes(folder, [Spec("hub", identities=KNOWN)], tools(("kube",))) as found:
-        plane = found["hub"]
-        async with admin(plane) as hands:
-            await hands.apply(rights(KNOWN))
-        sim.admit("hub", KNOWN)
-        await sim.start_cluster("hub", controllers=False)
-        real, simulated = plane.certificate(), sim.clusters["hub"].certificate
-        trusts = [ssl.create_default_context(cadata=one.decode()) for one in (real, simulated)]
-        ways = [aiohttp.TCPConnector(ssl=trust) for trust in trusts]
-        async with (
-            aiohttp.ClientSession(plane.url, connector=ways[0]) as first,
-            aiohttp.ClientSession(sim.clusters["hub"].url, connector=ways[1]) as second,
-        ):
-            yield Two(first, second)
+    plane = await asyncio.to_thread(own.do, own.begun(Spec("accounts", identities=KNOWN)))
+    async with admin(plane) as hands:
+        await hands.apply(rights(KNOWN))
+    sim.admit("hub", KNOWN)
+    await sim.start_cluster("hub", controllers=False)
+    real, simulated = plane.certificate(), sim.clusters["hub"].certificate
+    trusts = [ssl.create_default_context(cadata=one.decode()) for one in (real, simulated)]
+    ways = [aiohttp.TCPConnector(ssl=trust) for trust in trusts]
+    async with (
+        aiohttp.ClientSession(plane.url, connector=ways[0]) as first,
+        aiohttp.ClientSession(sim.clusters["hub"].url, connector=ways[1]) as second,
+    ):
+        yield Two(first, second)
     await sim.stop()
 
 
@@ -95,7 +94,6 @@ async def test_a_request_gets_the_same_answer(two: Two, asked: tuple[Any, ...], 
         # A real server says who holds which role, too; we have none by name.
         assert simulated[1]["message"] == real[1]["message"].partition(": RBAC:")[0]
         assert (simulated[1].get("details") or {}) == (real[1].get("details") or {})
-
 
 
 def _access(who: str, verb: str, resource: str, namespace: str = "", group: str = "batch") -> Any:

@@ -5,7 +5,6 @@ The gateway asks with Fairway's own account and no other rights than those of de
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -13,13 +12,13 @@ import yaml
 from door_house import House, job, opened, row
 from fleet import Api, until
 from own import Own
+from rbac import RULES, binding, token
 from test_http_callers import ASKED, ROLES, A, B, ask
 
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.runtime.cluster_port import Cluster
 
 DEPLOY = Path(__file__).parents[2] / "deploy" / "hub"
-RBAC = "rbac.authorization.k8s.io"
 # Role: its namespace and service account, what its token was made for, and the ClusterRoles that it has: in team-a or
 # team-b, or (without a namespace) everywhere.
 PEOPLE = {
@@ -31,25 +30,6 @@ PEOPLE = {
 }
 
 
-def binding(role: str, namespace: str, cluster_role: str) -> dict[str, Any]:
-    home, account, _, _ = PEOPLE[role]
-    kind = "RoleBinding" if namespace else "ClusterRoleBinding"
-    name = f"{home}-{account}-{cluster_role}"
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": kind,
-        "metadata": {"name": name, **({"namespace": namespace} if namespace else {})},
-        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": cluster_role},
-        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": home}],
-    }
-
-
-def token(hub: Api, namespace: str, account: str, audiences: tuple[str, ...] = ()) -> str:
-    spec = {"expirationSeconds": 600, **({"audiences": list(audiences)} if audiences else {})}
-    path = f"v1/namespaces/{namespace}/serviceaccounts/{account}/token"
-    return str(hub.create(path, {"spec": spec})["status"]["token"])
-
-
 @pytest.fixture(scope="module")
 def hub(own: Own) -> Api:
     """With Fairway's rights and roles, and everybody's accounts."""
@@ -57,22 +37,22 @@ def hub(own: Own) -> Api:
     for name in ("rights.yaml", "callers.yaml"):
         hub.apply(*yaml.safe_load_all((DEPLOY / name).read_text()))
     queues = {"apiGroups": ["fairway.io"], "resources": ["queues"], "verbs": ["list"]}
-    role = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": "see-queues"}, "rules": [queues]}
+    role = {"apiVersion": RULES, "kind": "ClusterRole", "metadata": {"name": "see-queues"}, "rules": [queues]}
     homes = sorted({home for home, *_ in PEOPLE.values()})
     hub.apply(*({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": home}} for home in homes), role)
-    for who, (home, account, _, roles) in PEOPLE.items():
+    for home, account, _, roles in PEOPLE.values():
         about = {"name": account, "namespace": home}
         hub.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": about})
         for namespace, cluster_role in roles:
-            hub.apply(binding(who, namespace, cluster_role))
+            hub.apply(binding(f"{home}-{account}-{cluster_role}", cluster_role, (home, account), namespace))
 
     def gathered(name: str) -> bool:
-        found = hub.get(f"{RBAC}/v1/clusterroles/{name}") or {}
+        found = hub.get(f"{RULES}/clusterroles/{name}") or {}
         return len(found.get("rules") or ()) > 1
 
     for name in ("fairway-tenant", "fairway-operator"):
         until(lambda name=name: gathered(name), f"{name} has rules")
-    until(lambda: "fairway.io" in str(hub.get(f"{RBAC}/v1/clusterroles/view")), "whoever views, views jobs")
+    until(lambda: "fairway.io" in str(hub.get(f"{RULES}/clusterroles/view")), "whoever views, views jobs")
     return hub
 
 
@@ -156,12 +136,10 @@ async def test_an_api_server_lets_a_blank_token_in_as_nobody_which_is_why_none_i
 async def test_a_right_that_is_taken_away_is_gone_within_a_minute(house: House, hub: Api) -> None:
     home, account = "team-a", "leaving"
     hub.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account, "namespace": home}})
-    bound = binding("tenant A", home, "fairway-tenant")
-    bound["metadata"]["name"], bound["subjects"][0]["name"] = account, account
-    hub.apply(bound)
+    hub.apply(binding(account, "fairway-tenant", (home, account), home))
     async with house.client(token(hub, home, account, ("fairway",))) as client:
         assert (await client.get(f"/v1/jobs/{A}")).status_code == 200
-        hub.delete(f"{RBAC}/v1/namespaces/{home}/rolebindings/{account}")
+        hub.delete(f"{RULES}/namespaces/{home}/rolebindings/{account}")
 
         def gone() -> bool:
             about = {"verb": "get", "group": "fairway.io", "resource": "jobs", "namespace": home}
@@ -186,4 +164,3 @@ async def test_the_gateways_account_can_ask_and_cannot_do_it_itself(gateways_hub
             "verb": "create", "group": "batch", "resource": "jobs", "namespace": "team-a"}}},
     )  # fmt: skip
     assert said["status"]["allowed"] is False
-

@@ -97,6 +97,7 @@ async def test_room_that_cannot_be_had_whole_is_said_with_what_is_missing_and_gi
     async with ground(plain if way == PLACEHOLDERS else koord, name, 4) as place:
         await gets_in(place, f"{name}-first")
         rooms, room = place.rooms(), place.room(way)
+
         async def all_but_one() -> bool:
             with contextlib.suppress(Unreachable):  # its namespace is being made
                 return (await rooms.make("m", room)).ready == 3

@@ -23,7 +23,6 @@ from fairway.kubereal.plane import Planes, Spec, kubeconfig, member
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.members import Facts
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 Json = dict[str, Any]
 JOB, FAIRWAY = "Job.batch/v1", "?fieldManager=fairway"
 SECRET = f"v1/namespaces/{HOME}/secrets/fairway-cluster-north"
@@ -82,12 +81,11 @@ class Fleet:
         return {name: text for name, text in found.items() if "metadata.name" not in name}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def fleet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet]:
-    folder = tmp_path_factory.mktemp("renewed")
-    planes = Planes(folder, tools(("kube", "kwok")))
+@pytest_asyncio.fixture
+async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
+    planes = Planes(tmp_path, tools(("kube", "kwok")))
     await planes.start([Spec("hub"), member("north")])
-    made = Fleet(planes, folder)
+    made = Fleet(planes, tmp_path)
     try:
         made.joined_before()
         yield made
@@ -97,7 +95,7 @@ async def fleet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet
         await planes.stop()
 
 
-async def test_a_member_goes_on_with_its_wide_rights_until_it_is_joined_anew(fleet: Fleet) -> None:
+async def goes_on_with_its_wide_rights(fleet: Fleet) -> None:
     account = await fleet.account()
     try:
         assert not (await account.apply(JOB, job("made", "wide"))).adopted
@@ -110,7 +108,7 @@ async def test_a_member_goes_on_with_its_wide_rights_until_it_is_joined_anew(fle
     }  # fmt: skip
 
 
-async def test_to_be_joined_anew_narrows_its_rights_and_adopts_what_fairway_made(fleet: Fleet) -> None:
+async def is_narrowed_and_adopts_what_fairway_made(fleet: Fleet) -> None:
     facts = await fleet.renew()
     assert (facts.labels, facts.reserve, facts.max_pod_security) == ({"region": "eu"}, "ledger", "baseline")
     assert fleet.labels("made") == {
@@ -133,7 +131,7 @@ async def test_to_be_joined_anew_narrows_its_rights_and_adopts_what_fairway_made
         await account.close()
 
 
-async def test_a_namespace_that_was_named_is_its_tenants(fleet: Fleet) -> None:
+async def takes_a_namespace_that_was_named(fleet: Fleet) -> None:
     facts = await fleet.renew("strange", "absent", level="privileged")
     assert facts.max_pod_security == "privileged"
     assert any("absent is not there yet" in line for line in fleet.said)
@@ -162,7 +160,7 @@ async def until_raised(account: KubernetesCluster) -> None:
     raise AssertionError("the namespace was not raised")
 
 
-async def test_a_cluster_that_has_not_joined_cannot_be_renewed(fleet: Fleet) -> None:
+async def cannot_be_renewed_before_it_has_joined(fleet: Fleet) -> None:
     kept = fleet.hub.get(SECRET) or {}
     fleet.hub.delete(SECRET)
     with pytest.raises(Failure, match="no cluster has joined as north"):
@@ -172,7 +170,7 @@ async def test_a_cluster_that_has_not_joined_cannot_be_renewed(fleet: Fleet) -> 
     })  # fmt: skip
 
 
-async def test_what_was_taken_for_tenants_is_given_back_and_what_is_in_use_stays(fleet: Fleet) -> None:
+async def gives_back_what_was_taken_and_is_not_in_use(fleet: Fleet) -> None:
     account = await fleet.account()
     try:
         await account.apply(JOB, job("empty"))
@@ -191,3 +189,12 @@ async def test_what_was_taken_for_tenants_is_given_back_and_what_is_in_use_stays
     assert fleet.north.get(f"{JOBS.format('later')}/narrow") is not None
     for namespace in ("made", "later", "strange"):
         assert fleet.north.items(f"{RBAC}/v1/namespaces/{namespace}/rolebindings") == []
+
+
+async def test_a_member_of_before_is_joined_anew_step_by_step_and_leaves(fleet: Fleet) -> None:
+    """Each step begins where the one before it ended."""
+    await goes_on_with_its_wide_rights(fleet)
+    await is_narrowed_and_adopts_what_fairway_made(fleet)
+    await takes_a_namespace_that_was_named(fleet)
+    await cannot_be_renewed_before_it_has_joined(fleet)
+    await gives_back_what_was_taken_and_is_not_in_use(fleet)

@@ -1,66 +1,26 @@
 """Policies, quota, queues and priorities changed on a real hub take effect at once, and say whether they did."""
 
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator
 
-import pytest
 import pytest_asyncio
 from fleet import Api, until
-from own_hub import CRDS, define, own_hub
-from settings_house import JOBS, TENANT, House, Json, opened
+from own_hub import CRDS, define
+from settings_house import JOBS, TENANT, House, Json, opened, policy, queue, quota_tree
 
 from fairway.workloads.crds import definitions
 
 CLASS = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
 
 
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with own_hub(tmp_path_factory.mktemp("settings")) as hub:
-        define(hub)
-        for namespace in (TENANT, "kube-queue"):
-            hub.create("v1/namespaces", {"metadata": {"name": namespace}})
-        yield hub
-
-
 @pytest_asyncio.fixture
-async def house(hub: Api) -> AsyncIterator[House]:
-    async with opened(hub, north=(8,), south=(8,)) as one:
+async def house(settings_hub: Api) -> AsyncIterator[House]:
+    async with opened(settings_hub, north=(8,), south=(8,)) as one:
         yield one
-
-
-def policy(name: str, *clusters: str, **more: Any) -> Json:
-    """For the job of its name, in these clusters."""
-    selectors = [{"apiVersion": "batch/v1", "kind": "Job", "name": name}]
-    placement = {"clusterAffinity": {"clusterNames": list(clusters)}} if clusters else {}
-    return {
-        "apiVersion": "policy.karmada.io/v1alpha1",
-        "kind": "PropagationPolicy",
-        "metadata": {"name": name, "namespace": TENANT, **more},
-        "spec": {"resourceSelectors": selectors, "placement": placement},
-    }
 
 
 def tree(gpus: int, name: str = "tree") -> Json:
     amounts = {"nvidia.com/gpu": gpus}
-    leaf = {"name": "a", "namespaces": [TENANT], "max": amounts}
-    return {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
-        "kind": "ElasticQuotaTree",
-        "metadata": {"name": name, "namespace": "kube-system"},
-        "spec": {"root": {"name": "root", "max": amounts, "children": [leaf]}},
-    }
-
-
-def queue(how: str) -> Json:
-    return {
-        "apiVersion": "scheduling.x-k8s.io/v1alpha1",
-        "kind": "Queue",
-        "metadata": {
-            "name": "gold", "namespace": "kube-queue", "annotations": {"fairway.io/allow-namespaces": TENANT},
-        },
-        "spec": {"queuePolicy": how},
-    }
+    return quota_tree({"max": amounts, "children": [{"name": "a", "namespaces": [TENANT], "max": amounts}]}, name)
 
 
 async def test_a_waiting_job_goes_where_its_policy_allows_it_now(house: House) -> None:

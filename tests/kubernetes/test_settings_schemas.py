@@ -11,6 +11,7 @@ import pytest
 import yaml
 from fleet import Api, RealFleet
 from own_hub import path_of
+from settings_house import profile
 
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.wire.reasons import Refused
@@ -64,11 +65,6 @@ def nested(levels: int, **deepest: Any) -> Json:
     for level in range(levels - 1, 0, -1):
         inner = node(f"n{level}", max={"cpu": 4}, children=[inner])
     return tree(inner, max={"cpu": 4})
-
-
-def profile(**spec: Any) -> Json:
-    head = {"apiVersion": "fairway.io/v1alpha1", "kind": "TenantProfile", "metadata": {"name": "a"}}
-    return {**head, "spec": {"namespaces": ["team-a"], **spec}}
 
 
 def selecting(**labels: Any) -> Json:

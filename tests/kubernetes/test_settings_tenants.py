@@ -1,60 +1,23 @@
 """On a real hub: whose quota tree, queue and clusters they are, and in which namespaces no job is taken."""
 
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator
 
-import pytest
 import pytest_asyncio
 from fleet import Api
-from own_hub import define, own_hub
-from settings_house import TENANT, House, Json, opened
+from settings_house import ALLOW, TENANT, House, Json, opened, policy, profile, queue, quota_tree
 
 NAMED = {"annotations": {"kube-queue/queue-name": "gold"}}
-ALLOW = "fairway.io/allow-namespaces"
-
-
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with own_hub(tmp_path_factory.mktemp("tenants")) as hub:
-        define(hub)
-        for namespace in (TENANT, "kube-queue"):
-            hub.create("v1/namespaces", {"metadata": {"name": namespace}})
-        yield hub
 
 
 @pytest_asyncio.fixture
-async def house(hub: Api) -> AsyncIterator[House]:
-    async with opened(hub, north=(8,), south=(8,)) as one:
+async def house(settings_hub: Api) -> AsyncIterator[House]:
+    async with opened(settings_hub, north=(8,), south=(8,)) as one:
         yield one
 
 
-def policy(name: str, namespace: str = TENANT) -> Json:
-    selectors = [{"apiVersion": "batch/v1", "kind": "Job", "name": name}]
-    return {
-        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
-        "metadata": {"name": name, "namespace": namespace}, "spec": {"resourceSelectors": selectors, "placement": {}},
-    }  # fmt: skip
-
-
 def tree(namespace: str) -> Json:
-    root = {"name": "root", "children": [{"name": "a", "namespaces": [TENANT]}, {"name": "b", "namespaces": ["b"]}]}
-    return {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree",
-        "metadata": {"name": "tree", "namespace": namespace}, "spec": {"root": root},
-    }  # fmt: skip
-
-
-def queue(namespace: str = "kube-queue", allows: str = "") -> Json:
-    annotations = {ALLOW: allows} if allows else {}
-    return {
-        "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue",
-        "metadata": {"name": "gold", "namespace": namespace, "annotations": annotations}, "spec": {},
-    }  # fmt: skip
-
-
-def profile(**spec: Any) -> Json:
-    head = {"apiVersion": "fairway.io/v1alpha1", "kind": "TenantProfile", "metadata": {"name": "a"}}
-    return {**head, "spec": {"namespaces": [TENANT], **spec}}
+    shares = [{"name": "a", "namespaces": [TENANT]}, {"name": "b", "namespaces": ["b"]}]
+    return quota_tree({"children": shares}, namespace=namespace)
 
 
 async def refused(house: House, name: str, code: str) -> str:
@@ -69,8 +32,8 @@ async def refused(house: House, name: str, code: str) -> str:
 
 
 async def test_a_tree_or_a_queue_of_a_tenants_rules_over_nobody(house: House) -> None:
-    await house.apply(tree(TENANT), queue(TENANT), policy("free"))
-    for one in (tree(TENANT), queue(TENANT)):
+    await house.apply(tree(TENANT), queue(namespace=TENANT, allows=""), policy("free"))
+    for one in (tree(TENANT), queue(namespace=TENANT, allows="")):
         condition = await house.ready(one, "False")
         assert (condition["reason"], "kube-system" in condition["message"]) == ("Forbidden", True)
     assert {one["reason"] for one in house.events("tree") + house.events("gold")} == {"Refused"}
@@ -83,14 +46,14 @@ async def test_a_tree_or_a_queue_of_a_tenants_rules_over_nobody(house: House) ->
 
 
 async def test_a_queue_and_a_leaf_count_for_those_that_they_are_open_to(house: House) -> None:
-    await house.apply(tree("kube-system"), queue(), *(policy(name) for name in ("shut", "open", "theirs")))
-    assert ALLOW in (await house.ready(queue()))["message"]
+    await house.apply(tree("kube-system"), queue(allows=""), *(policy(name) for name in ("shut", "open", "theirs")))
+    assert ALLOW in (await house.ready(queue(allows="")))["message"]
     await house.ready(tree("kube-system"))
     await house.job("shut", **NAMED)
     assert f"open to namespace {TENANT}" in await refused(house, "shut", "NotYourQuota")
     await house.job("theirs", labels={"quota.scheduling.koordinator.sh/name": "b"})
     await refused(house, "theirs", "NotYourQuota")
-    await house.apply(queue(allows=TENANT))
+    await house.apply(queue())
     await house.until(lambda: house.fleet.catalog.queues["gold"].allows, "the queue is open to it")
     await house.job("open", **NAMED)
     await house.runs_in("open")
@@ -123,7 +86,7 @@ async def test_no_job_is_taken_in_a_namespace_of_the_system(house: House) -> Non
     for name in ("theirs", "wanted"):
         meta = {"name": name, "namespace": "kube-system"}
         await house.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {"template": pods}})
-    await house.apply(policy("wanted", "kube-system"))
+    await house.apply(policy("wanted", namespace="kube-system"))
     (told,) = await house.until(lambda: house.events("wanted", "kube-system"), "it is told so")
     assert (told["reason"], "kube-system" in told["message"]) == ("ReservedNamespace", True)
     assert house.events("theirs", "kube-system") == []

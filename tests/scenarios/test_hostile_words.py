@@ -108,19 +108,23 @@ async def test_what_is_refused_for_its_namespace_does_not_take_the_id_of_another
         assert sorted(one.state.value for one in fleet.jobs().values()) == ["rejected", "succeeded"]
 
 
-@pytest.mark.parametrize("tenant", ["team-data\n", "team data", "a.b", "*", ">", "", "\x00", "ü", "x" * 5_000])
-async def test_a_tenant_that_is_no_name_stops_nobody(tenant: str) -> None:
+ODD = ("team-data\n", "team data", "a.b", "*", ">", "", "\x00", "ü", "x" * 5_000)
+
+
+async def test_a_tenant_that_is_no_name_stops_nobody() -> None:
     async with running(c1=(8,)) as fleet:
-        raw = msgspec.Raw(msgspec.json.encode(manifest("odd", 1, 1, namespace=tenant)))
-        odd = wire.Submitted(tenant=tenant, manifest=raw, client="odd", at=fleet.clock.now())
-        # On its own subject, and on the one that it wants to be taken for.
-        await fleet.bus.publish([Outgoing("odd-1", subjects.job("submitted", tenant), msgspec.json.encode(odd))])
-        await fleet.bus.publish([Outgoing("odd-2", subjects.job("submitted", "team-data"), msgspec.json.encode(odd))])
-        job = await fleet.submit("behind")
-        await fleet.quiet(3)
-        assert fleet.jobs()[job].state.value == "succeeded"
-        assert {one.state.value for one in fleet.jobs().values()} <= {"succeeded", "rejected"}
-        assert fleet.bus.waiting == 0
+        for at, tenant in enumerate(ODD):
+            raw = msgspec.Raw(msgspec.json.encode(manifest("odd", 1, 1, namespace=tenant)))
+            odd = wire.Submitted(tenant=tenant, manifest=raw, client=f"odd-{at}", at=fleet.clock.now())
+            # On its own subject, and on the one that it wants to be taken for.
+            for number, place in enumerate((tenant, "team-data")):
+                word = Outgoing(f"odd-{at}-{number}", subjects.job("submitted", place), msgspec.json.encode(odd))
+                await fleet.bus.publish([word])
+            job = await fleet.submit(f"behind-{at}")
+            await fleet.quiet(2)
+            assert fleet.jobs()[job].state.value == "succeeded", tenant
+            assert {one.state.value for one in fleet.jobs().values()} <= {"succeeded", "rejected"}, tenant
+            assert fleet.bus.waiting == 0, tenant
 
 
 HUGE = {
@@ -136,22 +140,24 @@ HUGE = {
 
 
 @pytest.mark.parametrize("verb", ["cancel", "blocked", "placed", "dispatched", "admitted"])
-@pytest.mark.parametrize("head", HUGE.values(), ids=list(HUGE))
-async def test_a_head_with_numbers_that_nobody_counts_to_stops_nobody(head: bytes, verb: str) -> None:
+async def test_a_head_with_numbers_that_nobody_counts_to_stops_nobody(verb: str) -> None:
     async with running(c1=(8,)) as fleet:
         fleet.plays["victim"] = [runs(ends="")]
         job = await fleet.submit("victim")
         await fleet.quiet(2)
         before = fleet.jobs()[job]
-        body = b'{"type":"%b","job":"%b","tenant":"team-a",%b}' % (verb.encode(), job.encode(), head)
-        await say_on(fleet, subjects.job(verb, "team-a"), body)
-        later = await fleet.submit("later")
-        await fleet.quiet(3)
-        assert fleet.jobs()[job] == before
-        assert fleet.jobs()[later].state.value == "succeeded"
+        later = []
+        for at, (name, head) in enumerate(HUGE.items()):
+            body = b'{"type":"%b","job":"%b","tenant":"team-a",%b}' % (verb.encode(), job.encode(), head)
+            await say_on(fleet, subjects.job(verb, "team-a"), body, f"forged-{at}")
+            later.append(await fleet.submit(f"later-{at}"))
+            await fleet.quiet(2)  # in all below 30 s: an agent in memory reports what changes, and then no more
+            assert fleet.jobs()[job] == before, name
+            assert fleet.jobs()[later[-1]].state.value == "succeeded", name
         fleet.store.wipe()
         await fleet.quiet(2)
-        assert fleet.jobs()[job].state == before.state and fleet.jobs()[later].state.value == "succeeded"
+        assert fleet.jobs()[job].state == before.state
+        assert {fleet.jobs()[one].state.value for one in later} == {"succeeded"}
 
 
 async def test_a_cluster_speaks_for_itself_alone() -> None:

@@ -1,8 +1,11 @@
-"""Whatever goes wrong on the way, every job ends, once; and nothing of it is left but its row and its record."""
+"""Whatever goes wrong on the way, every job ends, once; nothing of it is left but its row and its record; and every
+decision of the scheduler is the same again, on what it saw."""
 
 import pytest
 from memory_fleet import running
 from weather import storm
+
+from fairway.app.replay_decisions import Asked, replay
 
 FAIR = ("calm",)
 KINDS = {
@@ -19,10 +22,16 @@ KINDS = {
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kinds", KINDS.values(), ids=list(KINDS))
-async def test_every_job_ends_and_nothing_is_left(kinds: tuple[str, ...], seed: int) -> None:
-    async with running(c1=(8, 8), c2=(8,)) as fleet:
+async def test_every_job_ends_nothing_is_left_and_every_decision_is_the_same_again(
+    kinds: tuple[str, ...], seed: int
+) -> None:
+    async with running(views=True, c1=(8, 8), c2=(8,)) as fleet:
         weather = await storm(fleet, seed, kinds)
         assert weather.complaints() == []
+        await fleet.quiet(1)
+        report = await replay(fleet.bus, Asked())
+    assert report.identical > 0
+    assert (report.different, report.unknown) == ([], [])
 
 
 # Seeds that once lost a wake-up, a message or a removal.

@@ -25,12 +25,15 @@ def test_the_page_says_of_each_where_it_is_found() -> None:
     assert on_page() == table(FOUND_AT), "python tests/simulation/pins.py --page writes it"
 
 
+@pytest.mark.parametrize("where", sorted({where for _, where in FOUND_AT.values()}), ids=str)
+def test_without_a_fault_nothing_breaks_there(where: tuple[str, int]) -> None:
+    assert not simulate(plan_of(*where)).violations
+
+
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.__name__)
 def test_a_deliberate_fault_is_found(mutation, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]  # a mutation
     rule, where = FOUND_AT[mutation.__name__]
-    plan = plan_of(*where)
-    assert not simulate(plan).violations
     mutation(monkeypatch)
-    broken = [one.rule for one in simulate(plan).violations]
+    broken = [one.rule for one in simulate(plan_of(*where)).violations]
     assert broken, f"{mutation.__doc__} Nobody noticed."
     assert broken[0] == rule

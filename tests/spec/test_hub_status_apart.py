@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from hub_mirror import House, Hub, opened
+from hub_mirror import House, opened
 from lives import running
 
 from fairway.runtime.cluster_port import Change
@@ -24,23 +24,24 @@ async def house() -> AsyncIterator[House]:
 
 
 async def test_a_list_that_does_not_end_holds_up_no_other_kind(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    listed, plain = asyncio.Event(), house.hub.watch
+    asked, listed, plain = asyncio.Event(), asyncio.Event(), house.hub.watch
 
     async def watch(kind: str) -> AsyncGenerator[Change, None]:
         if kind == WORKFLOW:
+            asked.set()
             await listed.wait()
         async for change in plain(kind):
             yield change
 
-    monkeypatch.setattr(Hub, "watch", staticmethod(watch), raising=False)
-    monkeypatch.setattr(hub_writes, "_PATIENCE_S", 0.2, raising=False)
+    monkeypatch.setattr(house.hub, "watch", watch)
+    monkeypatch.setattr(hub_writes, "_PATIENCE_S", 0.2)
     monkeypatch.setattr(reflect, "_AGAIN_S", 0.05)
     flow: dict[str, Any] = {"phase": "Running", "progress": "1/2"}
     names = [f"flow-{number}" for number in range(reflect.AT_ONCE + 4)]
     for name in names:
         await house.make(name, WORKFLOW)
         house.saw(house.job(running(), name, WORKFLOW), flow)
-    await asyncio.sleep(0.2)  # all of them are in hand, or wait
+    await asyncio.wait_for(asked.wait(), 20)  # they are in hand, or stand in line before what comes now
     house.saw(house.job(running()), UP)
     assert await house.shows(active=1) == UP
     listed.set()
@@ -59,10 +60,10 @@ async def test_a_list_that_failed_is_made_anew_for_the_next_write(
         async for change in plain(kind):
             yield change
 
-    monkeypatch.setattr(Hub, "watch", staticmethod(watch), raising=False)
+    monkeypatch.setattr(house.hub, "watch", watch)
     monkeypatch.setattr(reflect, "_AGAIN_S", 0.05)
     house.saw(house.job(running()), UP)
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(20):
         while house.hub.calls != ["patch"]:
             await asyncio.sleep(0.02)
     assert failures == []

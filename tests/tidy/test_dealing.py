@@ -1,31 +1,38 @@
-"""The tests on real clusters that share servers of their own are dealt to one worker (tests/kubernetes/dealing.py)."""
+"""Tests that share what one file or one worker sets up for all of them are dealt to one worker (tests/dealing.py)."""
 
-import importlib.util
 import re
-from pathlib import Path
-from typing import Any
 
-KUBERNETES = Path(__file__).parents[1] / "kubernetes"
-# What one file's tests set up for all of them, and the servers of `own`. `fleet` is one for all workers.
-SHARED = re.compile(r'(?<!loop_)scope="module"|\bown: Own\b')
+import pytest
+from source import ROOT
 
+from dealing import TOGETHER, group
 
-def dealing() -> Any:
-    spec = importlib.util.spec_from_file_location("dealing", KUBERNETES / "dealing.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+TESTS = ROOT / "tests"
+# What one file's tests set up for all of them, and the servers of `own`. `fleet` of tests/kubernetes is everybody's.
+SHARED = re.compile(r'(?<!loop_)scope="(module|package|class)"|\bown: Own\b|\bsettings_hub: Api\b')
 
 
 def test_every_file_whose_tests_share_servers_is_in_a_group_and_no_other() -> None:
-    files = KUBERNETES.rglob("test_*.py")
-    sharing = {path.stem for path in files if path.parent.name == "troubles" or SHARED.search(path.read_text())}
-    assert set(dealing().TOGETHER) == sharing
+    sharing = {
+        path.relative_to(TESTS).with_suffix("").as_posix()
+        for path in TESTS.rglob("test_*.py")
+        if path.parent.name == "troubles" or SHARED.search(path.read_text())
+    }
+    assert set(TOGETHER) == sharing
 
 
-def test_the_tests_of_a_group_are_one_unit_and_each_other_is_one_by_itself() -> None:
-    files = ("test_contract", "test_status", "test_kinds")
-    ids = [f"tests/kubernetes/{file}.py::test_it[{number}]" for file in files for number in (1, 2)]
-    assert [dealing().Dealing._split_scope(None, one) for one in ids] == ["servers"] * 4 + ids[4:]
+@pytest.mark.parametrize(
+    ("file", "want"),
+    [
+        pytest.param("kubernetes/test_contract", "servers", id="one of a group"),
+        pytest.param("kubernetes/test_status", "servers", id="another of that group"),
+        pytest.param("spec/app/test_settings", "spec/app/test_settings", id="a file of short tests"),
+    ],
+)
+def test_the_tests_of_a_group_are_one_unit(file: str, want: str) -> None:
+    assert {group(f"tests/{file}.py::test_it[{number}]") for number in "12"} == {want}
+
+
+def test_each_other_test_is_one_by_itself() -> None:
+    ids = [f"tests/kubernetes/test_kinds.py::test_it[{number}]" for number in "12"]
+    assert [group(one) for one in ids] == ids

@@ -1,5 +1,7 @@
 """Builds what real clusters are made of, once: `python -m fairway.kubereal.build [MODULE ...]` (`make kubernetes`).
 
+Without names, the examples that the operators publish are fetched, too (examples.py).
+
 Every module's result lies in the cache under the checksum of its go.mod, go.sum and sources, so that a change builds
 anew what it changes, and a second call only looks.
 """
@@ -16,6 +18,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+from fairway.kubereal import examples
 from fairway.kubereal.modules import FOLDER, MODULES, Module
 from fairway.kubereal.slim import slimmed
 from fairway.kubereal.toolchain import NoGo, environment, go
@@ -157,9 +160,15 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def main(names: list[str]) -> int:
+    def say(text: str) -> None:
+        print(text, flush=True)
+
     try:
-        tools(names or tuple(MODULES), lambda text: print(text, flush=True))
-    except (BuildError, NoGo) as error:
+        tools(names or tuple(MODULES), say)
+        if not names:
+            with _alone(cache()):
+                examples.fetch(cache(), say)
+    except (BuildError, NoGo, examples.NotFetched) as error:
         print(f"Kubernetes was not built: {error}", file=sys.stderr)
         return 1
     return 0

@@ -9,7 +9,6 @@ from test_admission_decide import NOW, catalog, manifest, pods, policy, submitte
 
 from fairway.admission.decide import decide
 from fairway.wire import fleet
-from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 from fairway.workloads.crds.queue import KIND as QUEUE
 
@@ -163,63 +162,10 @@ def test_every_template_is_looked_at_and_not_only_the_one_whose_class_counts() -
     assert (said.verb, said.reasons[0].code) == ("rejected", Code.UNSAFE_POD)
 
 
-# Policies.
-
-ADMINS = policy("pin", wide=True, clusterAffinity={"clusterNames": ["c1"]})
-OTHERS = {**policy("x"), "metadata": {"name": "x", "namespace": "team-b"}}
-PINNED = ("PropagationPolicy", "train", policy("train", clusterAffinity={"clusterNames": ["c1"]}))
-
-
-@pytest.mark.parametrize(
-    ("along", "says"),
-    [
-        pytest.param(policy("pin", wide=True), "ClusterPropagationPolicy pin", id="under the name of an admin's"),
-        pytest.param(policy("new", wide=True), "ClusterPropagationPolicy new", id="for the whole fleet"),
-        pytest.param(OTHERS, "team-b/x", id="of another namespace"),
-        pytest.param(policy("train"), "team-a/train", id="under the name of one that its namespace has on the hub"),
-    ],
-)
-def test_a_policy_that_may_not_come_along_is_refused_by_name(along: Json, says: str) -> None:
-    hub = (("ClusterPropagationPolicy", "pin", ADMINS), PINNED, C2)
-    said = decided(manifest(), *hub, policies=sent(along))
-    assert (said.verb, said.reasons[0].code, said.reasons[0].field) == ("rejected", Code.FORBIDDEN, "policies[0]")
-    assert says in said.reasons[0].text and said.reasons[0].remedy
-
-
-def test_the_hubs_own_policy_in_the_same_words_may_lie_beside_the_job() -> None:
-    said = decided(manifest(), ("ClusterPropagationPolicy", "pin", ADMINS), policies=sent(ADMINS))
-    assert (said.verb, said.spec.policy, said.spec.follows) == ("admitted", "ClusterPropagationPolicy pin", True)
-
-
-def test_what_the_hubs_intake_sends_along_is_the_hubs() -> None:
-    said = decided(manifest(), policies=sent(ADMINS), hub=wire.HubRef("u-1", "jobs"))
-    assert (said.verb, said.spec.follows) == ("admitted", True)
-
-
-# Clusters.
-
-
-@pytest.mark.parametrize(
-    ("placement", "want"),
-    [
-        pytest.param({}, (("c1",),), id="a policy of all clusters"),
-        pytest.param({"clusterAffinity": {"clusterNames": ["c2", "c1"]}}, (("c1",),), id="a policy of more clusters"),
-        pytest.param(
-            {"clusterAffinities": [{"affinityName": "a", "clusterNames": ["c2"]}, {"affinityName": "b"}]}, (("c1",),),
-            id="a tier of which nothing is left",
-        ),
-    ],
-)  # fmt: skip
-def test_a_policy_counts_within_the_clusters_of_the_profile(placement: Json, want: tuple[tuple[str, ...], ...]) -> None:
-    said = decided(manifest(), C2, granted(clusters=["c1"]), policies=sent(policy(**placement)))
-    assert tuple(one.cluster_names for one in said.spec.placement.affinities) == want
-
-
-def test_a_policy_of_which_nothing_is_left_is_refused() -> None:
-    only = policy(clusterAffinity={"clusterNames": ["c2"]})
-    said = decided(manifest(), C2, granted(clusters=["c1"]), policies=sent(only))
-    assert (said.verb, said.reasons[0].code) == ("rejected", Code.FORBIDDEN)
-    assert "c1" in said.reasons[0].text
+def test_whoever_names_a_queue_that_is_not_there_is_told_of_those_only_that_are_open_to_them() -> None:
+    hub = (TREES, (QUEUE, "vip", queue("vip", "team-b")), (QUEUE, "gold", queue("gold", "team-a")))
+    (reason,) = decided(in_queue("none"), *hub).reasons
+    assert (reason.code, "gold" in reason.text, "vip" in reason.text) == (Code.UNKNOWN_QUEUE, True, False)
 
 
 # Namespaces of the system.

@@ -1,10 +1,9 @@
-"""The example jobs that operators publish with their sources, as Go modules bring them.
+"""The example jobs that operators publish with their sources.
 
 `PYTHONPATH=tests python tests/spec/workloads/published.py` writes our verdict on each of them down, by its name; the
 examples themselves are not kept here.
 """
 
-import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,27 +11,22 @@ from typing import Any
 
 import yaml
 
+from fairway.kubereal import build
+from fairway.kubereal.examples import MODULES, folder
 from fairway.wire.reasons import Refused
 from fairway.workloads import registry
 from fairway.workloads.door import with_name
 from pod_flaws import Json
 
 VERDICTS = Path(__file__).parent / "fixtures" / "published" / "verdicts.yaml"
-MODULES = {
-    "training-operator 1.8.1": "github.com/kubeflow/training-operator@v1.8.1",
-    "spark-operator 2.3.0": "github.com/kubeflow/spark-operator/v2@v2.3.0",
-    "volcano 1.10.0": "volcano.sh/volcano@v1.10.0",
-    "argo 3.6.5": "github.com/argoproj/argo-workflows/v3@v3.6.5",
-    "jobset 0.8.0": "sigs.k8s.io/jobset@v0.8.0",
-    "kueue 0.13.2": "sigs.k8s.io/kueue@v0.13.2",
-}
 ACCEPTED = "accepted"
 
 
 def source(module: str) -> Path:
-    """Where `go` keeps it, if it does."""
-    cache = os.environ.get("GOMODCACHE") or Path(os.environ.get("GOPATH") or Path.home() / "go") / "pkg" / "mod"
-    return Path(cache) / MODULES[module]
+    """Where `make kubernetes` keeps what it fetched."""
+    kept = folder(build.cache())
+    assert kept.is_dir(), "the examples that operators publish are not here yet: make kubernetes"
+    return kept / module
 
 
 @cache
@@ -73,7 +67,7 @@ def _jobs(module: Path) -> Iterator[tuple[str, Json]]:
 
 def _documents(path: Path) -> list[dict[str, Any]]:
     try:
-        return [one for one in yaml.safe_load_all(path.read_text()) if isinstance(one, dict)]
+        return [one for one in yaml.load_all(path.read_text(), yaml.CSafeLoader) if isinstance(one, dict)]
     except yaml.YAMLError:
         return []  # a template of a chart, or a text about YAML
 

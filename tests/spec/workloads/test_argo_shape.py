@@ -4,7 +4,6 @@ from typing import Any
 
 import argo_fields
 import pytest
-from published import source
 from workloads_builders import refusal
 
 from fairway.workloads import registry
@@ -107,7 +106,6 @@ def test_what_argo_reads_is_accepted(path: str, value: Any) -> None:
     assert registry.read(but(workflow(), path, value)).name == "one"
 
 
+@pytest.mark.usefixtures("kubernetes")
 def test_the_types_are_those_of_argos_own_schema() -> None:
-    if not source(argo_fields.MODULE).is_dir():
-        pytest.skip("Argo's sources are not in Go's module cache; `make kubernetes` fetches them")
     assert argo_fields.OUT.read_text() == argo_fields.table()

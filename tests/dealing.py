@@ -1,0 +1,62 @@
+"""How tests are dealt to the workers: those that share servers of their own stay together, and those that take longest
+are begun first.
+
+xdist's `--dist loadgroup` would do the first, but marks its groups in ids that pytest 9.2 does not heed any more: it
+dealt every test by itself, and each worker started all the servers.
+"""
+
+from pathlib import Path
+
+from xdist.scheduler import LoadScopeScheduling
+
+# By file. What is not named here shares no more than what is one for a worker or for all, and is dealt test by test.
+TOGETHER = {
+    "end_to_end/test_cli": "commands",
+    "end_to_end/test_up": "up",
+    "tidy/test_wheel": "wheel",
+    "kubernetes/test_accounts": "accounts",
+    "kubernetes/test_rights": "rights",
+    "kubernetes/test_stolen_account": "stolen",
+    "kubernetes/troubles/test_trouble": "troubles",
+    "kubernetes/troubles/test_stalls": "troubles",
+    "kubernetes/troubles/test_webhooks": "troubles",
+    "kubernetes/troubles/test_ruling_hub": "troubles",
+    "kubernetes/test_handover": "handover",
+    "kubernetes/test_settings": "settings",
+    "kubernetes/test_settings_tenants": "settings",
+    "kubernetes/test_contract": "servers",
+    "kubernetes/test_simulator": "servers",
+    "kubernetes/test_status": "servers",
+    "kubernetes/test_pod_security": "servers",
+    "kubernetes/test_hub_account": "servers",
+    "kubernetes/test_callers": "servers",
+    "kubernetes/test_matrix": "matrix",
+    "kubernetes/test_hub_with_controllers": "servers",
+    "kubernetes/test_settings_schemas": "schemas",
+}
+_FIRST = (
+    "test_kill", "test_cli", "test_up", "test_rights", "test_trouble", "test_stalls", "test_webhooks",
+    "test_ruling_hub", "test_matrix", "test_join", "test_handover", "test_renewed_join", "test_stolen_account",
+)  # fmt: skip
+
+
+def turn(path: Path) -> int:
+    """The place of a file's tests among all of its folder."""
+    return _FIRST.index(path.stem) if path.stem in _FIRST else len(_FIRST)
+
+
+def group(nodeid: str) -> str:
+    """The tests of tests/spec are too short to be dealt one by one: a file of them is a group."""
+    file = nodeid.partition("::")[0].removeprefix("tests/").removesuffix(".py")
+    return TOGETHER.get(file, file if file.startswith("spec/") else nodeid)
+
+
+class Dealing(LoadScopeScheduling):
+    """Groups in the order in which the tests were collected."""
+
+    def schedule(self) -> None:
+        self.config.option.loadscopereorder = False
+        super().schedule()
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group(nodeid)
