@@ -19,6 +19,8 @@ _QUEUE_KEYS = tuple(key for key, kind in _KEYS.items() if kind == _QUEUE)
 # Spark writes labels and annotations of its pods as settings that end with their names.
 _CONF, _SPARK = "sparkConf", "spark.kubernetes."
 _NAMES = frozenset((*_KEYS, _CONF))
+# Each of them holds one of these.
+_WORDS = (b"riorityClass", *(name.encode() for name in QUOTA_LABELS), b"volcano.sh/queue-name", _CONF.encode())
 # Fields that name a queue of the member's scheduler.
 _QUEUE_FIELDS = (("queue",), ("runPolicy", "schedulingPolicy", "queue"), ("batchSchedulerOptions", "queue"))
 
@@ -35,11 +37,19 @@ class Claims(Struct, frozen=True):
 _Found = dict[str, dict[str, str]]
 
 
-def claims(manifest: dict[str, Any]) -> Claims:
-    """Those of a manifest that a reader has taken. The leaf that the object's own labels name is not among them: it is
-    the one that the job is charged to."""
+def claims(manifest: dict[str, Any], text: bytes) -> Claims:
+    """Those of a manifest that a reader has taken; `text` is the JSON that it was read from. The leaf that the object's
+    own labels name is not among them: it is the one that the job is charged to."""
     found: _Found = {_CLASS: {}, _LEAF: {}, _QUEUE: {}}
-    # Every job is walked through: what is neither a mapping nor a list is not even put on the list.
+    # Most jobs name nothing. That shows soonest in the text, unless something there is escaped.
+    if b"\\" in text or any(word in text for word in _WORDS):
+        _walk(found, manifest)
+    _of_itself(found, manifest)
+    return Claims(*([(key, name) for name, key in found[kind].items()] for kind in (_CLASS, _LEAF, _QUEUE)))
+
+
+def _walk(found: _Found, manifest: dict[str, Any]) -> None:
+    # What is neither a mapping nor a list is not even put on the list.
     left: list[Any] = [value for key, value in manifest.items() if key != "metadata"]
     for here in left:
         if type(here) is dict:
@@ -52,8 +62,6 @@ def claims(manifest: dict[str, Any]) -> Claims:
             for value in here:
                 if type(value) is dict or type(value) is list:
                     left.append(value)
-    _of_itself(found, manifest)
-    return Claims(*([(key, name) for name, key in found[kind].items()] for kind in (_CLASS, _LEAF, _QUEUE)))
 
 
 def _note(found: _Found, here: dict[str, Any]) -> None:

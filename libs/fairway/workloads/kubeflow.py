@@ -7,7 +7,7 @@ operator's own Running condition is already true with a lone Master while the wo
 """
 
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
@@ -40,6 +40,7 @@ _POLICY = ("spec", "runPolicy")
 _ADDED = {("MPIJob", "v1", "Launcher"): ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)}
 
 
+@lru_cache(maxsize=1)  # a manifest is asked for them by each of its readers, one after the other
 def replicas(manifest: Field, specs: str, roles: tuple[str, ...]) -> dict[str, Field]:
     """The replica specs by role, in the order of `roles`; the operator takes any case of a role's name."""
     wanted = {role.lower(): role for role in roles}

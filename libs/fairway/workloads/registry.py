@@ -59,12 +59,16 @@ def run_as(kind: str, account: str) -> None:
 
 
 def read(
-    manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS, may: Callable[[str], Tenancy] = Tenancy
+    manifest: dict[str, Any],
+    kinds: Mapping[str, Kind] = KINDS,
+    may: Callable[[str], Tenancy] = Tenancy,
+    size: int | None = None,
 ) -> Workload:
     """What a job asks for, when its pods ask for nothing that its namespace may not: `may` says what that is, and
-    without it only what everybody may. Raises Refused with every reason found, each with its field and a remedy."""
+    without it only what everybody may. `size`: how many bytes of JSON it is, if that is known. Raises Refused with
+    every reason found, each with its field and a remedy."""
     root = Field(manifest, Problems())
-    workload = _read(root, kinds)
+    workload = _read(root, kinds, size)
     check(kinds[workload.key], root, may(workload.namespace))
     root.problems.stop()
     return workload
@@ -75,10 +79,10 @@ def read_unchecked(manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS) 
     return _read(Field(manifest, Problems()), kinds)
 
 
-def _read(root: Field, kinds: Mapping[str, Kind]) -> Workload:
+def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Workload:
     problems, manifest = root.problems, root.value
     kind = _kind_of(root, kinds)
-    if more_than(MOST_VALUES, manifest):
+    if more_than(MOST_VALUES, manifest, size):
         remedy = "keep data in a ConfigMap or a volume, or make several jobs of it"
         raise Refused(Reason(Code.TOO_LARGE, f"has more than {MOST_VALUES} fields and values", "spec", remedy))
     metadata = root["metadata"]

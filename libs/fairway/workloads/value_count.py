@@ -18,7 +18,7 @@ def values(value: Any, most: int) -> int:
     return count
 
 
-def more_than(most: int, value: Any) -> bool:
-    """Whether there are more than `most` of them. A value and what parts it from the next take two bytes at least, so
-    most documents need not be walked."""
-    return len(_encode(value)) > 2 * most and values(value, most) > most
+def more_than(most: int, value: Any, size: int | None = None) -> bool:
+    """Whether there are more than `most` of them. `size`: how many bytes of JSON it is, if that is known: a value and
+    what parts it from the next take two at least, so most documents need not be walked."""
+    return (len(_encode(value)) if size is None else size) > 2 * most and values(value, most) > most

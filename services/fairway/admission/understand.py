@@ -88,7 +88,7 @@ def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
 
 
 def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestRef, settings: Settings) -> wire.JobSpec:
-    workload = read(manifest, may=settings.tenancy)
+    workload = read(manifest, may=settings.tenancy, size=ref.size)
     if message.tenant != workload.namespace:
         text = f"submitted for {message.tenant}, but the object is in namespace {workload.namespace}"
         raise Refused(Reason(Code.INVALID, text, "metadata.namespace", "submit it for the namespace it is in"))
@@ -98,7 +98,7 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
     along = (_object(raw, "policies", message.source) for raw in _along(message))
     policy = policy_of(along, manifest, settings, message.hub is not None)
     decided = terms(policy) | placement_of(policy, settings, mine)
-    meta, claimed = manifest["metadata"], claims(manifest)
+    meta, claimed = manifest["metadata"], claims(manifest, bytes(message.manifest))
     return wire.JobSpec(
         workload=workload, priority=priority_of(workload, claimed, settings, mine), **decided,
         queue=queue_named(manifest, claimed, settings, mine), labels=meta.get("labels") or {}, manifest=ref,

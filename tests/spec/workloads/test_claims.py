@@ -2,11 +2,16 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from fairway.workloads.claims import Claims, claims
+from fairway.workloads.claims import _NAMES, _WORDS, Claims, claims
 
 LEAF, VOLCANO = "quota.scheduling.koordinator.sh/name", "scheduling.volcano.sh/queue-name"
+
+
+def of(manifest: dict[str, Any]) -> Claims:
+    return claims(manifest, msgspec.json.encode(manifest))
 
 
 def job(spec: Any, **metadata: Any) -> dict[str, Any]:
@@ -48,26 +53,43 @@ def job(spec: Any, **metadata: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_it_is_found(given: dict[str, Any], want: Claims) -> None:
-    assert claims(given) == want
+    assert of(given) == want
 
 
 def test_nothing_is_too_deep() -> None:
     deep: Any = {"priorityClassName": "high"}
     for _ in range(50_000):
         deep = [deep]
-    assert claims(job(deep)).classes == [("priorityClassName", "high")]
+    assert claims(job(deep), b"priorityClassName").classes == [("priorityClassName", "high")]
 
 
 def test_what_is_said_often_is_one_claim() -> None:
     """35,000 times one's own leaf were as many walks over all leaves."""
     many = job([{LEAF: "mine", VOLCANO: "default", "priorityClassName": "high"}] * 3)
-    assert claims(many) == Claims([("priorityClassName", "high")], [(LEAF, "mine")], [(VOLCANO, "default")])
+    assert of(many) == Claims([("priorityClassName", "high")], [(LEAF, "mine")], [(VOLCANO, "default")])
     conf = {f"spark.kubernetes.driver.label.x{number}.{LEAF}": "mine" for number in range(9)}
-    assert [name for _, name in claims(job({"sparkConf": conf})).leaves] == ["mine"]
+    assert [name for _, name in of(job({"sparkConf": conf})).leaves] == ["mine"]
 
 
 @pytest.mark.parametrize(
     "conf", ["none", ["none"], {f"spark.kubernetes.driver.label.{LEAF}": 5, f"spark.kubernetes.{LEAF}x": "a"}]
 )
 def test_settings_of_spark_that_name_nothing_are_no_claims(conf: Any) -> None:
-    assert claims(job({"deep": [{"sparkConf": conf}]})) == Claims()
+    assert of(job({"deep": [{"sparkConf": conf}]})) == Claims()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"spec": {"priority\\u0043lassName": "high", "a": 1}}',
+        b'{"spec": {"a": {"quota.scheduling.koordinator.sh\\/name": "theirs"}}}',
+        b'{"spec": {"\\u0073parkConf": {"spark.kubernetes.driver.label.scheduling.volcano.sh/queue-name": "vip"}}}',
+    ],
+)
+def test_it_is_found_however_it_is_spelt(text: bytes) -> None:
+    assert claims(msgspec.json.decode(text), text) != Claims()
+
+
+@pytest.mark.parametrize("name", sorted(_NAMES))
+def test_each_name_holds_a_word_that_is_looked_for(name: str) -> None:
+    assert any(word in name.encode() for word in _WORDS)

@@ -1,12 +1,14 @@
 """Everything that is looked at before a job may run: its pods, and what its kind adds to them."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from fairway.domain.tenancy import Tenancy
 from fairway.workloads.fields import Field
 from fairway.workloads.kind import Kind, Path
 from fairway.workloads.pod_security import baseline, restricted, tenant
 from fairway.workloads.pod_security.marks import check_marks
+from fairway.workloads.pod_security.quiet import quiet_metadata
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
 
@@ -31,9 +33,18 @@ def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:
 def _marks(manifest: Field, paths: Iterable[Path], ruling: Ruling) -> None:
     """Of the object itself, which operators hand on to its pods, and wherever else its labels reach pods."""
     for path in (("metadata",), *paths):
+        if quiet_metadata(_reached(manifest.value, path)):
+            continue
         place = manifest
         for key in path:
             place = place.entry(key) if isinstance(key, int) else place[key]
         for name in ("labels", "annotations"):
             if place[name].given:
                 check_marks(View(place[name]), ruling)
+
+
+def _reached(value: Any, path: Path) -> Any:
+    """What stands there as it is written; None where nothing can."""
+    for key in path:
+        value = value.get(key) if type(value) is dict else value[key] if isinstance(key, int) else None
+    return value
