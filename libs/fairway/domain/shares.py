@@ -38,13 +38,15 @@ def owed_key(job: str, rev: int) -> str:
     return f"{job}/{rev}"
 
 
+_GIVE_BACK = (wire.Queue, wire.Succeeded, wire.Failed, wire.Lost, wire.Cancelled)
+
+
 def given_back_by(heard: Heard) -> str:
     """The key of what is owed until this message is heard; empty when it gives nothing back."""
     message = heard.message
     if isinstance(message, wire.Queue) and message.why is None:
         return ""  # it comes for the first time
-    back = isinstance(message, wire.Queue | wire.Succeeded | wire.Failed | wire.Lost | wire.Cancelled)
-    return owed_key(message.job, message.rev) if back else ""
+    return owed_key(message.job, message.rev) if isinstance(message, _GIVE_BACK) else ""
 
 
 def settled(key: str, share: Share) -> tuple[Write, ...]:

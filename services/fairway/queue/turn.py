@@ -36,7 +36,7 @@ class Turn:
         self.gone: set[str] = set()
         self._held: set[str] = set()
         self._rooms = Rooms(view.book)
-        self._flying = {queue for queue, jobs in view.book.flying.items() if jobs}
+        self._went_from: set[str] = set()  # blocking queues
         self.back = view.owed.get(given_back_by(heard))
         if self.back is not None:
             self.steps.append(Step(settled(given_back_by(heard), self.back)))
@@ -121,7 +121,7 @@ class Turn:
         """In a blocking queue only the head goes, and the next one only when the head has its room. A head that no
         cluster can ever hold, or whose last attempt is still being removed, does not count as one."""
         queue = entry.job.queue
-        if queue in self._flying:
+        if queue in self._went_from or self._view.book.flying.get(queue):
             return False
         for other in self._view.book.line(queue):
             if other.job.id == entry.job.id:
@@ -143,7 +143,7 @@ class Turn:
         self.steps.append(teller.step(*(charged := charge(path, entry.request))))
         self.gone.add(job.id)
         if self.blocking(job.queue):
-            self._flying.add(job.queue)
+            self._went_from.add(job.queue)
         self._count(charged)
 
     def _teller(self, job: Job) -> Teller:
