@@ -9,7 +9,7 @@ from fairway.simulation.run import simulate
 # The rule that broke first, and the profile and the seed at which it was (pins.py finds them anew).
 FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "unsaid": ("rev", ("rough", 3)), "early": ("reason", ("hostile", 4)), "unguarded": ("quota", ("rough", 0)),
-    "chained": ("room", ("hostile", 208)), "stale": ("reason", ("rough", 0)), "forgetful": ("room", ("rough", 14)),
+    "chained": ("room", ("hostile", 943)), "stale": ("reason", ("rough", 0)), "forgetful": ("room", ("rough", 14)),
     "tardy": ("dead letter", ("rough", 0)), "unmet": ("quota", ("hostile", 0)),
     "impatient": ("failed", ("hostile", 2)), "generous": ("quota", ("rough", 0)),
     "greedy": ("quota", ("rough", 0)), "hasty": ("quota", ("hostile", 1)), "uncharged": ("quota", ("rough", 0)),
