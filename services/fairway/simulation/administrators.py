@@ -67,6 +67,7 @@ class Administrators:
     def __init__(self, fleet: Fleet, rng: Random, witness: Witness, gpus: int, attempts: int) -> None:
         self._fleet, self._rng, self._witness, self._gpus, self._attempts = fleet, rng, witness, gpus, attempts
         self._words = 0
+        self._moving: set[str] = set()
 
     async def settle_in(self) -> None:
         """The quota tree, the policy, a blocking queue and the members' names, before anybody submits."""
@@ -92,12 +93,16 @@ class Administrators:
 
     async def move(self) -> None:
         """A member is cordoned and emptied, leaves when no job is left there, and joins again some time later."""
-        fleet = self._fleet
-        here = [name for name, facts in fleet.joined.items() if not facts.cordoned]
+        here = [name for name in self._fleet.joined if name not in self._moving]
         if len(here) < 2:
             return
         name = self._rng.choice(here)
-        facts = fleet.counted(name)
+        self._moving.add(name)
+        await self._moved(name)
+        self._moving.discard(name)
+
+    async def _moved(self, name: str) -> None:
+        fleet, facts = self._fleet, self._fleet.counted(name)
         await self._join(name, replace(facts, cordoned=True, emptied=self._rng.random() < 0.7))
         if await self._empty(name):
             fleet.leave(name)
