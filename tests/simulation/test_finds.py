@@ -11,7 +11,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "unsaid": ("rev", ("rough", 3)), "early": ("reason", ("hostile", 4)), "unguarded": ("quota", ("rough", 0)),
     "chained": ("room", ("hostile", 943)), "stale": ("reason", ("rough", 0)), "forgetful": ("room", ("rough", 14)),
     "tardy": ("dead letter", ("rough", 0)), "unmet": ("quota", ("hostile", 0)),
-    "impatient": ("failed", ("hostile", 2)), "generous": ("quota", ("rough", 0)),
+    "impatient": ("one attempt", ("rough", 0)), "generous": ("quota", ("rough", 0)),
     "greedy": ("quota", ("rough", 0)), "hasty": ("quota", ("hostile", 1)), "uncharged": ("quota", ("rough", 0)),
     "credulous": ("truth", ("hostile", 0)), "trusting": ("room", ("hostile", 4)),
     "dateless": ("room", ("hostile", 31)), "unlabelled": ("truth", ("rough", 0)), "keeping": ("held", ("rough", 0)),
