@@ -29,7 +29,7 @@ faults: install ## break real NATS, Valkey, members and services under load, one
 	@$(BIN)/pytest -n $(WORKERS) -m '' -rP tests/faults tests/simulation/test_seeds.py
 
 kubernetes: install ## build Kubernetes and the operators for the tests from source (half an hour once, then nothing)
-	@$(BIN)/python -m fairway.kubereal.build
+	@$(BIN)/python -m fairway.lab.kubereal.build
 
 lint: install ## ruff, mypy and the layers
 	@$(BIN)/ruff check --quiet .
@@ -37,7 +37,7 @@ lint: install ## ruff, mypy and the layers
 	@$(BIN)/lint-imports --no-cache
 
 schemas: install ## write proto/schema, proto/asyncapi.yaml and deploy/crds anew, after a change of the code
-	@$(BIN)/python -m fairway.app.schemas
+	@$(BIN)/python -m fairway.lab.documents.schemas
 	@$(BIN)/python -m fairway.app.crds
 
 bench: kubernetes ## measure everything, one table of goals at the end (long; QUICK=1 for small runs)
@@ -53,7 +53,7 @@ clean: ## remove the environment and everything that was built or cached
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The build tools come first and from the constraints too: otherwise pip fetches unpinned ones for itself.
-$(STAMP): pyproject.toml constraints.txt Makefile
+$(STAMP): pyproject.toml libs/fairway/lab/pyproject.toml constraints.txt Makefile
 	@test -n "$(PYTHON)" || { echo "No Python found. Install it with: apt install python3.11 python3.11-venv"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is older than 3.11. Install 3.11 or newer, or name one: make install PYTHON=..."; exit 1; }
@@ -62,6 +62,6 @@ $(STAMP): pyproject.toml constraints.txt Makefile
 	@echo "Making $(VENV) with $(PYTHON) (about a minute) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt hatchling editables
-	@$(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt --no-build-isolation -e '.[embedded,kubernetes,test]'
+	@$(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt --no-build-isolation -e '.[test]' -e libs/fairway/lab
 	@touch $(STAMP)
 	@echo "Done: the command is $(BIN)/fairway"

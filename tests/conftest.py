@@ -13,8 +13,8 @@ import redis
 from xdist.remote import Producer
 
 from dealing import Dealing, group, turn
-from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
-from fairway.kubereal.build import Tools, cache
+from fairway.lab.kubereal.build import Tools, cache
+from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from standing import standing
 
 

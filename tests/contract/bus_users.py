@@ -9,7 +9,7 @@ from pathlib import Path
 import nats
 from nats.aio.client import Client
 
-from fairway.adapters.embedded import nats_program
+from fairway.lab.processes.embedded_servers import nats_program
 
 CONF = Path(__file__).parents[2] / "deploy/nats/members.conf"
 _MEMBER = re.compile(r"^  member-north \{\n.*?^  \}\n", re.DOTALL | re.MULTILINE)

@@ -9,8 +9,8 @@ from simulated import JOB, KINDS, simulated
 
 from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.adapters.system import SystemClock
-from fairway.kubesim import Cluster as SimCluster
-from fairway.kubesim.meta import Deletion
+from fairway.lab.kubesim import Cluster as SimCluster
+from fairway.lab.kubesim.api.metadata import Deletion
 from fairway.runtime import cluster_port
 
 Json = dict[str, Any]

@@ -17,8 +17,8 @@ from fairway.adapters.system import SystemClock
 from fairway.domain.job import Job, fold
 from fairway.domain.names import job_id
 from fairway.gateway.service import run_gateway
-from fairway.kubesim import Cluster, KubeSim
-from fairway.kubesim.meta import Deletion
+from fairway.lab.kubesim import Cluster, KubeSim
+from fairway.lab.kubesim.api.metadata import Deletion
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet

@@ -7,9 +7,9 @@ from typing import Any
 
 import aiohttp
 
-from fairway.kubesim import Cluster, KubeSim, NodeGroup
-from fairway.kubesim.meta import Deletion
-from fairway.kubesim.store import Event, Key
+from fairway.lab.kubesim import Cluster, KubeSim, NodeGroup
+from fairway.lab.kubesim.api.metadata import Deletion
+from fairway.lab.kubesim.api.store import Event, Key
 
 Json = dict[str, Any]
 GPU_NODE = {"cpu": "32", "memory": "64Gi", "nvidia.com/gpu": "8"}

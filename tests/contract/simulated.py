@@ -8,7 +8,7 @@ from typing import Any
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.adapters.kubernetes_watch import Pace
 from fairway.adapters.system import SystemClock
-from fairway.kubesim import Cluster, KubeSim, NodeGroup
+from fairway.lab.kubesim import Cluster, KubeSim, NodeGroup
 from fairway.runtime.cluster_port import Change
 
 Json = dict[str, Any]

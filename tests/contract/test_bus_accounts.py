@@ -10,11 +10,11 @@ import pytest
 from bus_users import at, connected, rules
 from simulated import simulated
 
-from fairway.adapters.embedded import nats_cluster, nats_server
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.remote_serve import Serving
 from fairway.app.streams import provisioned
+from fairway.lab.processes.embedded_servers import nats_cluster, nats_server
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import subjects
 

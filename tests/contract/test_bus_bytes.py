@@ -12,10 +12,10 @@ import msgspec
 import pytest
 from nats.aio.msg import Msg
 
-from fairway.adapters.embedded import nats_server
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.nats_headers import Guarded
 from fairway.adapters.nats_readers import Readers
+from fairway.lab.processes.embedded_servers import nats_server
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
 
 # A server lets eight of the largest messages wait for a client, here as in deploy/nats: a sixth of what is stored.

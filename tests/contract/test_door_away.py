@@ -14,7 +14,6 @@ import pytest_asyncio
 from door_house import ADMIN, POLICY, WIDE, bearer, callers, job
 from structlog.testing import capture_logs
 
-from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
 from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.redis_store import RedisStore
@@ -23,6 +22,7 @@ from fairway.admission.understand import understand
 from fairway.gateway.http import HttpSettings, create_app
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.gateway.service import run_gateway
+from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Unreachable

@@ -15,9 +15,9 @@ import psutil
 import pytest
 from redis.asyncio import Redis
 
-from fairway.adapters.embedded import EmbeddedServer, StartError, nats_cluster, nats_server, valkey_server
 from fairway.adapters.nats_bus import NatsBus
 from fairway.app.streams import provisioned
+from fairway.lab.processes.embedded_servers import EmbeddedServer, StartError, nats_cluster, nats_server, valkey_server
 
 Start = Callable[..., Awaitable[EmbeddedServer]]
 BOTH = pytest.mark.parametrize("start", [nats_server, valkey_server], ids=["NATS", "Valkey"])
@@ -127,7 +127,7 @@ async def test_valkey_refuses_to_evict(valkey_url: str) -> None:
 
 _PARENT = """
 import asyncio, pathlib, sys
-from fairway.adapters.embedded import nats_server, valkey_server
+from fairway.lab.processes.embedded_servers import nats_server, valkey_server
 
 async def up(dir):
     servers = [await nats_server(dir / "n"), await valkey_server(dir / "v")]

@@ -12,9 +12,9 @@ from twins import opened_bus, said
 from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.system import SystemClock, SystemIds
 from fairway.admission import service as admission
-from fairway.app.stub import stub_act
 from fairway.domain.limits import Limits
 from fairway.global_scheduler import service as global_scheduler
+from fairway.lab.fleet.stub_clusters import stub_act
 from fairway.propagator import service as propagator
 from fairway.queue import service as queue
 from fairway.quota import service as quota

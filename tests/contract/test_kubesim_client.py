@@ -8,7 +8,7 @@ import pytest
 from kubernetes_asyncio import client, config, watch
 from kubesim_support import GPU_NODE, PATIENCE, FixedClock, torch, true_conditions
 
-from fairway.kubesim import KubeSim, NodeGroup
+from fairway.lab.kubesim import KubeSim, NodeGroup
 
 TORCH = ("kubeflow.org", "v1", "team-a", "pytorchjobs")
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from kubesim_support import Json, remove, served, submit, torch
 
-from fairway.kubesim.api import Api
-from fairway.kubesim.store import Key
+from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.store import Key
 
 
 def config_map(name: str, owner: Key | None = None, api: Api | None = None, **metadata: Any) -> Json:

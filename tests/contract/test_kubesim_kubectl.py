@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from kubesim_support import GPU_NODE, PATIENCE, FixedClock, torch
 
-from fairway.kubesim import KubeSim, NodeGroup
+from fairway.lab.kubesim import KubeSim, NodeGroup
 
 
 class Kubectl:

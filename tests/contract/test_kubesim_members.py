@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from kubesim_support import GPU_NODE, Json, pods, remove, simulated, submit, template, torch, true_conditions, until
 
-from fairway.kubesim import NodeGroup
-from fairway.kubesim.store import Key
+from fairway.lab.kubesim import NodeGroup
+from fairway.lab.kubesim.api.store import Key
 
 
 def job(api_version: str, kind: str, spec: Json, name: str = "j") -> Json:

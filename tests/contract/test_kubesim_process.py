@@ -1,4 +1,4 @@
-"""`python -m fairway.kubesim` hosts a fleet, and leaves with its parent."""
+"""`python -m fairway.lab.kubesim` hosts a fleet, and leaves with its parent."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ async def hosted(fleet: Json, folder: Path) -> AsyncIterator[tuple[Process, Json
     config.write_text(json.dumps({"kubeconfigs": str(folder), **fleet}))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "fairway.kubesim", "--config", str(config), "--until-eof",
+        sys.executable, "-m", "fairway.lab.kubesim", "--config", str(config), "--until-eof",
         stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment,
     )  # fmt: skip
     assert process.stdout

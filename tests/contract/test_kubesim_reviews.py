@@ -12,9 +12,9 @@ import aiohttp
 import pytest
 from kubesim_support import TORCH, FixedClock, Json, torch
 
-from fairway.kubesim import KubeSim
-from fairway.kubesim.certificate import pair
-from fairway.kubesim.identities import AUDIENCE, MASTERS, Identity, Rule
+from fairway.lab.kubesim import KubeSim
+from fairway.lab.kubesim.http.certificate import pair
+from fairway.lab.kubesim.http.identities import AUDIENCE, MASTERS, Identity, Rule
 
 OWN = Rule(("kubeflow.org",), ("pytorchjobs",), ("create", "get", "list", "watch", "delete"), ("team-a",))
 SEES = Rule(("fairway.io",), ("queues",), ("list",))

@@ -6,8 +6,8 @@ import aiohttp
 import pytest
 from kubesim_support import GPU_NODE, Json, simulated, submit, torch, true_conditions, until
 
-from fairway.kubesim import Cluster
-from fairway.kubesim.store import Key
+from fairway.lab.kubesim import Cluster
+from fairway.lab.kubesim.api.store import Key
 
 
 async def post(cluster: Cluster, what: str, **body: Any) -> tuple[int, Json]:

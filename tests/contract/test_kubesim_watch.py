@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 from kubesim_support import PATIENCE, TORCH, Json, served, submit, torch
 
-from fairway.kubesim import Cluster
-from fairway.kubesim.store import Key, Store
+from fairway.lab.kubesim import Cluster
+from fairway.lab.kubesim.api.store import Key, Store
 
 ALL = "/apis/kubeflow.org/v1/pytorchjobs"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fairway.adapters.embedded import nats_server
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.nats_wire import Arrived, BulkParser
+from fairway.lab.processes.embedded_servers import nats_server
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.runtime.sayable import Unsayable
 

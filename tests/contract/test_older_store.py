@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import redis.asyncio as redis
 
-from fairway.adapters.embedded import EmbeddedServer, valkey_server
 from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.redis_store import RedisStore
 from fairway.domain.decision import Put, Step
+from fairway.lab.processes.embedded_servers import EmbeddedServer, valkey_server
 from fairway.runtime.ports import Commit, Store, StoreWiped, Unreachable, Wanted
 
 

@@ -11,7 +11,7 @@ from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.system import SystemClock
 from fairway.domain.decision import Call
-from fairway.kubesim import Cluster
+from fairway.lab.kubesim import Cluster
 from fairway.propagator.calls import DELETE, Copy
 from fairway.propagator.hands import Hands
 from fairway.runtime.cluster_port import Cluster as Port

@@ -10,12 +10,12 @@ import pytest
 from nats.js.api import DiscardPolicy
 from twins import BUSES, opened_bus
 
-from fairway.adapters.embedded import nats_server
 from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.system import SystemClock
 from fairway.domain.decision import Decision, Heard, Say, Step
 from fairway.domain.tell import message_id
+from fairway.lab.processes.embedded_servers import nats_server
 from fairway.runtime.insisting import Insisting
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.ports import Bus, Commit, Outgoing, Unreachable, Wanted

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from fairway.adapters.embedded import nats_server
 from fairway.adapters.nats_bus import NatsBus
 from fairway.app.settings import Settings
 from fairway.app.streams import provisioned, views_provisioned
+from fairway.lab.processes.embedded_servers import nats_server
 
 
 async def streams(folder: Path, most: str, settings: Settings) -> dict[str, tuple[float | None, int | None]]:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from wire_examples import EXAMPLES, GOLDEN, bytes_of
 
-from fairway.app.schemas import messages
+from fairway.lab.documents.schemas import messages
 from fairway.wire import fleet, inbound, jobs
 
 MESSAGES = messages()

@@ -11,8 +11,8 @@ import pytest
 import yaml
 from wire_examples import EXAMPLES, bytes_of
 
-from fairway.app import channels
-from fairway.app.schemas import messages, pages
+from fairway.lab.documents import asyncapi
+from fairway.lab.documents.schemas import messages, pages
 from fairway.wire import fleet, jobs, subjects
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -91,14 +91,14 @@ def _made(source: str) -> set[str]:
     return {NAMES[word] for word in found if word in NAMES}
 
 
-SERVICES = [*channels.LOOPS, "agent", "gateway"]
+SERVICES = [*asyncapi.LOOPS, "agent", "gateway"]
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_says_what_the_page_says_it_does(service: str) -> None:
     code = (CHECKOUT / "services/fairway" / service.replace("-", "_")).glob("*.py")
     made = set().union(*(_made(path.read_text()) for path in code))
-    said = {name for name, who in channels.SAYS.items() if service in who}
+    said = {name for name, who in asyncapi.SAYS.items() if service in who}
     # Every stage's loop rebuilds the store and buries what it cannot handle; the queue's answer is made by its process.
     by_loops = {"dead_letter", "queue_place", "rebuild"}
     assert made - by_loops == said - by_loops

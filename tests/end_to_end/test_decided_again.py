@@ -8,12 +8,12 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from fairway.adapters.embedded import nats_server
 from fairway.app.cli import app
-from fairway.app.fleet import Fleet, equal_clusters
 from fairway.app.pipeline import STAGES
-from fairway.app.replay_run import Plan, replay
-from fairway.app.replay_trace import GPU, TraceJob
+from fairway.lab.fleet.fleet import Fleet, equal_clusters
+from fairway.lab.processes.embedded_servers import nats_server
+from fairway.lab.traces.replay import Plan, replay
+from fairway.lab.traces.trace import GPU, TraceJob
 
 SCHEDULER = "global-scheduler"
 

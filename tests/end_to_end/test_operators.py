@@ -12,12 +12,12 @@ import msgspec
 import redis
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.fleet import Fleet, equal_clusters, running
-from fairway.app.fleet import Plan as FleetPlan
 from fairway.app.pipeline import STAGES
-from fairway.app.replay_fleet import configured
-from fairway.app.replay_run import Plan, replay
-from fairway.app.replay_trace import GPU, TraceJob, manifest, policy, quota_tree
+from fairway.lab.fleet.fleet import Fleet, equal_clusters, running
+from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.traces.fleet import configured
+from fairway.lab.traces.replay import Plan, replay
+from fairway.lab.traces.trace import GPU, TraceJob, manifest, policy, quota_tree
 from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

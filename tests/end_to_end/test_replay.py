@@ -3,10 +3,10 @@
 import csv
 from pathlib import Path
 
-from fairway.app.children import Child
-from fairway.app.fleet import Fleet, equal_clusters
-from fairway.app.replay_run import Plan, Progress, replay
-from fairway.app.replay_trace import philly
+from fairway.lab.fleet.fleet import Fleet, equal_clusters
+from fairway.lab.processes.service import Child
+from fairway.lab.traces.replay import Plan, Progress, replay
+from fairway.lab.traces.trace import philly
 
 CLUSTERS = equal_clusters(3, nodes=2, gpus=8)
 # Every fifth job asks for a whole cluster, so that some have to wait for room.

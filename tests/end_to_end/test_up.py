@@ -119,7 +119,7 @@ def test_a_tenant_of_the_hub_writes_jobs_of_its_own_namespace_and_nothing_else(
     [
         pytest.param("nats-server", "NATS", id="NATS"),
         pytest.param("valkey-server", "Valkey", id="Valkey"),
-        pytest.param("fairway.kubesim", "the clusters", id="the simulated clusters"),
+        pytest.param("fairway.lab.kubesim", "the clusters", id="the simulated clusters"),
         pytest.param("--announce", "the services' process", id="the services"),
     ],
 )

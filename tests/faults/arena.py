@@ -14,11 +14,11 @@ from links import Link
 from members import Members
 from routes import Routes
 
-from fairway.adapters.embedded import EmbeddedServer, valkey_server
 from fairway.adapters.system import SystemClock
-from fairway.app.children import Child
-from fairway.app.fleet import HUB, Fleet, Plan
-from fairway.kubesim.sim import KubeSim
+from fairway.lab.fleet.fleet import HUB, Fleet, Plan
+from fairway.lab.kubesim.clusters import KubeSim
+from fairway.lab.processes.embedded_servers import EmbeddedServer, valkey_server
+from fairway.lab.processes.service import Child
 
 
 class Arena(Fleet):

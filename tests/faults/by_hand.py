@@ -4,11 +4,11 @@ from load import TENANTS, Load
 from members import ATTEMPT, JOB, Attempt
 from scene import Scene
 
-from fairway.app.replay_trace import GPU, TraceJob
-from fairway.kubesim.meta import Deletion
-from fairway.kubesim.runspec import RUN_FOR
-from fairway.kubesim.sim import Cluster
-from fairway.kubesim.store import Stored
+from fairway.lab.kubesim.api.metadata import Deletion
+from fairway.lab.kubesim.api.store import Stored
+from fairway.lab.kubesim.clusters import Cluster
+from fairway.lab.kubesim.pod_behaviour import RUN_FOR
+from fairway.lab.traces.trace import GPU, TraceJob
 
 # Longer than any test.
 _AN_HOUR_S = 3_600.0

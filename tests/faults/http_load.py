@@ -8,7 +8,7 @@ import httpx
 from arena import Arena
 from load import regrets, rows, told_to_stop
 
-from fairway.app.replay_trace import TraceJob, manifest
+from fairway.lab.traces.trace import TraceJob, manifest
 
 # A gateway that has not answered for so long is given up for this try (s); one that stands still never does.
 _ANSWER_S = 2.0

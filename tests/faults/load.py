@@ -12,8 +12,8 @@ import msgspec
 
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.system import SystemClock
-from fairway.app.replay_trace import GPU, WORKER_GPUS, TraceJob, manifest, philly, policy, quota_tree
 from fairway.domain.names import job_id
+from fairway.lab.traces.trace import GPU, WORKER_GPUS, TraceJob, manifest, philly, policy, quota_tree
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from fairway.kubesim.sim import Cluster
-from fairway.kubesim.store import Event
+from fairway.lab.kubesim.api.store import Event
+from fairway.lab.kubesim.clusters import Cluster
 
 JOB, ATTEMPT = "fairway.io/job", "fairway.io/attempt"
 Attempt = tuple[str, int]

@@ -8,8 +8,8 @@ import nats
 import nats.errors
 from links import Link
 
-from fairway.adapters.child import ports
-from fairway.adapters.embedded import EmbeddedServer, nats_server
+from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server
+from fairway.lab.processes.server import ports
 
 # Servers tell each other where they are, so that they find a way around a link. Nobody listens there.
 _NOWHERE = "127.0.0.1:1"

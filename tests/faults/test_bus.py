@@ -8,7 +8,7 @@ import pytest
 from nats.js import JetStreamContext
 from scene import Scene, Setup, under_load
 
-from fairway.adapters.embedded import EmbeddedServer
+from fairway.lab.processes.embedded_servers import EmbeddedServer
 from fairway.wire import subjects
 
 THREE = Setup(nats_servers=3)

@@ -13,7 +13,7 @@ from scene import Fault, Scene, Setup, under_load
 from verdict import Verdict
 
 from fairway.app.pipeline import STAGES
-from fairway.app.replay_trace import TraceJob, manifest
+from fairway.lab.traces.trace import TraceJob, manifest
 
 DOORS = ("gateway-1", "gateway-2")
 # Gateways by themselves: the others go on with what was accepted.

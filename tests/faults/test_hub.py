@@ -7,8 +7,8 @@ import httpx
 import pytest
 from scene import FOUR, Scene, Setup, under_load
 
-from fairway.app.fleet import HUB
-from fairway.app.replay_trace import GPU
+from fairway.lab.fleet.fleet import HUB
+from fairway.lab.traces.trace import GPU
 
 OPEN = Setup(groups=(("gateway",), *FOUR))
 JOBS = "apis/batch/v1/namespaces/vc-0/jobs"

@@ -12,8 +12,8 @@ from members import Attempt
 from scene import FOUR, Fault, Scene, Setup, under_load
 from verdict import Verdict
 
-from fairway.kubesim.sim import Cluster
-from fairway.kubesim.store import Stored
+from fairway.lab.kubesim.api.store import Stored
+from fairway.lab.kubesim.clusters import Cluster
 
 # What is trusted for longer than the others of these tests take.
 SOON = Setup(settings={"FAIRWAY_WATCH_SILENCE": "5", "FAIRWAY_NODE_GRACE": "5"})

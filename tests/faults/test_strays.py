@@ -8,8 +8,8 @@ from members import Attempt
 from msgspec import Struct
 from scene import Scene, under_load
 
-from fairway.kubesim.sim import Cluster
-from fairway.kubesim.store import Stored
+from fairway.lab.kubesim.api.store import Stored
+from fairway.lab.kubesim.clusters import Cluster
 
 
 class Backup(Struct, frozen=True):

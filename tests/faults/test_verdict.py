@@ -11,8 +11,8 @@ from verdict import Reading, Verdict
 
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.domain.quota_tree import QuotaNode
-from fairway.kubesim.sim import Cluster
-from fairway.kubesim.store import Key
+from fairway.lab.kubesim.api.store import Key
+from fairway.lab.kubesim.clusters import Cluster
 from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

@@ -6,7 +6,7 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
-from fairway.kubereal.certificates import pair
+from fairway.lab.kubereal.certificates import pair
 
 
 class Authority:

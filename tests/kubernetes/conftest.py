@@ -23,7 +23,7 @@ from own_hub import define
 from settings_house import TENANT
 
 from dealing import turn
-from fairway.kubereal.plane import Spec
+from fairway.lab.kubereal.control_plane import Spec
 
 HERE = Path(__file__).parent
 _START_S = 180.0

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import httpx
 import yaml
 
-from fairway.kubereal.build import tools
+from fairway.lab.kubereal.build import tools
 
 Json = dict[str, Any]
 T = TypeVar("T")

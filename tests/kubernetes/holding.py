@@ -19,8 +19,8 @@ from fairway.domain import decision, member_namespace
 from fairway.domain.decision import Put, Step
 from fairway.domain.job import State
 from fairway.domain.tenancy import BASELINE
-from fairway.kubereal.admin import admin
-from fairway.kubereal.plane import Plane, kubeconfig
+from fairway.lab.kubereal.admin import admin
+from fairway.lab.kubereal.control_plane import Plane, kubeconfig
 from fairway.propagator.calls import Made
 from fairway.propagator.holds import Room
 from fairway.propagator.reserve import Rooms

@@ -9,8 +9,8 @@ import rbac
 import yaml
 from rights_house import RightsHouse
 
-from fairway.adapters.child import free_port
-from fairway.app.children import Child
+from fairway.lab.processes.server import free_port
+from fairway.lab.processes.service import Child
 
 Json = dict[str, Any]
 PULL = Path(__file__).parents[2] / "deploy" / "member" / "pull.yaml"

@@ -15,11 +15,11 @@ import yaml
 from bus_users import rules
 from fleet import Api, environment
 
-from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
-from fairway.app.children import Child
 from fairway.app.pipeline import EVERYTHING
-from fairway.kubereal.build import tools
-from fairway.kubereal.plane import Planes, Spec, kubeconfig, member, planes
+from fairway.lab.kubereal.build import tools
+from fairway.lab.kubereal.control_plane import Planes, Spec, kubeconfig, member, planes
+from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
+from fairway.lab.processes.service import Child
 
 Json = dict[str, Any]
 ACCOUNT = "system:serviceaccount:fairway-system:fairway-member"

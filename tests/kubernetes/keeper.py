@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import fairway.adapters.tether as tether
+import fairway.lab.processes.die_with_parent as die_with_parent
 
 _GRACE_S = 60
 
@@ -20,7 +20,7 @@ def main(argv: list[str]) -> None:
     owner = os.pidfd_open(int(argv[0]))
     told, tell = os.pipe()
     signal.signal(signal.SIGTERM, lambda *_: os.write(tell, b"!"))
-    guard = [sys.executable, "-I", "-S", str(tether.__file__), str(os.getpid())]
+    guard = [sys.executable, "-I", "-S", str(die_with_parent.__file__), str(os.getpid())]
     with (
         Path(argv[1]).open("ab") as log,
         subprocess.Popen(

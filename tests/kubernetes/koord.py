@@ -2,12 +2,12 @@
 
 import json
 
-from fairway.kubereal.admin import admin
-from fairway.kubereal.build import Tools
-from fairway.kubereal.crds import define
-from fairway.kubereal.operators.koordinator import scheduler_config
-from fairway.kubereal.operators.setup import namespace
-from fairway.kubereal.plane import Plane
+from fairway.lab.kubereal.admin import admin
+from fairway.lab.kubereal.build import Tools
+from fairway.lab.kubereal.control_plane import Plane
+from fairway.lab.kubereal.crds import define
+from fairway.lab.kubereal.operators.koordinator import scheduler_config
+from fairway.lab.kubereal.operators.setup import namespace
 
 
 async def only_its_scheduler(plane: Plane, built: Tools) -> None:

@@ -18,11 +18,11 @@ from nats.aio.msg import Msg
 from own import Own
 from own_hub import define
 
-from fairway.adapters.embedded import EmbeddedServer, nats_server, valkey_server
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.children import Child
-from fairway.kubereal.flags import controller_manager
-from fairway.kubereal.plane import Spec
+from fairway.lab.kubereal.control_plane import Spec
+from fairway.lab.kubereal.flags import controller_manager
+from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
+from fairway.lab.processes.service import Child
 
 Json = dict[str, Any]
 DEPLOY = Path(__file__).parents[2] / "deploy" / "hub"

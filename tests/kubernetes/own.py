@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import httpx
 from fleet import Api, condition, until
 
-from fairway.kubereal.build import tools
-from fairway.kubereal.plane import Plane, Planes, Spec, member
+from fairway.lab.kubereal.build import tools
+from fairway.lab.kubereal.control_plane import Plane, Planes, Spec, member
 
 T = TypeVar("T")
 API = "kube-apiserver"

@@ -29,9 +29,9 @@ from fairway.adapters.system import SystemClock
 from fairway.app.enrolment import Enrolment
 from fairway.app.renewal import Renewal
 from fairway.app.settings import Settings
-from fairway.kubereal.build import tools
-from fairway.kubereal.crds import define
-from fairway.kubereal.plane import kubeconfig
+from fairway.lab.kubereal.build import tools
+from fairway.lab.kubereal.control_plane import kubeconfig
+from fairway.lab.kubereal.crds import define
 
 Json = dict[str, Any]
 HUB = Path(__file__).parents[2] / "deploy" / "hub"

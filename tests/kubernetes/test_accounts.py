@@ -11,12 +11,12 @@ import pytest_asyncio
 from own import Own
 
 from fairway.adapters.system import SystemClock
-from fairway.app.identities import administrator, tenant
-from fairway.kubereal.accounts import rights
-from fairway.kubereal.admin import admin
-from fairway.kubereal.plane import Spec
-from fairway.kubesim import KubeSim
-from fairway.kubesim.identities import AUDIENCE, MASTERS
+from fairway.lab.fleet.identities import administrator, tenant
+from fairway.lab.kubereal.accounts import rights
+from fairway.lab.kubereal.admin import admin
+from fairway.lab.kubereal.control_plane import Spec
+from fairway.lab.kubesim import KubeSim
+from fairway.lab.kubesim.http.identities import AUDIENCE, MASTERS
 
 KNOWN = (administrator(), tenant("team-vision"), tenant("team-data"))
 ADMIN, VISION, DATA = (one.token for one in KNOWN)

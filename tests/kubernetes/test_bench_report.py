@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fairway.app.bench.agent import GOALS, Run, measure
+from fairway.lab.bench.agent.measure import GOALS, Run, measure
 
 
 async def test_every_node_and_pod_is_counted_once_and_every_change_is_told(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fleet import RealFleet, condition, environment, until
 
-from fairway.kubereal.build import tools
+from fairway.lab.kubereal.build import tools
 
 Json = dict[str, Any]
 BINDINGS = "work.karmada.io/v1alpha2/namespaces/{}/resourcebindings"

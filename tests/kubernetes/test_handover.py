@@ -16,8 +16,8 @@ from fairway.adapters.system import SystemClock
 from fairway.agent.decide import Seen
 from fairway.agent.holds import ways
 from fairway.domain.job import State
-from fairway.kubereal.build import tools
-from fairway.kubereal.plane import Plane, Spec, member, planes
+from fairway.lab.kubereal.build import tools
+from fairway.lab.kubereal.control_plane import Plane, Spec, member, planes
 from fairway.propagator.holds import RESERVATION, Room
 from fairway.runtime.ports import Unreachable
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS

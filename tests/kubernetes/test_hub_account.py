@@ -10,7 +10,7 @@ import yaml
 from fleet import Api, condition, until
 from own import Own
 
-from fairway.kubereal.build import tools
+from fairway.lab.kubereal.build import tools
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 SCRIPT = DEPLOY / "hub" / "kubeconfig.sh"

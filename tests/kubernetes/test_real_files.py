@@ -64,7 +64,7 @@ def test_the_clusters_end_with_a_server_of_theirs_and_say_which(victim: str, tmp
     """`fairway up --real` ends with them; what would it be without its hub?"""
     config = tmp_path / "clusters.json"
     config.write_text(json.dumps({"clusters": [], "kubeconfigs": str(tmp_path), "dir": str(tmp_path / "kubernetes")}))
-    command = [sys.executable, "-m", "fairway.kubereal", "--config", str(config)]
+    command = [sys.executable, "-m", "fairway.lab.kubereal", "--config", str(config)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment(), stdout=pipe, stderr=pipe, text=True) as clusters:
         assert clusters.stdout is not None

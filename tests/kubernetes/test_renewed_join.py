@@ -18,8 +18,8 @@ from fairway.adapters.kubernetes_config import read
 from fairway.app import adopting, joining
 from fairway.app.failure import Failure
 from fairway.app.joined import Joined, read_secret, secret
-from fairway.kubereal.build import tools
-from fairway.kubereal.plane import Planes, Spec, kubeconfig, member
+from fairway.lab.kubereal.build import tools
+from fairway.lab.kubereal.control_plane import Planes, Spec, kubeconfig, member
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.members import Facts
 

@@ -15,10 +15,10 @@ from thefts import BINDINGS, FLOWS, HELD, HOME, JOBS, OURS, PODS, ROOMS, TRIES, 
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
 from fairway.app import rights
-from fairway.kubereal.admin import admin
-from fairway.kubereal.build import tools
-from fairway.kubereal.crds import define
-from fairway.kubereal.plane import Plane, Planes, kubeconfig, member
+from fairway.lab.kubereal.admin import admin
+from fairway.lab.kubereal.build import tools
+from fairway.lab.kubereal.control_plane import Plane, Planes, kubeconfig, member
+from fairway.lab.kubereal.crds import define
 from fairway.propagator.holds import PAUSE, Room, manifests, priority_class
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.members import Facts

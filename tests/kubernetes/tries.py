@@ -8,7 +8,7 @@ from typing import Any
 from fleet import KINDS, Api, RealFleet, condition, in_namespace, until
 from pool import Pool
 
-from fairway.kubereal.build import tools
+from fairway.lab.kubereal.build import tools
 
 Json = dict[str, Any]
 API = {name: "/".join(path.split("/")[:-1]) for name, path in KINDS.items()}

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairway.kubesim.job_status import faults
+from fairway.lab.kubesim.api.job_status import faults
 from fairway.workloads.ends import Word
 from fairway.workloads.job_status import fails, shows, waits
 

@@ -1,7 +1,7 @@
 """The whole pipeline in one process without servers: every loop over one bus and one store in memory."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,16 +12,11 @@ from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock, settle
 from fairway.adapters.memory_cluster import MemoryCluster, Scene
 from fairway.adapters.memory_store import MemoryStore
-from fairway.admission import service as admission
+from fairway.app.composition import Composition
+from fairway.app.pipeline import LOOPS
 from fairway.domain.job import Job
 from fairway.domain.names import job_id
-from fairway.global_scheduler import service as global_scheduler
-from fairway.inbound import service as inbound
-from fairway.propagator import service as propagator
-from fairway.propagator.hands import Hands
 from fairway.queue import service as queue
-from fairway.quota import service as quota
-from fairway.reserver import service as reserver
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.check import Checker, Findings, Spoken
 from fairway.runtime.loop import Loop, World
@@ -31,8 +26,6 @@ from fairway.runtime.rebuild import Folding, Working, working_set
 from fairway.runtime.recorder import Recorder
 from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
-from fairway.watcher import service as watcher
-from fairway.watcher.suspicion import Suspicion
 from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -123,22 +116,24 @@ class Fleet:
     def configure(self, kind: str, name: str, body: Json | None) -> None:
         self.catalog.take(fleet_wire.Configured(kind=kind, name=name, manifest=msgspec.Raw(msgspec.json.encode(body))))
 
-    def services(self) -> dict[str, Callable[[], Service]]:
-        clusters = Members(self.clusters)
-        hands = Hands(World(self.bus, self.store.beside(), self.clock, "propagator"), clusters, KEY)
-        dispatch, recall = propagator.services(hands)
-        eyes = watcher.Eyes(clusters, Suspicion(self.bus, clusters, KEY), KEY)
-        return {
-            "inbound": inbound.service,
-            "admission": lambda: admission.service(self.catalog),
-            "quota": lambda: quota.service(self.catalog),
-            "queue": lambda: queue.service(self.catalog, self.meter, self.queues),
-            "global-scheduler": lambda: global_scheduler.service(self.recorder()),
-            "reserver": lambda: reserver.service(self.bus, self.catalog),
-            "propagator": lambda: dispatch,
-            "propagator-recall": lambda: recall,
-            "watcher": lambda: watcher.service(eyes, self.catalog.clusters),
-        }
+    def services(self) -> dict[str, Service]:
+        """Made anew, by name."""
+
+        def world() -> World:
+            return World(self.bus, self.store.beside(), self.clock, "propagator")
+
+        made = Composition(
+            world,
+            self.bus,
+            self.clock,
+            self.catalog,
+            self.meter,
+            Members(self.clusters),
+            KEY,
+            queues=self.queues,
+            recorder=self.recorder,
+        ).services(LOOPS)
+        return {service.name: service for service in made}
 
     def recorder(self) -> Recorder | None:
         self._recorders += 1
@@ -147,7 +142,7 @@ class Fleet:
     def start(self, name: str, twin: str = "") -> None:
         """A `twin` runs beside the first instance and shares its messages."""
         self._owners += 1
-        service = self.services()[name]()
+        service = self.services()[name]
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=f"o{self._owners}")
         self.loops[name + twin] = asyncio.create_task(Loop(service, world, self.meter).run())
 
@@ -155,7 +150,7 @@ class Fleet:
         """As kill -9: whatever is in hand is forgotten, what was taken from the bus comes again, another one starts."""
         self.loops[name].cancel()
         await asyncio.gather(self.loops[name], return_exceptions=True)
-        for ear in self.services()[name]().ears:
+        for ear in self.services()[name].ears:
             self.bus.crashed(ear.durable)
         self.store.expire(name)
         self.start(name)

@@ -22,7 +22,7 @@ def subjects_of(ear: Ear) -> list[str]:
 
 async def poison(fleet: Fleet, stage: str, data: bytes) -> int:
     """On everything that this stage hears; how many messages."""
-    said = [subject for ear in fleet.services()[stage]().ears for subject in subjects_of(ear)]
+    said = [subject for ear in fleet.services()[stage].ears for subject in subjects_of(ear)]
     await fleet.bus.publish([Outgoing(f"poison-{stage}-{place}", place, data) for place in said])
     return len(said)
 

@@ -14,8 +14,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from mutations import MUTATIONS
 
-from fairway.simulation.outcome import Plan
-from fairway.simulation.run import simulate
+from fairway.lab.simulation.outcome import Plan
+from fairway.lab.simulation.run import simulate
 
 _SEEDS = 200
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"

@@ -4,7 +4,7 @@ import pytest
 from mutations import MUTATIONS
 from pins import on_page, plan_of, table
 
-from fairway.simulation.run import simulate
+from fairway.lab.simulation.run import simulate
 
 # The rule that broke first, and the profile and the seed at which it was (pins.py finds them anew).
 FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {

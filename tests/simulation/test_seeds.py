@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fairway.simulation.outcome import Outcome, Plan
-from fairway.simulation.run import simulate
+from fairway.lab.simulation.outcome import Outcome, Plan
+from fairway.lab.simulation.run import simulate
 
 _FOUND = Path(__file__).with_name("seeds.txt")
 # Short runs with few jobs, so that many seeds can be had; `make simulate` has the long ones.

@@ -14,8 +14,8 @@ from fairway.adapters.memory_cluster import MemoryCluster
 from fairway.adapters.system import SystemClock
 from fairway.domain.decision import Decision, Heard
 from fairway.domain.job import Job
-from fairway.kubesim import KubeSim
-from fairway.kubesim.control import Control
+from fairway.lab.kubesim import KubeSim
+from fairway.lab.kubesim.control import Control
 from fairway.watcher import final
 from fairway.watcher.reflect import Mirror
 from fairway.wire import jobs as wire

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from fairway.kubesim.operators import OPERATORS
-from fairway.kubesim.operators.base import Outcome, View
+from fairway.lab.kubesim.operators import OPERATORS
+from fairway.lab.kubesim.operators.base import Outcome, View
 
 Json = dict[str, Any]
 NOW = "2025-01-01T00:00:00Z"

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from fairway.kubesim import selectors
-from fairway.kubesim.fit import obstacle, pod_requests, space_of, want_of
-from fairway.kubesim.nodes import NodeGroup, lost, returned
-from fairway.kubesim.patch import json_patch, merge
-from fairway.kubesim.runspec import milliseconds
-from fairway.kubesim.strategic import apply, strategic_merge
+from fairway.lab.kubesim.api import selectors
+from fairway.lab.kubesim.api.json_patch import json_patch, merge
+from fairway.lab.kubesim.api.strategic_merge import apply, strategic_merge
+from fairway.lab.kubesim.fit import obstacle, pod_requests, space_of, want_of
+from fairway.lab.kubesim.nodes import NodeGroup, lost, returned
+from fairway.lab.kubesim.pod_behaviour import milliseconds
 
 Json = dict[str, Any]
 

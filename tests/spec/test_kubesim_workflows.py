@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from fairway.kubesim.operators.argo import plan
-from fairway.kubesim.operators.base import View
-from fairway.kubesim.operators.jobset import reconcile
+from fairway.lab.kubesim.operators.argo import plan
+from fairway.lab.kubesim.operators.base import View
+from fairway.lab.kubesim.operators.jobset import reconcile
 
 Json = dict[str, Any]
 NOW = "2025-01-01T00:00:00Z"

@@ -7,12 +7,12 @@ import pytest
 from lives import T0, S
 
 from fairway.app.failure import Failure
-from fairway.app.fleet import equal_clusters
-from fairway.app.replay_command import read, split, too_fast
-from fairway.app.replay_report import Course, figures, percentiles
-from fairway.app.replay_report import Tally as Count
-from fairway.app.replay_run import WALL_S, speedup_for
-from fairway.app.replay_trace import GPU, TraceJob, manifest, openb, philly, policy, quota_tree
+from fairway.lab.fleet.fleet import equal_clusters
+from fairway.lab.traces.replay import WALL_S, speedup_for
+from fairway.lab.traces.report import Course, figures, percentiles
+from fairway.lab.traces.report import Tally as Count
+from fairway.lab.traces.report_on import read, split, too_fast
+from fairway.lab.traces.trace import GPU, TraceJob, manifest, openb, philly, policy, quota_tree
 from fairway.runtime.check import Checker
 from fairway.runtime.check_job import Spoken
 from fairway.wire import jobs as wire

@@ -7,9 +7,9 @@ from fairway.adapters.memory_clock import ManualClock
 from fairway.domain.decision import JOBS, OWED, Put, Step, ledger, nodes
 from fairway.domain.ledger import Hold
 from fairway.domain.shares import Share, owed_key
+from fairway.lab.simulation.invariants.silent_times import Silence
+from fairway.lab.simulation.invariants.store_rows import BookedStore, Books
 from fairway.runtime.ports import Commit
-from fairway.simulation.books import BookedStore, Books
-from fairway.simulation.silence import Silence
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node, Slot

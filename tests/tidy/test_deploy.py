@@ -13,11 +13,11 @@ import pytest
 import yaml
 from source import CODE, ROOT
 
-from fairway.adapters.embedded import nats_program, valkey_program
 from fairway.app.process import Process
 from fairway.app.settings import Settings, from_environment
 from fairway.app.wiring import WITH_MEMBERS
 from fairway.gateway.callers.keys import read_keys
+from fairway.lab.processes.embedded_servers import nats_program, valkey_program
 
 SERVICES = [
     *("inbound", "admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),

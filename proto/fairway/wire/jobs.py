@@ -12,12 +12,6 @@ from fairway.wire.lifecycle import Amended, Cancel, Cancelled, Failed, Lost, Rec
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict, Written
 
-__all__ = [
-    "Admitted", "Amended", "Blocked", "Cancel", "Cancelled", "Dequeued", "Dispatched", "Failed", "HubRef", "JobMessage",
-    "JobSpec", "Lost", "ManifestRef", "Message", "Placed", "Queue", "Rebuild", "Recall", "Rejected", "Removed",
-    "Reserved", "Running", "Submitted", "Succeeded", "Verdict",
-]  # fmt: skip
-
 
 class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
     """A manifest arrived, with policies; said by doors: `who` asked, through which (`source`). `who` is new in 0.2."""
@@ -74,6 +68,7 @@ class Blocked(JobMessage, frozen=True, kw_only=True, tag="blocked"):
 class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
     """Its turn. `charge` was added to every node of `path` in that commit; `woken_by`: enqueue, quota, room, reserved,
     removal, settings, begin, or sweep (finds what was missed). Nobody else is sent to freed `room` meanwhile."""
+
     verb = "dequeued"
     path: tuple[str, ...] = ()
     charge: dict[str, int] = field(default_factory=dict)
@@ -96,6 +91,7 @@ class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):
 
 class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
     """Room is held on these nodes until `expires_at`, or the job's end once dispatched; `hold`: how in the member."""
+
     verb = "reserved"
     cluster: str
     slots: tuple[Slot, ...]
@@ -112,8 +108,6 @@ class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
     adopted: bool = False
 
 
-# In the order of a job's life; the second line is what may come of a dispatched attempt, and what is asked for.
-Message = (
-    Submitted | Admitted | Rejected | Queue | Blocked | Amended | Dequeued | Placed | Reserved | Dispatched
-    | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled | Rebuild
-)  # fmt: skip
+# In the order of a job's life: the way into a cluster, then what may come of it, and what is asked for.
+_Way = Submitted | Admitted | Rejected | Queue | Blocked | Amended | Dequeued | Placed | Reserved | Dispatched
+Message = _Way | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled | Rebuild

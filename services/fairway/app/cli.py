@@ -4,14 +4,13 @@ only when it is asked for, so that a question is answered at once."""
 import gc
 import os
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fairway.app import ask, audit, crds, dlq, join, queues, rebuild, replay, simulate, submit, up
-from fairway.app.bench import command as bench
-from fairway.app.demo import command as demo
+from fairway.app import ask, audit, crds, dlq, join, queues, rebuild, replay_command, submit
 from fairway.app.failure import USAGE, Failure, end, say
 from fairway.app.hub_address import arguments, asked
 from fairway.app.pipeline import EVERYTHING, MEMBER
@@ -75,8 +74,11 @@ def run(
         end(Failure(USAGE, str(error)))
 
 
-for _part in (up, demo, submit, ask, queues, join, dlq, audit, rebuild, replay, simulate, bench, crds):
+for _part in (submit, ask, queues, join, dlq, audit, rebuild, replay_command, crds):
     _part.register(app)
+# Commands of other packages: `fairway up`, `demo`, `bench` and more, where fairway-lab is installed.
+for _found in entry_points(group="fairway.commands"):
+    _found.load()(app)
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ from starlette.responses import Response
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import addresses
 from fairway.app.callers import callers_known, own_hosts
+from fairway.app.composition import Act
 from fairway.app.metrics import HEALTH, App, MetricsPage, Receive, Scope, Send
 from fairway.app.readiness import readiness
 from fairway.app.serving import config
@@ -47,8 +48,8 @@ class Process(AsgiFastStream):
     """`door` takes every path that is not the process's own; `waiting` says what readiness still lacks; `url` is where
     others reach it, empty when that is not known."""
 
-    def __init__(self, names: Sequence[str], settings: Settings) -> None:
-        self.names, self.settings = tuple(names), settings
+    def __init__(self, names: Sequence[str], settings: Settings, act: Act | None = None) -> None:
+        self.names, self.settings, self.act = tuple(names), settings, act
         self.parts: Parts | None = None
         self.door: App | None = None
         self.url, self._hosts = settings.public_url, Hosts(own_hosts(settings))
@@ -132,12 +133,12 @@ class _Server(uvicorn.Server):
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-async def run(names: Sequence[str], settings: Settings, ready: Callable[[dict[str, Any]], None] | None = None) -> None:
-    """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address. ValueError
-    when the gateway could not tell who comes."""
+async def run(names: Sequence[str], settings: Settings, ready: Ready | None = None, act: Act | None = None) -> None:
+    """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address. `act`
+    stands in the place of all calls to members. ValueError when the gateway could not tell who comes."""
     if "gateway" in names:
         callers_known(settings)
-    process = Process(names, settings)
+    process = Process(names, settings, act)
     server = _Server(config(process, (settings.http_host, settings.http_port), settings.limits))
     end = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -169,7 +170,7 @@ async def _work(process: Process, servers: tuple[_Server, _Server], ready: Ready
     if not process.url and host not in ("0.0.0.0", "::"):
         process.url = server.address
     asyncio.get_running_loop().set_exception_handler(_failed)
-    parts = process.parts = await build(process.names, process.settings)
+    parts = process.parts = await build(process.names, process.settings, process.act)
     calm_collector()
     try:
         async with asyncio.TaskGroup() as group:

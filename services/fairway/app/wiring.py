@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ from fairway.adapters.nats_readers import Readers
 from fairway.adapters.redis_store import RedisStore
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.system import SystemClock, SystemIds
-from fairway.admission import service as admission
 from fairway.admission.understand import understand
 from fairway.agent.service import run_agent
 from fairway.app.bus_doubts import told_of_doubts
 from fairway.app.callers import callers, own_hosts
+from fairway.app.composition import Act, Composition
 from fairway.app.enrolment import Enrolment, agent_settings, follow_file
 from fairway.app.farewell import Farewells
 from fairway.app.fleet_key import fleet_key
@@ -31,31 +31,19 @@ from fairway.app.member import JOINED_BY, announce, given_by, keep_informed
 from fairway.app.renewal import Renewal
 from fairway.app.settings import Settings
 from fairway.app.streams import provisioned, views_provisioned
-from fairway.app.stub import stub_act
 from fairway.gateway.http import HttpSettings, create_app
 from fairway.gateway.limiter import Limiter
 from fairway.gateway.service import run_gateway
-from fairway.global_scheduler import service as global_scheduler
-from fairway.inbound import service as inbound
-from fairway.propagator import service as propagator
-from fairway.propagator.hands import Hands
 from fairway.propagator.holds import PAUSE
-from fairway.propagator.reserve import Rooms
 from fairway.queue import service as queue
 from fairway.queue.place import place
-from fairway.quota import service as quota
-from fairway.reserver import service as reserver
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.members import Members
 from fairway.runtime.ports import Unreachable
 from fairway.runtime.recorder import Recorder
-from fairway.runtime.service import Service
 from fairway.runtime.telemetry import Meter
-from fairway.watcher import service as watcher
-from fairway.watcher.reflect import Mirror
-from fairway.watcher.suspicion import Suspicion
 from fairway.watcher.view import LIST_MS
 from fairway.wire import asks
 from fairway.workloads.registry import KINDS
@@ -82,6 +70,7 @@ class Parts(Struct):
     queues: list[queue.QueueView]
     key: bytes = b""
     readers: NatsBus | None = None
+    act: Act | None = None
 
     @property
     def clusters(self) -> Members:
@@ -115,7 +104,7 @@ class Parts(Struct):
         tasks: list[Coroutine[Any, Any, None]] = []
         if self.hub is not None:
             tasks.append(follow_file(Path(self.settings.hub_kubeconfig), self.hub))
-        if self.settings.stub_clusters or WITH_MEMBERS.isdisjoint(names):
+        if self.act is not None or WITH_MEMBERS.isdisjoint(names):
             return tasks
         tasks.append(self.enrolment.follow_folder())
         if self.hub is not None:
@@ -147,15 +136,16 @@ class Parts(Struct):
         await self.bus.close()
 
 
-async def build(names: Sequence[str], settings: Settings) -> Parts:
-    """Connects to the bus (waiting for it as long as it takes) and makes the loops of the named services."""
+async def build(names: Sequence[str], settings: Settings, act: Act | None = None) -> Parts:
+    """Connects to the bus (waiting for it as long as it takes) and makes the loops of the named services. With `act`
+    there are no members: it does what would be done there."""
     bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
     await provisioned(bus, settings.replicas)
     await told_of_doubts(bus)
     if "global-scheduler" in names and settings.views_mib:
         await views_provisioned(bus, settings)
     enrolment = Enrolment(settings, bus)
-    with_members = not settings.stub_clusters and not WITH_MEMBERS.isdisjoint(names)
+    with_members = act is None and not WITH_MEMBERS.isdisjoint(names)
     with_hub = settings.hub_kubeconfig and not {*WITH_MEMBERS, "gateway"}.isdisjoint(names)
     if with_members or with_hub:
         kubernetes_config.load()
@@ -164,10 +154,10 @@ async def build(names: Sequence[str], settings: Settings) -> Parts:
         await enrolment.read_folder()
     catalog = Catalog(settings.namespaces.reserved)
     key = await fleet_key(settings, hub) if with_members and {"propagator", "watcher"} & {*names} else b""
-    parts = Parts(settings, bus, SystemClock(), SystemIds(), catalog, Meter(), enrolment, hub, {}, [], [], key)
+    parts = Parts(settings, bus, SystemClock(), SystemIds(), catalog, Meter(), enrolment, hub, {}, [], [], key, act=act)
     if "gateway" in names:
         parts.readers = await NatsBus.connect(settings.nats_url, "fairway-gateway-readers")
-    for service in services(names, parts):
+    for service in composition(parts).services(names):
         loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
         parts.meter.follow(service.name, partial(getattr, loop, "ready"))
     return parts
@@ -188,44 +178,30 @@ async def _hub(settings: Settings) -> KubernetesCluster:
     return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), options)
 
 
-def services(names: Sequence[str], parts: Parts) -> list[Service]:
-    """The service values of those that are named; gateway and agent are not loops and are left out."""
-    makers: dict[str, Callable[[], Sequence[Service]]] = {
-        "inbound": lambda: [inbound.service()],
-        "admission": lambda: [admission.service(parts.catalog)],
-        "quota": lambda: [quota.service(parts.catalog)],
-        "queue": lambda: [queue.service(parts.catalog, parts.meter, parts.queues)],
-        "global-scheduler": lambda: [global_scheduler.service(_recorder(parts))],
-        "reserver": lambda: [reserver.service(parts.bus, parts.catalog)],
-        "propagator": lambda: _propagator(parts),
-        "watcher": lambda: _watcher(parts),
-    }
-    return [service for name in names if name in makers for service in makers[name]()]
-
-
-def _recorder(parts: Parts) -> Recorder | None:
-    return Recorder(parts.bus, "global-scheduler", parts.ids.new()) if parts.settings.views_mib else None
-
-
-def _propagator(parts: Parts) -> Sequence[Service]:
-    if parts.settings.stub_clusters:
-        return propagator.services(stub_act, reserved=parts.catalog.reserved)
+def composition(parts: Parts) -> Composition:
+    """What the services of this process are made from."""
 
     def image(member: str) -> str:
         return parts.clusters.facts(member).placeholder_image or parts.settings.placeholder_image or PAUSE
 
-    rooms = Rooms(parts.clusters, parts.world().store, parts.clock, image)
-    hands = Hands(parts.world(), parts.clusters, parts.key, rooms, parts.catalog.tenancy)
-    return propagator.services(hands, rooms.run, parts.catalog.reserved)
+    def recorder() -> Recorder | None:
+        return Recorder(parts.bus, "global-scheduler", parts.ids.new()) if parts.settings.views_mib else None
 
-
-def _watcher(parts: Parts) -> Sequence[Service]:
-    suspicion = Suspicion(parts.bus, parts.clusters, parts.key)
-    settle_ms = round(parts.settings.watch_silence * 1000) + LIST_MS
-    mirror = Mirror(parts.hub, parts.clusters, parts.clock) if parts.hub is not None else None
-    eyes = watcher.Eyes(parts.clusters, suspicion, parts.key, mirror)
-    services = [watcher.service(eyes, parts.catalog.clusters, parts.meter, settle_ms)]
-    return [*services, watcher.returning(mirror)] if mirror is not None else services
+    return Composition(
+        parts.world,
+        parts.bus,
+        parts.clock,
+        parts.catalog,
+        parts.meter,
+        parts.clusters,
+        parts.key,
+        parts.hub,
+        parts.queues,
+        recorder,
+        image,
+        parts.act,
+        settle_ms=round(parts.settings.watch_silence * 1000) + LIST_MS,
+    )
 
 
 def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:

@@ -12,10 +12,10 @@ from fleet import until
 from meddler import Meddler
 from own import NODES, Own
 
-from fairway.app.fleet import Fleet, Plan
 from fairway.app.pipeline import EVERYTHING
-from fairway.kubereal.build import tools
-from fairway.kubereal.crds import define
+from fairway.lab.fleet.fleet import Fleet, Plan
+from fairway.lab.kubereal.build import tools
+from fairway.lab.kubereal.crds import define
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -9,7 +9,7 @@ import msgspec
 from aiohttp import web
 from fleet import Api
 
-from fairway.kubereal.certificates import pair
+from fairway.lab.kubereal.certificates import pair
 
 Json = dict[str, Any]
 _CONFIGURATIONS = "admissionregistration.k8s.io/v1/validatingwebhookconfigurations"

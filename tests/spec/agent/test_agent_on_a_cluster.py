@@ -12,7 +12,7 @@ from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import CountingIds
 from fairway.adapters.system import SystemClock
 from fairway.agent import SHAPES, Settings, run_agent
-from fairway.kubesim import KubeSim, NodeGroup
+from fairway.lab.kubesim import KubeSim, NodeGroup
 from fairway.wire import subjects
 from fairway.wire.capacity import Node
 from fairway.wire.fleet import Report

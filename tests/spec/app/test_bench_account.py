@@ -8,10 +8,10 @@ import pytest
 import typer
 
 from fairway.adapters.memory_bus import MemoryBus
-from fairway.app.bench.command_options import show
-from fairway.app.bench.kueue_courses import Account, account
-from fairway.app.bench.kueue_load import Size, arrivals
-from fairway.app.bench.outcome import Outcome
+from fairway.lab.bench.kueue.courses import Account, account
+from fairway.lab.bench.kueue.load import Size, arrivals
+from fairway.lab.bench.measuring.outcome import Outcome
+from fairway.lab.bench.options import show
 from fairway.runtime.ports import Outgoing
 
 FEW = arrivals(Size(1, 1, 10))[:2]

@@ -7,14 +7,14 @@ import pytest
 import yaml
 from lives import Life, spec
 
-from fairway.app.demo.record import Record, says
-from fairway.app.demo.scenario import Mark, load
 from fairway.app.failure import Failure
+from fairway.lab.demo.recorded_events import Record, says
+from fairway.lab.demo.scenario import Mark, load
 from fairway.runtime.ports import Delivery
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
-SCENARIO = Path(__file__).parents[3] / "deploy" / "demo" / "scenario.yaml"
+SCENARIO = Path(__file__).parents[3] / "libs/fairway/lab/demo/script/scenario.yaml"
 
 
 class Past:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from fairway.app.cli import app
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
+DEMO = Path(__file__).parents[3] / "libs/fairway/lab/demo/script"
 JOB = (
     "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n"
     "spec: {template: {spec: {containers: [{name: c, image: i}]}}}\n"
@@ -41,7 +42,7 @@ def test_every_example_is_accepted_with_its_tenants_and_policies() -> None:
 
 
 def test_a_whole_folder_is_read_and_what_is_wrong_in_it_is_found() -> None:
-    found = entries("-f", str(DEPLOY / "demo" / "tenants.yaml"), "-f", str(DEPLOY / "demo" / "jobs"))
+    found = entries("-f", str(DEMO / "tenants.yaml"), "-f", str(DEMO / "jobs"))
     refused = {one["name"] for one in found if not one["accepted"]}
     assert refused == {"broken", "sixteen-times-four"}
 

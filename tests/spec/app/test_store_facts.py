@@ -7,10 +7,10 @@ import pytest
 from lives import GPU, spec
 
 from fairway.adapters.memory_store import MemoryStore
-from fairway.app.bench.store_facts import Facts, facts
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.job import Job, State
+from fairway.lab.bench.measuring.store_facts import Facts, facts
 from fairway.runtime.ports import Commit
 from fairway.wire.capacity import Node
 

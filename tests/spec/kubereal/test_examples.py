@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairway.kubereal import examples
+from fairway.lab.kubereal.sources import examples
 
 MODULE = "example.org/operator@v1.0.0"
 FILES = {

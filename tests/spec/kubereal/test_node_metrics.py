@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairway.kubereal.standin.node_metrics import status, uses
+from fairway.lab.kubereal.stand_ins.node_metrics import status, uses
 
 GIB = 2**30
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fairway.kubereal.slim import slim
+from fairway.lab.kubereal.sources.slim_definitions import slim
 
 POD_SPEC = {
     "type": "object",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairway.kubereal.standin.spark_submit import Submission
+from fairway.lab.kubereal.stand_ins.spark_submit import Submission
 
 K = "spark.kubernetes."
 OWNER = {"kind": "SparkApplication", "uid": "u"}

@@ -2,7 +2,7 @@
 
 import yaml
 
-from fairway.kubereal.stages import stages
+from fairway.lab.kubereal.kwok_stages import stages
 
 
 def _by_name(cluster: str, run_ms: int) -> dict[str, str]:

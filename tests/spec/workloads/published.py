@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from fairway.kubereal import build
-from fairway.kubereal.examples import MODULES, folder
+from fairway.lab.kubereal import build
+from fairway.lab.kubereal.sources.examples import MODULES, folder
 from fairway.wire.reasons import Refused
 from fairway.workloads import registry
 from fairway.workloads.door import with_name

@@ -4,7 +4,7 @@ import pytest
 import yaml
 from published import ACCEPTED, VERDICTS, verdicts
 
-from fairway.kubereal.examples import MODULES
+from fairway.lab.kubereal.sources.examples import MODULES
 
 KNOWN = yaml.safe_load(VERDICTS.read_text())
 

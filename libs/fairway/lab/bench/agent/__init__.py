@@ -1,0 +1,1 @@
+"""The benchmark of one agent beside a large cluster."""

@@ -1,0 +1,175 @@
+"""The benchmark of one agent: a process of its own, as in push mode, and a real API server with many nodes and pods."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.system import SystemClock
+from fairway.agent.observe import SHAPES
+from fairway.lab.bench.agent import load
+from fairway.lab.bench.agent.fill import fill
+from fairway.lab.bench.agent.reports import Heard
+from fairway.lab.bench.measuring.facts import cpu, machine, peak_mib
+from fairway.lab.bench.measuring.journeys import percentile
+from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.pipeline.fleet import Tell
+from fairway.lab.kubereal.build import tools
+from fairway.lab.kubereal.control_plane import Plane, Planes, Spec, planes
+from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
+from fairway.lab.processes.service import Child
+from fairway.runtime import private
+
+GOALS = {"start_seconds": Goal(most=30), "steady_cpu_percent": Goal(most=5), "rss_peak_mib": Goal(most=300)}
+CLUSTER = "big"
+# Without controllers nobody would make the service account, or take away the taint of a node that is new.
+_FLAGS = ("--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",)
+_PATIENCE_S = 120.0
+
+
+class Run(Struct, frozen=True):
+    """`events` pod changes a second for `seconds`, beside `pods` that stay."""
+
+    nodes: int = 5_000
+    pods: int = 20_000
+    events: float = 100.0
+    seconds: float = 60.0
+
+
+class Scene:
+    """The servers, and the cluster as the benchmark's own client sees it."""
+
+    def __init__(self, dir: Path, found: Planes, nats: EmbeddedServer, valkey: EmbeddedServer) -> None:
+        self.dir, self.planes, self.nats, self.valkey = dir, found, nats, valkey
+        self.cluster: KubernetesCluster
+        self.bus: NatsBus
+        environment = {
+            "FAIRWAY_NATS_URL": nats.url, "FAIRWAY_REDIS_URL": f"{valkey.url}/0",
+            "FAIRWAY_CLUSTERS_DIR": str(dir / "clusters"), "FAIRWAY_HUB_KUBECONFIG": "",
+        }  # fmt: skip
+        self.agent = Child(
+            "agent", "fairway.app.cli", ["run", "agent", "--announce"], dir / "agent.log", environment
+        )  # fmt: skip
+
+    @property
+    def plane(self) -> Plane:
+        return self.planes[CLUSTER]
+
+    def enrol(self) -> None:
+        """So that the agent finds the cluster in its folder."""
+        folder = self.dir / "clusters"
+        folder.mkdir(parents=True, exist_ok=True)
+        private.write(folder / f"{CLUSTER}.kubeconfig", self.plane.kubeconfig.read_bytes())
+
+    def pids(self) -> dict[str, int]:
+        found = {**self.planes.pids(), "nats": self.nats.pid, "valkey": self.valkey.pid}
+        return {**found, "agent": self.agent.pid, "bench": os.getpid()}
+
+
+async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+    before = machine()
+    tell("starting", 0)
+    async with _scene(run, dir, tell) as scene:
+        sizes = {kind: await _size(scene.cluster, kind) for kind in ("nodes", "pods")}
+        heard = await Heard.on(scene.bus, CLUSTER, run.nodes)
+        tell("agent's start", 0)
+        figures, counts = await _start(scene, heard)
+        tell("pod changes", int(run.seconds))
+        steady, costs = await _steady(scene, heard, run, tell)
+        figures |= steady
+        counts |= {"nodes_at_end": heard.nodes, "pods_at_end": heard.pods, "never_reported": heard.owed}
+        return Outcome(
+            name="report", machine=before, figures={name: round(value, 3) for name, value in figures.items()},
+            goals=GOALS, counts=counts, rss_peak_mib=peak_mib(scene.pids()), run=msgspec.structs.asdict(run),
+            stubbed="kubelets and controllers: the benchmark writes what they would",
+            details=costs | {"object_bytes": sizes},
+        )  # fmt: skip
+
+
+@contextlib.asynccontextmanager
+async def _scene(run: Run, dir: Path, tell: Tell) -> AsyncIterator[Scene]:
+    """The API server comes after the objects: it would be busy with the news of them for longer than they take."""
+    async with (
+        await nats_server(dir / "nats") as nats,
+        await valkey_server(dir / "valkey") as valkey,
+        planes(dir / "kubernetes", (), tools(("kube",))) as found,
+    ):
+        await _fill(found.store, run, tell)
+        tell("API server", 0)
+        await found.add(Spec(CLUSTER, api_flags=_FLAGS))
+        scene = Scene(dir, found, nats, valkey)
+        scene.enrol()
+        file = scene.plane.kubeconfig
+        scene.cluster = await KubernetesCluster.from_kubeconfig(CLUSTER, file, Options(shapes=SHAPES))
+        scene.bus = await NatsBus.connect(nats.url, "fairway-bench")
+        try:
+            yield scene
+        finally:
+            await scene.agent.stop()
+            await scene.bus.close()
+            await scene.cluster.close()
+
+
+async def _fill(store: str, run: Run, tell: Tell) -> None:
+    tell("nodes", run.nodes)
+    await fill(store, CLUSTER, "Node", map(load.node, range(run.nodes)), lambda: tell("", 1))
+    tell("pods", run.pods)
+    made = (load.standing(number, run.nodes) for number in range(run.pods))
+    await fill(store, CLUSTER, "Pod", made, lambda: tell("", 1))
+
+
+async def _size(cluster: KubernetesCluster, plural: str) -> int:
+    return len(await cluster.raw(f"/api/v1/{plural}?limit=1"))
+
+
+async def _start(scene: Scene, heard: Heard) -> tuple[dict[str, float], dict[str, int]]:
+    """From the agent's start, interpreter and all, until every node has been reported."""
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    await scene.agent.start()
+    async with asyncio.timeout(_PATIENCE_S):
+        await heard.complete.wait()
+    pids = {"agent": scene.agent.pid}
+    figures = {
+        "start_seconds": heard.complete_at - begun, "start_cpu_seconds": cpu(pids)["agent"],
+        "start_rss_peak_mib": peak_mib(pids)["agent"], "start_messages": float(heard.messages),
+        "start_mib": heard.bytes / 2**20,
+    }  # fmt: skip
+    counts = {"nodes_at_start": heard.nodes, "pods_at_start": heard.pods, "nodes_twice": heard.rows - heard.nodes}
+    return figures, counts
+
+
+async def _steady(scene: Scene, heard: Heard, run: Run, tell: Tell) -> tuple[dict[str, float], dict[str, Any]]:
+    loop = asyncio.get_running_loop()
+    churn = load.Churn(scene.cluster, run.nodes, run.events, heard.expect)
+    beats = asyncio.create_task(load.beat(scene.cluster, run.nodes, SystemClock().now))
+    await churn.run(churn.warm)
+    heard.begin()
+    churn.writes.clear()
+    pids, begun, made = scene.pids(), loop.time(), churn.made
+    spent = cpu(pids)
+    for _ in range(int(run.seconds)):
+        await churn.run(int(run.events))
+        tell("", 1)
+    took, after = loop.time() - begun, cpu(pids)
+    figures = {
+        "events_per_second": (churn.made - made) / took, "steady_cpu_percent": 0.0, "rss_peak_mib": 0.0,
+        "reports_per_second": heard.messages / took, "bytes_per_report": heard.bytes / max(heard.messages, 1),
+        "rows_per_report": heard.rows / max(heard.messages, 1),
+    }  # fmt: skip
+    share = {name: round(100 * (after[name] - spent[name]) / took, 2) for name in pids}
+    await churn.drain()
+    await heard.settled(_PATIENCE_S)
+    beats.cancel()
+    await asyncio.gather(beats, return_exceptions=True)
+    for what, times in (("delay", heard.delays), ("write", churn.writes)):
+        figures |= {f"{what}_p{one}_ms": percentile(sorted(times), one / 100) for one in (50, 99)}
+    figures |= {"steady_cpu_percent": share["agent"], "rss_peak_mib": peak_mib(pids)["agent"]}
+    return figures, {"cpu_percent_by_process": share, "changes_measured": len(heard.delays)}

@@ -1,0 +1,1 @@
+"""The benchmark of the scheduler's decision alone."""

@@ -1,0 +1,170 @@
+"""The scheduler's `decide` alone, in one thread: on the view that the service has, kept current as its loop does."""
+
+import os
+import statistics
+import time
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import msgspec
+from msgspec import Struct
+
+from fairway.app.process import calm_collector
+from fairway.domain import decision, found
+from fairway.domain.decision import Heard, Step
+from fairway.domain.job import Job
+from fairway.global_scheduler.service import SchedulerView, service
+from fairway.lab.bench.decisions.load import Ground, barely, dequeued, gang, placed
+from fairway.lab.bench.measuring.facts import machine, peak_mib
+from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.pipeline.fleet import Tell
+from fairway.runtime.ports import Found, Row
+from fairway.wire import jobs as wire
+
+# By the number of clusters, and of nodes in each.
+_GOALS = {(100, 100): Goal(least=8_000), (1_000, 100): Goal(least=5_000)}
+_STUBBED = "bus and store: the view is given rows as the store has them, of nodes as the reserver writes them"
+_BARE = "one numpy look at every node for each gang, that gives no reasons, no plan and no record"
+# Decisions for each such look: enough of them for a steady mean.
+_BARE_EACH = 16
+_NOW = 1_000
+_encode = msgspec.json.Encoder().encode
+
+
+class Run(Struct, frozen=True):
+    """So many `decisions` at each number of clusters, after `warmup`; `batch` messages are decided on together, and
+    rows read before each batch, as the service's loop does."""
+
+    sizes: tuple[int, ...] = (100, 1_000)
+    nodes: int = 100
+    decisions: int = 10_000
+    warmup: int = 2_000
+    batch: int = 64
+    seed: int = 1
+
+
+async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+    """Keeps nothing in `dir`."""
+    outcome = Outcome(
+        name="decisions", figures={}, machine=machine(), stubbed=_STUBBED, reference=_BARE,
+        run=msgspec.structs.asdict(run),
+    )  # fmt: skip
+    for clusters in run.sizes:
+        tell(f"filling {clusters}", 0)
+        bench = Decisions(run, clusters)
+        tell(f"warming up {clusters}", run.warmup)
+        bench.go(run.warmup, tell)
+        bench.clear()
+        tell(f"{clusters} clusters", run.decisions)
+        bench.go(run.decisions, tell)
+        outcome.figures |= {f"{name}_{clusters}": figure for name, figure in bench.figures().items()}
+        outcome.counts |= {f"{name}_{clusters}": number for name, number in bench.counts().items()}
+        outcome.cpu_seconds_per_job[f"bench_{clusters}"] = bench.cpu_seconds
+        outcome.rss_peak_mib |= peak_mib({f"bench_{clusters}": os.getpid()})
+        outcome.details[str(clusters)] = bench.details()
+        if goal := _GOALS.get((clusters, run.nodes)):
+            outcome.goals[f"decisions_per_second_{clusters}"] = goal
+    return outcome
+
+
+class Decisions:
+    """A fleet of so many clusters, and what was measured: nanoseconds of each decision by the clock, of all of them
+    by the processor, of each bare look, and of all that the view does beside (reading rows, applying steps)."""
+
+    def __init__(self, run: Run, clusters: int) -> None:
+        self._run, self._draw = run, Random(run.seed)
+        self._ground = Ground(clusters, run.nodes, self._draw)
+        self._service, self._view = service(), SchedulerView()
+        self._numbers, self._version = count(1), count(1)
+        infos = [(decision.CLUSTERS, name, Row(1, _encode(info))) for name, info in self._ground.infos(_NOW)]
+        self._view.refresh(Found(changes=[*infos, *self._ground.rows()], version=next(self._version)), (), _NOW)
+        calm_collector()
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets what was measured."""
+        self._took: list[int] = []
+        self._bare: list[int] = []
+        self._processor = self._beside = 0
+        self._sizes: list[int] = []
+        self._placed = self._incomplete = 0
+
+    def go(self, decisions: int, tell: Tell) -> None:
+        for done in range(0, decisions, self._run.batch):
+            size = min(self._run.batch, decisions - done)
+            self._batch([dequeued(f"job-{next(self._numbers)}", self._draw, _NOW) for _ in range(size)])
+            self._look_barely(max(1, size // _BARE_EACH))
+            tell("", size)
+
+    def _batch(self, jobs: list[Job]) -> None:
+        """What a loop does with its messages, and then what the reserver and the ends of other gangs change."""
+        heard = [_heard(job) for job in jobs]
+        rows = {(decision.JOBS, job.id): Row(job.rev, _encode(job)) for job in jobs}
+        changes = self._ground.rows()
+        began = time.perf_counter_ns()
+        self._view.refresh(Found(rows=rows, changes=changes, version=next(self._version)), heard, _NOW)
+        self._beside += time.perf_counter_ns() - began
+        steps = [self._decide(one) for one in heard]
+        for job, step in zip(jobs, steps, strict=True):
+            self._account(job, step)
+
+    def _decide(self, heard: Heard) -> Step:
+        processor, began = time.thread_time_ns(), time.perf_counter_ns()
+        decided = self._service.decide(self._view, heard, _NOW)
+        ended = time.perf_counter_ns()
+        self._processor += time.thread_time_ns() - processor
+        self._took.append(ended - began)
+        (step,) = decided.steps
+        began = time.perf_counter_ns()
+        self._view.apply(step)
+        self._beside += time.perf_counter_ns() - began
+        return step
+
+    def _account(self, job: Job, step: Step) -> None:
+        """Checks the record; a gang that was placed begins, and another one ends."""
+        said = step.events[0].message
+        self._sizes.append(len(_encode(said)))
+        self._incomplete += {one.cluster for one in found.verdicts(said)} != self._ground.clusters.keys()
+        if isinstance(said, wire.Placed):
+            self._placed += 1
+            self._ground.begin(placed(job, said.cluster, said.slots))
+            self._ground.end(self._draw.randrange(len(self._ground.gangs)))
+
+    def _look_barely(self, looks: int) -> None:
+        for _ in range(looks):
+            pods, asks = gang(self._draw)
+            began = time.perf_counter_ns()
+            barely(self._ground, pods, asks)
+            self._bare.append(time.perf_counter_ns() - began)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Of one decision."""
+        return round(self._processor / len(self._took) / 1e9, 7)
+
+    def figures(self) -> dict[str, float]:
+        decisions = len(self._took)
+        rate, bare = 1e9 * decisions / sum(self._took), 1e9 * len(self._bare) / sum(self._bare)
+        parts = statistics.quantiles(self._took, n=100)
+        return {
+            "decisions_per_second": round(rate, 1), "bare_per_second": round(bare, 1),
+            "ratio_to_bare": round(rate / bare, 3), "p50_us": round(parts[49] / 1e3, 1),
+            "p99_us": round(parts[98] / 1e3, 1), "cpu_us_per_decision": round(self.cpu_seconds * 1e6, 1),
+            "view_us_per_decision": round(self._beside / decisions / 1e3, 1),
+        }  # fmt: skip
+
+    def counts(self) -> dict[str, int]:
+        """Of records that lack a cluster, and of amounts of nodes that were promised twice."""
+        return {
+            "decided": len(self._took), "placed": self._placed, "incomplete": self._incomplete,
+            "overfull": int((self._ground.free < 0).sum()),
+        }  # fmt: skip
+
+    def details(self) -> dict[str, float]:
+        return {"message_bytes": round(statistics.fmean(self._sizes)), "gpus_used": round(self._ground.gpus_used, 3)}
+
+
+def _heard(job: Job) -> Heard:
+    """That its turn has come."""
+    return Heard(f"m-{job.id}", wire.Dequeued(job=job.id, tenant=job.tenant, attempt=job.attempt, rev=job.rev, at=_NOW))

@@ -1,0 +1,1 @@
+"""The load of Kueue's own performance test, on Fairway."""

@@ -1,0 +1,117 @@
+"""Jobs that arrive at their times: what is heard of each until it has succeeded, and what the record has in the end."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from fairway.lab.bench.kueue.load import Arrival
+from fairway.lab.bench.pipeline.fleet import job_of
+from fairway.runtime.ports import Bus
+from fairway.wire import subjects
+
+# A job's way as it should be, and what should not be said of any.
+WAY = ("dequeued", "dispatched", "succeeded")
+_TROUBLE = ("failed", "lost", "rejected", "cancelled")
+# Who comes back to its queue is let go once more.
+_BACK = "queue"
+_VERBS = tuple(f"fairway.job.{verb}.>" for verb in (*WAY, *_TROUBLE))
+# Without a single word for this long nothing more is coming.
+_PATIENCE_S = 60.0
+
+
+class Account(Struct, frozen=True):
+    """What the record has of some jobs, when all is over: of their way the `verbs` that were said of each, and what was
+    said `besides`, as `job verb`: something a second time (a turn without having come to the queue for it), of a
+    stranger, or what should not be said of any."""
+
+    verbs: Mapping[str, set[str]]
+    besides: tuple[str, ...]
+
+    @property
+    def unaccounted(self) -> tuple[str, ...]:
+        """The jobs that did not go all of their way."""
+        return tuple(job for job, verbs in self.verbs.items() if len(verbs) < len(WAY))
+
+
+async def account(bus: Bus, arrivals: Sequence[Arrival]) -> Account:
+    """Reads the record from its beginning to its end."""
+    found: dict[str, set[str]] = {one.id: set() for one in arrivals}
+    besides: list[str] = []
+    turns: Counter[str] = Counter()
+    async for delivery in bus.history(subjects.JOBS, (*_VERBS, f"fairway.job.{_BACK}.>")):
+        verb, job = delivery.subject.split(".")[2], job_of(delivery)
+        if job in found and verb in (_BACK, WAY[0]):
+            turns[job] += 1 if verb == WAY[0] else -1
+        if verb in WAY and job in found and verb not in found[job]:
+            found[job].add(verb)
+        elif job not in found or verb not in (_BACK, WAY[0]):
+            besides.append(f"{job} {verb}")
+    besides += [f"{job} {WAY[0]}" for job, more in turns.items() if more > 0]
+    return Account(found, tuple(besides))
+
+
+class Courses:
+    """When each job was dequeued, dispatched and succeeded, by id: when it was heard first, in seconds of the loop's
+    clock. `begun` is when the first was submitted and `sent` the last. The record is read from after message `last`,
+    which goes along."""
+
+    def __init__(self, arrivals: Sequence[Arrival], tick: Callable[[], None], last: int = 0) -> None:
+        self.arrivals, self._tick, self.last = arrivals, tick, last
+        self._known = {one.id for one in arrivals}
+        self._heard: dict[str, dict[str, float]] = {verb: {} for verb in WAY}
+        self.begun = self.sent = 0.0
+        self._done, self._news = asyncio.Event(), asyncio.Event()
+
+    def __getitem__(self, verb: str) -> Mapping[str, float]:
+        return self._heard[verb]
+
+    async def run(self, bus: Bus) -> None:
+        """Submits all of them; returns when all have succeeded, or nothing more is coming."""
+        async with asyncio.TaskGroup() as group:
+            following = group.create_task(self._follow(bus))
+            await self._submit(bus)
+            await self._end()
+            following.cancel()
+
+    async def _submit(self, bus: Bus) -> None:
+        loop = asyncio.get_running_loop()
+        self.begun, sent = loop.time(), 0
+        while sent < len(self.arrivals):
+            passed, due = loop.time() - self.begun, sent
+            while due < len(self.arrivals) and self.arrivals[due].at <= passed:
+                due += 1
+            if due > sent:
+                await bus.publish([one.message for one in self.arrivals[sent:due]])
+                sent = due
+            else:
+                await asyncio.sleep(0.003)
+        self.sent = loop.time()
+
+    async def _follow(self, bus: Bus) -> None:
+        loop = asyncio.get_running_loop()
+        async for delivery in bus.history(subjects.JOBS, _VERBS, start=self.last + 1, live=True):
+            if delivery.subject:
+                self.last = delivery.sequence
+                self._hear(delivery.subject.split(".")[2], job_of(delivery), loop.time())
+
+    def _hear(self, verb: str, job: str, now: float) -> None:
+        self._news.set()
+        heard = self._heard.get(verb)
+        if heard is None or job not in self._known or job in heard:
+            return  # the account at the end has it
+        heard[job] = now
+        if verb == "succeeded":
+            self._tick()
+            if len(heard) == len(self.arrivals):
+                self._done.set()
+
+    async def _end(self) -> None:
+        while not self._done.is_set():
+            self._news.clear()
+            try:
+                async with asyncio.timeout(_PATIENCE_S):
+                    await self._news.wait()
+            except TimeoutError:
+                return

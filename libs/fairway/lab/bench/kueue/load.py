@@ -1,0 +1,138 @@
+"""The load of Kueue's own performance test (test/performance/scheduler, baseline) as Fairway's jobs and quota tree.
+
+A cohort is an inner node, a cluster queue a leaf of it: its nominal quota is the leaf's min, and what it may borrow
+besides makes its max. Among themselves the queues of a cohort cannot borrow more than they have: its max is the sum.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from fairway.domain.names import job_id
+from fairway.lab.bench.pipeline.load import BENCH
+from fairway.lab.kubesim.pod_behaviour import RUN_FOR
+from fairway.runtime.ports import Outgoing
+from fairway.wire import fleet, subjects
+from fairway.wire import jobs as wire
+
+Json = dict[str, Any]
+NOMINAL, BORROWING = 20, 100
+_encode = msgspec.json.Encoder().encode
+
+
+class Class(Struct, frozen=True):
+    """Jobs of one pod. `tenths` of a queue's jobs are of it; one comes every `every_ms`; it runs for `run_ms`."""
+
+    name: str
+    tenths: int
+    every_ms: int
+    cpu: int
+    run_ms: int
+    priority: int
+
+
+CLASSES = (
+    Class("small", 7, 100, 1, 200, 50), Class("medium", 2, 500, 5, 500, 100), Class("large", 1, 1_200, 20, 1_000, 200),
+)  # fmt: skip
+
+
+class Size(Struct, frozen=True):
+    """`queues` in each cohort, `jobs` in each queue: a multiple of ten."""
+
+    cohorts: int = 5
+    queues: int = 6
+    jobs: int = 500
+
+    @property
+    def total(self) -> int:
+        return self.cohorts * self.queues * self.jobs
+
+    @property
+    def quota(self) -> int:
+        """CPUs, in all."""
+        return self.cohorts * self.queues * NOMINAL
+
+
+class Arrival(Struct, frozen=True):
+    """A job to be: `at` is in seconds from the beginning, `id` what Fairway is going to call it."""
+
+    at: float
+    id: str
+    kind: Class
+    message: Outgoing
+
+
+def arrivals(size: Size) -> list[Arrival]:
+    """All of them, by time: each class of each queue at its own pace, beginning at once."""
+    found = [
+        _arrival(tenant, kind, f"{kind.name}-{number}", number * kind.every_ms / 1_000)
+        for tenant in _tenants(size)
+        for kind in CLASSES
+        for number in range(size.jobs * kind.tenths // 10)
+    ]
+    return sorted(found, key=lambda one: (one.at, one.id))
+
+
+def warmup(size: Size) -> list[Arrival]:
+    """A small job for each queue, all at once."""
+    return [_arrival(tenant, CLASSES[0], "warmup", 0.0) for tenant in _tenants(size)]
+
+
+def _arrival(tenant: str, kind: Class, what: str, at: float) -> Arrival:
+    name = f"{tenant}-{what}"
+    raw = msgspec.Raw(_encode(_job(tenant, name, kind)))
+    data = _encode(wire.Submitted(tenant=tenant, manifest=raw, client=name, source=BENCH.via, who=BENCH))
+    message = Outgoing(name, subjects.job("submitted", tenant), data, "fairway.job.submitted", "/bench")
+    return Arrival(at, job_id(tenant, name, name), kind, message)
+
+
+def _job(tenant: str, name: str, kind: Class) -> Json:
+    container = {"name": "work", "image": "example.org/work:1", "resources": {"requests": {"cpu": str(kind.cpu)}}}
+    pod = {"restartPolicy": "Never", "priorityClassName": kind.name, "containers": [container]}
+    return {
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": name, "namespace": tenant, "annotations": {RUN_FOR: f"{kind.run_ms}ms"}},
+        "spec": {"parallelism": 1, "completions": 1, "template": {"spec": pod}},
+    }  # fmt: skip
+
+
+def configuration(size: Size) -> list[Outgoing]:
+    """The quota tree, the priority classes, and one policy for all."""
+    said = [_configured("PriorityClass", one.name, {"value": one.priority}) for one in CLASSES]
+    policy = {
+        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterPropagationPolicy", "metadata": {"name": "all"},
+        "spec": {
+            "resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job"}], "placement": {"clusterAffinity": {}},
+        },
+    }  # fmt: skip
+    said.append(_configured("ClusterPropagationPolicy", "all", policy))
+    return [*said, _configured("ElasticQuotaTree", "tree", _tree(size))]
+
+
+def _tree(size: Size) -> Json:
+    cohorts = []
+    for cohort in range(size.cohorts):
+        amount = {"cpu": size.queues * NOMINAL}
+        most = {"cpu": min(NOMINAL + BORROWING, size.queues * NOMINAL)}
+        tenants = [_tenant(cohort, queue) for queue in range(size.queues)]
+        leaves = [{"name": one, "namespaces": [one], "min": {"cpu": NOMINAL}, "max": most} for one in tenants]
+        cohorts.append({"name": f"cohort-{cohort}", "min": amount, "max": amount, "children": leaves})
+    root = {"name": "root", "min": {"cpu": size.quota}, "max": {"cpu": size.quota}, "children": cohorts}
+    return {
+        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree", "metadata": {"name": "tree"},
+        "spec": {"root": root},
+    }  # fmt: skip
+
+
+def _configured(kind: str, name: str, manifest: Json) -> Outgoing:
+    said = fleet.Configured(kind=kind, namespace="", name=name, manifest=msgspec.Raw(_encode(manifest)), who=BENCH)
+    return Outgoing(f"bench-{kind}-{name}", subjects.config(kind, "", name), _encode(said))
+
+
+def _tenants(size: Size) -> list[str]:
+    return [_tenant(cohort, queue) for cohort in range(size.cohorts) for queue in range(size.queues)]
+
+
+def _tenant(cohort: int, queue: int) -> str:
+    return f"queue-{cohort}-{queue}"

@@ -1,0 +1,174 @@
+"""The load of Kueue's own performance test, on simulated clusters: small, medium and large jobs of thirty queues in
+five cohorts, which want more than the quota for a minute; nothing but quota keeps them waiting."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from fairway.adapters.nats_bus import NatsBus
+from fairway.lab.bench.kueue import load
+from fairway.lab.bench.kueue.courses import WAY, Account, Courses, account
+from fairway.lab.bench.measuring.facts import batch_facts, machine, peak_mib
+from fairway.lab.bench.measuring.journeys import percentile
+from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.pipeline.fleet import Spent, Tell
+from fairway.lab.fleet.fleet import Fleet
+from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.fleet.fleet import running as fleet_running
+from fairway.lab.kubesim.__main__ import ClusterConfig
+from fairway.lab.kubesim.nodes import NodeGroup
+from fairway.wire import subjects
+
+GOALS = {"wall_seconds": Goal(most=90), "useful_usage": Goal(least=0.70)}
+_GROUPS = (("admission", "quota", "queue", "global-scheduler", "reserver"), ("propagator", "watcher", "agent"))
+# Room is never what a job waits for: the nodes have twice the quota, and each takes three of the largest jobs.
+_NODE_CPUS = 64
+_STUBBED = "the clusters are simulated: scheduler, kubelets and Job controller, behind HTTP and watches; nothing is \
+preempted or reclaimed, which Fairway does not do"
+
+
+class Run(Struct, frozen=True):
+    """All of it once on each number of `clusters`. `jobs` in each queue, seven in ten of them small, one in ten large;
+    `sync`: how often NATS has its files written to the disk."""
+
+    clusters: tuple[int, ...] = (1, 8)
+    cohorts: int = 5
+    queues: int = 6
+    jobs: int = 500
+    sync: str = "2m"
+
+    @property
+    def size(self) -> load.Size:
+        return load.Size(self.cohorts, self.queues, self.jobs)
+
+
+class Part(Struct):
+    """What came of the load on one number of clusters."""
+
+    figures: dict[str, float]
+    counts: dict[str, int]
+    cpu_seconds_per_job: dict[str, float]
+    rss_peak_mib: dict[str, float]
+    details: dict[str, Any]
+    wrong: str
+
+
+async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+    outcome = Outcome(
+        name="kueue-baseline", machine=machine(), figures={}, stubbed=_STUBBED, run=msgspec.structs.asdict(run)
+    )
+    for clusters in run.clusters:
+        part = await _part(run, clusters, dir / f"on-{clusters}", tell)
+        for field in Part.__struct_fields__[:-1]:
+            into: dict[str, Any] = getattr(outcome, field)
+            into.update({f"{name}_on_{clusters}": value for name, value in getattr(part, field).items()})
+        outcome.goals |= {f"{name}_on_{clusters}": goal for name, goal in GOALS.items()}
+        outcome.wrong = "; ".join(filter(None, (outcome.wrong, part.wrong)))
+    return outcome
+
+
+async def _part(run: Run, clusters: int, dir: Path, tell: Tell) -> Part:
+    size = run.size
+    tell(f"on {clusters}: starting", 0)
+    async with _scene(run, clusters, dir) as (fleet, bus):
+        warmup = Courses(load.warmup(size), lambda: None)
+        await warmup.run(bus)
+        tell(f"on {clusters}: jobs", size.total)
+        pids = _pids(fleet)
+        since = Spent(pids)
+        courses = Courses(load.arrivals(size), lambda: tell("", 1), warmup.last)
+        await courses.run(bus)
+        spent = since.per_job(size.total)
+        batches = await batch_facts([str(child.said["metrics"]) for child in fleet.processes.values()])
+        told = await account(bus, (*warmup.arrivals, *courses.arrivals))
+        return Part(_figures(size, courses), _counts(courses, told), spent, peak_mib(pids), {
+            "batches": batches, "submitted_seconds": round(courses.sent - courses.begun, 2),
+            "quota_bound_seconds": round(_work(courses.arrivals) / size.quota, 2),
+        }, _wrong(told, clusters))  # fmt: skip
+
+
+@contextlib.asynccontextmanager
+async def _scene(run: Run, clusters: int, dir: Path) -> AsyncIterator[tuple[Fleet, NatsBus]]:
+    """Settings before services, so that the first job meets them; entered once every cluster is known."""
+    plan = FleetPlan(_clusters(run.size, clusters), groups=(), sync_interval=run.sync)
+    async with fleet_running(dir, plan) as fleet:
+        bus = await NatsBus.connect(fleet.nats.url, "bench")
+        try:
+            await bus.provision()
+            await bus.publish(load.configuration(run.size))
+            await asyncio.gather(*(fleet.start_process(group) for group in _GROUPS))
+            await _known(bus, clusters)
+            yield fleet, bus
+        finally:
+            await bus.close()
+
+
+def _clusters(size: load.Size, count: int) -> tuple[ClusterConfig, ...]:
+    nodes = -(-2 * size.quota // (_NODE_CPUS * count))
+    node = {"cpu": str(_NODE_CPUS), "memory": "256Gi", "pods": "1k"}
+    return tuple(ClusterConfig(f"c{at}", nodes=(NodeGroup(nodes, f"c{at}-node", node),)) for at in range(count))
+
+
+async def _known(bus: NatsBus, clusters: int) -> None:
+    seen: set[str] = set()
+    async for delivery in bus.history(subjects.CLUSTERS, ("fairway.cluster.freed.>",), live=True):
+        seen.add(delivery.subject)
+        if len(seen - {""}) == clusters:
+            return
+
+
+def _pids(fleet: Fleet) -> dict[str, int]:
+    assert fleet.sim is not None, "this fleet has clusters"
+    found = {name: child.pid for name, child in fleet.processes.items()}
+    return {
+        **found, "clusters": fleet.sim.pid, "nats": fleet.nats.pid, "valkey": fleet.valkey.pid, "bench": os.getpid(),
+    }  # fmt: skip
+
+
+def _work(arrivals: Sequence[load.Arrival]) -> float:
+    """CPU-seconds."""
+    return sum(one.kind.cpu * one.kind.run_ms for one in arrivals) / 1_000
+
+
+def _figures(size: load.Size, courses: Courses) -> dict[str, float]:
+    """Of the jobs that were heard to succeed. `<class>` is the time to admission: from the job's time to come until it
+    is dispatched. `held`: how long the quota was charged beyond the time that the job ran."""
+    ended = [one for one in courses.arrivals if all(one.id in courses[verb] for verb in WAY)]
+    wall = max(courses["succeeded"].values(), default=float("inf")) - courses.begun
+    figures = {"wall_seconds": round(wall, 2), "useful_usage": round(_work(ended) / (size.quota * wall), 3)}
+    for kind in load.CLASSES:
+        took = [courses["dispatched"][one.id] - courses.begun - one.at for one in ended if one.kind is kind]
+        figures |= _spread(kind.name, took)
+    held = [courses["succeeded"][one.id] - courses["dequeued"][one.id] - one.kind.run_ms / 1_000 for one in ended]
+    return figures | _spread("held", held)
+
+
+def _spread(name: str, seconds: list[float]) -> dict[str, float]:
+    ascending = sorted(one * 1_000 for one in seconds)
+    found = {f"{name}_p{share}_ms": percentile(ascending, share / 100) for share in (50, 95, 99)}
+    return found | {f"{name}_mean_ms": round(sum(ascending) / max(len(ascending), 1), 1)}
+
+
+def _counts(courses: Courses, told: Account) -> dict[str, int]:
+    """Right: as many succeeded as were submitted, and nothing else was said of any, nor of those that warmed up.
+    `unheard` is in the record, and was not heard while it went on."""
+    said = {verb: sum(verb in told.verbs[one.id] for one in courses.arrivals) for verb in WAY[1:]}
+    return {
+        "submitted": len(courses.arrivals), **said, "besides": len(told.besides),
+        "unaccounted": len(told.unaccounted), "unheard": said["succeeded"] - len(courses["succeeded"]),
+    }  # fmt: skip
+
+
+def _wrong(told: Account, clusters: int) -> str:
+    found = [
+        f"{len(names)} {what}, such as {', '.join(names[:3])}"
+        for names, what in ((told.unaccounted, "jobs are unaccounted for"), (told.besides, "words too many"))
+        if names
+    ]
+    return f"on {clusters}: {' and '.join(found)}" if found else ""

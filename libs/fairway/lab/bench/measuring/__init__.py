@@ -1,0 +1,1 @@
+"""What every benchmark measures with: figures of processes, journeys of messages, and the outcome."""

@@ -1,0 +1,121 @@
+"""The pipeline with few clusters and with very many, one fleet after the other: whether the rate stays, and what agents
+and the cache take."""
+
+import asyncio
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from redis.asyncio import Redis
+
+from fairway.lab.bench.measuring.facts import machine
+from fairway.lab.bench.measuring.journeys import Journeys
+from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.pipeline import load
+from fairway.lab.bench.pipeline.agents import Ground, News
+from fairway.lab.bench.pipeline.fleet import STUBBED, Scene, Spent, Tell, dispatching, groups, scene
+from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.wire.capacity import Node
+
+GOALS = {"flatness": Goal(least=0.8)}
+# What a stranger's pod takes that comes and goes.
+_STRANGER = {"cpu": 2_000, "memory": 4 << 30}
+_PATIENCE_S = 120.0
+
+
+class Run(Struct, frozen=True):
+    """`jobs` after `warmup` at each of these numbers of clusters. Each agent reports every `every_s` seconds; on
+    `changes` of its nodes a stranger's pod came or went meanwhile."""
+
+    sizes: tuple[int, ...] = (3, 30, 300, 1_000)
+    jobs: int = 10_000
+    warmup: int = 1_000
+    nodes: int = 100
+    changes: int = 5
+    every_s: float = 10.0
+    tenants: int = 50
+    processes: int = 2
+    window: int = 2_000
+    seed: int = 1
+
+    def size(self, clusters: int) -> load.Size:
+        return load.Size(self.warmup + self.jobs, clusters, self.nodes, self.tenants, self.seed)
+
+
+class Found(Struct):
+    """Of one number of clusters."""
+
+    figures: dict[str, float]
+    counts: dict[str, int]
+    spent: dict[str, float]
+    peaks: dict[str, float]
+
+
+async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+    before = machine()
+    found = {clusters: await _at(run, clusters, dir / f"{clusters}", tell) for clusters in run.sizes}
+    rates = [one.figures["jobs_per_second"] for one in found.values()]
+    return Outcome(
+        name="clusters", goals=GOALS, stubbed=STUBBED, run=msgspec.structs.asdict(run), machine=before,
+        figures={"flatness": round(min(rates) / max(rates), 3), **_named(found, "figures")},
+        counts=_named(found, "counts"), cpu_seconds_per_job=_named(found, "spent"),
+        rss_peak_mib=_named(found, "peaks"),
+    )  # fmt: skip
+
+
+def _named(found: dict[int, Found], what: str) -> dict[str, Any]:
+    return {f"{name}_{at}": value for at, one in found.items() for name, value in getattr(one, what).items()}
+
+
+async def _at(run: Run, clusters: int, dir: Path, tell: Tell) -> Found:
+    tell(f"loading {clusters}", 0)
+    size, loop = run.size(clusters), asyncio.get_running_loop()
+    ground, start = load.ground(size), loop.time()
+    plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True)
+    async with scene(dir, ground, plan, run.every_s, strangers(ground, run.changes)) as on:
+        loaded, cache = loop.time() - start, await _cache_mib(on)
+        journeys = Journeys(on.bus, load.submissions(size), lambda: tell("", 1), patience_s=_PATIENCE_S)
+        async with dispatching(on.bus, journeys):
+            tell(f"warming up {clusters}", run.warmup)
+            await journeys.saturate(run.warmup, run.window)
+            tell(f"{clusters} clusters", run.jobs)
+            since, start, said = Spent(on.pids()), loop.time(), on.agents.said_bytes
+            await journeys.saturate(run.jobs, run.window)
+            took, spent = loop.time() - start, since.per_job(run.jobs)
+        return Found(
+            {
+                "jobs_per_second": round(run.jobs / took, 1), "cpu_us_per_job": round(spent["all"] * 1e6, 1),
+                "agent_kib_per_second": round((on.agents.said_bytes - said) / took / 1024, 1), "cache_mib": cache,
+                "loaded_seconds": round(loaded, 1),
+            },
+            {"submitted": len(journeys.sent), "dispatched": len(journeys.arrived), "not_once": journeys.strange},
+            spent, on.peaks(),
+        )  # fmt: skip
+
+
+def strangers(ground: Ground, changes: int) -> News:
+    """Of each cluster in turn the next few nodes: a stranger's pod is there, or gone."""
+    turns = {name: count() for name in ground.clusters}
+
+    def news(cluster: str) -> Sequence[Node]:
+        nodes = ground.clusters[cluster]
+        turn = next(turns[cluster])
+        picked = [turn * changes + at for at in range(min(changes, len(nodes)))]
+        return [
+            msgspec.structs.replace(nodes[at % len(nodes)], used=_STRANGER if at // len(nodes) % 2 == 0 else {})
+            for at in picked
+        ]
+
+    return news
+
+
+async def _cache_mib(on: Scene) -> float:
+    valkey = Redis.from_url(on.fleet.valkey.url)
+    try:
+        facts: dict[str, Any] = await valkey.info("memory")
+        return round(float(facts["used_memory"]) / 2**20, 1)
+    finally:
+        await valkey.aclose()

@@ -1,0 +1,112 @@
+"""Where the benchmarks of the pipeline take place: an embedded fleet with stubbed clusters, and the benchmark in the
+part of the agents and of those who submit."""
+
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from fairway.adapters.nats_bus import NatsBus
+from fairway.app.pipeline import STAGES
+from fairway.lab.bench.measuring.background import beside
+from fairway.lab.bench.measuring.facts import cpu, peak_mib, per_job
+from fairway.lab.bench.measuring.journeys import Journeys
+from fairway.lab.bench.pipeline.agents import Agents, Ground, News, nothing
+from fairway.lab.fleet.fleet import Fleet
+from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.fleet.fleet import running as fleet_running
+from fairway.runtime.ports import Delivery
+from fairway.wire import subjects
+
+STUBBED = "cluster calls (apply and delete), agents (the benchmark reports in their place)"
+# `tell` hears what begins and how much of it, and then 1 for each part of it that is done.
+Tell = Callable[[str, int], None]
+# Stages by process, for so many processes: about the same work in each.
+SPLITS: dict[int, tuple[tuple[int, ...], ...]] = {
+    1: ((0, 1, 2, 3, 4, 5, 6),),
+    2: ((0, 1, 2), (3, 4, 5, 6)),
+    3: ((0, 1), (2, 3), (4, 5, 6)),
+    4: ((0,), (1, 2), (3, 5), (4, 6)),
+    7: tuple((at,) for at in range(7)),
+}
+
+
+def groups(processes: int) -> tuple[tuple[str, ...], ...]:
+    """The services of each process."""
+    return tuple(tuple(STAGES[at] for at in group) for group in SPLITS[processes])
+
+
+class _Named(Struct):
+    job: str
+
+
+_named = msgspec.json.Decoder(_Named).decode
+
+
+def job_of(delivery: Delivery) -> str:
+    return _named(delivery.data).job
+
+
+class Scene:
+    """`fleet` runs, its clusters are known, `bus` is the benchmark's own connection, and `agents` speak for the
+    clusters."""
+
+    def __init__(self, fleet: Fleet, bus: NatsBus, agents: Agents) -> None:
+        self.fleet, self.bus, self.agents = fleet, bus, agents
+
+    def pids(self) -> dict[str, int]:
+        """Of every process, the benchmark's own among them."""
+        found = {name: child.pid for name, child in self.fleet.processes.items()}
+        found |= {f"nats-{at}": one.pid for at, one in enumerate(self.fleet.nats_others, 2)}
+        return found | {"nats": self.fleet.nats.pid, "valkey": self.fleet.valkey.pid, "bench": os.getpid()}
+
+    def services(self) -> dict[str, int]:
+        """Of Fairway's own processes."""
+        return {name: child.pid for name, child in self.fleet.processes.items()}
+
+    def addresses(self) -> list[str]:
+        """Where Fairway's own processes tell their metrics."""
+        return [str(child.said["metrics"]) for child in self.fleet.processes.values() if child.alive]
+
+    def peaks(self) -> dict[str, float]:
+        return peak_mib(self.pids())
+
+
+class Spent:
+    """Processor time of the scene's processes from now on."""
+
+    def __init__(self, pids: Mapping[str, int]) -> None:
+        self._pids, self._before = dict(pids), cpu(pids)
+
+    def per_job(self, jobs: int) -> dict[str, float]:
+        """Seconds a job by process, and of `all` without the benchmark's own."""
+        spent = per_job(self._before, cpu(self._pids), jobs)
+        return spent | {"all": round(sum(spent.values()) - spent.get("bench", 0.0), 7)}
+
+
+@contextlib.asynccontextmanager
+async def scene(
+    dir: Path, ground: Ground, plan: FleetPlan, every_s: float = 5.0, news: News = nothing
+) -> AsyncIterator[Scene]:
+    """Entered once the configuration is said and every cluster is known; each then reports its `news` once in so many
+    seconds."""
+    async with fleet_running(dir, plan) as fleet:
+        bus = await NatsBus.connect(fleet.nats.url, "bench")
+        try:
+            await bus.publish(ground.configuration)
+            agents = Agents(bus, ground)
+            await agents.introduce()
+            async with beside(agents.beat(every_s, news)):
+                yield Scene(fleet, bus, agents)
+        finally:
+            await bus.close()
+
+
+@contextlib.asynccontextmanager
+async def dispatching(bus: NatsBus, journeys: Journeys) -> AsyncIterator[None]:
+    """Arrivals are jobs that were dispatched."""
+    async with beside(journeys.listen(subjects.JOBS, ("fairway.job.dispatched.>",), job_of)):
+        yield

@@ -1,0 +1,166 @@
+"""The pipeline's benchmark: the embedded fleet with stubbed clusters, warm-up, saturation, half the rate, and then the
+bare loop over the same bus."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from fairway.adapters.nats_bus import NatsBus
+from fairway.lab.bench.measuring.background import beside
+from fairway.lab.bench.measuring.facts import batch_facts, machine
+from fairway.lab.bench.measuring.journeys import Journeys, percentile
+from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.pipeline import bare_bus, load
+from fairway.lab.bench.pipeline.fleet import SPLITS, STUBBED, Scene, Spent, Tell, dispatching, groups, scene
+from fairway.lab.fleet.fleet import Fleet
+from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.processes.service import Child
+from fairway.wire import subjects
+from fairway.wire.jobs import Dequeued
+
+# What the order of the record tells of a job on its way, hop by hop.
+VERBS = ("submitted", "admitted", "queue", "dequeued", "placed", "reserved", "dispatched")
+_SAMPLE = 200
+GOALS = {
+    "jobs_per_second": Goal(least=3_000), "ratio_to_bare": Goal(least=0.5), "half_p50_ms": Goal(most=50),
+    "half_p99_ms": Goal(most=250),
+}  # fmt: skip
+
+
+class Run(Struct, frozen=True):
+    """`jobs` are measured at saturation, after `warmup` jobs; a quarter as many follow at half that rate. At most
+    `window` are under way at a time. `sync`: how often NATS has its files written to the disk; `servers`: of NATS, each
+    with a copy of every stream."""
+
+    jobs: int = 100_000
+    warmup: int = 2_000
+    clusters: int = 100
+    nodes: int = 100
+    tenants: int = 50
+    processes: int = 2
+    window: int = 2_000
+    seed: int = 1
+    sync: str = "2m"
+    servers: int = 1
+
+    @property
+    def calm(self) -> int:
+        return max(self.jobs // 4, 1)
+
+    @property
+    def size(self) -> load.Size:
+        return load.Size(self.warmup + self.jobs + self.calm, self.clusters, self.nodes, self.tenants, self.seed)
+
+
+async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+    before = machine()
+    tell("starting", 0)
+    split = groups(run.processes)
+    plan = FleetPlan((), split, stub_clusters=True, sync_interval=run.sync, nats_servers=run.servers)
+    async with scene(dir, load.ground(run.size), plan) as on:
+        outcome = await _pipeline(run, on, tell)
+        sizes = [await _size(on.bus, verb) for verb in VERBS]
+        outcome.details["message_bytes"] = dict(zip(VERBS, sizes, strict=True))
+        outcome.details["quota_levels"] = await _levels(on.bus)
+        for child in on.fleet.processes.values():
+            await child.stop()
+        bare_rate, bare_spent = await _bare(run, on.fleet, on.bus, sizes, tell)
+    outcome.machine = before
+    figures = outcome.figures
+    figures["bare_jobs_per_second"] = bare_rate
+    figures["ratio_to_bare"] = round(figures["jobs_per_second"] / bare_rate, 3)
+    figures["bare_cpu_us_per_job"] = _us(bare_spent)
+    outcome.details["bare_cpu_seconds_per_job"] = bare_spent
+    return outcome
+
+
+async def _pipeline(run: Run, on: Scene, tell: Tell) -> Outcome:
+    journeys = Journeys(on.bus, load.submissions(run.size), lambda: tell("", 1))
+    async with dispatching(on.bus, journeys):
+        tell("warming up", run.warmup)
+        await journeys.saturate(run.warmup, run.window)
+        tell("saturated", run.jobs)
+        figures, spent = await _saturated(run, journeys, Spent(on.pids()))
+        batches = await batch_facts(on.addresses())
+        tell("at half the rate", run.calm)
+        await journeys.steady(run.calm, figures["jobs_per_second"] / 2)
+    calm = journeys.latencies(run.warmup + run.jobs)
+    figures |= {"half_p50_ms": percentile(calm, 0.5), "half_p99_ms": percentile(calm, 0.99)}
+    return Outcome(
+        name="pipeline", figures=figures, goals=GOALS, cpu_seconds_per_job=spent, rss_peak_mib=on.peaks(),
+        counts={"submitted": len(journeys.sent), "dispatched": len(journeys.arrived), "not_once": journeys.strange},
+        stubbed=STUBBED, run=msgspec.structs.asdict(run), details={"batches": batches}, machine={},
+        reference="a bare loop of seven hops with messages of the same sizes, in as many processes, without store and "
+        "decisions",
+    )  # fmt: skip
+
+
+async def _saturated(run: Run, journeys: Journeys, since: Spent) -> tuple[dict[str, float], dict[str, float]]:
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    await journeys.saturate(run.jobs, run.window)
+    rate = run.jobs / (loop.time() - start)
+    spent = since.per_job(run.jobs)
+    ascending = journeys.latencies(run.warmup)
+    return {
+        "jobs_per_second": round(rate, 1), "p50_ms": percentile(ascending, 0.5), "p99_ms": percentile(ascending, 0.99),
+        "cpu_us_per_job": _us(spent),
+    }, spent  # fmt: skip
+
+
+def _us(spent: dict[str, float]) -> float:
+    return round(spent["all"] * 1e6, 1)
+
+
+async def _bare(
+    run: Run, fleet: Fleet, bus: NatsBus, sizes: Sequence[int], tell: Tell
+) -> tuple[float, dict[str, float]]:
+    """The same number of journeys, with the same sizes, hops and processes: jobs a second, seconds a job."""
+    await bus.provision((bare_bus.BARE,), run.servers)
+    flat = ",".join(map(str, sizes))
+    children = {
+        f"bare-{at}": Child(
+            f"bare-{at}",
+            "fairway.lab.bench.pipeline.bare_bus",
+            [fleet.nats.url, flat, str(run.servers), *map(str, group)],
+            fleet.dir / f"bare-{at}.log",
+            {},
+        )
+        for at, group in enumerate(SPLITS[run.processes])
+    }  # fmt: skip
+    source = ((f"j{at}", bare_bus.message(f"j{at}", 0, sizes[0])) for at in range(run.warmup + run.jobs))
+    journeys = Journeys(bus, source, lambda: tell("", 1))
+    last = bare_bus.subject(bare_bus.HOPS - 1, ">")
+    try:
+        await asyncio.gather(*(child.start() for child in children.values()))
+        async with beside(journeys.listen(bare_bus.BARE.name, (last,), lambda one: one.id.rpartition(".")[0])):
+            tell("bare bus", run.warmup + run.jobs)
+            await journeys.saturate(run.warmup, run.window)
+            pids = {name: child.pid for name, child in children.items()}
+            pids |= {"nats": fleet.nats.pid, "bench": os.getpid()}
+            pids |= {f"nats-{at}": one.pid for at, one in enumerate(fleet.nats_others, 2)}
+            figures, spent = await _saturated(run, journeys, Spent(pids))
+    finally:
+        await asyncio.gather(*(child.stop() for child in children.values()))
+    return figures["jobs_per_second"], spent
+
+
+async def _size(bus: NatsBus, verb: str) -> int:
+    """Mean bytes of the first recorded messages of this kind."""
+    sizes: list[int] = []
+    async for delivery in bus.history(subjects.JOBS, (f"fairway.job.{verb}.>",)):
+        sizes.append(len(delivery.data))
+        if len(sizes) == _SAMPLE:
+            break
+    return sum(sizes) // max(len(sizes), 1)
+
+
+async def _levels(bus: NatsBus) -> int:
+    """How many quotas the first job was charged to."""
+    async for delivery in bus.history(subjects.JOBS, ("fairway.job.dequeued.>",)):
+        return len(msgspec.json.decode(delivery.data, type=Dequeued).path)
+    return 0

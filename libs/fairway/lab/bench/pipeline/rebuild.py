@@ -1,0 +1,133 @@
+"""The store is wiped while many jobs are in their clusters and some wait: how long until the next job is dispatched,
+and whether everything is as it was."""
+
+import asyncio
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from redis.asyncio import Redis
+
+from fairway.adapters.redis_store import RedisStore
+from fairway.domain import decision
+from fairway.lab.bench.measuring.background import beside
+from fairway.lab.bench.measuring.facts import machine
+from fairway.lab.bench.measuring.journeys import Journeys
+from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.measuring.store_facts import Facts, facts, stored_job
+from fairway.lab.bench.pipeline import load
+from fairway.lab.bench.pipeline.fleet import STUBBED, Scene, Spent, Tell, dispatching, groups, job_of, scene
+from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.runtime.ports import Outgoing, Wanted
+from fairway.wire import asks, subjects
+
+GOALS = {"dispatching_again_seconds": Goal(most=10)}
+# The tenant that may have one job: all its others wait.
+_NARROW = "team-0"
+# Of so many jobs that wait it is compared where they stand.
+_PLACES = 20
+_PATIENCE_S = 300.0
+
+
+class Run(Struct, frozen=True):
+    """`jobs` are in their clusters, and `waiting` more wait behind a full quota, when the store is wiped."""
+
+    jobs: int = 100_000
+    waiting: int = 1_000
+    clusters: int = 100
+    nodes: int = 100
+    tenants: int = 50
+    processes: int = 2
+    window: int = 2_000
+    seed: int = 1
+
+    @property
+    def size(self) -> load.Size:
+        return load.Size(self.jobs + self.waiting + 1, self.clusters, self.nodes, self.tenants, self.seed, _NARROW)
+
+
+async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+    before = machine()
+    tell("starting", 0)
+    plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True)
+    async with scene(dir, load.ground(run.size), plan) as on:
+        outcome = await _wiped(run, on, tell)
+    outcome.machine = before
+    return outcome
+
+
+async def _wiped(run: Run, on: Scene, tell: Tell) -> Outcome:
+    source = load.submissions(run.size)
+    goes = chain([next(one for one in source if _waits(one))], (one for one in source if not _waits(one)))
+    running = Journeys(on.bus, goes, lambda: tell("", 1), patience_s=_PATIENCE_S)
+    held = Journeys(on.bus, (one for one in source if _waits(one)), lambda: tell("", 1))
+    store = RedisStore(f"{on.fleet.valkey.url}/0")
+    async with dispatching(on.bus, running), beside(held.listen(subjects.JOBS, ("fairway.job.blocked.>",), job_of)):
+        tell("filling clusters", run.jobs)
+        await running.saturate(run.jobs, run.window)
+        tell("filling the queue", run.waiting)
+        await held.saturate(run.waiting, run.window)
+        tell("reading the store", 0)
+        were, stood = await facts(store, on.agents.nodes), await _places(on, held)
+        tell("wiped", 1)
+        since, seconds = Spent(on.pids()), await _again(on, running)
+        spent = since.per_job(run.jobs + run.waiting)
+        known = await _known_again(run, on, store)
+        tell("comparing", 0)
+        differ = await _compared(on, store, were, running)
+        places = sum(one != other for one, other in zip(stood, await _places(on, held), strict=True))
+        await store.close()
+    return Outcome(
+        name="rebuild", goals=GOALS, stubbed=STUBBED, run=msgspec.structs.asdict(run), machine={},
+        figures={"dispatching_again_seconds": round(seconds, 2), "capacity_known_seconds": round(seconds + known, 2)},
+        counts={
+            "running": run.jobs, "waiting": run.waiting, "not_once": running.strange, **differ, "places_differ": places,
+        },
+        cpu_seconds_per_job=spent, rss_peak_mib=on.peaks(), details={"record": await _record(on)},
+    )  # fmt: skip
+
+
+def _waits(one: tuple[str, Outgoing]) -> bool:
+    """All but the first of these."""
+    return one[1].subject == subjects.job("submitted", _NARROW)
+
+
+async def _again(on: Scene, running: Journeys) -> float:
+    """Wipes the store; the seconds until a job that is submitted then is dispatched."""
+    valkey = Redis.from_url(on.fleet.valkey.url)
+    start = asyncio.get_running_loop().time()
+    await valkey.flushall()
+    await running.saturate(1, 1)
+    took = asyncio.get_running_loop().time() - start
+    await valkey.aclose()
+    return took
+
+
+async def _known_again(run: Run, on: Scene, store: RedisStore) -> float:
+    """Further seconds until all nodes of all clusters are known."""
+    start = asyncio.get_running_loop().time()
+    await store.open()
+    async with asyncio.timeout(_PATIENCE_S):
+        for cluster in on.agents.nodes:
+            table = decision.nodes(cluster)
+            while len((await store.read(Wanted(whole=(table,)))).whole.get(table, {})) < run.nodes:
+                await asyncio.sleep(0.05)
+    return asyncio.get_running_loop().time() - start
+
+
+async def _compared(on: Scene, store: RedisStore, were: Facts, running: Journeys) -> dict[str, int]:
+    """What differs from before, the newest job left out."""
+    found = await facts(store, on.agents.nodes)
+    found.forget(await stored_job(store, list(running.sent)[-1]))
+    return found.differences(were)
+
+
+async def _places(on: Scene, held: Journeys) -> list[bytes]:
+    """Where the first of the waiting stand, as the queue says it."""
+    return [await on.bus.ask(asks.QUEUE, msgspec.json.encode(asks.QueueAsk(job))) for job in list(held.sent)[:_PLACES]]
+
+
+async def _record(on: Scene) -> dict[str, int]:
+    state = (await on.bus.client.jetstream().stream_info(subjects.JOBS)).state
+    return {"messages": state.messages, "mib": state.bytes >> 20}

@@ -1,0 +1,1 @@
+"""The benchmarks of many jobs that wait."""

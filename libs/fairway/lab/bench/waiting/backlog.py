@@ -1,0 +1,180 @@
+"""Very many jobs wait, most behind a full quota and the rest without room: what that takes of memory, how soon
+questions are answered, and whether the one that may go goes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import count, cycle
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import aiohttp
+import msgspec
+from msgspec import Struct
+
+from fairway.lab.bench.measuring.background import beside
+from fairway.lab.bench.measuring.facts import machine, rss_mib
+from fairway.lab.bench.measuring.journeys import Journeys, percentile
+from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.pipeline.fleet import STUBBED, Scene, Spent, Tell, groups, scene
+from fairway.lab.bench.pipeline.load import BENCH
+from fairway.lab.bench.waiting import load
+from fairway.lab.bench.waiting.order import SUBJECTS, Start, Waiting
+from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.runtime.ports import Outgoing
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+
+# Of ten jobs so many wait behind a full quota, the others for room.
+_QUOTA_OF_TEN = 9
+_MANY = 500_000
+
+
+class Run(Struct, frozen=True):
+    """`jobs` wait, those of `tenants` behind their quotas. `asked` times a page of them is asked for, and as often why
+    one waits; `rounds` times one slot is freed, of a quota and of a cluster in turn."""
+
+    jobs: int = 100_000
+    asked: int = 50
+    rounds: int = 20
+    tenants: int = 40
+    clusters: int = 20
+    nodes: int = 20
+    processes: int = 2
+    window: int = 2_000
+    seed: int = 1
+
+    @property
+    def size(self) -> load.Size:
+        return load.Size(self.clusters, self.nodes, self.tenants)
+
+    @property
+    def goals(self) -> dict[str, Goal]:
+        memory = Goal(most=6 if self.jobs > _MANY else 1)
+        answers = {name: Goal(most=200) for name in ("get_jobs_p99_ms", "why_p99_ms")}
+        return {"services_gib": memory, **answers, "freed_p99_ms": Goal(most=250)}
+
+
+async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+    before = machine()
+    tell("starting", 0)
+    plan = FleetPlan((), groups=(("gateway",), *groups(run.processes)), stub_clusters=True)
+    async with scene(dir, load.ground(run.size), plan) as on:
+        outcome = await Backlog(run, on, tell).measured()
+    outcome.machine = before
+    return outcome
+
+
+class Backlog:
+    def __init__(self, run: Run, on: Scene, tell: Tell) -> None:
+        self._run, self._on, self._tell = run, on, tell
+        self._waiting = Waiting()
+        self._submissions = load.Submissions()
+        self._draw = Random(run.seed)
+        # The one job that each tenant of a full quota has in a cluster.
+        self._in_place = [self._submissions.one(load.full_tenant(at), load.OWN) for at in range(run.tenants)]
+
+    async def measured(self) -> Outcome:
+        run, on, tell = self._run, self._on, self._tell
+        journeys = Journeys(on.bus, self._jobs(), lambda: tell("", 1))
+        async with beside(journeys.listen(subjects.JOBS, SUBJECTS, self._waiting.heard)):
+            await self._fill()
+            tell("filling the queue", run.jobs)
+            since = Spent(on.pids())
+            await journeys.saturate(run.jobs, run.window)
+            spent, sizes = since.per_job(run.jobs), rss_mib(on.pids())
+            listed, whys = await self._answers()
+            tell("freeing slots", run.rounds)
+            rounds = [await self._round(at) for at in range(run.rounds)]
+        took = sorted(ms for ms in rounds if ms is not None)
+        figures = {
+            "services_gib": round(sum(sizes[name] for name in on.services()) / 1024, 3),
+            "valkey_gib": round(sizes["valkey"] / 1024, 3), "nats_gib": round(sizes["nats"] / 1024, 3),
+            "get_jobs_p50_ms": percentile(listed, 0.5), "get_jobs_p99_ms": percentile(listed, 0.99),
+            "why_p50_ms": percentile(whys, 0.5), "why_p99_ms": percentile(whys, 0.99),
+            "freed_p50_ms": percentile(took, 0.5), "freed_p99_ms": percentile(took, 0.99),
+        }  # fmt: skip
+        counts = {
+            "waited": len(journeys.arrived), "answers": len(listed) + len(whys), "rounds": len(rounds),
+            "started_right": len(took), "started": len(self._waiting.starts) - run.tenants,
+        }  # fmt: skip
+        return Outcome(
+            name="backlog", figures=figures, goals=run.goals, counts=counts, cpu_seconds_per_job=spent, machine={},
+            rss_peak_mib=on.peaks(), stubbed=STUBBED, run=msgspec.structs.asdict(run), details={"rss_mib": sizes},
+        )  # fmt: skip
+
+    async def _fill(self) -> None:
+        """Every quota that is to be full is, and with it the room that was left."""
+        await self._on.bus.publish([message for _, message in self._in_place])
+        async with asyncio.timeout(60):
+            while len(self._waiting.starts) < self._run.tenants:
+                await self._waiting.heard_more()
+
+    def _jobs(self) -> Iterator[tuple[str, Outgoing]]:
+        shapes, tenants = self._submissions.of_every_shape(), cycle(range(self._run.tenants))
+        for at in count():
+            if at % 10 < _QUOTA_OF_TEN:
+                kind: Any = next(tenants)
+                job, message = self._submissions.one(load.full_tenant(kind), load.OWN)
+            else:
+                kind, (job, message) = next(shapes)
+            self._waiting.kinds[job] = kind
+            yield job, message
+
+    async def _answers(self) -> tuple[list[float], list[float]]:
+        """Milliseconds, ascending: of pages of the list, one after the other, and of the reasons of any jobs."""
+        names, resume = self._waiting.waiting(), ""
+        known = {"Authorization": f"Bearer {self._on.fleet.token}"}
+        async with aiohttp.ClientSession(self._on.fleet.http, headers=known) as session:
+
+            async def page(_: int) -> None:
+                nonlocal resume
+                query = {"state": "live", "limit": "100", "continue": resume}
+                async with session.get("/v1/jobs", params=query) as answer:
+                    found = await answer.json()
+                assert found["items"], "the list goes on"
+                resume = found.get("continue", "")
+
+            async def why(_: int) -> None:
+                name = self._draw.choice(names)
+                async with session.get(f"/v1/jobs/{name}/why") as answer:
+                    assert (await answer.json())["state"] == "queued", "it waits"
+
+            return await self._timed("listing jobs", page), await self._timed("asking why", why)
+
+    async def _timed(self, what: str, ask: Callable[[int], Awaitable[None]]) -> list[float]:
+        loop, took = asyncio.get_running_loop(), []
+        self._tell(what, self._run.asked)
+        for at in range(self._run.asked):
+            start = loop.time()
+            await ask(at)
+            took.append((loop.time() - start) * 1000)
+            self._tell("", 1)
+        return sorted(took)
+
+    async def _round(self, at: int) -> float | None:
+        """Frees one slot; milliseconds until the job whose turn it is was dispatched, None if it was another."""
+        begun, job = await (self._free_quota(at // 2) if at % 2 == 0 else self._free_room(at // 2))
+        start: Start | None = await self._waiting.start_of(job)
+        self._tell("", 1)
+        return (start.at - begun) * 1000 if start else None
+
+    async def _free_quota(self, at: int) -> tuple[float, str]:
+        """Cancels what a tenant has in a cluster; its quota is free when that is said to have ended."""
+        tenant, (gone, _) = load.full_tenant(at), self._in_place[at]
+        said = msgspec.json.encode(wire.Cancel(job=gone, tenant=tenant, who=BENCH))
+        await self._on.bus.publish([Outgoing(f"cancel-{gone}", subjects.job("cancel", tenant), said, "fairway.job")])
+        job = self._waiting.first(at)
+        async with asyncio.timeout(60):
+            while gone not in self._waiting.cancelled:
+                await self._waiting.heard_more()
+        return self._waiting.cancelled[gone], job
+
+    async def _free_room(self, at: int) -> tuple[float, str]:
+        """A stranger's pod ends on a full node of a cluster."""
+        cluster, size = at % self._run.clusters, self._draw.randrange(load.OWN)
+        node = list(self._on.agents.nodes[load.cluster(cluster)].values())[-1 - at // self._run.clusters]
+        job = self._waiting.first((cluster % load.MODELS, size))
+        begun = asyncio.get_running_loop().time()
+        await self._on.agents.changed(load.cluster(cluster), load.freed(node, size))
+        return begun, job

@@ -1,0 +1,107 @@
+"""The scenario as values: who submits what, when, and what must be true in the end."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+from msgspec import Struct
+
+from fairway.app.dry_run import policies_for
+from fairway.app.failure import ERROR, Failure
+from fairway.app.manifests import JOB, POLICY, SETTING, Document, read_all
+
+
+class Mark(Struct, frozen=True, forbid_unknown_fields=True):
+    """Something said of a job (`namespace/name`) on the bus. What is empty is not asked for."""
+
+    job: str
+    says: str
+    why: str = ""
+    cluster: str = ""
+    attempt: int = 0
+    verdicts: dict[str, str] = {}
+
+
+class Role(Struct, frozen=True, forbid_unknown_fields=True):
+    """One job: sent `by` hub, cli, http or bus, `after` something was said; cancelled, or asked why, at a mark."""
+
+    job: str
+    by: str
+    end: str
+    attempts: int = 1
+    after: Mark | None = None
+    cancel: Mark | None = None
+    why: Mark | None = None
+
+
+class Act(Struct, frozen=True, forbid_unknown_fields=True):
+    """`after` is the act all of whose jobs must have ended before this one begins."""
+
+    name: str
+    title: str
+    jobs: tuple[Role, ...]
+    record: tuple[Mark, ...] = ()
+    after: str = ""
+
+
+class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
+    """`settings` and `manifests` are files and folders beside the scenario; `story` is the job told at the end."""
+
+    settings: tuple[str, ...]
+    manifests: tuple[str, ...]
+    story: str
+    acts: tuple[Act, ...]
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        return tuple(role for act in self.acts for role in act.jobs)
+
+
+class Piece(Struct, frozen=True):
+    """A job's manifest and the policies that select it."""
+
+    manifest: dict[str, Any]
+    policies: tuple[dict[str, Any], ...]
+
+
+class Script(Struct, frozen=True):
+    """The scenario with its manifests: `pieces` by `namespace/name`."""
+
+    scenario: Scenario
+    settings: tuple[dict[str, Any], ...]
+    pieces: dict[str, Piece]
+
+
+def load(path: Path) -> Script:
+    """Raises Failure when the file or a manifest that it names is missing or wrong."""
+    try:
+        scenario = msgspec.convert(yaml.safe_load(path.read_bytes()), Scenario)
+    except OSError as error:
+        text = f"the demo's scenario cannot be read: {error.strerror}: {path}"
+        raise Failure(ERROR, text, "name a file that is there with --scenario") from error
+    except (yaml.YAMLError, msgspec.ValidationError) as error:
+        raise Failure(ERROR, f"{path} is no scenario: {error}") from error
+    settings = [one for one in _documents(path, scenario.settings) if one.role == SETTING]
+    documents = _documents(path, scenario.manifests)
+    policies = [one for one in documents if one.role == POLICY]
+    jobs = {f"{one.namespace}/{one.name}": one for one in documents if one.role == JOB}
+    missing = sorted({role.job for role in scenario.roles} - set(jobs))
+    if missing:
+        raise Failure(
+            ERROR, f"{path} names {missing[0]}, which no manifest describes", "add it to a file of `manifests`"
+        )
+    pieces = {role.job: _piece(jobs[role.job], policies) for role in scenario.roles}
+    return Script(scenario, tuple(one.manifest for one in settings), pieces)
+
+
+def _documents(path: Path, names: tuple[str, ...]) -> list[Document]:
+    found = read_all(str(path.parent / name) for name in names)
+    broken = next((one for one in found if one.reasons), None)
+    if broken is not None:
+        raise Failure(ERROR, f"{broken.source}: {broken.reasons[0].text}", broken.reasons[0].remedy)
+    return found
+
+
+def _piece(job: Document, policies: list[Document]) -> Piece:
+    return Piece(job.manifest, tuple(policies_for(job, policies)))

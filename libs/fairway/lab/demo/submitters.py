@@ -1,0 +1,130 @@
+"""The four ways in: applied to the hub as kubectl does, the command line, HTTP, and the bus.
+
+Jobs come from their tenants, each with the credential of its own namespace; what holds for the whole fleet from the
+administrator.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.system import SystemClock, SystemIds
+from fairway.app.client import Api, Refusal
+from fairway.app.credential import Credential
+from fairway.app.failure import DENIED, ERROR, Failure
+from fairway.domain.submission import raw
+from fairway.lab.demo.scenario import Piece
+from fairway.lab.fleet.fleet import Fleet
+from fairway.lab.processes import die_with_parent
+from fairway.runtime import private
+from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.ports import Outgoing
+from fairway.wire import subjects
+from fairway.wire.inbound import SubmitRequest
+from fairway.workloads.quota import KIND as TREE
+
+_LOOKS, _LOOK_S = 500, 0.02
+
+
+class Doors:
+    def __init__(self, fleet: Fleet, bus: NatsBus, hub: KubernetesCluster) -> None:
+        self._fleet, self._bus, self._hub = fleet, bus, hub
+        self.api = Api(fleet.http, Credential(fleet.token, "the administrator's token"))
+        self._tenants: dict[str, KubernetesCluster] = {}
+        self._sent = 0
+
+    async def settle(self, settings: tuple[dict[str, Any], ...]) -> None:
+        """Sets up the fleet; returns when it is in force. Settings are followed in order, so the tree goes last."""
+        for one in sorted(settings, key=lambda one: one["kind"] == TREE):
+            await asyncio.to_thread(self.api.post, "/v1/settings", one)
+        for _ in range(_LOOKS):
+            if (await asyncio.to_thread(self.api.get, "/v1/quota"))["items"]:
+                return
+            await asyncio.sleep(_LOOK_S)
+        raise Failure(ERROR, "the quota tree is not in force after 10 s", "read the services' log")
+
+    async def send(self, piece: Piece, by: str) -> None:
+        send = {"hub": self._by_hub, "cli": self._by_command, "http": self._by_http, "bus": self._by_bus}[by]
+        self._sent += 1
+        await send(piece)
+
+    async def _by_hub(self, piece: Piece) -> None:
+        namespace = _namespace(piece)
+        tenant = await self._tenant(namespace)
+        await self._create(self._hub, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        for one in (*piece.policies, piece.manifest):
+            await self._create(tenant if one["metadata"].get("namespace") else self._hub, one)
+
+    async def _tenant(self, namespace: str) -> KubernetesCluster:
+        """The hub, as the tenant of this namespace reaches it."""
+        if namespace not in self._tenants:
+            path = self._fleet.tenant_kubeconfig(namespace)
+            self._tenants[namespace] = await KubernetesCluster.from_kubeconfig("hub", path)
+        return self._tenants[namespace]
+
+    def api_of(self, namespace: str) -> Api:
+        """HTTP, as the tenant of this namespace reaches it."""
+        return Api(self._fleet.http, Credential(self._fleet.token_of(namespace), f"the token of {namespace}"))
+
+    async def close(self) -> None:
+        for hub in self._tenants.values():
+            await hub.close()
+
+    async def _create(self, hub: KubernetesCluster, manifest: dict[str, Any]) -> None:
+        try:
+            await hub.create(f"{manifest['kind']}.{manifest['apiVersion']}", manifest)
+        except ClusterRefused as error:
+            if error.code != "AlreadyExists":
+                raise Failure(ERROR, f"the hub refused {manifest['metadata']['name']}: {error}") from error
+
+    async def _by_http(self, piece: Piece) -> None:
+        body = {"manifest": piece.manifest, "policies": piece.policies}
+        try:
+            await asyncio.to_thread(self.api_of(_namespace(piece)).post, "/v1/jobs", body)
+        except Refusal as refusal:
+            if refusal.code != DENIED:  # a refusal of the manifest is in the record, and judged from there
+                raise
+
+    async def _by_bus(self, piece: Piece) -> None:
+        """As the tenant of its namespace, where that may speak. No other tenant can guess the id of the message."""
+        request = SubmitRequest(
+            at=SystemClock().now(), manifest=raw(piece.manifest), policies=tuple(map(raw, piece.policies)),
+            client=f"demo-{self._sent}",
+        )  # fmt: skip
+        subject = subjects.inbound(request.verb, piece.manifest["metadata"]["namespace"])
+        data = msgspec.json.encode(request)
+        await self._bus.publish([Outgoing(SystemIds().new(), subject, data, "fairway.in", "/demo")])
+
+    async def _by_command(self, piece: Piece) -> None:
+        file = self._fleet.dir / f"sent-{self._sent}.json"
+        items = {"apiVersion": "v1", "kind": "List", "items": [piece.manifest, *piece.policies]}
+        await asyncio.to_thread(private.write, file, msgspec.json.encode(items))
+        await self.command(_namespace(piece), "submit", "-f", str(file))
+
+    async def command(self, namespace: str, *words: str) -> None:
+        """`fairway WORDS...` as the tenant of this namespace, in a process of its own, which ends with this one."""
+        token = self._fleet.dir / f"{namespace}.token"
+        await asyncio.to_thread(private.write, token, self._fleet.token_of(namespace))
+        guard = [sys.executable, "-I", "-S", str(Path(die_with_parent.__file__)), str(os.getpid())]
+        line = [*guard, sys.executable, "-m", "fairway.app.cli", *words, "--url", self._fleet.http]
+        line += ["--token-file", str(token)]
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*line, stdout=pipe, stderr=asyncio.subprocess.STDOUT)
+        try:
+            said, _ = await process.communicate()
+        except asyncio.CancelledError:
+            process.kill()
+            await process.wait()
+            raise
+        if process.returncode not in (0, DENIED):
+            raise Failure(ERROR, f"fairway {' '.join(words)} ended with {process.returncode}: {said.decode().strip()}")
+
+
+def _namespace(piece: Piece) -> str:
+    return str(piece.manifest["metadata"]["namespace"])

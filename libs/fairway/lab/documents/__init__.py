@@ -1,0 +1,1 @@
+"""Documents made from the code for those who do not read Python: JSON Schemas and AsyncAPI."""

@@ -1,0 +1,1 @@
+"""A whole fleet on this machine: real NATS and Valkey, clusters, and the services in processes of their own."""

@@ -1,0 +1,238 @@
+"""The embedded fleet: real NATS and Valkey, simulated or real clusters, the services in processes of their own."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from fairway.app.pipeline import EVERYTHING
+from fairway.lab.fleet import identities
+from fairway.lab.kubereal.members import Fleet as RealFleet
+from fairway.lab.kubereal.members import Member
+from fairway.lab.kubesim.__main__ import ClusterConfig
+from fairway.lab.kubesim.__main__ import Fleet as SimFleet
+from fairway.lab.kubesim.http.identities import Identity
+from fairway.lab.kubesim.nodes import NodeGroup
+from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_cluster, nats_server, valkey_server
+from fairway.lab.processes.service import Child
+from fairway.runtime import private
+
+HUB = "hub"
+# Simulated clusters are up in a second. Real ones take 20 s on two idle cores, and far longer on busy ones.
+_READY_S, _REAL_READY_S = 60.0, 240.0
+_LOOK_S = 0.2
+# As any real node reports; the training-operator's launcher of an MPIJob asks for 5 GiB of it.
+_DISK = {"ephemeral-storage": "500Gi"}
+_GPUS = (("north", "A100", 8, 64, 512), ("south", "V100", 4, 32, 256), ("west", "T4", 2, 32, 128))
+
+
+def gpu_clusters(count: int = 3, nodes: int = 4) -> tuple[ClusterConfig, ...]:
+    """`count` member clusters of different GPU types in turn; each label and node label says which."""
+    made = []
+    for index in range(count):
+        name, gpu, gpus, cpu, memory = _GPUS[index % len(_GPUS)]
+        name = name if index < len(_GPUS) else f"{name}-{index // len(_GPUS) + 1}"
+        allocatable = {"cpu": str(cpu), "memory": f"{memory}Gi", "nvidia.com/gpu": str(gpus), **_DISK}
+        group = NodeGroup(nodes, f"{name}-node", allocatable, {"nvidia.com/gpu.product": gpu})
+        made.append(ClusterConfig(name, labels={"gpu": gpu.lower(), "region": name}, nodes=(group,)))
+    return tuple(made)
+
+
+def equal_clusters(count: int, nodes: int, gpus: int) -> tuple[ClusterConfig, ...]:
+    """`count` clusters of `nodes` nodes with `gpus` GPUs each: what the replays run on."""
+    allocatable = {"cpu": "96", "memory": "1024Gi", "nvidia.com/gpu": str(gpus), **_DISK}
+    return tuple(
+        ClusterConfig(f"c{index}", labels={"pool": "gpu"}, nodes=(NodeGroup(nodes, f"c{index}-node", allocatable),))
+        for index in range(count)
+    )
+
+
+_STUBBED = "fairway.lab.fleet.stub_clusters"
+
+
+class Plan(Struct, frozen=True):
+    """What to start. `groups` are the services of each process; `default_run_ms` how long a pod runs if it does not
+    say so itself. `real`: the clusters are `kubereal.fleet.Member`s, real Kubernetes in place of the simulator. With
+    several `nats_servers` each keeps a copy of every stream."""
+
+    clusters: tuple[ClusterConfig, ...]
+    groups: tuple[tuple[str, ...], ...] = (EVERYTHING,)
+    default_run_ms: int = 1_000
+    sync_interval: str = "2m"
+    nats_servers: int = 1
+    stub_clusters: bool = False
+    real: bool = False
+
+
+class Fleet:
+    """A running embedded fleet. `dir` holds everything that it writes; `program` is the module of its processes."""
+
+    program = "fairway.app.cli"
+
+    def __init__(self, dir: Path, plan: Plan) -> None:
+        self.dir, self.plan = dir.resolve(), plan
+        self.nats: EmbeddedServer
+        self.nats_others: list[EmbeddedServer] = []
+        self.valkey: EmbeddedServer
+        self.sim: Child | None = None
+        self.processes: dict[str, Child] = {}
+        self.http = ""
+        self.known: tuple[Identity, ...] = identities.of_hub()
+
+    @property
+    def token(self) -> str:
+        """The administrator's, for the HTTP door and the hub."""
+        return self.known[0].token
+
+    def token_of(self, namespace: str) -> str:
+        """The tenant's of this namespace."""
+        return next(one.token for one in self.known if one.username == namespace)
+
+    @property
+    def token_file(self) -> Path:
+        """The administrator's token alone, for `--token-file`."""
+        return self.dir / "admin.token"
+
+    def tenant_kubeconfig(self, namespace: str) -> Path:
+        return self.dir / "tenants" / f"{namespace}.kubeconfig"
+
+    @property
+    def kubeconfigs(self) -> Path:
+        return self.dir / "clusters"
+
+    @property
+    def hub_kubeconfig(self) -> Path:
+        return self.dir / "hub.kubeconfig"
+
+    def environment(self, process: str = "") -> dict[str, str]:
+        """What tells a Fairway process where this fleet is: the process of that name, or any."""
+        # No hub says who may ask; and how fast the door answers is measured, by one caller.
+        stubbed = {"FAIRWAY_HTTP_KEY_FILE": str(self.token_file), "FAIRWAY_HTTP_RATE": "100000"}
+        hub = stubbed if self.plan.stub_clusters else {"FAIRWAY_HUB_KUBECONFIG": str(self.hub_kubeconfig)}
+        return {
+            "FAIRWAY_NATS_URL": ",".join(one.url for one in (self.nats, *self.nats_others)),
+            "FAIRWAY_REDIS_URL": f"{self.valkey.url}/0",
+            "FAIRWAY_CLUSTERS_DIR": str(self.kubeconfigs),
+            "FAIRWAY_REPLICAS": str(self.plan.nats_servers),
+            **hub,
+            # No chart of an operator has made an account in the namespaces of its members.
+            **({"FAIRWAY_OPERATOR_ACCOUNTS": "Workflow=default"} if self.plan.real else {}),
+        }
+
+    async def start(self) -> None:
+        for folder in (self.dir, self.kubeconfigs, self.dir / "tenants", self.dir / "identities"):
+            private.folder(folder)
+        private.write(self.token_file, self.token)
+        await self._start_nats()
+        self.valkey = await valkey_server(self.dir / "valkey")
+        if not self.plan.stub_clusters:
+            await self._start_clusters()
+        await asyncio.gather(*(self.start_process(group) for group in self.plan.groups))
+        self._write_address()
+
+    async def _start_nats(self) -> None:
+        home, interval = self.dir / "nats", self.plan.sync_interval
+        if self.plan.nats_servers == 1:
+            self.nats = await nats_server(home, sync_interval=interval)
+        else:
+            self.nats, *self.nats_others = await nats_cluster(home, self.plan.nats_servers, sync_interval=interval)
+
+    async def _start_clusters(self) -> None:
+        config = self.dir / "clusters.json"
+        private.write(config, msgspec.json.encode(self._clusters()))
+        module = "fairway.lab.kubereal" if self.plan.real else "fairway.lab.kubesim"
+        self.sim = Child("clusters", module, ["--config", str(config)], self.dir / "clusters.log", {})
+        said = await self.sim.start(_REAL_READY_S if self.plan.real else _READY_S)
+        (self.kubeconfigs / f"{HUB}.kubeconfig").rename(self.hub_kubeconfig)
+        hub = msgspec.json.decode(self.hub_kubeconfig.read_bytes())
+        for one in self.known[1:]:
+            private.write(self.tenant_kubeconfig(one.username), identities.kubeconfig_of(hub, one))
+        reserve = {one.name: one.reserve for one in self.plan.clusters if isinstance(one, Member)}
+        for name, one in said["clusters"].items():
+            if name != HUB:
+                # No scheduler of the simulated clusters keeps room for anybody.
+                facts = msgspec.json.encode({"labels": one["labels"], "reserve": reserve.get(name, "ledger")})
+                private.write(self.kubeconfigs / f"{name}.json", facts)
+
+    def _clusters(self) -> SimFleet | RealFleet:
+        where, run_ms = str(self.kubeconfigs), self.plan.default_run_ms
+        known = identities.write(self._identities(HUB), self.known)
+        if self.plan.real:
+            members = tuple(one for one in self.plan.clusters if isinstance(one, Member))
+            return RealFleet(members, where, str(self.dir / "kubernetes"), run_ms, known)
+        asking = []
+        for one in self.plan.clusters:
+            admin = identities.write(self._identities(one.name), (identities.administrator(),))
+            asking.append(msgspec.structs.replace(one, identities=admin))
+        return SimFleet((ClusterConfig(HUB, controllers=False, identities=known), *asking), where, run_ms)
+
+    def _identities(self, cluster: str) -> Path:
+        return self.dir / "identities" / f"{cluster}.json"
+
+    async def start_process(self, group: Sequence[str], name: str = "") -> Child:
+        """Starts a process with these services; again, if it was killed. One beside another with the same services has
+        a `name` of its own."""
+        name = name or ("-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}")
+        log = self.dir / f"{name}.log"
+        program = _STUBBED if self.plan.stub_clusters else self.program
+        child = Child(name, program, ["run", *group, "--announce"], log, self.environment(name))
+        self.processes[name] = child  # before it starts, so that whoever gives up meanwhile ends it too
+        said = await child.start()
+        if "gateway" in group:
+            self.http = said["http"]
+        return child
+
+    def _write_address(self) -> None:
+        """So that the command line finds the fleet of this folder, and is let in."""
+        metrics = {name: child.said.get("metrics", "") for name, child in self.processes.items()}
+        facts: dict[str, Any] = {"http": self.http, "token": self.token, "metrics": metrics, **self.environment()}
+        private.write(self.dir / "fleet.json", msgspec.json.format(msgspec.json.encode(facts)))
+
+    async def first_end(self) -> str:
+        """Says which part ended by itself and where its log is, as soon as one has."""
+        while True:
+            for name, part in self._parts():
+                if part.ended is not None:
+                    how = f"killed by signal {-part.ended}" if part.ended < 0 else f"exit code {part.ended}"
+                    said = f": {part.last_words()}" if part is self.sim else ""
+                    return f"{name} ended by itself ({how}){said}; its log is {part.log}"
+            await asyncio.sleep(_LOOK_S)
+
+    def _parts(self) -> Iterator[tuple[str, Child | EmbeddedServer]]:
+        for server in (getattr(self, "nats", None), *self.nats_others):
+            if server is not None:
+                yield "NATS", server
+        if hasattr(self, "valkey"):
+            yield "Valkey", self.valkey
+        if self.sim is not None:
+            yield "the process of the clusters", self.sim
+        for name, child in self.processes.items():
+            yield f"the services' process {name}", child
+
+    async def stop(self) -> None:
+        """Ends the services, then the clusters, then the servers under them."""
+        await asyncio.gather(*(child.stop() for child in self.processes.values()))
+        if self.sim is not None:
+            await self.sim.stop()
+        for other in self.nats_others:
+            await other.stop()
+        for server in ("valkey", "nats"):
+            if hasattr(self, server):
+                await getattr(self, server).stop()
+        with contextlib.suppress(FileNotFoundError):
+            (self.dir / "fleet.json").unlink()
+
+
+@contextlib.asynccontextmanager
+async def running(dir: Path, plan: Plan) -> AsyncIterator[Fleet]:
+    """A fleet that is stopped however the block ends."""
+    fleet = Fleet(dir, plan)
+    try:
+        await fleet.start()
+        yield fleet
+    finally:
+        await fleet.stop()

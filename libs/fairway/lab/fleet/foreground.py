@@ -1,0 +1,129 @@
+"""A fleet that belongs to this terminal: one for each folder, gone when the command is gone."""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+from collections.abc import Coroutine, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from fairway.app.failure import ERROR, Failure, say
+from fairway.lab.fleet.fleet import Fleet, Plan, gpu_clusters
+from fairway.lab.fleet.identities import TENANTS
+from fairway.lab.kubereal.build import BuildError, tools
+from fairway.lab.kubereal.members import three
+from fairway.lab.kubereal.sources.toolchain import NoGo
+from fairway.runtime import private
+
+# How long a pod runs that does not say so itself: long enough to be seen, short enough to wait for.
+_RUN_MS = 10_000
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def own(folder: Path) -> Iterator[None]:
+    """The folder, for one fleet at a time, without what an earlier one left. Raises Failure when it is taken."""
+    private.folder(folder)
+    with open(folder / "lock", "a+", opener=lambda name, flags: os.open(name, flags, private.FILE)) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            who = lock.read().strip() or "another process"
+            remedy = "use that one, end it with Ctrl-C, or choose another folder with --dir"
+            raise Failure(ERROR, f"a fleet is up in {folder} already ({who})", remedy) from None
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()}")
+        lock.flush()
+        for left in ("nats", "valkey", "clusters", "kubernetes", "tenants", "identities"):
+            shutil.rmtree(folder / left, ignore_errors=True)
+        for file in (*folder.glob("*.log"), *folder.glob("*.kubeconfig"), folder / "fleet.json"):
+            file.unlink(missing_ok=True)
+        yield
+
+
+async def stay_up(folder: Path, plan: Plan) -> None:
+    """Until a signal, or until a part of the fleet ends by itself."""
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, ended.set)
+    with own(folder):
+        fleet = Fleet(folder, plan)
+        what = f"{len(plan.clusters)} member clusters{' of real Kubernetes' if plan.real else ''}"
+        say(f"starting NATS, Valkey, a hub, {what} and the services in {folder} ...")
+        fallen = asyncio.ensure_future(fleet.first_end())
+        until = (asyncio.ensure_future(ended.wait()), fallen)
+        try:
+            if await _unless(until, fleet.start()):
+                typer.echo(welcome(fleet, folder))
+                await asyncio.wait(until, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in until:
+                one.cancel()
+            say("ending the fleet ...")
+            await fleet.stop()
+    if fallen.done() and not fallen.cancelled():
+        raise Failure(ERROR, f"{fallen.result()}; so the fleet was ended")
+    say("ended; nothing of it is left running")
+
+
+def simulated(clusters: int) -> Plan:
+    return Plan(gpu_clusters(clusters), default_run_ms=_RUN_MS)
+
+
+def real() -> Plan:
+    """Builds Kubernetes first, if it is not there. Raises Failure."""
+    built()
+    return Plan(three(), default_run_ms=_RUN_MS, real=True)
+
+
+def built() -> None:
+    """Real Kubernetes can be started. Raises Failure."""
+    try:
+        tools(say=say)
+    except (BuildError, NoGo) as error:
+        raise Failure(ERROR, f"Kubernetes was not built: {error}") from error
+
+
+async def _unless(until: Sequence[asyncio.Future[Any]], work: Coroutine[Any, Any, None]) -> bool:
+    """Whether the work was done before any of `until`; else it is given up."""
+    doing = asyncio.ensure_future(work)
+    await asyncio.wait((doing, *until), return_when=asyncio.FIRST_COMPLETED)
+    if doing.done():
+        doing.result()
+        return True
+    doing.cancel()
+    await asyncio.wait((doing,))
+    return False
+
+
+def welcome(fleet: Fleet, folder: Path) -> str:
+    """What runs where, and how to use it."""
+    rows = [("HTTP", fleet.http), ("NATS", fleet.nats.url), ("Valkey", fleet.valkey.url)]
+    rows += [(f"services, process {child.pid}", f"log {folder}/{child.log.name}") for child in fleet.processes.values()]
+    rows += [("hub", f"kubectl --kubeconfig {folder}/{fleet.hub_kubeconfig.name}")]
+    rows += [("hub, as a tenant", f"kubectl --kubeconfig {folder}/tenants/{TENANTS[0]}.kubeconfig")]
+    rows += [
+        (f"cluster {one.name}", f"kubectl --kubeconfig {folder}/{fleet.kubeconfigs.name}/{one.name}.kubeconfig   "
+         f"{one.nodes[0].count} nodes of {one.nodes[0].allocatable['nvidia.com/gpu']} × {one.labels['gpu'].upper()}")
+        for one in fleet.plan.clusters
+    ]  # fmt: skip
+    width = max(len(name) for name, _ in rows)
+    key = f"{folder}/{fleet.token_file.name}"
+    where = "" if folder == Path(".fairway") else f" --url {fleet.http} --token-file {key}"
+    return "\n".join((
+        "The fleet is up.", "",
+        *(f"  {name:<{width}}  {value}" for name, value in rows), "",
+        "Submit with kubectl or with fairway, from another terminal:", "",
+        f"  kubectl --kubeconfig {folder}/hub.kubeconfig apply -f job.yaml -f policy.yaml",
+        f"  fairway submit{where} -f job.yaml -f policy.yaml --wait",
+        f"  fairway get{where} jobs -w",
+        f"  fairway why{where} JOB", "",
+        "Ctrl-C ends it.",
+    ))  # fmt: skip

@@ -1,0 +1,61 @@
+"""Start operators in a member: their kinds first, then everything side by side, until all are ready."""
+
+import asyncio
+from collections.abc import Iterable
+from functools import partial
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from fairway.lab.kubereal.admin import Admin, admin
+from fairway.lab.kubereal.build import Tools
+from fairway.lab.kubereal.certificates import pair
+from fairway.lab.kubereal.control_plane import Plane
+from fairway.lab.kubereal.crds import define
+from fairway.lab.kubereal.operators.known import OPERATORS
+from fairway.lab.kubereal.operators.setup import Process, Setup, Site
+
+
+async def start(plane: Plane, names: Iterable[str], tools: Tools) -> None:
+    """`names` as in OPERATORS. Returns when every one of them is ready; NotUp says which is not."""
+    names = tuple(names)
+    site = Site(plane, pair())
+    setups = [OPERATORS[name](site) for name in names]
+    await define(plane, names, tools)
+    async with admin(plane) as api:
+        await api.apply(one for setup in setups for one in setup.objects)
+        for setup in setups:
+            for task in setup.tasks:
+                plane.run(task())
+        await asyncio.gather(*(_start(plane, api, setup) for setup in setups))
+
+
+async def _start(plane: Plane, api: Admin, setup: Setup) -> None:
+    await asyncio.gather(*(_started(plane, one) for one in setup.processes))
+    for path in setup.present:
+
+        async def there(path: str = path) -> bool:
+            found = await api.get(path)
+            return found is not None and found.get("items") != []
+
+        await api.until(there, path)
+
+
+async def _started(plane: Plane, process: Process) -> None:
+    program = await plane.program(process.program, process.args, process.env)
+
+    await program.until(partial(_answers, process.probe))
+
+
+async def _answers(probe: str) -> bool:
+    where = urlsplit(probe)
+    try:
+        if where.scheme == "tcp":
+            _, writer = await asyncio.open_connection(where.hostname, where.port)
+            writer.close()
+        elif probe:
+            async with aiohttp.ClientSession(trust_env=False) as session, session.get(probe) as answer:
+                return answer.status == 200
+    except (aiohttp.ClientError, OSError):
+        return False
+    return True

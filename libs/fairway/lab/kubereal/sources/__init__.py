@@ -1,0 +1,1 @@
+"""What real clusters are built from: Go modules, their toolchain, definitions and examples of the operators."""

@@ -1,0 +1,82 @@
+"""The example jobs that operators publish with their sources, and Argo's schema: fetched once, for tests of what honest
+jobs look like. They lie in the cache beside what was built, because Go's module cache may be cleaned."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from fairway.lab.kubereal.sources.toolchain import environment, go
+
+# By name: the Go module, and the checksum of its sources as a go.sum has it. Kueue alone is built nowhere here.
+MODULES = {
+    "training-operator 1.8.1": (
+        "github.com/kubeflow/training-operator@v1.8.1", "h1:mVvoBSCInbMBX0gGSn4+Ihj3ycwoLO1iEAw+0qPhQfc=",
+    ),
+    "spark-operator 2.3.0": (
+        "github.com/kubeflow/spark-operator/v2@v2.3.0", "h1:cYN/331gwkdZ0S/ai72JQoUv7UK52O2OQOWFpl8XhPc=",
+    ),
+    "volcano 1.10.0": ("volcano.sh/volcano@v1.10.0", "h1:+GzQinGgeV0j58WpWpxByOXgF+YfUPW55zghM8GqjF0="),
+    "argo 3.6.5": (
+        "github.com/argoproj/argo-workflows/v3@v3.6.5", "h1:0dvQr+CrhYgCc7ZJ4ZxusLVL/LKwHnpkT1lw/BP4+W4=",
+    ),
+    "jobset 0.8.0": ("sigs.k8s.io/jobset@v0.8.0", "h1:80cJcPld+IMdKFOqzEW4et3Y6lGAPcP8YmBZ+aiKGYA="),
+    "kueue 0.13.2": ("sigs.k8s.io/kueue@v0.13.2", "h1:ih/QusQiKJASxClmhZQkRElglOyRqi3LHV8g1M0FqYA="),
+}  # fmt: skip
+_SCHEMA = "api/jsonschema/schema.json"
+# Raise it when other files are wanted.
+_RECIPE = "1"
+
+
+class NotFetched(Exception):
+    """A module that cannot be had, or that is another one than was pinned."""
+
+
+def folder(cache: Path) -> Path:
+    return cache / f"examples-{sha256(repr((_RECIPE, MODULES)).encode()).hexdigest()[:16]}"
+
+
+def fetch(cache: Path, say: Callable[[str], None]) -> None:
+    """Raises NotFetched, or NoGo when there is nothing to fetch with. What is under the final name is whole."""
+    if folder(cache).is_dir():
+        return
+    say("the examples that operators publish: fetching ...")
+    draft = folder(cache).with_suffix(".draft")
+    for old in cache.glob("examples-*"):
+        shutil.rmtree(old)
+    for name, (module, checksum) in MODULES.items():
+        source = _source(module, checksum)
+        for path in _wanted(source):
+            copy = draft / name / path.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+    draft.rename(folder(cache))
+
+
+def _source(module: str, checksum: str) -> Path:
+    program = go()
+    command = [str(program), "mod", "download", "-json", module]
+    # Outside of any module of ours: what is asked for is nobody's dependency.
+    env = environment(program) | {"GOFLAGS": "", "GOWORK": "off"}
+    done = subprocess.run(command, cwd=program.anchor, env=env, capture_output=True, text=True, check=False)
+    try:
+        said = json.loads(done.stdout)
+    except ValueError:
+        said = {}
+    if "Dir" not in said:
+        cause = said.get("Error") or done.stderr.strip()[-500:]
+        raise NotFetched(f"{module} cannot be fetched: {cause}; name with GOPROXY where Go modules are to be had")
+    if said["Sum"] != checksum:
+        text = f"{module} has the checksum {said['Sum']} in place of {checksum}"
+        raise NotFetched(f"{text}; empty Go's module cache, and do not take modules from where GOPROXY says")
+    return Path(said["Dir"])
+
+
+def _wanted(source: Path) -> Iterator[Path]:
+    for path in sorted(source.rglob("*.yaml")):
+        if any(part.startswith("example") for part in path.relative_to(source).parts[:-1]):
+            yield path
+    if (source / _SCHEMA).exists():
+        yield source / _SCHEMA

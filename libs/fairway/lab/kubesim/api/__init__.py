@@ -1,0 +1,1 @@
+"""The API of a simulated cluster in memory: objects, versions, validation, patches, garbage collection."""

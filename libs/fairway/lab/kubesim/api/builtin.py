@@ -1,0 +1,115 @@
+"""The resources every simulated cluster serves from birth."""
+
+from fairway.lab.kubesim.api.registry import Column, Resource
+
+_READY = (Column("Ready", "status.conditions[Ready]"),)
+_PHASE = Column("State", "status.conditions[-1].type")
+
+
+# The others of the core API have no status.
+_WITH_STATUS = ("namespaces", "pods", "nodes", "services")
+
+
+def _core(kind: str, plural: str, namespaced: bool = True, *short: str) -> Resource:
+    return Resource("", "v1", kind, plural, namespaced, short, status=plural in _WITH_STATUS, builtin=True)
+
+
+CORE = (
+    _core("Namespace", "namespaces", False, "ns"),
+    _core("Pod", "pods", True, "po"),
+    _core("Node", "nodes", False, "no"),
+    _core("Event", "events", True, "ev"),
+    _core("ConfigMap", "configmaps", True, "cm"),
+    _core("Secret", "secrets"),
+    _core("Service", "services", True, "svc"),
+    _core("ServiceAccount", "serviceaccounts", True, "sa"),
+    Resource("events.k8s.io", "v1", "Event", "events", status=False, builtin=True),
+    Resource("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, ("pc",), status=False, builtin=True),
+    Resource("coordination.k8s.io", "v1", "Lease", "leases", status=False, builtin=True),
+    *(
+        Resource("rbac.authorization.k8s.io", "v1", kind, f"{kind.lower()}s", "Cluster" not in kind, status=False,
+                 builtin=True)
+        for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+    ),
+    Resource("batch", "v1", "Job", "jobs", builtin=True),
+    Resource(
+        "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False,
+        ("crd", "crds"), builtin=True,
+    ),
+)  # fmt: skip
+
+JOBS = (
+    Resource("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs", columns=(_PHASE,)),
+    Resource("kubeflow.org", "v1", "TFJob", "tfjobs", columns=(_PHASE,)),
+    Resource("kubeflow.org", "v2beta1", "MPIJob", "mpijobs", columns=(_PHASE,)),
+    Resource("kubeflow.org", "v1", "MPIJob", "mpijobs", columns=(_PHASE,)),
+    Resource(
+        "sparkoperator.k8s.io", "v1beta2", "SparkApplication", "sparkapplications", True, ("sparkapp",),
+        columns=(Column("Status", "status.applicationState.state"),),
+    ),
+    Resource(
+        "batch.volcano.sh", "v1alpha1", "Job", "jobs", True, ("vcjob", "vj"),
+        columns=(
+            Column("Status", "status.state.phase"),
+            Column("MinAvailable", "spec.minAvailable", "integer"),
+            Column("Runnings", "status.running", "integer"),
+        ),
+    ),
+    Resource("bus.volcano.sh", "v1alpha1", "Command", "commands"),
+    Resource(
+        "argoproj.io", "v1alpha1", "Workflow", "workflows", True, ("wf",), status=False,
+        columns=(Column("Status", "status.phase"),),
+    ),
+    Resource(
+        "jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", True,
+        columns=(Column("TerminalState", "status.terminalState"), Column("Suspended", "spec.suspend")),
+    ),
+    Resource(
+        "ray.io", "v1", "RayJob", "rayjobs", True,
+        columns=(
+            Column("Job Status", "status.jobStatus"),
+            Column("Deployment Status", "status.jobDeploymentStatus"),
+        ),
+    ),
+    Resource("ray.io", "v1", "RayCluster", "rayclusters", columns=(Column("Status", "status.state"),)),
+)  # fmt: skip
+
+
+def _policies(group: str, *short: tuple[str, ...]) -> tuple[Resource, ...]:
+    namespaced, wide = short or ((), ())
+    return (
+        Resource(
+            group, "v1alpha1", "PropagationPolicy", "propagationpolicies", True, namespaced, columns=_READY
+        ),
+        Resource(
+            group, "v1alpha1", "ClusterPropagationPolicy", "clusterpropagationpolicies", False, wide,
+            columns=_READY,
+        ),
+    )  # fmt: skip
+
+
+POLICIES = (
+    *_policies("policy.karmada.io", ("pp",), ("cpp",)),
+    *_policies("policy.one.alibabacloud.com"),
+    Resource(
+        "scheduling.sigs.k8s.io", "v1beta1", "ElasticQuotaTree", "elasticquotatrees", True, ("eqtree",), columns=_READY
+    ),
+    Resource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues", columns=_READY),
+    Resource("fairway.io", "v1alpha1", "TenantProfile", "tenantprofiles", False, columns=_READY),
+    # Without a status subresource, as deploy/crds has it: one write says everything.
+    Resource(
+        "work.karmada.io",
+        "v1alpha2",
+        "ResourceBinding",
+        "resourcebindings",
+        True,
+        ("rb",),
+        status=False,
+        columns=(
+            Column("Scheduled", "status.conditions[Scheduled]"),
+            Column("FullyApplied", "status.conditions[FullyApplied]"),
+        ),
+    ),
+)
+
+EVERYTHING = (*CORE, *JOBS, *POLICIES)

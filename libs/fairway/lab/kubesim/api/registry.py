@@ -1,0 +1,123 @@
+"""Which resources a cluster serves: built in, or added by a CustomResourceDefinition."""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from fairway.lab.kubesim.api.errors import Json
+
+SUBRESOURCES = ("status", "eviction", "log", "finalize")
+
+
+class Column(Struct, frozen=True):
+    """A printer column of `kubectl get`; `path` is dotted, `type` as in a CRD's additionalPrinterColumns."""
+
+    name: str
+    path: str
+    type: str = "string"
+    priority: int = 0  # above 0: only with `-o wide`
+
+
+class Resource(Struct, frozen=True):
+    """One kind in one served version. `status` says whether it has the status subresource, `verbs` what may be done to
+    it if that is not everything."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    short: tuple[str, ...] = ()
+    status: bool = True
+    columns: tuple[Column, ...] = ()
+    builtin: bool = False
+    verbs: tuple[str, ...] = ()
+
+    @property
+    def storage(self) -> str:
+        """The same for every version of a kind: `pods`, `jobs.batch`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def categories(self) -> list[str]:
+        """`all` is what `kubectl get all` shows: pods, services and everything that runs pods."""
+        listed = self.plural.endswith(("jobs", "workflows", "sparkapplications", "rayclusters", "jobsets"))
+        return ["all"] if listed or self.storage in ("pods", "services") else []
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def group_kind(self) -> str:
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+
+class Target(Struct, frozen=True):
+    """What a path names. An empty `name` is the collection, an empty `namespace` all of them."""
+
+    resource: Resource
+    namespace: str = ""
+    name: str = ""
+    sub: str = ""
+
+
+class Registry:
+    def __init__(self, resources: Iterable[Resource]) -> None:
+        self._by_path: dict[tuple[str, str, str], Resource] = {}
+        self._by_kind: dict[tuple[str, str], Resource] = {}
+        for resource in resources:
+            self.add(resource)
+
+    def add(self, resource: Resource) -> None:
+        self._by_path[resource.group, resource.version, resource.plural] = resource
+        self._by_kind[resource.api_version, resource.kind] = resource
+
+    def remove(self, resource: Resource) -> None:
+        self._by_path.pop((resource.group, resource.version, resource.plural), None)
+        self._by_kind.pop((resource.api_version, resource.kind), None)
+
+    def find(self, group: str, version: str, plural: str) -> Resource | None:
+        return self._by_path.get((group, version, plural))
+
+    def of_kind(self, api_version: str, kind: str) -> Resource | None:
+        return self._by_kind.get((api_version, kind))
+
+    def __iter__(self) -> Iterator[Resource]:
+        return iter(self._by_path.values())
+
+    def groups(self) -> dict[str, list[str]]:
+        """Group → versions, the preferred one first."""
+        found: dict[str, list[str]] = {}
+        for resource in self:
+            versions = found.setdefault(resource.group, [])
+            if resource.version not in versions:
+                versions.append(resource.version)
+        return found
+
+
+def of_crd(crd: Json) -> list[Resource]:
+    """The served versions of a CustomResourceDefinition, the storage version first."""
+    spec = crd.get("spec", {})
+    names = spec.get("names", {})
+    versions = [version for version in spec.get("versions", ()) if version.get("served", True)]
+    versions.sort(key=lambda version: not version.get("storage", False))
+    return [
+        Resource(
+            group=spec["group"],
+            version=version["name"],
+            kind=names["kind"],
+            plural=names["plural"],
+            namespaced=spec.get("scope", "Namespaced") == "Namespaced",
+            short=tuple(names.get("shortNames", ())),
+            status="status" in version.get("subresources", {}),
+            columns=tuple(_columns(version)),
+        )
+        for version in versions
+    ]
+
+
+def _columns(version: Json) -> Iterator[Column]:
+    for column in version.get("additionalPrinterColumns", ()):
+        path, type = column["jsonPath"].lstrip("."), column.get("type", "string")
+        yield Column(column["name"], path, type, column.get("priority", 0))

@@ -1,0 +1,94 @@
+"""TokenReview, SubjectAccessReview and what one asks about oneself, answered as a real API server answers them."""
+
+from typing import Any
+
+from fairway.lab.kubesim.api.errors import ApiError, Json, bad_request, invalid
+from fairway.lab.kubesim.api.registry import Resource
+from fairway.lab.kubesim.http.identities import AUDIENCE, Book, User, Wish
+
+AUTHENTICATION, AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
+
+
+def _review(group: str, kind: str) -> Resource:
+    return Resource(group, "v1", kind, f"{kind.lower()}s", False, status=False, builtin=True, verbs=("create",))
+
+
+RESOURCES = (
+    _review(AUTHENTICATION, "TokenReview"),
+    _review(AUTHENTICATION, "SelfSubjectReview"),
+    _review(AUTHORIZATION, "SubjectAccessReview"),
+    _review(AUTHORIZATION, "SelfSubjectAccessReview"),
+)
+
+
+def answer(book: Book, asker: User, resource: Resource, body: Any) -> Json:
+    """The review with its status. Nothing of it is stored."""
+    if not isinstance(body, dict) or not isinstance(spec := body.get("spec") or {}, dict):
+        raise bad_request("the body of the request is not a review")
+    given = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": body.get("metadata") or {}}
+    for field in ("apiVersion", "kind"):
+        if body.get(field, given[field]) != given[field]:
+            raise bad_request(f"the {field} in the data ({body[field]}) does not match the expected ({given[field]})")
+    match resource.kind:
+        case "TokenReview":
+            status = _token(book, spec)
+        case "SelfSubjectReview":
+            return {**given, "status": {"userInfo": _info(asker)}}
+        case "SelfSubjectAccessReview":
+            status = _access(book, asker, resource, spec)
+        case _:
+            status = _access(book, _subject(spec, resource), resource, spec)
+    return {**given, "spec": spec, "status": status}
+
+
+def _token(book: Book, spec: Json) -> Json:
+    """A token of the file is for the API server alone: who asks for other audiences only is told that it is not for
+    them, as of a real server's token file."""
+    user = book.holder(str(spec.get("token") or ""))
+    if user is None:
+        return {"user": {}, "error": "invalid bearer token"}
+    wanted = spec.get("audiences") or [AUDIENCE]
+    if AUDIENCE not in wanted:
+        return {"user": {}, "error": f'token audiences "{AUDIENCE}" are none of those that are asked for'}
+    return {"authenticated": True, "user": _info(user), "audiences": [AUDIENCE]}
+
+
+def _info(user: User) -> Json:
+    named = {"username": user.username, "uid": user.uid, "groups": list(user.groups)}
+    return {key: value for key, value in named.items() if value}
+
+
+def _subject(spec: Json, resource: Resource) -> User:
+    groups = tuple(map(str, spec.get("groups") or ()))
+    if not spec.get("user") and not groups:
+        text = 'Invalid value: "": at least one of user or group must be specified'
+        raise invalid(resource.group_kind, "", [("spec.user", text)])
+    return User(str(spec.get("user") or ""), str(spec.get("uid") or ""), groups)
+
+
+def _access(book: Book, user: User, resource: Resource, spec: Json) -> Json:
+    wish = _wish(spec, resource)
+    if book.allowed(user, wish):
+        why = f'group "{_master(user)}"' if user.master else f'the rules of "{user.username}"'
+        return {"allowed": True, "reason": f"allowed by {why}"}
+    return {"allowed": False}
+
+
+def _master(user: User) -> str:
+    return next(group for group in user.groups if User("", "", (group,)).master)
+
+
+def _wish(spec: Json, resource: Resource) -> Wish:
+    asked, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if bool(asked) is bool(path):
+        text = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        raise invalid(resource.group_kind, "", [("spec.resourceAttributes", text)])
+    if path:
+        return Wish(str(path.get("verb") or ""), path=str(path.get("path") or ""))
+    if not isinstance(asked, dict):
+        raise ApiError(400, "BadRequest", "spec.resourceAttributes is not an object")
+    plural, sub = str(asked.get("resource") or ""), str(asked.get("subresource") or "")
+    return Wish(
+        str(asked.get("verb") or ""), str(asked.get("group") or ""), f"{plural}/{sub}" if sub else plural,
+        str(asked.get("namespace") or ""), str(asked.get("name") or ""),
+    )  # fmt: skip

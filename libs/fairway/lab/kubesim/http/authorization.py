@@ -1,0 +1,78 @@
+"""Who asks, and may they: before a request is looked at any further. A cluster without identities asks nobody."""
+
+from collections.abc import Iterable, Mapping
+
+from aiohttp import web
+
+from fairway.lab.kubesim.api.errors import ApiError, about
+from fairway.lab.kubesim.api.registry import SUBRESOURCES
+from fairway.lab.kubesim.http.identities import AUTHENTICATED, Book, Identity, User, Wish
+from fairway.lab.kubesim.http.query import flag
+
+# What a real API server tells anybody (system:public-info-viewer).
+PUBLIC = ("healthz", "livez", "readyz", "version")
+_ANYBODY = User("system:anonymous", groups=("system:masters",))
+_VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
+
+
+class Gate:
+    def __init__(self, identities: Iterable[Identity] = ()) -> None:
+        known = tuple(identities)
+        self.book = Book(known) if known else None
+
+    def admit(self, request: web.BaseRequest, parts: list[str]) -> User:
+        """Who asks. Raises 401 when that is nobody, 403 when they may not."""
+        if self.book is None or (parts[:1] and parts[0] in PUBLIC):
+            return _ANYBODY
+        user = self.book.asker(request.headers.get("Authorization", ""))
+        if user is None:
+            raise ApiError(401, "Unauthorized", "Unauthorized")
+        if "Impersonate-User" in request.headers:
+            user = self._another(user, request)
+        if not user.master:
+            wish = wished(request.method, parts, request.query)
+            if not self.book.allowed(user, wish):
+                raise forbidden(user, wish)
+        return user
+
+    def _another(self, user: User, request: web.BaseRequest) -> User:
+        """Whom the asker speaks for, as `kubectl --as` does: an administrator may."""
+        name = request.headers["Impersonate-User"]
+        if not user.master:
+            raise forbidden(user, Wish("impersonate", resource="users", name=name))
+        return User(name, groups=(*request.headers.getall("Impersonate-Group", ()), AUTHENTICATED))
+
+
+def wished(method: str, parts: list[str], query: Mapping[str, str]) -> Wish:
+    """What a request wants, by its method and path (k8s.io/apiserver, RequestInfo)."""
+    verb = _VERBS.get(method, method.lower())
+    if parts[:1] == ["api"] and len(parts) > 2:
+        group, rest = "", parts[2:]
+    elif parts[:1] == ["apis"] and len(parts) > 3:
+        group, rest = parts[1], parts[3:]
+    else:
+        return Wish(verb, path="/" + "/".join(parts))
+    namespace = rest[1] if rest[0] == "namespaces" and len(rest) > 1 else ""
+    if namespace and len(rest) > 2 and rest[2] not in SUBRESOURCES:
+        rest = rest[2:]
+    plural, name, sub = (*rest, "", "")[:3]
+    if not name:
+        verb = {"get": "list", "delete": "deletecollection"}.get(verb, verb)
+        verb = "watch" if verb == "list" and flag(query, "watch") else verb
+    return Wish(verb, group, f"{plural}/{sub}" if sub else plural, namespace, name)
+
+
+def forbidden(user: User, wish: Wish) -> ApiError:
+    """In the words of a real API server."""
+    if wish.path:
+        text = f'forbidden: User "{user.username}" cannot {wish.verb} path "{wish.path}"'
+        return ApiError(403, "Forbidden", text)
+    plural = wish.resource.partition("/")[0]
+    storage = f"{plural}.{wish.group}" if wish.group else plural
+    named = f' "{wish.name}"' if wish.name else ""
+    where = f'in the namespace "{wish.namespace}"' if wish.namespace else "at the cluster scope"
+    text = (
+        f'{storage}{named} is forbidden: User "{user.username}" cannot {wish.verb} resource "{wish.resource}" '
+        f'in API group "{wish.group}" {where}'
+    )
+    return ApiError(403, "Forbidden", text, about(storage, wish.name))

@@ -1,0 +1,1 @@
+"""Servers and services as child processes that end with their parent."""

@@ -1,0 +1,130 @@
+"""`fairway simulate`: the fleet on a virtual clock, one seed or many, and what broke."""
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from hashlib import blake2b
+from itertools import count, islice
+from multiprocessing import get_context
+from typing import Annotated
+
+import msgspec
+import typer
+
+from fairway.app.failure import USAGE, Failure, end, say
+from fairway.lab.simulation.outcome import Outcome, Plan
+from fairway.lab.simulation.people.faults import PROFILES
+
+_commands = typer.Typer()
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(_commands)
+
+
+@_commands.command()
+def simulate(
+    seed: Annotated[int, typer.Option(min=0, help="which run, or the first of many")] = 1,
+    runs: Annotated[int, typer.Option(min=0, help="how many seeds, on all cores; 0: until stopped")] = 1,
+    hours: Annotated[float, typer.Option(min=0.02, help="of trouble; quiet follows until everything has ended")] = 0.25,
+    clusters: Annotated[int, typer.Option(min=1, max=50, help="how many members")] = 3,
+    jobs: Annotated[int, typer.Option(min=1, help="how many are submitted in these hours")] = 24,
+    pace: Annotated[float, typer.Option(min=1, help="how much more seldom what goes by the clock comes")] = 6.0,
+    profile: Annotated[str, typer.Option(help=f"{', '.join(PROFILES)}; all: each in turn")] = "rough",
+    output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
+) -> None:
+    """Run a fleet on a virtual clock, with faults drawn from a seed; the same seed is the same run."""
+    if profile != "all" and profile not in PROFILES:
+        end(Failure(USAGE, f"--profile {profile} is not known", f"use {', '.join(PROFILES)} or all"))
+    if output not in ("", "json"):
+        end(Failure(USAGE, f"--output {output} is not known", "use json, or leave it out"))
+    profiles = tuple(PROFILES) if profile == "all" else (profile,)
+    seeds = count(seed) if runs == 0 else iter(range(seed, seed + runs))
+    plans = (Plan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace) for one in seeds)
+    tally = _Tally(output)
+    try:
+        for outcome in carried_out(plans, runs):
+            tally.take(outcome)
+    except KeyboardInterrupt:
+        say("stopped")
+    tally.tell()
+    raise typer.Exit(1 if tally.broken else 0)
+
+
+def carried_out(plans: Iterator[Plan], runs: int) -> Iterator[Outcome]:
+    """The outcomes as they come in; one run in this process, several on all cores."""
+    from fairway.lab.simulation.run import simulate as simulated
+
+    if runs == 1:
+        yield simulated(next(plans))
+        return
+    workers = os.cpu_count() or 1
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        going: set[Future[Outcome]] = {pool.submit(simulated, plan) for plan in islice(plans, 2 * workers)}
+        while going:
+            done, going = wait(going, return_when=FIRST_COMPLETED)
+            for one in done:
+                yield one.result()
+            going |= {pool.submit(simulated, plan) for plan in islice(plans, len(done))}
+
+
+class _Tally:
+    """Tells of a seed that broke at once, and of all of them in the end."""
+
+    def __init__(self, output: str) -> None:
+        self._output, self._outcomes, self.broken = output, 0, list[Outcome]()
+        self._hours = self._seconds = 0.0
+        self._steps = self._jobs = 0
+        self._states: dict[int, str] = {}
+        self._last: Outcome | None = None
+
+    def take(self, outcome: Outcome) -> None:
+        self._outcomes += 1
+        self._hours, self._seconds = self._hours + outcome.hours, self._seconds + outcome.seconds
+        self._steps, self._jobs = self._steps + outcome.steps, self._jobs + outcome.jobs
+        self._last = outcome
+        self._states[outcome.seed] = outcome.state_hash
+        if outcome.violations:
+            self.broken.append(outcome)
+            if self._output != "json":
+                _print(_broken(outcome))
+        if self._output != "json" and self._outcomes % 100 == 0:
+            say(self._sentence())
+
+    def tell(self) -> None:
+        if self._output == "json":
+            found = self._last if self._outcomes == 1 else self._together()
+            typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        else:
+            say(self._sentence())
+
+    def _together(self) -> dict[str, object]:
+        """Of several runs: the first seed, what broke in any of them, and one hash of all their states."""
+        states = "".join(state for _, state in sorted(self._states.items()))
+        return {
+            "seed": min(self._states, default=0), "runs": self._outcomes, "fleet_hours": round(self._hours, 2),
+            "steps": self._steps, "jobs": self._jobs,
+            "violations": [breach for outcome in self.broken for breach in outcome.violations],
+            "state_hash": blake2b(states.encode(), digest_size=16).hexdigest(), "broken": self.broken,
+        }  # fmt: skip
+
+    def _sentence(self) -> str:
+        state = f" (state {self._last.state_hash})" if self._last and self._outcomes == 1 else ""
+        return (
+            f"{self._outcomes} runs{state}, {self._hours:,.1f} fleet-hours, {self._jobs:,} jobs, {self._steps:,} steps "
+            f"in {self._seconds:,.0f} s of processor time: {len(self.broken) or 'none'} broken"
+        )
+
+
+def _broken(outcome: Outcome) -> Iterable[str]:
+    yield f"seed {outcome.seed} broke; replay it with: {outcome.plan.command}"
+    for one in outcome.violations[:10]:
+        yield f"  after {one.at / 1000:,.1f} s, {one.rule}: {f'{one.job}: ' if one.job else ''}{one.text}"
+    if outcome.story:
+        yield "  what was said of the first of these jobs until then:"
+        yield from (f"    {line}" for line in outcome.story)
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        typer.echo(line)

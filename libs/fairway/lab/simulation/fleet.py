@@ -1,0 +1,158 @@
+"""Processes, and what they share: the bus, the store, the members. Who dies comes back under the same name."""
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+
+import msgspec
+
+from fairway.adapters.memory_bus import MemoryBus
+from fairway.agent.observe import node_of
+from fairway.agent.service import Settings, run_agent
+from fairway.app.composition import Composition
+from fairway.domain.resources import Resources, add
+from fairway.lab.simulation.invariants.store_rows import BookedStore, Books
+from fairway.lab.simulation.members.controllers import Fate, Heard
+from fairway.lab.simulation.members.member import Member
+from fairway.lab.simulation.members.pods import NODE
+from fairway.lab.simulation.people.faults import Weather
+from fairway.lab.simulation.ports.bus import BusPort
+from fairway.lab.simulation.ports.member import MemberPort
+from fairway.lab.simulation.ports.store import Reach, StorePort
+from fairway.lab.simulation.process import Process, ProcessClock, ProcessIds
+from fairway.lab.simulation.virtual_time import T0
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.loop import Loop, World
+from fairway.runtime.members import Facts, Members
+from fairway.runtime.ports import Outgoing
+from fairway.runtime.telemetry import Meter
+
+# Which services each process runs: two of everything, so that somebody else is always at it.
+PROCESSES = {
+    f"{name}-{side}": names
+    for side in ("a", "b")
+    for name, names in {
+        "door": ("inbound", "admission", "quota"),
+        "queue": ("queue",),
+        "place": ("global-scheduler", "reserver"),
+        "hands": ("propagator", "watcher"),
+    }.items()
+}
+# With which this fleet seals what it applies.
+KEY = b"the key of a simulated fleet"
+_AGENT = Settings(heartbeat=15.0, discover=30.0, stranded=60.0)
+
+
+class Instant:
+    """The time that nobody is wrong about."""
+
+    def now(self) -> int:
+        return T0 + round(asyncio.get_running_loop().time() * 1000)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class Fleet:
+    """`members` by name with their nodes' GPUs."""
+
+    def __init__(self, weather: Weather, members: dict[str, dict[str, int]], heard: Heard, pace: float) -> None:
+        self.weather, self.clock, self.meter, self._pace = weather, Instant(), Meter(), pace
+        self.books = Books()
+        self.bus, self.store, self.reach = MemoryBus(self.clock), BookedStore(self.books, self.clock), Reach()
+        rng = Random(weather.rng.random())
+        self.members = {name: Member(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
+        self.processes: dict[str, Process] = {}
+        self._lives: dict[str, int] = {}
+        self.joined = {name: self.counted(name) for name in members}
+        self.books.sizes = {name: facts.capacity for name, facts in self.joined.items()}
+        self._known: dict[str, Members] = {}
+        self.deaths = 0
+
+    def begin(self) -> None:
+        for name in (*PROCESSES, *(f"agent-{name}" for name in self.members)):
+            self._start(name)
+
+    async def publish(self, said: Outgoing) -> None:
+        """As a client does that tries until it is told that its word is stored."""
+        while not self.bus.connected:
+            await asyncio.sleep(1)
+        await self.bus.publish([said])
+
+    def counted(self, name: str) -> Facts:
+        """Of a member that joins: what an administrator finds there."""
+        total: Resources = {}
+        for key, one in self.members[name].objects.items():
+            if key[0] == NODE:
+                total = add(total, node_of(one)[0].allocatable)
+        return Facts(capacity=total)
+
+    def join(self, name: str, facts: Facts) -> None:
+        """A member, new or with other facts: every process is told, and its agent begins anew."""
+        self.joined[name] = facts
+        for process in self._known:
+            self._make_known(self.processes[process], name)
+        if self.processes[f"agent-{name}"].dead:
+            self._start(f"agent-{name}")
+        else:
+            self.processes[f"agent-{name}"].kill()
+
+    def _make_known(self, process: Process, name: str) -> None:
+        known = self._known[process.name]
+        port = known.get(name) or MemberPort(process, self.members[name], self.weather)
+        known.put(port, self.joined[name])
+
+    def leave(self, name: str) -> None:
+        del self.joined[name]
+        for known in self._known.values():
+            known.drop(name)
+        self.processes[f"agent-{name}"].kill()
+
+    def fates(self, fate: Callable[[str, int], Fate]) -> None:
+        for member in self.members.values():
+            member.fate = fate
+
+    def _start(self, name: str) -> None:
+        life = self._lives[name] = self._lives.get(name, 0) + 1
+        most = self.weather.profile.skew_ms if name.startswith("agent-") and not self.weather.clears else 0
+        skew = self.weather.rng.randint(-most, most) if most else 0
+        process = self.processes[name] = Process(name, self.weather, self._died, skew)
+        if name.startswith("agent-"):
+            self._agent(process, self.members[name.partition("-")[2]], ProcessIds(process, life))
+        else:
+            self._services(process, PROCESSES[name], life)
+
+    def _died(self, process: Process) -> None:
+        self.deaths += 1
+        asyncio.get_running_loop().call_later(self.weather.rng.uniform(0.2, 15.0), self._again, process.name)
+
+    def _again(self, name: str) -> None:
+        """Whose member has left does not come back, and whose member has joined meanwhile is back already."""
+        if self.processes[name].dead and (not name.startswith("agent-") or name.partition("-")[2] in self.joined):
+            self._start(name)
+
+    def _agent(self, process: Process, member: Member, ids: ProcessIds) -> None:
+        bus, port = BusPort(process, self.bus, self.weather), MemberPort(process, member, self.weather)
+        settings = msgspec.structs.replace(_AGENT, cordoned=self.joined[member.name].cordoned)
+        process.start(run_agent(port, bus, ProcessClock(process), ids, settings))
+
+    def _services(self, process: Process, names: tuple[str, ...], life: int) -> None:
+        clock, bus, catalog = ProcessClock(process), BusPort(process, self.bus, self.weather), Catalog()
+        members = self._known[process.name] = Members()
+        for name in self.joined:
+            self._make_known(process, name)
+        owner = ProcessIds(process, life)
+
+        def world() -> World:
+            store = StorePort(process, self.store.beside(), self.reach)
+            return World(bus=bus, store=store, clock=clock, owner=owner.new(), pace=self._pace)
+
+        given = Composition(world, bus, clock, catalog, self.meter, members, KEY)
+
+        async def runs() -> None:
+            following = asyncio.create_task(catalog.run(bus, clock))
+            await catalog.known.wait()
+            loops = [Loop(one, world(), self.meter) for one in given.services(names)]
+            await asyncio.gather(following, *(loop.run() for loop in loops))
+
+        process.start(runs())

@@ -1,0 +1,1 @@
+"""What must always hold in a simulated fleet, looked at from outside."""

@@ -1,0 +1,89 @@
+"""What a run leaves behind, when no fault was for long: every job has ended, and nothing of it is left anywhere."""
+
+from collections.abc import Iterator
+
+from fairway.domain import decision
+from fairway.domain.decoding import decoder
+from fairway.domain.job import CHARGED, MOVES, Job, State
+from fairway.domain.working_sets import WorkingSets
+from fairway.lab.simulation.fleet import Fleet
+from fairway.runtime.rebuild import Folding
+from fairway.wire import jobs as wire
+
+_message = decoder(wire.Message)
+_job = decoder(Job)
+_FOLDED = {"admitted", *(kind.verb for kind in MOVES)}
+Found = Iterator[tuple[str, str, str]]
+
+
+def left_behind(fleet: Fleet, submitted: dict[str, str]) -> Found:
+    """What is wrong with it: the rule, the job (empty: nobody's), a sentence. `submitted` are the jobs by client id."""
+    yield from _unfinished(fleet)
+    yield from _answers(fleet, submitted)
+    yield from _left(fleet)
+    yield from _sums(fleet)
+    yield from _unlike(fleet)
+
+
+def rows(fleet: Fleet) -> dict[str, Job]:
+    return {key: _job(row.data) for key, row in fleet.store.rows.get(decision.JOBS, {}).items()}
+
+
+def _unfinished(fleet: Fleet) -> Found:
+    for job in rows(fleet).values():
+        if not job.ended:
+            why = job.why.text if job.why else "nothing is said of why"
+            yield "liveness", job.id, f"it is {job.state.value}: {why}"
+        elif job.removing:
+            yield "removal", job.id, f"it ended, and attempt {job.recalled} is still being removed in {job.removing}"
+
+
+def _answers(fleet: Fleet, submitted: dict[str, str]) -> Found:
+    known = rows(fleet)
+    for job in submitted.values():
+        if job not in known:
+            yield "lost", job, "it was submitted and never answered"
+
+
+def _left(fleet: Fleet) -> Found:
+    """Invariant 9, for jobs that were deleted or moved: only what ended by itself may stay to be looked at."""
+    stays = {(job.id, job.attempt) for job in rows(fleet).values() if job.state in (State.SUCCEEDED, State.FAILED)}
+    for member in fleet.members.values():
+        for key in member.ours():
+            job, attempt = member.whose(member.objects[key])
+            if job and (job, attempt) not in stays:
+                yield "left", job, f"attempt {attempt} is left in {member.name}"
+
+
+def _sums(fleet: Fleet) -> Found:
+    """Nothing is charged, and no room is held, for nobody."""
+    known = rows(fleet)
+    if not any(job.state in CHARGED for job in known.values()):
+        for name, amount in sorted(fleet.store.counters.get(decision.QUOTA, {}).items()):
+            if amount:
+                yield "quota", "", f"{name} is still charged {amount}"
+    for table, held in sorted(fleet.store.rows.items()):
+        if table == decision.OWED:
+            yield from (("quota", key.partition("/")[0], "its share was given back and is still owed") for key in held)
+        if table.startswith("ledger/") or table in (decision.LIVE, decision.NAMES):
+            for key in sorted(held):
+                job = known.get(key.partition("/")[0])
+                if table != decision.NAMES and (job is None or job.ended):
+                    yield "held", key.partition("/")[0], f"{table} still has {key}"
+
+
+def _unlike(fleet: Fleet) -> Found:
+    """Invariant 8: the rows of the jobs are what a rebuild from the whole record would make of them."""
+    sets, record = WorkingSets(), fleet.bus.stored("JOBS")
+    for one in record:
+        if isinstance(message := _message(one.data), wire.Rebuild):
+            sets.hear(message, one.sequence)
+    folding = Folding(sets)
+    for one in record:
+        if one.subject.split(".")[2] in _FOLDED:
+            folding.read(one.data, one.sequence, one.subject)
+    made = {name: (job.rev, job.state, job.attempt, job.cluster) for name, job in folding.jobs().items()}
+    there = {name: (job.rev, job.state, job.attempt, job.cluster) for name, job in rows(fleet).items()}
+    for name in sorted(made.keys() | there.keys()):
+        if made.get(name) != there.get(name):
+            yield "rebuild", name, f"its row is {there.get(name)}, and the record makes {made.get(name)} of it"

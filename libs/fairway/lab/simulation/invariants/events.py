@@ -1,0 +1,188 @@
+"""What must always hold, looked at from outside after every effect: the record, the store's rows, the members.
+
+It shares with those who decide how rows are read and which words came too late (`domain.working_sets`), and asks the
+code of rebuilds what it makes of the record. The rules of single jobs, of room and of quota are the auditor's
+(`runtime.check`), which reads the record alone.
+"""
+
+from collections.abc import Callable, Container
+from functools import partial
+
+import msgspec
+
+from fairway.domain.decoding import decoder
+from fairway.domain.job import State
+from fairway.domain.quota_tree import QuotaNode
+from fairway.lab.simulation.fleet import Fleet
+from fairway.lab.simulation.invariants.at_the_end import left_behind, rows
+from fairway.lab.simulation.invariants.silent_times import Silence
+from fairway.lab.simulation.outcome import Breach
+from fairway.lab.simulation.virtual_time import T0
+from fairway.runtime.check import Checker, Grace
+from fairway.runtime.check_job import Spoken
+from fairway.runtime.ports import Delivery
+from fairway.wire import fleet as fleet_wire
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.wire.capacity import Node
+
+_message = decoder(wire.Message)
+_heard = decoder(fleet_wire.Message)
+_decoded = decoder(fleet_wire.DeadLetter)
+# With this begin the ids of what somebody says who has no right to.
+LIE = "lie-"
+# So long (ms) may a job wait without a reason: those who would give one may be away.
+_REASON_MS = 300_000
+
+
+class Witness:
+    """`breaches` is empty as long as everything holds."""
+
+    def __init__(self, nodes: dict[str, dict[str, dict[str, int]]], tree: QuotaNode, grace: Grace) -> None:
+        self.breaches: list[Breach] = []
+        self._told: set[tuple[str, str, str]] = set()
+        self.now: Callable[[], int] = lambda: 0
+        self.members: Callable[[], Container[str]] = tuple
+        self.present: Callable[[str], set[str]] = lambda cluster: set()
+        self.made: Callable[[str, str], tuple[str, int]] = lambda cluster, uid: ("", 0)
+        self.running: dict[str, dict[int, str]] = {}
+        self.ordered: set[tuple[str, int]] = set()
+        self._checker, self._silence = Checker(nodes, tree, grace), Silence(grace.reports)
+        self._nodes: dict[str, dict[str, Node]] = {}
+        self._began: set[tuple[str, int]] = set()
+        self._came: dict[tuple[str, int], bool] = {}
+        self.submitted: dict[str, str] = {}
+
+    def breach(self, rule: str, job: str, text: str) -> None:
+        """Each is told once."""
+        if (rule, job, text) not in self._told:
+            self._told.add((rule, job, text))
+            self.breaches.append(Breach(self.now(), rule, job, text))
+
+    # The record.
+
+    def stored(self, stream: str, delivery: Delivery) -> None:
+        if delivery.id.startswith(LIE):
+            self._lied(delivery)
+            return  # what it says is false, and nobody is to act upon it
+        if stream == "CLUSTERS":
+            heard = _heard(delivery.data)
+            if isinstance(heard, fleet_wire.Report):
+                # Its own clock may be wrong.
+                told = msgspec.structs.replace(heard, at=T0 + self.now())
+                self._checker.see(told)
+                self._checker.see(self._corrected(told))
+                self._silence.hear(heard, self.now())
+        if stream == "DLQ" and not _decoded(delivery.data).id.startswith(LIE):
+            self.breach("dead letter", "", delivery.data.decode()[:500])
+        if stream != "JOBS":
+            return
+        message = _message(delivery.data)
+        if isinstance(message, wire.Recall | wire.Cancelled | wire.Failed | wire.Lost | wire.Succeeded):
+            self.ordered.add((message.job, message.attempt))
+        self._compare(message)
+        if text := self._silence.broken_by(message, message.at - T0, self.members()):
+            self.breach("frozen", message.job, text)
+        self._checker.hear(Spoken(delivery.sequence, delivery.id, delivery.subject, message))
+        for one in self._checker.news():
+            self.breach(one.rule, one.job, f"{one.text} (message {one.sequence})")
+
+    def _lied(self, delivery: Delivery) -> None:
+        """A cluster that reports is not silent, whatever it says of itself."""
+        said = _heard(delivery.data)
+        own = isinstance(said, fleet_wire.Report) and delivery.subject == subjects.cluster(said.verb, said.cluster)
+        if isinstance(said, fleet_wire.Report) and own and not said.left:
+            self._silence.hear(said, self.now())
+
+    def reported(self, cluster: str) -> tuple[Node, ...]:
+        """Its nodes as its agent last had them, without the pods that are gone."""
+        return tuple(self._nodes.get(cluster, {}).values())
+
+    def _corrected(self, report: fleet_wire.Report) -> fleet_wire.Report:
+        """Without the pods that are gone, which an agent whose watch stalls goes on reporting."""
+        nodes = tuple(map(partial(_without, self.present(report.cluster)), report.nodes))
+        known = {} if report.full else self._nodes.get(report.cluster, {})
+        self._nodes[report.cluster] = known | {node.name: node for node in nodes}
+        return msgspec.structs.replace(report, nodes=nodes)
+
+    def _forget(self, cluster: str, key: str) -> None:
+        """The same for an attempt that is gone since the last report."""
+        known = self._nodes.get(cluster, {})
+        changed = [_without({*node.attempts} - {key}, node) for node in known.values() if key in node.attempts]
+        if changed:
+            known |= {node.name: node for node in changed}
+            at, nodes = T0 + self.now(), tuple(changed)
+            self._checker.see(fleet_wire.Report(at=at, cluster=cluster, epoch="", sequence=0, full=False, nodes=nodes))
+
+    def _compare(self, message: wire.JobMessage) -> None:
+        """What is said of an attempt is what became of it in its member."""
+        key = (message.job, message.attempt)
+        if isinstance(message, wire.Dispatched) and self.made(message.cluster, message.uid) != key:
+            self.breach("truth", message.job, f"{message.uid} is said to be attempt {message.attempt}, and is not")
+        if isinstance(message, wire.Running) and key not in self._began:
+            self.breach("truth", message.job, f"attempt {message.attempt} is said to run, and never did")
+        ended = {wire.Succeeded: True, wire.Failed: False}.get(type(message))
+        if ended is not None and self._came.get(key) is not ended:
+            said = "succeeded" if ended else "failed"
+            self.breach("truth", message.job, f"attempt {message.attempt} is said to have {said}, and has not")
+
+    # The members.
+
+    def started(self, cluster: str, job: str, attempt: int) -> None:
+        """Invariant 1 as it counts: never do pods of two attempts of one job run."""
+        here = self.running.setdefault(job, {})
+        for other, where in here.items():
+            if other != attempt:
+                self.breach(
+                    "one attempt", job, f"attempt {attempt} runs in {cluster} while attempt {other} runs in {where}"
+                )
+        here[attempt] = cluster
+        self._began.add((job, attempt))
+
+    def ended(self, cluster: str, job: str, attempt: int, well: bool) -> None:
+        self._came[job, attempt] = well
+        self.gone(cluster, job, attempt)
+
+    def gone(self, cluster: str, job: str, attempt: int) -> None:
+        self.running.get(job, {}).pop(attempt, None)
+        self._forget(cluster, f"{job}/{attempt}")
+
+    def deleted(self, cluster: str, job: str, attempt: int) -> None:
+        """Invariant 7: what runs is deleted because the record says so, and for no other reason."""
+        if (job, attempt) not in self.ordered and attempt in self.running.get(job, {}):
+            self.breach("deleted", job, f"attempt {attempt} was deleted in {cluster}, and the record does not say why")
+
+    # The settings.
+
+    def tree_changed(self, tree: QuotaNode) -> None:
+        self._checker.quota(tree, T0 + self.now())
+
+    def most(self, node: str, resource: str) -> int | None:
+        """What a node of the quota tree may be charged now."""
+        return self._checker.most(node, resource, T0 + self.now())
+
+    # Everything, when it is worth looking at everything.
+
+    def look(self, fleet: Fleet) -> None:
+        """Every job that waits says why. (That an end is never taken back is for the record to show: what is in a row
+        and was not said when the store is lost has not happened.)"""
+        for name, job in rows(fleet).items():
+            if job.state is State.QUEUED and job.why is not None and not job.why.text:
+                self.breach("reason", name, "it waits, and its reason is empty")
+            if job.state is State.QUEUED and job.why is None and job.since < T0 + self.now() - _REASON_MS:
+                self.breach("reason", name, f"it waits since {(job.since - T0) / 1000} s, and nothing says why")
+
+    def end(self, fleet: Fleet) -> None:
+        waited = not self.breaches  # whether the others had the time to end
+        self.look(fleet)
+        for one in self._checker.findings().violations:
+            self.breach(one.rule, one.job, f"{one.text} (message {one.sequence})")
+        if not waited:
+            return
+        for rule, job, text in left_behind(fleet, self.submitted):
+            self.breach(rule, job, text)
+
+
+def _without(there: set[str], node: Node) -> Node:
+    """Only with those attempts that are there."""
+    return msgspec.structs.replace(node, attempts={key: one for key, one in node.attempts.items() if key in there})

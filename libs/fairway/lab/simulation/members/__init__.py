@@ -1,0 +1,1 @@
+"""Member clusters of a simulated fleet, and what happens in them."""

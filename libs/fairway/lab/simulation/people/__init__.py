@@ -1,0 +1,1 @@
+"""Who acts on a simulated fleet beside its services: users, administrators, attackers, and what fails."""

@@ -1,0 +1,125 @@
+"""The bus as one process reaches it: over the bus in memory, with delays, breaks, lost acknowledgements and outages."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from fairway.adapters.memory_bus import MemoryBus, MemorySource
+from fairway.lab.simulation.people.faults import Weather
+from fairway.lab.simulation.process import Process
+from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
+
+_AGAIN_S = 0.2
+
+
+class BusPort:
+    def __init__(self, process: Process, bus: MemoryBus, weather: Weather) -> None:
+        self._process, self._bus, self._weather = process, bus, weather
+
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
+        await self._process.call(lambda: self._published(messages), "the bus")
+
+    async def _published(self, messages: Sequence[Outgoing]) -> None:
+        """When the connection breaks, some of them are stored."""
+        if len(messages) > 1 and self._weather.happens(self._weather.profile.unanswered):
+            await self._bus.publish(messages[: self._weather.rng.randrange(len(messages))])
+            raise Unreachable("the connection broke; nobody knows which messages were stored")
+        await self._bus.publish(messages)
+
+    async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
+        async def consumed() -> MemorySource:
+            self._check()
+            return await self._bus.consume(stream, durable, subjects)  # type: ignore[return-value]  # of a MemoryBus
+
+        source = await self._process.call(consumed, "the bus")
+        return SourcePort(self, source, wait_s)
+
+    def _check(self) -> None:
+        if not self._bus.connected:
+            raise Unreachable("the bus is away")
+
+    async def fetch(self, stream: str, sequence: int) -> bytes | None:
+        async def fetched() -> bytes | None:
+            self._check()
+            return await self._bus.fetch(stream, sequence)
+
+        return await self._process.call(fetched, "the bus")
+
+    async def history(
+        self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
+    ) -> AsyncIterator[Delivery]:
+        self._check()
+        async for one in self._bus.history(stream, subjects, start, live, last):
+            await self._process.gate()
+            self._check()
+            yield one
+
+    async def tell(self, subject: str, data: bytes = b"") -> None:
+        async def told() -> None:
+            self._check()
+            await self._bus.tell(subject, data)
+
+        await self._process.call(told, "the bus")
+
+    async def ask(self, subject: str, data: bytes = b"", timeout: float = 2.0) -> bytes:
+        async def asked() -> bytes:
+            self._check()
+            return await self._bus.ask(subject, data, timeout)
+
+        return await self._process.call(asked, "the bus")
+
+    async def answer(self, subject: str, reply: Callable[[bytes], Awaitable[bytes | None]]) -> None:
+        async def answered(data: bytes) -> bytes | None:
+            return None if self._process.dead else await reply(data)
+
+        await self._bus.answer(subject, answered)
+
+    @property
+    def connected(self) -> bool:
+        return self._bus.connected
+
+    async def close(self) -> None:
+        return None
+
+    async def ready(self) -> None:
+        """Returns while the process lives and has a connection."""
+        await self._process.gate()
+        while not self._bus.connected:
+            await asyncio.sleep(_AGAIN_S)
+            await self._process.gate()
+
+    async def carried(self) -> None:
+        """The way from the server takes its time."""
+        await asyncio.sleep(self._weather.delay())
+        await self._process.gate()
+
+    def lost(self) -> bool:
+        """Whether an acknowledgement does not arrive."""
+        return self._process.dead or not self._bus.connected or self._weather.happens(self._weather.profile.again)
+
+
+class SourcePort:
+    """A durable consumer; what is not acknowledged for `wait_s` comes again."""
+
+    def __init__(self, port: BusPort, source: MemorySource, wait_s: float) -> None:
+        self._port, self._source, self._wait_s = port, source, wait_s
+        self.stream = source.stream
+
+    async def batch(self, most: int) -> list[Delivery]:
+        await self._port.ready()
+        while not (taken := self._source.take(most)):
+            await self._source.arrival()
+            await self._port.ready()
+        sequences = [one.sequence for one in taken]
+        asyncio.get_running_loop().call_later(self._wait_s, self._source.redeliver, sequences)
+        await self._port.carried()
+        return taken
+
+    def ack(self, deliveries: Sequence[Delivery]) -> None:
+        self._source.ack([one for one in deliveries if not self._port.lost()])
+
+    def later(self, delivery: Delivery, delay_ms: int) -> None:
+        if not self._port.lost():
+            self._source.later(delivery, delay_ms)
+
+    async def close(self) -> None:
+        return None

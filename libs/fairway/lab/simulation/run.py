@@ -1,0 +1,129 @@
+"""One run: a fleet of a seed, its troubles, and then enough quiet for everything to end."""
+
+import asyncio
+import time
+from hashlib import blake2b
+from random import Random
+
+import msgspec
+import structlog
+
+from fairway.domain import decision
+from fairway.domain.job import Job
+from fairway.lab.simulation.fleet import Fleet
+from fairway.lab.simulation.invariants.at_the_end import rows
+from fairway.lab.simulation.invariants.events import Witness
+from fairway.lab.simulation.invariants.job_events import story
+from fairway.lab.simulation.members.controllers import Heard
+from fairway.lab.simulation.outcome import Outcome, Plan
+from fairway.lab.simulation.people.administrators import Administrators, tree
+from fairway.lab.simulation.people.faults import PROFILES, Weather
+from fairway.lab.simulation.people.users import People
+from fairway.lab.simulation.virtual_time import run_virtual
+from fairway.workloads.quota import read_quota_tree
+
+# When no fault is left, everything that can run has ended within this time (s).
+LIVENESS_S = 3600.0
+_LOOK_S = 30.0
+
+
+def simulate(plan: Plan) -> Outcome:
+    """The same plan gives the same outcome, but for `seconds`."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    started = time.process_time()
+    outcome: Outcome = run_virtual(_Run(plan).run())
+    return msgspec.structs.replace(outcome, seconds=time.process_time() - started)
+
+
+class _Run:
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        rng = Random(f"{plan.seed}")
+        self._weather = Weather(PROFILES[plan.profile], rng)
+        self._nodes = {
+            f"c{index}": {f"n{node}": 8 for node in range(3 if index == 1 else rng.choice((1, 2, 3)))}
+            for index in range(1, plan.clusters + 1)
+        }
+        self._gpus = sum(sum(nodes.values()) for nodes in self._nodes.values())
+        can_take = {
+            name: {node: {"nvidia.com/gpu": gpus, "pods": 110} for node, gpus in nodes.items()}
+            for name, nodes in self._nodes.items()
+        }
+        quota_tree = read_quota_tree(tree(self._gpus))
+        self._witness = Witness(can_take, quota_tree, self._weather.profile.grace)
+
+    async def run(self) -> Outcome:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._failed)
+        witness, plan = self._witness, self._plan
+        witness.now = lambda: round(loop.time() * 1000)
+        heard = Heard(witness.started, witness.ended, witness.gone, witness.deleted)
+        fleet = self._fleet = Fleet(self._weather, self._nodes, heard, plan.pace)
+        fleet.bus.told, fleet.books.wrong, fleet.books.most = witness.stored, witness.breach, witness.most
+        witness.present = lambda name: fleet.members[name].attempts()
+        witness.made = lambda name, uid: fleet.members[name].made_for(uid)
+        witness.members = lambda: fleet.joined
+        people = self._people = People(fleet, self._weather, witness, plan)
+        # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
+        attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
+        above = Administrators(fleet, self._weather.rng, witness, self._gpus, attempts)
+        fleet.fates(people.fate)
+        await above.settle_in()
+        fleet.begin()
+        looking = asyncio.ensure_future(self._look())
+        await people.live(above)
+        await self._quiet()
+        looking.cancel()
+        witness.end(fleet)
+        return self._outcome(loop.time())
+
+    def _failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+        if "exception" in context or "vital" in context:
+            self._witness.breach("failed", "", f"{context.get('message')}: {context.get('exception')!r}")
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            self._witness.look(self._fleet)
+
+    async def _quiet(self) -> None:
+        """Nothing goes wrong any more; all that may still happen, happens."""
+        fleet = self._fleet
+        self._weather.clear()
+        for process in fleet.processes.values():
+            process.resume()
+        end = asyncio.get_running_loop().time() + LIVENESS_S
+        while asyncio.get_running_loop().time() < end and not self._witness.breaches:
+            await asyncio.sleep(_LOOK_S)
+            known = rows(fleet)
+            if known and all(job.ended and not job.removing for job in known.values()) and self._answered(known):
+                break
+        await asyncio.sleep(2 * _LOOK_S)
+
+    def _answered(self, known: dict[str, Job]) -> bool:
+        return set(self._witness.submitted.values()) <= known.keys()
+
+    def _outcome(self, seconds: float) -> Outcome:
+        fleet, known = self._fleet, rows(self._fleet)
+        breaches = tuple(self._witness.breaches)
+        return Outcome(
+            plan=self._plan, seed=self._plan.seed, steps=self._weather.steps, violations=breaches,
+            state_hash=state_hash(fleet), jobs=len(known), attempts=sum(len(job.attempts) for job in known.values()),
+            deaths=fleet.deaths, hours=seconds / 3600, seconds=0.0, drawn=dict(sorted(self._people.drawn.items())),
+            story=story(breaches, fleet.bus.stored("JOBS")),
+        )  # fmt: skip
+
+
+def state_hash(fleet: Fleet) -> str:
+    """Of the whole record, all rows, and what is in the members."""
+    found = blake2b(digest_size=16)
+    for stream in ("JOBS", "CLUSTERS", "CONFIG", "DLQ"):
+        for one in fleet.bus.stored(stream):
+            found.update(f"{one.id} {one.subject} ".encode() + one.data)
+    for table, held in sorted(fleet.store.rows.items()):
+        for key, row in sorted(held.items()):
+            found.update(f"{table} {key} {row.rev} ".encode() + row.data)
+    found.update(repr(sorted(fleet.store.counters.get(decision.QUOTA, {}).items())).encode())
+    for name, member in sorted(fleet.members.items()):
+        found.update(repr((name, sorted(member.objects))).encode())
+    return found.hexdigest()

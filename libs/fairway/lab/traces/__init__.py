@@ -1,0 +1,1 @@
+"""Traces of real fleets, replayed through the whole system."""

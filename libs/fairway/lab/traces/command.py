@@ -1,0 +1,49 @@
+"""`fairway replay philly` and `openb`: a trace of a real fleet through the whole system."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairway.app.failure import ERROR, Failure, end
+from fairway.app.replay_command import Output, check_output, commands
+
+
+class Name(StrEnum):
+    PHILLY = "philly"
+    OPENB = "openb"
+
+
+def _trace(name: Name) -> None:
+    @commands.command(name.value)
+    def trace(
+        file: Annotated[Path, typer.Argument(help="the trace's CSV file")],
+        jobs: Annotated[int, typer.Option(min=1, help="how many rows, from the first")] = 2_000,
+        clusters: Annotated[int, typer.Option(min=1, max=50)] = 8,
+        nodes: Annotated[int, typer.Option(min=1, help="of each cluster")] = 8,
+        gpus: Annotated[int, typer.Option(min=1, help="of each node")] = 8,
+        speedup: Annotated[float, typer.Option(min=0, help="of the clock; 0: the trace in about a minute")] = 0,
+        output: Output = "",
+    ) -> None:
+        """Replay a trace of real jobs through the bus, the cache and the services onto simulated clusters.
+
+        Exits 1 when an invariant was broken or a job has no end, 2 when the file is missing or is something else.
+        """
+        check_output(output)
+        from fairway.lab.fleet.fleet import equal_clusters
+        from fairway.lab.traces.report_on import carry_out
+
+        try:
+            good = carry_out(name.value, file, jobs, (equal_clusters(clusters, nodes, gpus), speedup), output)
+        except Failure as failure:
+            end(failure)
+        except (OSError, RuntimeError) as error:
+            end(Failure(ERROR, f"the fleet did not start: {error}"))
+        raise typer.Exit(0 if good else 1)
+
+
+def register(app: typer.Typer) -> None:
+    """Beside `fairway replay decisions`, which the product has."""
+    for name in Name:
+        _trace(name)

@@ -1,0 +1,68 @@
+"""What a replay says to its fleet before it begins, what it knows of it, and how it follows its streams."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import Any, cast
+
+import msgspec
+import nats.errors
+from msgspec import Raw
+
+from fairway.adapters.nats_bus import NatsBus
+from fairway.domain.resources import Resources, parse_quantity
+from fairway.lab.kubesim.__main__ import ClusterConfig
+from fairway.lab.kubesim.nodes import NodeGroup
+from fairway.runtime.ports import Delivery, Outgoing, Unreachable
+from fairway.wire import fleet as said
+from fairway.wire import subjects
+from fairway.wire.envelope import Actor
+
+# A silent stream is opened anew after this long: its reader does not survive its server.
+_SILENCE_S = 3.0
+# A replay plays the door of a fleet of its own.
+REPLAY = Actor("replay", "replay")
+_encode = msgspec.json.Encoder().encode
+
+
+async def record(bus: NatsBus, stream: str, *only: str) -> AsyncIterator[Delivery]:
+    """A stream from its beginning and then as it grows, for ever; over restarts of the server too."""
+    after = 0
+    while True:
+        history = cast(AsyncGenerator[Delivery, None], bus.history(stream, only, start=after + 1, live=True))
+        try:
+            while True:
+                async with asyncio.timeout(_SILENCE_S):
+                    delivery = await anext(history)
+                if delivery.subject:
+                    after = delivery.sequence
+                    yield delivery
+        except (TimeoutError, Unreachable, OSError, nats.errors.Error):
+            await asyncio.sleep(0.1)
+        finally:
+            await history.aclose()
+
+
+def allocatable(clusters: Sequence[ClusterConfig]) -> dict[str, dict[str, Resources]]:
+    """What each node of each cluster can take, in base units."""
+    return {
+        cluster.name: {
+            f"{group.prefix}-{number}": _amounts(group)
+            for group in cluster.nodes
+            for number in range(group.first, group.first + group.count)
+        }
+        for cluster in clusters
+    }
+
+
+def _amounts(group: NodeGroup) -> Resources:
+    node = next(group.nodes())["status"]["allocatable"]
+    return {name: parse_quantity(name, text) for name, text in node.items()}
+
+
+def configured(one: dict[str, Any]) -> Outgoing:
+    meta = one["metadata"]
+    message = said.Configured(
+        kind=one["kind"], namespace=meta["namespace"], name=meta["name"], manifest=Raw(_encode(one)), who=REPLAY
+    )
+    name = f"replay.{one['kind']}.{meta['namespace']}.{meta['name']}"
+    return Outgoing(name, subjects.config(one["kind"], meta["namespace"], meta["name"]), _encode(message))

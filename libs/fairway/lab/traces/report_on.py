@@ -1,0 +1,138 @@
+"""What `fairway replay` does: reads the trace, shows how far it is, tells the figures."""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import typer
+import uvloop
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from fairway.app.failure import USAGE, Failure
+from fairway.app.show import console
+from fairway.domain.resources import fits, parse_quantity
+from fairway.lab.kubesim.__main__ import ClusterConfig
+from fairway.lab.traces.replay import Plan, Progress, replay, speedup_for
+from fairway.lab.traces.report import Figures, Report, as_json, lines
+from fairway.lab.traces.trace import MODEL_LABEL, Trace, TraceJob, openb, philly
+
+# From this part of the waiting on, the figures say more about the clock than about the fleet.
+_PIPELINE_SHARE = 0.1
+_NEEDS = {
+    "philly": "a CSV of timestamp, duration, num_gpus, gpu_time, cluster (the Philly job list)",
+    "openb": "a CSV of name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, qos, ... (an openb pod list)",
+}
+
+
+def carry_out(name: str, file: Path, count: int, onto: tuple[Sequence[ClusterConfig], float], output: str) -> bool:
+    """The command itself: `onto` these clusters with this speedup (0: chosen). Whether all was well."""
+    clusters, speedup = onto
+    trace = read(name, file, count, clusters)
+    fitting, never = split(trace.jobs, clusters)
+    if not fitting:
+        raise Failure(USAGE, f"{file} has no job that a cluster of this fleet could hold", "use larger clusters")
+    notes = trace.notes
+    if never:
+        notes += (f"{len(never)} rows ask for more than any cluster has when it is empty, and were left out",)
+    with tempfile.TemporaryDirectory(prefix="fairway-replay-") as folder:
+        plan = Plan(
+            name=name, dir=Path(folder), clusters=tuple(clusters), speedup=speedup or speedup_for(fitting),
+            shares=trace.shares,
+        )  # fmt: skip
+        _announce(plan, fitting, notes)
+        with _Display(len(fitting)) as display:
+            report = uvloop.run(replay(plan, fitting, display.show))
+    jobs = {**report.figures.jobs, "left_out": len(never)}
+    figures = msgspec.structs.replace(report.figures, jobs=jobs, notes=notes + too_fast(report.figures))
+    _tell(msgspec.structs.replace(report, figures=figures), output)
+    return figures.ok
+
+
+def too_fast(figures: Figures) -> tuple[str, ...]:
+    """A note when the waiting that was measured is more the pipeline's, multiplied, than the fleet's."""
+    if figures.pipeline_share < _PIPELINE_SHARE:
+        return ()
+    share = f"{figures.pipeline_share:.0%} of the waiting is the pipeline's own time, {figures.speedup:,.0f} times over"
+    return (f"{share}: for waits that speak of the fleet alone, choose a lower --speedup",)
+
+
+def read(name: str, file: Path, count: int, clusters: Sequence[ClusterConfig]) -> Trace:
+    """The first `count` rows as jobs. Failure when there is no such file, or when it is something else."""
+    needs = f"fairway replay {name} needs {_NEEDS[name]}"
+    if not file.is_file():
+        raise Failure(USAGE, f"{file} is not there", needs)
+    models = {group.labels.get(MODEL_LABEL, "") for cluster in clusters for group in cluster.nodes} - {""}
+    try:
+        return philly(file, count) if name == "philly" else openb(file, count, models)
+    except (KeyError, ValueError) as error:
+        raise Failure(USAGE, f"{file} does not read: {error!r}", needs) from None
+
+
+def split(jobs: Sequence[TraceJob], fleet: Sequence[ClusterConfig]) -> tuple[list[TraceJob], list[TraceJob]]:
+    """Jobs that some empty cluster could hold, and those that none ever will."""
+    fitting: list[TraceJob] = []
+    never: list[TraceJob] = []
+    for job in jobs:
+        (fitting if any(_holds(cluster, job) for cluster in fleet) else never).append(job)
+    return fitting, never
+
+
+def _holds(cluster: ClusterConfig, job: TraceJob) -> bool:
+    one = {name: parse_quantity(name, text) for name, text in job.requests.items()}
+    room = 0
+    for group in cluster.nodes:
+        have = {name: parse_quantity(name, text) for name, text in group.allocatable.items()}
+        if fits(one, have):
+            room += group.count * min(have[name] // amount for name, amount in one.items() if amount)
+    return room >= job.pods
+
+
+def _announce(plan: Plan, jobs: Sequence[TraceJob], notes: Sequence[str]) -> None:
+    runs = sorted(job.seconds * 1000 / plan.speedup for job in jobs)
+    nodes = sum(group.count for cluster in plan.clusters for group in cluster.nodes)
+    half = f"half of them run {runs[len(runs) // 2]:,.1f} ms or less" if runs else "none"
+    where = f"{len(plan.clusters)} clusters with {nodes} nodes in all"
+    typer.echo(f"{plan.name}: {len(jobs)} jobs onto {where}, {plan.speedup:,.0f} times faster; {half}", err=True)
+    for note in notes:
+        typer.echo(f"  {note}", err=True)
+
+
+class _Display:
+    """A bar on a terminal, a line every few seconds elsewhere. Everything on standard error."""
+
+    def __init__(self, total: int) -> None:
+        self._console = console(sys.stderr)
+        text = "{task.completed}/{task.total} ended  {task.fields[running]} running"
+        self._bar = Bar(
+            TextColumn("{task.description}"), BarColumn(), TextColumn(text), TimeElapsedColumn(),
+            console=self._console, disable=not self._console.is_terminal,
+        )  # fmt: skip
+        self._task: TaskID = self._bar.add_task("starting", total=total, running=0)
+        self._next = 0.0
+
+    def __enter__(self) -> "_Display":
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def show(self, now: Progress) -> None:
+        self._bar.update(self._task, description="replaying", completed=now.done, running=now.running)
+        if not self._console.is_terminal and (now.wall >= self._next or now.done == now.total):
+            self._next = now.wall + 5
+            counts = f"{now.submitted} submitted, {now.accepted} accepted, {now.running} running, {now.done} ended"
+            typer.echo(f"{now.wall:6.1f} s  {counts} of {now.total}", err=True)
+
+
+def _tell(report: Report, output: str) -> None:
+    if output == "json":
+        typer.echo(msgspec.json.format(msgspec.json.encode(as_json(report))).decode())
+        return
+    for name, text in lines(report):
+        typer.echo(f"{name:<22} {text}")
+    for breach in report.findings.violations[:20]:
+        typer.echo(f"  {breach.rule}: job {breach.job}, message {breach.sequence}: {breach.text}")

@@ -1,0 +1,93 @@
+"""The pipeline, composed: from names of stages to services, whatever ports they get. Processes, the simulation and the
+fleets in memory of the tests all come here."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from msgspec import Struct
+
+from fairway.admission import service as admission
+from fairway.domain.decision import Call, Outcome
+from fairway.global_scheduler import service as global_scheduler
+from fairway.inbound import service as inbound
+from fairway.propagator import service as propagator
+from fairway.propagator.hands import Hands
+from fairway.propagator.reserve import Image, Rooms
+from fairway.queue import service as queue
+from fairway.quota import service as quota
+from fairway.reserver import service as reserver
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.cluster_port import Cluster
+from fairway.runtime.loop import World
+from fairway.runtime.members import Members
+from fairway.runtime.ports import Bus, Clock
+from fairway.runtime.recorder import Recorder
+from fairway.runtime.service import Service
+from fairway.runtime.telemetry import Meter
+from fairway.watcher import service as watcher
+from fairway.watcher.reflect import Mirror
+from fairway.watcher.suspicion import Suspicion
+from fairway.watcher.view import SETTLE_MS
+
+Act = Callable[[Call], Awaitable[Outcome]]
+
+
+def _no_recorder() -> Recorder | None:
+    return None
+
+
+class Composition(Struct):
+    """What services are made from.
+
+    `world` gives the ports of one more loop, with a store of its own. `key` is the fleet's, with which objects in
+    members are sealed. `hub` gets the status of its jobs back, where there is one. `queues` takes the queue's view once
+    it runs. `recorder` records what the scheduler sees. With `image`, the placeholder image by member, room is held in
+    the members. `act` stands in the place of all calls to members. After a silence of most of the fleet nothing is
+    given up for `settle_ms`.
+    """
+
+    world: Callable[[], World]
+    bus: Bus
+    clock: Clock
+    catalog: Catalog
+    meter: Meter
+    members: Members
+    key: bytes = b""
+    hub: Cluster | None = None
+    queues: list[queue.QueueView] = []
+    recorder: Callable[[], Recorder | None] = _no_recorder
+    image: Image | None = None
+    act: Act | None = None
+    settle_ms: int = SETTLE_MS
+
+    def services(self, names: Sequence[str]) -> list[Service]:
+        """In the order of the names; those that are no loops, gateway and agent, are left out."""
+        makers: dict[str, Callable[[], Sequence[Service]]] = {
+            "inbound": lambda: [inbound.service()],
+            "admission": lambda: [admission.service(self.catalog)],
+            "quota": lambda: [quota.service(self.catalog)],
+            "queue": lambda: [queue.service(self.catalog, self.meter, self.queues)],
+            "global-scheduler": lambda: [global_scheduler.service(self.recorder())],
+            "reserver": lambda: [reserver.service(self.bus, self.catalog)],
+            "propagator": self._propagator,
+            "watcher": self._watcher,
+        }
+        return [service for name in names if name in makers for service in makers[name]()]
+
+    def _propagator(self) -> Sequence[Service]:
+        reserved = self.catalog.reserved
+        if self.act is not None:
+            return propagator.services(self.act, reserved=reserved)
+        if self.image is None:
+            return propagator.services(self._hands(None), reserved=reserved)
+        rooms = Rooms(self.members, self.world().store, self.clock, self.image)
+        return propagator.services(self._hands(rooms), rooms.run, reserved)
+
+    def _hands(self, rooms: Rooms | None) -> Hands:
+        return Hands(self.world(), self.members, self.key, rooms, self.catalog.tenancy)
+
+    def _watcher(self) -> Sequence[Service]:
+        suspicion = Suspicion(self.bus, self.members, self.key)
+        mirror = Mirror(self.hub, self.members, self.clock) if self.hub is not None else None
+        eyes = watcher.Eyes(self.members, suspicion, self.key, mirror)
+        found = [watcher.service(eyes, self.catalog.clusters, self.meter, self.settle_ms)]
+        return [*found, watcher.returning(mirror)] if mirror is not None else found
