@@ -38,7 +38,7 @@ lint: install ## ruff, mypy and the layers
 
 schemas: install ## write proto/schema, proto/asyncapi.yaml and deploy/crds anew, after a change of the code
 	@$(BIN)/python -m fairway.lab.documents.schemas
-	@$(BIN)/python -m fairway.app.crds
+	@$(BIN)/python -m fairway.cli.crds
 
 bench: kubernetes ## measure everything, one table of goals at the end (long; QUICK=1 for small runs)
 	@$(BIN)/fairway bench all $(if $(QUICK),--quick)

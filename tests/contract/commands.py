@@ -7,9 +7,9 @@ from pathlib import Path
 import structlog
 from typer.testing import CliRunner, Result
 
-from fairway.app import kubectl_credential
-from fairway.app.cli import app
-from fairway.app.hub_address import arguments, asked
+from fairway.cli.main import app
+from fairway.client import kubectl_credential
+from fairway.client.hub_address import arguments, asked
 
 
 def command(*words: str, folder: Path | None = None, program: str = "fairway", **settings: str) -> Result:

@@ -14,7 +14,7 @@ from typing import Any
 
 from commands import command
 
-FAIRWAY = [sys.executable, "-m", "fairway.app.cli"]
+FAIRWAY = [sys.executable, "-m", "fairway.cli.main"]
 TOKEN = "secret-of-the-user-0123456789"
 
 

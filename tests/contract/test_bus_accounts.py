@@ -13,8 +13,8 @@ from simulated import simulated
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.remote_cluster import RemoteCluster
 from fairway.adapters.remote_serve import Serving
-from fairway.app.streams import provisioned
 from fairway.lab.processes.embedded_servers import nats_cluster, nats_server
+from fairway.process.streams import provisioned
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import subjects
 

@@ -7,8 +7,8 @@ import structlog
 from bus_users import server
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.bus_doubts import told_of_doubts
 from fairway.lab.processes.embedded_servers import nats_server
+from fairway.process.bus_isolation import told_of_doubts
 
 LAX = "JetStream is not strict"
 SHARED = "the services share their account of NATS with all its users"

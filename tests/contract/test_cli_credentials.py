@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from credential_door import TOKEN, Door, fleet, opened, process, run, token_file
 
-from fairway.app.credential import FOLDER, HUB, SAID, Credential, Place, check_way, origin
-from fairway.app.failure import DENIED, Failure
+from fairway.client.credential import FOLDER, HUB, SAID, Credential, Place, check_way, origin
+from fairway.client.failure import DENIED, Failure
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from urllib.request import Request, build_opener
 import pytest
 from credential_door import Handler, Writes, opened, process, run
 
-from fairway.app import exchange
-from fairway.app.batches import Draft, send
-from fairway.app.failure import ERROR, Failure
-from fairway.app.manifests import Document
+from fairway.cli.batches import Draft, send
+from fairway.cli.manifests import Document
+from fairway.client import exchange
+from fairway.client.failure import ERROR, Failure
 
 ROW = {"id": "a", "namespace": "n", "state": "running", "attempt": 1, "submitted_at": 1, "since": 1, "name": "x"}
 

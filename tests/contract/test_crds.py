@@ -7,8 +7,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from fairway.app.cli import app
-from fairway.app.crds import pages
+from fairway.cli.crds import pages
+from fairway.cli.main import app
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.workloads.crds import definitions
 

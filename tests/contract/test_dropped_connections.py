@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from fairway.app.process import Process
-from fairway.app.settings import Settings
+from fairway.process.main import Process
+from fairway.process.settings import Settings
 
 
 class Door:

@@ -16,8 +16,8 @@ import pytest
 from redis.asyncio import Redis
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.streams import provisioned
 from fairway.lab.processes.embedded_servers import EmbeddedServer, StartError, nats_cluster, nats_server, valkey_server
+from fairway.process.streams import provisioned
 
 Start = Callable[..., Awaitable[EmbeddedServer]]
 BOTH = pytest.mark.parametrize("start", [nats_server, valkey_server], ids=["NATS", "Valkey"])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from simulated import PATIENCE_S, simulated
 
-from fairway.app.fleet_key import FILE, NAME, fleet_key, of_file, of_hub
-from fairway.app.settings import Settings, from_environment
+from fairway.process.fleet_key import FILE, NAME, fleet_key, of_file, of_hub
+from fairway.process.settings import Settings, from_environment
 from fairway.runtime import private
 
 

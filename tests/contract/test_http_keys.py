@@ -10,12 +10,12 @@ from door_house import House, callers, opened
 from starlette.requests import Request
 
 from fairway.adapters.memory_clock import ManualClock
-from fairway.app.callers import callers_known, own_hosts
-from fairway.app.settings import Settings
 from fairway.gateway.callers.caller import Ask
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.keys import read_keys
 from fairway.gateway.problem import Problem
+from fairway.process.http_callers import callers_known, own_hosts
+from fairway.process.settings import Settings
 
 LIST = "/v1/jobs?namespace=team-a"
 KEY = "k" * 40

@@ -11,9 +11,9 @@ import uvicorn
 from door_house import ADMIN, TENANT_A, TENANT_B, House, opened, row
 from structlog.testing import capture_logs
 
-from fairway.app.serving import config
-from fairway.app.settings import from_environment
 from fairway.gateway.callers.pace import HttpLimits
+from fairway.process.http_server import config
+from fairway.process.settings import from_environment
 
 SOON = HttpLimits(headers=0.5, body=0.5, streams=3, rate=20, connections=1_000)
 # Where what was half sent first is still to be there when the last of hundreds has come.

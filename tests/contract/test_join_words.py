@@ -17,7 +17,7 @@ RIGHTS = Path(__file__).parents[2] / "deploy" / "member" / "rights.yaml"
 def test_a_dry_run_prints_the_rights_that_are_kept_in_deploy() -> None:
     """After a change of the kinds: `fairway join x --dry-run > deploy/member/rights.yaml`."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1"}
-    line = [sys.executable, "-m", "fairway.app.cli", "join", "anything", "--dry-run"]
+    line = [sys.executable, "-m", "fairway.cli.main", "join", "anything", "--dry-run"]
     done = subprocess.run(line, capture_output=True, text=True, env=env, check=False)
     assert (done.returncode, done.stdout) == (0, RIGHTS.read_text())
 

@@ -38,7 +38,7 @@ def plugin(tmp_path: Path, door: Door, kubectl: Path) -> dict[str, str]:
     folder = tmp_path / "bin"
     folder.mkdir()
     script(folder / "kubectl", HUB_SAYS)
-    script(tmp_path / "kubectl-fairway", "from fairway.app.cli import main\nmain()\n")
+    script(tmp_path / "kubectl-fairway", "from fairway.cli.main import main\nmain()\n")
     return {"PATH": f"{folder}:{os.environ['PATH']}", "PLATE": door.url, "REAL": str(kubectl)}
 
 

@@ -9,7 +9,7 @@ from aiohttp import web
 from scripted_api import ScriptedApi, json, status
 
 from fairway.adapters.kubernetes_admin import Admin
-from fairway.app import adopting
+from fairway.join import adopted_namespaces
 
 RBAC = "rbac.authorization.k8s.io"
 SERVED = {RBAC: ("rolebindings", "RoleBinding"), "batch": ("jobs", "Job"), "far.example.org": ("things", "Thing")}
@@ -88,7 +88,7 @@ async def test_a_namespace_goes_only_if_nothing_can_be_in_it(case: str) -> None:
     answers, why = CASES[case]
     said: list[str] = []
     async with member(**answers) as (scripted, admin):
-        await adopting.release(admin, said.append)
+        await adopted_namespaces.release(admin, said.append)
     deleted = "DELETE /api/v1/namespaces/team" in scripted.asked
     assert (deleted, bool(said)) == (not why, bool(why)), said
     assert all(line.startswith("namespace team stays") and why in line for line in said), said

@@ -7,9 +7,9 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter
 from starlette.responses import PlainTextResponse
 
-from fairway.app.metrics import MetricsPage
-from fairway.app.process import Process
-from fairway.app.settings import Settings
+from fairway.process.main import Process
+from fairway.process.metrics_port import MetricsPage
+from fairway.process.settings import Settings
 
 REGISTRY = CollectorRegistry()
 Counter("fairway_seen", "Seen.", registry=REGISTRY).inc()

@@ -10,9 +10,9 @@ from hub_house import opened
 
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.system import SystemClock
-from fairway.app.enrolment import Enrolment
-from fairway.app.farewell import Farewells
-from fairway.app.settings import Settings
+from fairway.process.members.departures import Farewells
+from fairway.process.members.enrolment import Enrolment
+from fairway.process.settings import Settings
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.ports import Bus, Outgoing
 from fairway.wire import fleet, subjects

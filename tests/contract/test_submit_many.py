@@ -13,11 +13,11 @@ from credential_door import Handler, opened
 from door_house import ADMIN, TENANT_A, bearer, job
 from test_http_limits import Server, serving
 
-from fairway.app import sending
-from fairway.app.batches import PATH, drafts, send
-from fairway.app.client import Api
-from fairway.app.entries import Entry
-from fairway.app.manifests import Document, read_all
+from fairway.cli import submission
+from fairway.cli.batches import PATH, drafts, send
+from fairway.cli.entries import Entry
+from fairway.cli.manifests import Document, read_all
+from fairway.client.api import Api
 from fairway.domain.limits import Limits
 from fairway.gateway.callers.pace import HttpLimits
 
@@ -72,7 +72,7 @@ def told(gateway: Gateway, folder: Path, names: list[str], wait: bool = False) -
     file = folder / "jobs.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [job(name) for name in names]}))
     with opened(gateway, None) as door:
-        return sending.send(read_all([str(file)]), Api(door.url), wait, "")
+        return submission.send(read_all([str(file)]), Api(door.url), wait, "")
 
 
 def test_every_job_has_its_answer_in_its_place(gateway: Gateway, tmp_path: Path) -> None:

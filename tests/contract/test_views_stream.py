@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.settings import Settings
-from fairway.app.streams import provisioned, views_provisioned
 from fairway.lab.processes.embedded_servers import nats_server
+from fairway.process.settings import Settings
+from fairway.process.streams import provisioned, views_provisioned
 
 
 async def streams(folder: Path, most: str, settings: Settings) -> dict[str, tuple[float | None, int | None]]:

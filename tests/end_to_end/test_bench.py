@@ -16,7 +16,7 @@ SPREAD = ("p50_ms", "p95_ms", "p99_ms", "mean_ms")
 
 async def bench(name: str, *options: str) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "fairway.app.cli", "bench", name, *options,
+        sys.executable, "-m", "fairway.cli.main", "bench", name, *options,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     out, err = await process.communicate()

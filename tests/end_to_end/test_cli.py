@@ -14,11 +14,11 @@ import pytest
 from commands import command
 from typer.testing import CliRunner, Result
 
-from fairway.app.cli import app
+from fairway.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "deploy" / "examples"
-FAIRWAY = [sys.executable, "-m", "fairway.app.cli"]
+FAIRWAY = [sys.executable, "-m", "fairway.cli.main"]
 START_S = 90
 
 

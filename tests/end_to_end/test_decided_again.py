@@ -8,12 +8,12 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from fairway.app.cli import app
-from fairway.app.pipeline import STAGES
+from fairway.cli.main import app
 from fairway.lab.fleet.fleet import Fleet, equal_clusters
 from fairway.lab.processes.embedded_servers import nats_server
 from fairway.lab.traces.replay import Plan, replay
 from fairway.lab.traces.trace import GPU, TraceJob
+from fairway.process.pipeline import STAGES
 
 SCHEDULER = "global-scheduler"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 LIMIT_S = 150
-DEMO = [sys.executable, "-m", "fairway.app.cli", "demo"]
+DEMO = [sys.executable, "-m", "fairway.cli.main", "demo"]
 
 
 def start(temporary: Path) -> subprocess.Popen[str]:

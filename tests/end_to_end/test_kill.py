@@ -11,11 +11,11 @@ import pytest
 
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.pipeline import STAGES
 from fairway.lab.fleet.fleet import Fleet, equal_clusters, running
 from fairway.lab.fleet.fleet import Plan as FleetPlan
 from fairway.lab.traces.replay import Plan, replay
 from fairway.lab.traces.trace import GPU, TraceJob
+from fairway.process.pipeline import STAGES
 from fairway.wire import jobs as wire
 
 SERVERS = ("nats", "valkey")

@@ -12,12 +12,12 @@ import msgspec
 import redis
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.pipeline import STAGES
 from fairway.lab.fleet.fleet import Fleet, equal_clusters, running
 from fairway.lab.fleet.fleet import Plan as FleetPlan
 from fairway.lab.traces.fleet import configured
 from fairway.lab.traces.replay import Plan, replay
 from fairway.lab.traces.trace import GPU, TraceJob, manifest, policy, quota_tree
+from fairway.process.pipeline import STAGES
 from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -34,7 +34,7 @@ async def fairway(fleet: Fleet, *words: str, given: str = "") -> tuple[int, str,
     environment = {**os.environ, **fleet.environment(), "PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1"}
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "fairway.app.cli", *words, stdin=pipe, stdout=pipe, stderr=pipe, env=environment
+        sys.executable, "-m", "fairway.cli.main", *words, stdin=pipe, stdout=pipe, stderr=pipe, env=environment
     )
     out, err = await process.communicate(given.encode())
     assert process.returncode is not None

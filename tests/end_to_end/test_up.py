@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-FAIRWAY = [sys.executable, "-m", "fairway.app.cli"]
+FAIRWAY = [sys.executable, "-m", "fairway.cli.main"]
 START_S = 90
 
 

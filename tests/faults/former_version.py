@@ -4,7 +4,7 @@ from typing import Any
 
 import fairway.domain.job
 import fairway.propagator.hands
-from fairway.app.cli import main
+from fairway.cli.main import main
 from fairway.domain.attempt import newest_with
 
 

@@ -7,7 +7,7 @@ import fairway.agent.service
 import fairway.gateway.post
 import fairway.gateway.submit
 import fairway.runtime.outbox
-from fairway.app.cli import main
+from fairway.cli.main import main
 
 _MORE = b',"added_since":{"version":2,"words":["of","the","next"]}}'
 

@@ -17,11 +17,11 @@ from verdict import Reading, Verdict
 
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.pipeline import STAGES
-from fairway.app.streams import provisioned
 from fairway.lab.fleet.fleet import HUB, Plan, equal_clusters
 from fairway.lab.traces.fleet import allocatable, configured, record
 from fairway.lab.traces.trace import GPU
+from fairway.process.pipeline import STAGES
+from fairway.process.streams import provisioned
 from fairway.runtime.ports import Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire

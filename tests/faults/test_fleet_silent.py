@@ -14,7 +14,7 @@ from arena import Arena
 from by_hand import delete, end, long_jobs, stored_of, where
 from scene import Scene, Setup, under_load
 
-from fairway.app.pipeline import STAGES
+from fairway.process.pipeline import STAGES
 
 # An agent for each member, so that some can fall silent while another one reports. What was seen meanwhile is trusted
 # 25 s after they are back, in place of 90.
@@ -35,7 +35,7 @@ async def frozen(scene: Scene) -> bool:
 async def shown(scene: Scene) -> str:
     """What `fairway get clusters` says."""
     known = ("--url", scene.arena.http, "--token-file", str(scene.arena.token_file))
-    asked = ("-m", "fairway.app.cli", "get", "clusters", *known)
+    asked = ("-m", "fairway.cli.main", "get", "clusters", *known)
     asking = await asyncio.create_subprocess_exec(
         sys.executable, *asked, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}, stdout=asyncio.subprocess.PIPE
     )

@@ -12,8 +12,8 @@ from load import TENANTS
 from scene import Fault, Scene, Setup, under_load
 from verdict import Verdict
 
-from fairway.app.pipeline import STAGES
 from fairway.lab.traces.trace import TraceJob, manifest
+from fairway.process.pipeline import STAGES
 
 DOORS = ("gateway-1", "gateway-2")
 # Gateways by themselves: the others go on with what was accepted.

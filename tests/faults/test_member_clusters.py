@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from scene import Scene, Setup, under_load
 
-from fairway.app.pipeline import STAGES
+from fairway.process.pipeline import STAGES
 
 # The agents by themselves, so that they alone can be hit.
 APART = Setup(groups=(("agent",), STAGES))

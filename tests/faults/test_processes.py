@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from scene import EACH, FOUR, Scene, Setup, under_load
 
-from fairway.app.pipeline import STAGES
+from fairway.process.pipeline import STAGES
 
 GROUPS = {"-".join(group): group for group in EACH}
 PAIR = Setup(groups=(("agent",),))

@@ -13,7 +13,7 @@ ALONE = Setup(groups=(("gateway",), *EACH), over_http=True)
 @pytest.mark.slow
 async def test_replacing_every_process_by_one_that_says_more_and_back_loses_and_doubles_no_job(tmp_path: Path) -> None:
     async def replace(scene: Scene) -> None:
-        for program in ("next_version", "fairway.app.cli"):
+        for program in ("next_version", "fairway.cli.main"):
             scene.arena.program = program
             for group in ALONE.groups:
                 await scene.arena.processes["-".join(group)].stop()
@@ -29,7 +29,7 @@ async def test_what_a_version_left_that_sealed_nothing_is_adopted_and_no_job_is_
     async def replace(scene: Scene) -> None:
         await everything(scene, "former_version")
         adopted = asyncio.create_task(scene.says(b'"adopted":true'))
-        await everything(scene, "fairway.app.cli")
+        await everything(scene, "fairway.cli.main")
         await adopted
 
     assert (await under_load(tmp_path, replace, ALONE)).wrong == ()

@@ -99,7 +99,7 @@ def _start(folder: Path) -> None:
     owner = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
     log = folder.parent / "real.log"
     keeper = [sys.executable, str(Path(__file__).with_name("keeper.py")), str(owner), str(log)]
-    command = [*keeper, sys.executable, "-m", "fairway.app.cli", "up", "--real", "--dir", str(folder)]
+    command = [*keeper, sys.executable, "-m", "fairway.cli.main", "up", "--real", "--dir", str(folder)]
     # Nobody waits a minute here until pods are given up whose node is away.
     started = subprocess.Popen(command, env={**environment(), "FAIRWAY_NODE_GRACE": "8"}, start_new_session=True)
     (folder.parent / "keeper").write_text(str(started.pid))

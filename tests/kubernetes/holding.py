@@ -14,11 +14,11 @@ from fairway.adapters.kubernetes_namespaces import ACCOUNT
 from fairway.adapters.memory_store import MemoryStore
 from fairway.adapters.system import SystemClock
 from fairway.agent import SHAPES
-from fairway.app import rights
 from fairway.domain import decision, member_namespace
 from fairway.domain.decision import Put, Step
 from fairway.domain.job import State
 from fairway.domain.tenancy import BASELINE
+from fairway.join import rights
 from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.control_plane import Plane, kubeconfig
 from fairway.propagator.calls import Made

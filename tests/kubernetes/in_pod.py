@@ -55,7 +55,7 @@ async def in_pod(place: RightsHouse) -> InPod:
         "FAIRWAY_SERVICE_ACCOUNT_DIR": str(folder), "FAIRWAY_HTTP_PORT": str(port),
     }  # fmt: skip
     log = place.home.dir / "in-pod.log"
-    child = Child("in-pod", "fairway.app.cli", [*container["args"], "--announce"], log, environment)
+    child = Child("in-pod", "fairway.cli.main", [*container["args"], "--announce"], log, environment)
     place.home.children.append(child)
     await child.start()
     return InPod(name, token, container, child, port)

@@ -15,11 +15,11 @@ import yaml
 from bus_users import rules
 from fleet import Api, environment
 
-from fairway.app.pipeline import EVERYTHING
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Planes, Spec, kubeconfig, member, planes
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from fairway.lab.processes.service import Child
+from fairway.process.pipeline import EVERYTHING
 
 Json = dict[str, Any]
 ACCOUNT = "system:serviceaccount:fairway-system:fairway-member"
@@ -66,7 +66,7 @@ class House:
     async def run(self, *services: str, **more: str) -> Child:
         name = "-".join(services)[:40] or "all"
         args = ["run", *(services or EVERYTHING), "--announce"]
-        child = Child(name, "fairway.app.cli", args, self.dir / f"{name}.log", {**self.environment, **more})
+        child = Child(name, "fairway.cli.main", args, self.dir / f"{name}.log", {**self.environment, **more})
         self.children.append(child)
         said = await child.start()
         if not services or "gateway" in services:
@@ -88,7 +88,7 @@ class House:
             "FAIRWAY_CLUSTERS_DIR": str(folder),
         }
         args = ["run", "member", "--cluster", cluster, "--announce"]
-        child = Child(f"member-{cluster}", "fairway.app.cli", args, self.dir / f"member-{cluster}.log", environment)
+        child = Child(f"member-{cluster}", "fairway.cli.main", args, self.dir / f"member-{cluster}.log", environment)
         self.children.append(child)
         await child.start()
         return child
@@ -120,7 +120,7 @@ class House:
             token.write_text(self.planes["hub"].token)
             own = {"FAIRWAY_URL": self.url, "FAIRWAY_TOKEN_FILE": str(token)}
             more = {**environment(), **self.environment, **own}
-            command = [sys.executable, "-m", "fairway.app.cli", *args]
+            command = [sys.executable, "-m", "fairway.cli.main", *args]
             return subprocess.run(command, capture_output=True, text=True, env=more, cwd=self.dir, check=False)
 
         done = await asyncio.to_thread(call)

@@ -101,7 +101,7 @@ class House:
         self._valkey = await valkey_server(self._folder / "valkey")
         self.bus = await NatsBus.connect(self.nats_url("fairway"), "test")
         self._child = Child(
-            "services", "fairway.app.cli", ["run", *SERVICES, "--announce"], self._folder / "services.log",
+            "services", "fairway.cli.main", ["run", *SERVICES, "--announce"], self._folder / "services.log",
             self._environment(),
         )  # fmt: skip
         self.url = (await self._child.start())["http"]

@@ -26,12 +26,12 @@ from thefts import job as sealed
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.memory_clock import ManualClock
 from fairway.adapters.system import SystemClock
-from fairway.app.enrolment import Enrolment
-from fairway.app.renewal import Renewal
-from fairway.app.settings import Settings
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import kubeconfig
 from fairway.lab.kubereal.crds import define
+from fairway.process.members.enrolment import Enrolment
+from fairway.process.members.token_renewal import Renewal
+from fairway.process.settings import Settings
 
 Json = dict[str, Any]
 HUB = Path(__file__).parents[2] / "deploy" / "hub"

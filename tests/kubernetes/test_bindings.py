@@ -192,7 +192,7 @@ def watched(fleet: RealFleet, tenant: str, last: Callable[[Json], bool]) -> int:
 def plugin(tmp_path: Path) -> dict[str, str]:
     """An environment in which kubectl finds `kubectl-fairway` on the PATH, and itself."""
     script = tmp_path / "kubectl-fairway"
-    script.write_text(f"#!{sys.executable}\nfrom fairway.app.cli import main\nmain()\n")
+    script.write_text(f"#!{sys.executable}\nfrom fairway.cli.main import main\nmain()\n")
     script.chmod(script.stat().st_mode | stat.S_IEXEC)
     found = environment()
     path = os.pathsep.join((str(tmp_path), str(tools().program("kubectl").parent), found["PATH"]))

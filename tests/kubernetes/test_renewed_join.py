@@ -15,9 +15,9 @@ from thefts import HOME, JOBS, OURS, RBAC, job, space
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.kubernetes_admin import Admin
 from fairway.adapters.kubernetes_config import read
-from fairway.app import adopting, joining
-from fairway.app.failure import Failure
-from fairway.app.joined import Joined, read_secret, secret
+from fairway.client.failure import Failure
+from fairway.join import adopted_namespaces, join
+from fairway.join.secret import Joined, read_secret, secret
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Planes, Spec, kubeconfig, member
 from fairway.runtime.cluster_port import ClusterRefused
@@ -72,8 +72,8 @@ class Fleet:
         """What the hub knows of the cluster then."""
         self.said.clear()
         configs = self.config("north"), self.config("hub")
-        wish = joining.Wish("north", *configs, Facts(), loopback=True, adopt=adopt, renew=True, level=level)
-        await joining.join(wish, self.said.append)
+        wish = join.Wish("north", *configs, Facts(), loopback=True, adopt=adopt, renew=True, level=level)
+        await join.join(wish, self.said.append)
         return read_secret(self.hub.get(SECRET) or {}).facts
 
     def labels(self, namespace: str) -> Json:
@@ -180,7 +180,7 @@ async def gives_back_what_was_taken_and_is_not_in_use(fleet: Fleet) -> None:
     admin = await Admin.open("north", fleet.config("north"), loopback=True)
     said: list[str] = []
     try:
-        await adopting.release(admin, said.append)
+        await adopted_namespaces.release(admin, said.append)
     finally:
         await admin.close()
     assert fleet.labels("strange") == {"pod-security.kubernetes.io/enforce": "privileged"}

@@ -14,7 +14,7 @@ from fleet import Api, until
 from thefts import BINDINGS, FLOWS, HELD, HOME, JOBS, OURS, PODS, ROOMS, TRIES, flow, job, pod, reservation, space
 
 from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.app import rights
+from fairway.join import rights
 from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Plane, Planes, kubeconfig, member

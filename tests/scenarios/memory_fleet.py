@@ -12,10 +12,10 @@ from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock, settle
 from fairway.adapters.memory_cluster import MemoryCluster, Scene
 from fairway.adapters.memory_store import MemoryStore
-from fairway.app.composition import Composition
-from fairway.app.pipeline import LOOPS
 from fairway.domain.job import Job
 from fairway.domain.names import job_id
+from fairway.process.composition import Composition
+from fairway.process.pipeline import LOOPS
 from fairway.queue import service as queue
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.check import Checker, Findings, Spoken

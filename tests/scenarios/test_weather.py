@@ -5,7 +5,7 @@ import pytest
 from memory_fleet import running
 from weather import storm
 
-from fairway.app.replay_decisions import Asked, replay
+from fairway.operate.replay.decisions import Asked, replay
 
 FAIR = ("calm",)
 KINDS = {

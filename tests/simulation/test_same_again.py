@@ -10,7 +10,7 @@ import pytest
 
 
 def simulated(seed: int, profile: str, hash_seed: str) -> Any:
-    command = [sys.executable, "-m", "fairway.app.cli", "simulate", "--seed", str(seed), "--profile", profile]
+    command = [sys.executable, "-m", "fairway.cli.main", "simulate", "--seed", str(seed), "--profile", profile]
     command += ["--hours", "0.1", "--jobs", "12", "-o", "json"]
     done = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": hash_seed}, capture_output=True, check=True)
     return {key: value for key, value in json.loads(done.stdout).items() if key != "seconds"}

@@ -11,11 +11,11 @@ from fairway.adapters.nats_bundle import delivered
 from fairway.adapters.nats_headers import PARTS
 from fairway.adapters.nats_letters import _kept
 from fairway.adapters.nats_wire import Arrived
-from fairway.app.dlq_show import _message, _readable
 from fairway.domain.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.narrator import _message as _narrated
 from fairway.gateway.stream import _passed_over, event
+from fairway.operate.dead_letters.show import _message, _readable
 from fairway.runtime import letters
 from fairway.runtime.catalog import complaint, setting
 from fairway.runtime.dead_letters import asker

@@ -5,7 +5,7 @@ import pytest
 
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_clock import ManualClock
-from fairway.app.member import JOINED_BY, announce, given_by
+from fairway.process.members.pull_mode import JOINED_BY, announce, given_by
 from fairway.runtime.members import Facts
 from fairway.wire import fleet
 from fairway.wire.envelope import Actor

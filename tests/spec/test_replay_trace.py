@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from lives import T0, S
 
-from fairway.app.failure import Failure
+from fairway.client.failure import Failure
 from fairway.lab.fleet.fleet import equal_clusters
 from fairway.lab.traces.replay import WALL_S, speedup_for
 from fairway.lab.traces.report import Course, figures, percentiles

@@ -13,11 +13,11 @@ import pytest
 import yaml
 from source import CODE, ROOT
 
-from fairway.app.process import Process
-from fairway.app.settings import Settings, from_environment
-from fairway.app.wiring import WITH_MEMBERS
 from fairway.gateway.callers.keys import read_keys
 from fairway.lab.processes.embedded_servers import nats_program, valkey_program
+from fairway.process.main import Process
+from fairway.process.settings import Settings, from_environment
+from fairway.process.wiring import WITH_MEMBERS
 
 SERVICES = [
     *("inbound", "admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),
@@ -28,7 +28,7 @@ SETTINGS = {
     *("FAIRWAY_METRICS_HOST", "FAIRWAY_METRICS_PORT"),
 }
 HUB, MEMBERS, KEY = "FAIRWAY_HUB_KUBECONFIG", "FAIRWAY_CLUSTERS_DIR", "FAIRWAY_HTTP_KEY_FILE"
-# Which credentials of clusters a container needs: what the process of that name opens (app/wiring.py).
+# Which credentials of clusters a container needs: what the process of that name opens (process/wiring.py).
 CREDENTIALS = {"gateway": {HUB}, "agent": {HUB, MEMBERS}, "propagator": {HUB, MEMBERS}, "watcher": {HUB, MEMBERS}}
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 DOCKERFILE = re.sub(r"\\\n\s*", " ", (ROOT / "deploy/Dockerfile").read_text())

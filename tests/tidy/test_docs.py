@@ -7,8 +7,8 @@ from prometheus_client import generate_latest
 from source import ROOT, sources
 from typer.main import get_command
 
-from fairway.app import failure
-from fairway.app.cli import app
+from fairway.cli.main import app
+from fairway.client import failure
 from fairway.queue.service import service
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.telemetry import Meter
@@ -18,7 +18,7 @@ JOINING = (ROOT / "docs/joining-clusters.md").read_text()
 
 
 def test_every_setting_is_documented_and_every_documented_one_is_read() -> None:
-    reader = (ROOT / "services/fairway/app/settings.py").read_text()
+    reader = (ROOT / "services/fairway/process/settings.py").read_text()
     read = {f"FAIRWAY_{name}" for name in re.findall(r'text\("(\w+)"', reader)}
     asked = {n for s in sources(".py") for n in re.findall(r'"(FAIRWAY_[A-Z_]+)"', s.text) if s.path.startswith("serv")}
     assert read | asked == set(re.findall(r"FAIRWAY_[A-Z_]+", PAGE))

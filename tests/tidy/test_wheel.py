@@ -28,7 +28,7 @@ for module in modules:
     print(importlib.import_module(module).__file__)
 """
 _COMMANDS = f"""{_ALONE}
-from fairway.app.cli import app
+from fairway.cli.main import app
 import typer
 print(*sorted(typer.main.get_command(app).commands))
 """
@@ -94,7 +94,7 @@ def test_each_wheel_holds_its_part_of_the_three_roots_and_nothing_else(
 def test_the_wheel_carries_its_licence_and_its_command(product: zipfile.ZipFile) -> None:
     texts = {name.split("/", 1)[1]: name for name in product.namelist() if ".dist-info/" in name}
     assert product.read(texts["licenses/LICENSE"]) == (ROOT / "LICENSE").read_bytes()
-    assert b"fairway = fairway.app.cli:main" in product.read(texts["entry_points.txt"])
+    assert b"fairway = fairway.cli.main:main" in product.read(texts["entry_points.txt"])
 
 
 @pytest.mark.parametrize("name", ["product", "lab"])

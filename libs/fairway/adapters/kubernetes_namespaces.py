@@ -22,7 +22,7 @@ from fairway.runtime.ports import Unreachable
 Json = dict[str, Any]
 T = TypeVar("T")
 
-# The account of `fairway join` in a member, and the one role that it may bind for itself (app/rights.py).
+# The account of `fairway join` in a member, and the one role that it may bind for itself (join/rights.py).
 HOME, ACCOUNT, TENANT_ROLE = tenancy.HOME, "fairway-member", "fairway-tenant"
 _BASE = "/api/v1/namespaces"
 _RBAC = "rbac.authorization.k8s.io"

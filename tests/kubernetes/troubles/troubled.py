@@ -12,10 +12,10 @@ from fleet import until
 from meddler import Meddler
 from own import NODES, Own
 
-from fairway.app.pipeline import EVERYTHING
 from fairway.lab.fleet.fleet import Fleet, Plan
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.crds import define
+from fairway.process.pipeline import EVERYTHING
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from fairway.app.audit_show import lines
-from fairway.app.audit_work import Audit
+from fairway.operate.audit.show import lines
+from fairway.operate.audit.verify import Audit
 from fairway.runtime.check_job import Violation
 from fairway.runtime.drift import Drift
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from fairway.app import client
-from fairway.app.client import address, meant
-from fairway.app.failure import ERROR, NOT_FOUND, UNREACHABLE, USAGE, Failure
-from fairway.app.sending import duration
+from fairway.cli.submission import duration
+from fairway.client import api
+from fairway.client.api import address, meant
+from fairway.client.failure import ERROR, NOT_FOUND, UNREACHABLE, USAGE, Failure
 
 
 def row(id: str, name: str, state: str = "running", at: int = 1, namespace: str = "a") -> dict[str, Any]:
@@ -70,8 +70,8 @@ def test_the_address_that_is_given_comes_before_the_environment_and_that_before_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    client.FLEET_FILE.parent.mkdir()
-    client.FLEET_FILE.write_text('{"http": "http://127.0.0.1:3"}')
+    api.FLEET_FILE.parent.mkdir()
+    api.FLEET_FILE.write_text('{"http": "http://127.0.0.1:3"}')
     here = {"FAIRWAY_URL": "http://127.0.0.1:2/"}
     assert [address("http://127.0.0.1:1", here), address("", here), address("", {})] == [
         f"http://127.0.0.1:{port}" for port in (1, 2, 3)
@@ -91,8 +91,8 @@ def test_no_address(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     if content is not None:
-        client.FLEET_FILE.parent.mkdir()
-        client.FLEET_FILE.write_text(content)
+        api.FLEET_FILE.parent.mkdir()
+        api.FLEET_FILE.write_text(content)
     with pytest.raises(Failure) as failed:
         address(given, {})
     assert failed.value.code == code

@@ -15,7 +15,7 @@ SERVING = EXAMPLES / "leaderworkerset.yaml"
 def dry_run(folder: Path | None, *files: Path) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "FAIRWAY_KINDS_DIR": str(folder) if folder else ""}
     given = [part for file in files for part in ("-f", str(file))]
-    command = [sys.executable, "-m", "fairway.app.cli", "submit", "--dry-run", "-o", "json", *given]
+    command = [sys.executable, "-m", "fairway.cli.main", "submit", "--dry-run", "-o", "json", *given]
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
 
 

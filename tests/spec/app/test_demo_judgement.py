@@ -7,7 +7,7 @@ import pytest
 import yaml
 from lives import Life, spec
 
-from fairway.app.failure import Failure
+from fairway.client.failure import Failure
 from fairway.lab.demo.recorded_events import Record, says
 from fairway.lab.demo.scenario import Mark, load
 from fairway.runtime.ports import Delivery

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from fairway.app.cli import app
+from fairway.cli.main import app
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 DEMO = Path(__file__).parents[3] / "libs/fairway/lab/demo/script"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairway.app.queues import ordered
+from fairway.cli.queues import ordered
 from fairway.gateway.answers import JobRow, QueueRow
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairway.app.settings import Settings, from_environment
+from fairway.process.settings import Settings, from_environment
 
 
 def test_without_a_word_the_defaults_hold() -> None:

@@ -6,7 +6,7 @@ import pytest
 from nats.js.errors import APIError
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.streams import provisioned
+from fairway.process.streams import provisioned
 
 
 class Beginning:

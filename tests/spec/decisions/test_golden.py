@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from golden import FOLDER, read
 
-from fairway.app.replay_decisions import Asked, replay
 from fairway.domain.found import verdicts
+from fairway.operate.replay.decisions import Asked, replay
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 

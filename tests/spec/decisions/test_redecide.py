@@ -9,12 +9,12 @@ from house import open_house
 
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.adapters.memory_store import MemoryStore
-from fairway.app.replay_decisions import Asked, Report, lines, replay
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard
 from fairway.domain.job import State
 from fairway.domain.tell import Teller
 from fairway.global_scheduler.decide import SERVICE, View, decide
+from fairway.operate.replay.decisions import Asked, Report, lines, replay
 from fairway.placement.choose import choose
 from fairway.placement.filters import Context
 from fairway.placement.record import recorded

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairway.app.failure import ERROR, USAGE, Failure, end, say
+from fairway.client.failure import ERROR, USAGE, Failure, end, say
 from fairway.domain.digits import is_whole
 from fairway.lab.bench import fleet_states
 from fairway.lab.bench.options import (  # fmt: skip
@@ -136,7 +136,7 @@ def every(
     """All benchmarks one after the other, and one table of goals. Nothing else should run on the machine meanwhile."""
     import asyncio
 
-    from fairway.app.show import console
+    from fairway.client.terminal import console
     from fairway.lab.bench.table import BENCHES, run, table
 
     names = only.split(",") if only else [one.name for one in BENCHES]

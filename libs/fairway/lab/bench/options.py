@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.app.failure import ERROR, USAGE, Failure, end
+from fairway.client.failure import ERROR, USAGE, Failure, end
 from fairway.domain.digits import is_whole
 
 Dir = Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")]

@@ -60,7 +60,7 @@ async def run(entry: Entry, quick: bool, folder: Path) -> Result:
     # It ends with this process, however that ends.
     guard = [sys.executable, "-I", "-S", str(Path(die_with_parent.__file__)), str(os.getpid())]
     options = (entry.of or entry.name, *options, "-o", "json")
-    line = [*guard, sys.executable, "-m", "fairway.app.cli", "bench", *options]
+    line = [*guard, sys.executable, "-m", "fairway.cli.main", "bench", *options]
     child = await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.PIPE)
     said, _ = await child.communicate()
     if child.returncode:

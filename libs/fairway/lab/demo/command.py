@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairway.app.failure import Failure, end, say
+from fairway.client.failure import Failure, end, say
 
 SCENARIO = Path(__file__).parent / "script" / "scenario.yaml"
 INTERRUPTED = 130

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.failure import say
-from fairway.app.show import console
+from fairway.client.failure import say
+from fairway.client.terminal import console
 from fairway.lab.demo.checks import Stage
 from fairway.lab.demo.recorded_events import Record
 from fairway.lab.demo.scenario import Script, load

@@ -7,9 +7,9 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from fairway.app.dry_run import policies_for
-from fairway.app.failure import ERROR, Failure
-from fairway.app.manifests import JOB, POLICY, SETTING, Document, read_all
+from fairway.cli.dry_run import policies_for
+from fairway.cli.manifests import JOB, POLICY, SETTING, Document, read_all
+from fairway.client.failure import ERROR, Failure
 
 
 class Mark(Struct, frozen=True, forbid_unknown_fields=True):

@@ -15,9 +15,9 @@ import msgspec
 from fairway.adapters.kubernetes import KubernetesCluster
 from fairway.adapters.nats_bus import NatsBus
 from fairway.adapters.system import SystemClock, SystemIds
-from fairway.app.client import Api, Refusal
-from fairway.app.credential import Credential
-from fairway.app.failure import DENIED, ERROR, Failure
+from fairway.client.api import Api, Refusal
+from fairway.client.credential import Credential
+from fairway.client.failure import DENIED, ERROR, Failure
 from fairway.domain.submission import raw
 from fairway.lab.demo.scenario import Piece
 from fairway.lab.fleet.fleet import Fleet
@@ -112,7 +112,7 @@ class Doors:
         token = self._fleet.dir / f"{namespace}.token"
         await asyncio.to_thread(private.write, token, self._fleet.token_of(namespace))
         guard = [sys.executable, "-I", "-S", str(Path(die_with_parent.__file__)), str(os.getpid())]
-        line = [*guard, sys.executable, "-m", "fairway.app.cli", *words, "--url", self._fleet.http]
+        line = [*guard, sys.executable, "-m", "fairway.cli.main", *words, "--url", self._fleet.http]
         line += ["--token-file", str(token)]
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*line, stdout=pipe, stderr=asyncio.subprocess.STDOUT)

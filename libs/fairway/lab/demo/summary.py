@@ -5,8 +5,8 @@ import asyncio
 import msgspec
 from rich.text import Text
 
-from fairway.app.failure import Failure
-from fairway.app.show import render_story, render_table, render_why
+from fairway.client.failure import Failure
+from fairway.client.terminal import render_story, render_table, render_why
 from fairway.domain.job import Job
 from fairway.lab.demo.checks import Found, Stage, in_words
 from fairway.lab.demo.scenario import Scenario

@@ -11,11 +11,11 @@ import msgspec
 import yaml
 
 from fairway.adapters.system import SystemIds
-from fairway.app.enrolment import Enrolment
-from fairway.app.pipeline import LOOPS
-from fairway.app.settings import Settings
-from fairway.app.wiring import Parts, composition
 from fairway.gateway import narrator
+from fairway.process.members.enrolment import Enrolment
+from fairway.process.pipeline import LOOPS
+from fairway.process.settings import Settings
+from fairway.process.wiring import Parts, composition
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.service import Ear
 from fairway.runtime.telemetry import Meter

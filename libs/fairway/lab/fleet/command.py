@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairway.app.failure import ERROR, USAGE, Failure, end
+from fairway.client.failure import ERROR, USAGE, Failure, end
 
 _commands = typer.Typer()
 

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.app.pipeline import EVERYTHING
 from fairway.lab.fleet import identities
 from fairway.lab.kubereal.members import Fleet as RealFleet
 from fairway.lab.kubereal.members import Member
@@ -19,6 +18,7 @@ from fairway.lab.kubesim.http.identities import Identity
 from fairway.lab.kubesim.nodes import NodeGroup
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_cluster, nats_server, valkey_server
 from fairway.lab.processes.service import Child
+from fairway.process.pipeline import EVERYTHING
 from fairway.runtime import private
 
 HUB = "hub"
@@ -71,7 +71,7 @@ class Plan(Struct, frozen=True):
 class Fleet:
     """A running embedded fleet. `dir` holds everything that it writes; `program` is the module of its processes."""
 
-    program = "fairway.app.cli"
+    program = "fairway.cli.main"
 
     def __init__(self, dir: Path, plan: Plan) -> None:
         self.dir, self.plan = dir.resolve(), plan

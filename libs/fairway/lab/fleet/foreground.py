@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from fairway.app.failure import ERROR, Failure, say
+from fairway.client.failure import ERROR, Failure, say
 from fairway.lab.fleet.fleet import Fleet, Plan, gpu_clusters
 from fairway.lab.fleet.identities import TENANTS
 from fairway.lab.kubereal.build import BuildError, tools

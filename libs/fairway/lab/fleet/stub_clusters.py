@@ -8,10 +8,10 @@ import sys
 import msgspec
 import uvloop
 
-from fairway.app import process
-from fairway.app.log import configure
-from fairway.app.settings import from_environment
 from fairway.domain.decision import Call, Outcome
+from fairway.process import main as process
+from fairway.process.log import configure
+from fairway.process.settings import from_environment
 from fairway.runtime.cluster_port import Applied
 
 

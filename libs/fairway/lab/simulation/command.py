@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fairway.app.failure import USAGE, Failure, end, say
+from fairway.client.failure import USAGE, Failure, end, say
 from fairway.lab.simulation.outcome import Outcome, Plan
 from fairway.lab.simulation.people.faults import PROFILES
 

@@ -9,7 +9,6 @@ import msgspec
 from fairway.adapters.memory_bus import MemoryBus
 from fairway.agent.observe import node_of
 from fairway.agent.service import Settings, run_agent
-from fairway.app.composition import Composition
 from fairway.domain.resources import Resources, add
 from fairway.lab.simulation.invariants.store_rows import BookedStore, Books
 from fairway.lab.simulation.members.controllers import Fate, Heard
@@ -21,6 +20,7 @@ from fairway.lab.simulation.ports.member import MemberPort
 from fairway.lab.simulation.ports.store import Reach, StorePort
 from fairway.lab.simulation.process import Process, ProcessClock, ProcessIds
 from fairway.lab.simulation.virtual_time import T0
+from fairway.process.composition import Composition
 from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.members import Facts, Members

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from fairway.app.failure import ERROR, Failure, end
-from fairway.app.replay_command import Output, check_output, commands
+from fairway.client.failure import ERROR, Failure, end
+from fairway.operate.replay.command import Output, check_output, commands
 
 
 class Name(StrEnum):

@@ -11,8 +11,8 @@ import uvloop
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from fairway.app.failure import USAGE, Failure
-from fairway.app.show import console
+from fairway.client.failure import USAGE, Failure
+from fairway.client.terminal import console
 from fairway.domain.resources import fits, parse_quantity
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.traces.replay import Plan, Progress, replay, speedup_for

@@ -2,7 +2,7 @@
 
 Owns: the schemas of policies, quota tree, queues, tenant profiles and bindings, with the rules by which an API server
 refuses at the door what the readers beside this package would refuse, each rule naming the field and the remedy. Says:
-plain values; `python -m fairway.app.crds` writes them to deploy/crds. Never: decides alone. What a schema cannot see
+plain values; `python -m fairway.cli.crds` writes them to deploy/crds. Never: decides alone. What a schema cannot see
 (annotations, labels, another object) the readers refuse, and the gateway says so on the object.
 """
 

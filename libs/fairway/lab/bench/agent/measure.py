@@ -55,7 +55,7 @@ class Scene:
             "FAIRWAY_CLUSTERS_DIR": str(dir / "clusters"), "FAIRWAY_HUB_KUBECONFIG": "",
         }  # fmt: skip
         self.agent = Child(
-            "agent", "fairway.app.cli", ["run", "agent", "--announce"], dir / "agent.log", environment
+            "agent", "fairway.cli.main", ["run", "agent", "--announce"], dir / "agent.log", environment
         )  # fmt: skip
 
     @property

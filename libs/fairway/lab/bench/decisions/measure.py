@@ -10,7 +10,6 @@ from random import Random
 import msgspec
 from msgspec import Struct
 
-from fairway.app.process import calm_collector
 from fairway.domain import decision, found
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job
@@ -19,6 +18,7 @@ from fairway.lab.bench.decisions.load import Ground, barely, dequeued, gang, pla
 from fairway.lab.bench.measuring.facts import machine, peak_mib
 from fairway.lab.bench.measuring.outcome import Goal, Outcome
 from fairway.lab.bench.pipeline.fleet import Tell
+from fairway.process.main import calm_collector
 from fairway.runtime.ports import Found, Row
 from fairway.wire import jobs as wire
 

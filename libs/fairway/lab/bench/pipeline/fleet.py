@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.nats_bus import NatsBus
-from fairway.app.pipeline import STAGES
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import cpu, peak_mib, per_job
 from fairway.lab.bench.measuring.journeys import Journeys
@@ -18,6 +17,7 @@ from fairway.lab.bench.pipeline.agents import Agents, Ground, News, nothing
 from fairway.lab.fleet.fleet import Fleet
 from fairway.lab.fleet.fleet import Plan as FleetPlan
 from fairway.lab.fleet.fleet import running as fleet_running
+from fairway.process.pipeline import STAGES
 from fairway.runtime.ports import Delivery
 from fairway.wire import subjects
 

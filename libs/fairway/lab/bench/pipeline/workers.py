@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.app.pipeline import STAGES
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import machine, metrics
 from fairway.lab.bench.measuring.journeys import Journeys
@@ -17,6 +16,7 @@ from fairway.lab.bench.measuring.outcome import Outcome
 from fairway.lab.bench.pipeline import load
 from fairway.lab.bench.pipeline.fleet import STUBBED, Scene, Spent, Tell, dispatching, scene
 from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.process.pipeline import STAGES
 from fairway.wire import subjects
 
 _INSTANCES = (1, 2, 4)

@@ -1,0 +1,102 @@
+"""`fairway get`, `why`, `story` and `cancel`: questions to a running fleet, and one wish."""
+
+from typing import Annotated, Any
+
+import typer
+
+from fairway.client.failure import Failure, end
+from fairway.client.options import TokenFile, Url
+
+Job = Annotated[str, typer.Argument(help="its id, namespace/name, its name, or the beginning of one of them")]
+What = Annotated[str, typer.Argument(help="jobs, queues, quota or clusters")]
+Name = Annotated[str, typer.Argument(help="only this one", show_default=False)]
+Namespace = Annotated[str, typer.Option("-n", "--namespace", help="only jobs of this namespace")]
+Output = Annotated[str, typer.Option("-o", "--output", help="wide, json, yaml or name; a table by default")]
+Json = Annotated[str, typer.Option("-o", "--output", help="json; sentences by default")]
+
+_commands = typer.Typer()
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(_commands)
+
+
+@_commands.command()
+def get(
+    what: What,
+    name: Name = "",
+    namespace: Namespace = "",
+    output: Output = "",
+    watch: Annotated[bool, typer.Option("-w", "--watch", help="then show every change, until Ctrl-C")] = False,
+    url: Url = "",
+    token_file: TokenFile = "",
+) -> None:
+    """List jobs, queues, quota or clusters, or show one of them."""
+    from fairway.cli import listing
+    from fairway.client.api import connect
+
+    try:
+        listing.show(listing.Asked(what, name, namespace, output), connect(url, token_file), watch)
+    except Failure as failure:
+        end(failure)
+    except KeyboardInterrupt:
+        raise typer.Exit(130 if not watch else 0) from None
+
+
+@_commands.command()
+def why(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
+    """Where a job stands, why, and what would move it."""
+    _about(job, "why", (namespace, output, url, token_file))
+
+
+@_commands.command()
+def story(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
+    """Everything that happened to a job, attempt by attempt, with the decision behind each step."""
+    _about(job, "story", (namespace, output, url, token_file))
+
+
+@_commands.command()
+def cancel(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
+    """Cancel a job: nothing of it stays in any cluster. One that has ended stays as it is."""
+    from fairway.client.api import connect
+
+    _known(output)
+    try:
+        api = connect(url, token_file)
+        answer = api.delete(f"/v1/jobs/{api.find(job, namespace)}")
+    except Failure as failure:
+        end(failure)
+    _print(answer) if output else typer.echo(f"{answer['job']}: {answer['text']}")
+
+
+def _about(job: str, question: str, options: tuple[str, str, str, str]) -> None:
+    import msgspec
+
+    from fairway.client.api import connect
+    from fairway.client.terminal import console, render_story, render_why
+    from fairway.runtime.story import Story, Why
+
+    namespace, output, url, token_file = options
+    _known(output)
+    try:
+        api = connect(url, token_file)
+        answer = api.get(f"/v1/jobs/{api.find(job, namespace)}/{question}")
+    except Failure as failure:
+        end(failure)
+    if output:
+        _print(answer)
+    elif question == "why":
+        console().print(render_why(msgspec.convert(answer, Why)), end="")
+    else:
+        console().print(render_story(msgspec.convert(answer, Story)), end="")
+
+
+def _known(output: str) -> None:
+    if output not in ("", "json"):
+        end(Failure(2, f"-o {output} is not known", "use json, or leave it out"))
+
+
+def _print(value: Any) -> None:
+    import json
+
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))

@@ -1,0 +1,97 @@
+"""`fairway queue` and `fairway clusters`: who waits where and why, and where there is room."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from fairway.cli.jobs import Output
+from fairway.client.failure import NOT_FOUND, USAGE, Failure, end
+from fairway.client.options import TokenFile, Url
+from fairway.gateway.answers import JobRow, QueueRow
+
+_commands = typer.Typer()
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(_commands)
+
+
+@_commands.command()
+def queue(
+    name: Annotated[str, typer.Argument(help="only this one", show_default=False)] = "",
+    output: Annotated[str, typer.Option("-o", "--output", help="json; a table by default")] = "",
+    url: Url = "",
+    token_file: TokenFile = "",
+) -> None:
+    """Every queue, and in it who waits, in which order, how long and why."""
+    import msgspec
+
+    from fairway.adapters.system import SystemClock
+    from fairway.client.api import connect
+    from fairway.client.terminal import console
+
+    if output not in ("", "json"):
+        end(Failure(USAGE, f"-o {output} is not known", "use json, or leave it out"))
+    try:
+        api = connect(url, token_file)
+        queues = [one for one in _queues(api) if name in ("", one.name)]
+        if name and not queues:
+            raise Failure(NOT_FOUND, f"there is no queue {name}", "`fairway queue` lists them")
+        waiting = msgspec.convert(list(api.jobs(state="queued")), list[JobRow])
+    except Failure as failure:
+        end(failure)
+    if output:
+        found: list[Any] = [
+            {**msgspec.to_builtins(one), "jobs": msgspec.to_builtins(ordered(one, waiting))} for one in queues
+        ]
+        typer.echo(msgspec.json.format(msgspec.json.encode({"items": found})).decode())
+    else:
+        console().print(render(queues, waiting, SystemClock().now()), end="")
+
+
+@_commands.command()
+def clusters(output: Output = "", url: Url = "", token_file: TokenFile = "") -> None:
+    """Every member cluster: its nodes, what is free, how old that news is."""
+    from fairway.cli import listing
+    from fairway.client.api import connect
+
+    try:
+        listing.show(listing.Asked("clusters", output=output), connect(url, token_file), False)
+    except Failure as failure:
+        end(failure)
+
+
+def _queues(api: Any) -> list[QueueRow]:
+    import msgspec
+
+    return msgspec.convert(api.get("/v1/queues")["items"], list[QueueRow])
+
+
+def ordered(queue: QueueRow, jobs: Sequence[JobRow]) -> list[JobRow]:
+    """Those of a queue as they stand in it: by priority, unless time alone decides there, then as they came."""
+    mine = (one for one in jobs if one.queue == queue.name)
+    return sorted(mine, key=lambda one: (0 if queue.by_time else -one.priority, one.enqueued_at, one.id))
+
+
+def render(queues: Sequence[QueueRow], waiting: Sequence[JobRow], now: int) -> Text:
+    """The queues as a table, then those who wait in each."""
+    from fairway.cli.tables import render_queues
+    from fairway.client.terminal import render_table
+    from fairway.runtime.prose import span
+
+    text = render_queues(queues, now)
+    columns = ["", "JOB", "KIND", "PODS", "PRIORITY", "WAITS", "REASON", "MESSAGE"]
+    for one in queues:
+        lines = [
+            [
+                f"{place}.", f"{job.namespace}/{job.name or job.id}", job.kind or "-", job.pods, job.priority,
+                span(now - job.enqueued_at), job.reason or "Queued", job.text or "-",
+            ]
+            for place, job in enumerate(ordered(one, waiting), 1)
+        ]  # fmt: skip
+        if lines:
+            text.append(f"\n{one.name}\n", "bold")
+            text.append(render_table(columns, lines, "REASON"))
+    return text

@@ -1,0 +1,90 @@
+"""Lists of jobs, queues, quota and clusters as tables; `wide` adds columns."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.text import Text
+
+from fairway.client.terminal import render_table
+from fairway.domain.resources import describe, show
+from fairway.gateway.answers import ClusterRow, JobRow, QueueRow, QuotaRow
+from fairway.runtime.prose import span
+
+
+def render_jobs(rows: Sequence[JobRow], now: int, wide: bool = False) -> Text:
+    columns = ["NAMESPACE", "NAME", "KIND", "STATE", "CLUSTER", "QUEUE", "ATTEMPT", "AGE", "REASON"]
+    lines: list[list[object]] = [
+        [
+            row.namespace, row.name or row.id, row.kind or "-", row.state, row.cluster or "-", row.queue or "-",
+            f"{row.attempt}/{row.attempts}" if row.attempts else "-", span(now - row.submitted_at), row.reason or "-",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    if wide:
+        columns += ["JOB", "PRIORITY", "PODS", "SINCE", "MESSAGE"]
+        lines = [
+            [*line, row.id, row.priority, row.pods, span(now - row.since), row.text or "-"]
+            for line, row in zip(lines, rows, strict=True)
+        ]
+    return render_table(columns, lines)
+
+
+def render_queues(rows: Sequence[QueueRow], now: int) -> Text:
+    columns = ["QUEUE", "POLICY", "WAITING", "STARTING", "RUNNING", "OLDEST", "WAITS"]
+    return render_table(
+        columns,
+        [
+            [
+                row.name, row.policy or "-", row.waiting, row.starting, row.running, row.first or "-",
+                span(now - row.oldest) if row.oldest else "-",
+            ]
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def render_quota(rows: Sequence[QuotaRow]) -> Text:
+    """One line for each resource of each node of the tree."""
+    lines: list[Sequence[object]] = []
+    for row in rows:
+        for name in sorted({*row.max, *row.min, *row.used}):
+            limit = show(name, row.max[name]) if name in row.max else "no limit"
+            lines.append((row.path, name, *(show(name, of.get(name, 0)) for of in (row.min, row.used)), limit))
+    return render_table(["QUOTA", "RESOURCE", "MIN", "USED", "MAX"], lines)
+
+
+def render_clusters(rows: Sequence[ClusterRow], wide: bool = False) -> Text:
+    columns = ["CLUSTER", "MODE", "KUBERNETES", "NODES", "REPORT", "FREE", "HELD BY FAIRWAY"]
+    lines = [
+        [
+            row.name, row.mode or "-", row.kubernetes or "-", f"{row.schedulable}/{row.nodes}", _age(row),
+            _main(row.free), _main(row.held),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    if wide:
+        columns += ["ALLOCATABLE", "USED BY OTHERS", "LABELS"]
+        lines = [
+            [*line, describe(row.allocatable), describe(row.used), _labels(row.labels)]
+            for line, row in zip(lines, rows, strict=True)
+        ]
+    return render_table(columns, lines)
+
+
+def _age(row: ClusterRow) -> str:
+    why = "" if row.age < 0 else "stale: no new work" if row.stale else "cordoned: no new work" if row.cordoned else ""
+    frozen = "evictions frozen" if row.frozen else ""
+    held = row.unconfirmed
+    more = f"{held.code.value}: {held.text}, which is not counted; {held.remedy}" if held else ""
+    said = "; ".join(filter(None, (why, frozen, more)))
+    age = f"{span(row.age)} ago" if row.age >= 0 else "none yet"
+    return f"{age} ({said})" if said else age
+
+
+def _main(amounts: Mapping[str, int]) -> str:
+    """Devices, cpu and memory: what people ask first."""
+    names = {name for name in amounts if "/" in name} | {"cpu", "memory"}
+    return describe({name: amounts[name] for name in names if name in amounts})
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    return ",".join(f"{key}={value}" for key, value in sorted(labels.items())) or "-"

@@ -1,0 +1,1 @@
+"""Commands of operators: dead letters, the audit of the record, rebuilding the store, replaying decisions."""

@@ -1,0 +1,42 @@
+"""`fairway audit verify`: does the record say what the store says, and was everything well by it?"""
+
+from typing import Annotated
+
+import typer
+
+from fairway.client.failure import ERROR, USAGE, Failure, end
+
+Json = Annotated[str, typer.Option("-o", "--output", help="json; sentences by default")]
+
+_commands = typer.Typer(no_args_is_help=True, help="Questions to the record itself.")
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(_commands, name="audit")
+
+
+@_commands.command()
+def verify(output: Json = "") -> None:
+    """Replay the record twice from zero, compare it with the store key by key, and check it against the rules.
+
+    The fleet may work meanwhile: what differs is looked at again before it is called drift. Ends with 1 if there is
+    any, or a rule is broken.
+    """
+    import asyncio
+
+    from fairway.operate.audit import show as audit_show
+    from fairway.operate.audit import verify as audit_work
+    from fairway.process.log import configure
+
+    if output not in ("", "json"):
+        end(Failure(USAGE, f"-o {output} is not known", "use json, or leave it out"))
+    configure()
+    try:
+        audit = asyncio.run(audit_work.verified())
+    except Failure as failure:
+        end(failure)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    audit_show.show(audit, output)
+    if not audit.ok:
+        raise typer.Exit(ERROR)

@@ -1,0 +1,98 @@
+"""Dead letters on a terminal, or as JSON. What is in them came from anybody: it moves no cursor."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import typer
+from rich.text import Text
+
+from fairway.adapters.nats_letters import Kept
+from fairway.client.terminal import clean, console, json_text, render_table
+from fairway.domain.decoding import decoder
+from fairway.operate.dead_letters.retry import NOT_THERE, Done, Line
+from fairway.runtime.prose import moment, sentence
+
+_decode = decoder(Any)
+
+
+def show_all(lines: Sequence[Line], output: str) -> None:
+    if output:
+        _print({"items": lines})
+        return
+    columns = ["NUMBER", "SERVICE", "WHEN", "REASON", "SUBJECT", "JOB", "BYTES", "DIGEST", "MESSAGE"]
+    rows = [_row(one) for one in lines]
+    console().print(render_table(columns, rows), end="")
+
+
+def _row(one: Line) -> tuple[object, ...]:
+    about = (one.number, one.service, moment(one.at), one.why.code.value, one.subject, one.job or "-")
+    return (*about, one.size, one.sha256[:12], one.why.text)
+
+
+def show_one(kept: Kept, output: str) -> None:
+    line, data = Line.of(kept), kept.letter.data
+    if output:
+        _print({**msgspec.to_builtins(line), **_message(data)})
+        return
+    where = f"{line.subject}, message {line.sequence} of {line.stream}" if line.stream else line.subject
+    text = Text(f"Letter {line.number} of {clean(line.service)}, {moment(line.at)}\n", "bold")
+    text.append(f"  {line.why.code.value}", "red")
+    text.append(f"  {clean(sentence(line.why.text))}\n")
+    facts = {
+        "do": line.why.remedy, "said on": where, "id": line.id, "job": line.job, "who": str(line.who or ""),
+        "holds": _held(line, data),
+    }  # fmt: skip
+    for name, value in facts.items():
+        if value:
+            text.append(f"  {name:<8}", "dim")
+            text.append(f"{clean(value)}\n")
+    text.append(_readable(data))
+    console().print(text, end="")
+
+
+def show_outcomes(outcomes: Sequence[Done], output: str) -> None:
+    if output:
+        _print({"items": outcomes})
+        return
+    for one in outcomes:
+        why = f": {one.why.code.value}: {one.why.text}; {one.why.remedy}" if one.why else ""
+        there = "there is no such letter" if one.done == NOT_THERE else one.done
+        typer.echo(clean(f"letter {one.number}: {there}{why}"))
+    if not outcomes:
+        typer.echo("there is no such letter")
+
+
+def _message(data: bytes) -> dict[str, Any]:
+    """As JSON if it is any, else its bytes as base64, as they stand in the letter."""
+    try:
+        return {"message": _decode(data)}
+    except msgspec.DecodeError:
+        return {"data": b64encode(data).decode()}
+
+
+def _held(line: Line, data: bytes) -> str:
+    cut = f", of which the first {len(data)} are kept" if line.size > len(data) else ""
+    return f"{line.size} bytes{cut}, sha256 {line.sha256}" if line.size else ""
+
+
+def _readable(data: bytes) -> str:
+    """The message, every line indented and printable."""
+    if not data:
+        return ""
+    try:
+        lines = msgspec.json.format(data, indent=2).decode().splitlines()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        lines = [f"{len(data)} bytes that are no JSON: {data[:1_000]!r}"]
+    return "\n" + "".join(f"  {_line(one)}\n" for one in lines)
+
+
+def _line(text: str) -> str:
+    """Printable like all else, and indented as it was."""
+    plain = text.lstrip(" ")
+    return " " * (len(text) - len(plain)) + clean(plain)
+
+
+def _print(value: Any) -> None:
+    typer.echo(json_text(value))

@@ -1,0 +1,54 @@
+"""`fairway replay decisions`: what the scheduler decided, decided again from the record."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from fairway.client.failure import USAGE, Failure, end
+
+Output = Annotated[str, typer.Option("-o", "--output", help="json; lines for a person by default")]
+# fairway-lab adds the traces that it knows.
+commands = typer.Typer(no_args_is_help=True, help="Replay a trace of real jobs, or the decisions of the record.")
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(commands, name="replay")
+
+
+@commands.command()
+def decisions(
+    since: Annotated[str, typer.Option("--from", help="made from then on: 2025-11-03T10:00, UTC unless it says")] = "",
+    until: Annotated[str, typer.Option("--to", help="made up to then")] = "",
+    job: Annotated[str, typer.Option(help="only this job's: its id, or the beginning of it")] = "",
+    output: Output = "",
+) -> None:
+    """Decide again what the scheduler decided, on what it saw, and compare with the record field by field.
+
+    Reads NATS: FAIRWAY_NATS_URL, or the fleet of ./.fairway. Exits 1 when a decision would be another one now,
+    or when none of them can be decided again.
+    """
+    check_output(output)
+    from fairway.operate.replay.decisions import Asked, carry_out
+
+    try:
+        same = carry_out(Asked(_moment("--from", since), _moment("--to", until), job), output)
+    except Failure as failure:
+        end(failure)
+    raise typer.Exit(0 if same else 1)
+
+
+def _moment(name: str, given: str) -> int:
+    """In milliseconds since 1970; 0 when it is not given."""
+    if not given:
+        return 0
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        end(Failure(USAGE, f"{name} {given} is no time", "write it as 2025-11-03T10:00 or 2025-11-03T10:00:00.5+01:00"))
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def check_output(output: str) -> None:
+    if output not in ("", "json"):
+        end(Failure(USAGE, f"-o {output} is not known", "use json"))

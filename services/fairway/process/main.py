@@ -1,0 +1,211 @@
+"""A process: some services, alive until it is told to end. FastStream keeps its life, health and control plane.
+
+The HTTP side answers from the first moment: while the bus or the store is away, /readyz says so. Metrics have a port of
+their own.
+"""
+
+import asyncio
+import contextlib
+import gc
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+import structlog
+import uvicorn
+from faststream.asgi import AsgiFastStream
+from faststream.nats import NatsBroker, NatsMessage
+from prometheus_client import CollectorRegistry
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.nats_bus import addresses
+from fairway.domain.decoding import decoder
+from fairway.gateway.callers.hosts import Hosts
+from fairway.process.composition import Act
+from fairway.process.http_callers import callers_known, own_hosts
+from fairway.process.http_server import config
+from fairway.process.metrics_port import HEALTH, App, MetricsPage, Receive, Scope, Send
+from fairway.process.readiness import readiness
+from fairway.process.settings import Settings
+from fairway.process.wiring import Parts, build, place_of
+from fairway.runtime.vital import ended, vital
+from fairway.wire import asks
+
+log = structlog.get_logger()
+# What the other parts get to end in order when one has failed, in seconds.
+_LAST_S = 10.0
+# What all get when the process is told to end: less than `docker stop` waits before it kills.
+_END_S = 5.0
+_asked = decoder(asks.QueueAsk)
+Ready = Callable[[dict[str, Any]], None]
+
+
+class Process(AsgiFastStream):
+    """`door` takes every path that is not the process's own; `waiting` says what readiness still lacks; `url` is where
+    others reach it, empty when that is not known."""
+
+    def __init__(self, names: Sequence[str], settings: Settings, act: Act | None = None) -> None:
+        self.names, self.settings, self.act = tuple(names), settings, act
+        self.parts: Parts | None = None
+        self.door: App | None = None
+        self.url, self._hosts = settings.public_url, Hosts(own_hosts(settings))
+        broker = NatsBroker(addresses(settings.nats_url), max_reconnect_attempts=-1, reconnect_time_wait=1, logger=None)
+        _control_plane(broker, self)
+        super().__init__(broker, asgi_routes=[("/healthz", _alive), ("/readyz", self._readiness)], logger=None)
+
+    def waiting(self) -> list[str]:
+        if self.parts is None:
+            return ["the bus does not answer yet"]
+        lacking = [f"{name}: {loop.waiting}" for name, loop in self.parts.loops.items() if loop.waiting]
+        if not self.parts.bus.connected:
+            lacking.append("the bus is away")
+        if not self.parts.catalog.known.is_set():
+            lacking.append("the fleet's settings have not been read")
+        lacking += self.parts.hub.lacking() if self.parts.hub is not None else []
+        # Whoever comes to the door is not turned away for what one member answers.
+        return lacking if "gateway" in self.names else lacking + self.members()
+
+    def members(self) -> list[str]:
+        """Which members answer and cannot be listed, with the kind."""
+        known = self.parts.clusters.values() if self.parts is not None else ()
+        return [one for cluster in known if isinstance(cluster, KubernetesCluster) for one in cluster.lacking()]
+
+    async def _readiness(self, scope: Scope, receive: Receive, send: Send) -> None:
+        about = {"services": self.names, "members": self.members()}
+        await readiness(Request(scope), self._hosts, self.waiting(), **about)(scope, receive, send)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in HEALTH and self.door is not None:
+            with contextlib.suppress(ClientDisconnect):  # who leaves in the middle is no fault of the process
+                await self.door(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+    async def counted(self) -> CollectorRegistry | None:
+        """What there is to count; None before the bus was reached."""
+        if self.parts is None:
+            return None
+        if "gateway" in self.names:  # of the fleet's, so one process tells
+            await self.parts.count_letters()
+        return self.parts.meter.registry
+
+
+async def _alive(scope: Scope, receive: Receive, send: Send) -> None:
+    await Response("alive\n")(scope, receive, send)
+
+
+def _control_plane(broker: NatsBroker, process: Process) -> None:
+    """Questions that are answered from memory, and only by whoever has the answer."""
+    if "queue" not in process.names:
+        return
+
+    @broker.subscriber(asks.QUEUE)
+    async def where(message: NatsMessage) -> bytes:
+        try:
+            job = _asked(message.body).job
+        except msgspec.DecodeError:
+            job = ""  # asks of nothing that waits
+        return msgspec.json.encode(place_of(process.parts, job))
+
+
+class _Server(uvicorn.Server):
+    """Tells when it listens, and leaves the signals to the process."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    @property
+    def address(self) -> str:
+        host, port = self.config.host, int(self.servers[0].sockets[0].getsockname()[1])
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def run(names: Sequence[str], settings: Settings, ready: Ready | None = None, act: Act | None = None) -> None:
+    """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address. `act`
+    stands in the place of all calls to members. ValueError when the gateway could not tell who comes."""
+    if "gateway" in names:
+        callers_known(settings)
+    process = Process(names, settings, act)
+    server = _Server(config(process, (settings.http_host, settings.http_port), settings.limits))
+    end = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, end.set)
+    watched = _metrics(process, settings)
+    async with asyncio.TaskGroup() as group:
+        serving, watching = group.create_task(server.serve()), group.create_task(watched.serve())
+        working = group.create_task(_work(process, (server, watched), ready))
+        ending = group.create_task(end.wait())
+        await asyncio.wait((serving, watching, working, ending), return_when=asyncio.FIRST_COMPLETED)
+        ending.cancel()
+        if not await ended(working, _END_S):
+            log.warning("not every part has ended in order: the process ends", services=names)
+            os._exit(0)
+        server.should_exit = watched.should_exit = True
+
+
+def _metrics(process: Process, settings: Settings) -> _Server:
+    page = MetricsPage(settings.metrics_host, process.counted, process)
+    host, port = settings.metrics_host, settings.metrics_port
+    return _Server(uvicorn.Config(page, host=host, port=port, log_level="error", lifespan="off"))
+
+
+async def _work(process: Process, servers: tuple[_Server, _Server], ready: Ready | None) -> None:
+    for one in servers:
+        await one.listening.wait()
+    server, watched = servers
+    host = process.settings.http_host
+    if not process.url and host not in ("0.0.0.0", "::"):
+        process.url = server.address
+    asyncio.get_running_loop().set_exception_handler(_failed)
+    parts = process.parts = await build(process.names, process.settings, process.act)
+    calm_collector()
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(vital("catalog", parts.catalog.run(parts.bus, parts.clock)))
+            await parts.catalog.known.wait()
+            for name, loop in parts.loops.items():
+                group.create_task(vital(name, loop.run()))
+            for task in parts.doors(process):
+                group.create_task(vital(getattr(task, "__qualname__", "door"), task))
+            if ready is not None:
+                await _all_ready(process)
+                addresses = {"http": server.address, "metrics": watched.address}
+                ready({"ready": True, **addresses, "services": process.names})
+    finally:
+        await parts.close()
+
+
+def _failed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Told of everything that nobody awaits. When a vital part fails, the process ends, whatever the other parts do;
+    whoever supervises it starts it anew."""
+    if context.get("vital"):
+        log.error("a part failed: the process ends", part=context["vital"], exc_info=context["exception"])
+        loop.call_later(_LAST_S, os._exit, 1)
+    else:
+        loop.default_exception_handler(context)
+
+
+def calm_collector() -> None:
+    """What was loaded to start stays; what a batch makes is mostly gone by itself when the batch is. With the
+    default (a look every 700 new objects) a tenth of a busy process's time is spent looking."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 200, 100)
+
+
+async def _all_ready(process: Process) -> None:
+    while process.waiting():
+        await asyncio.sleep(0.02)

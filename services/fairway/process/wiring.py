@@ -1,0 +1,211 @@
+"""The one place that chooses adapters: from names of services to loops ready to run."""
+
+import contextlib
+import os
+from collections.abc import Coroutine, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import structlog
+from msgspec import Struct, structs
+
+from fairway.adapters import kubernetes_config
+from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.kubernetes_watch import Pace
+from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats_letters import NatsLetters
+from fairway.adapters.nats_readers import Readers
+from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.remote_cluster import RemoteCluster
+from fairway.adapters.system import SystemClock, SystemIds
+from fairway.admission.understand import understand
+from fairway.agent.service import run_agent
+from fairway.gateway.http import HttpSettings, create_app
+from fairway.gateway.limiter import Limiter
+from fairway.gateway.service import run_gateway
+from fairway.process.bus_isolation import told_of_doubts
+from fairway.process.composition import Act, Composition
+from fairway.process.fleet_key import fleet_key
+from fairway.process.http_callers import callers, own_hosts
+from fairway.process.members.departures import Farewells
+from fairway.process.members.enrolment import Enrolment, agent_settings, follow_file
+from fairway.process.members.pull_mode import JOINED_BY, announce, given_by, keep_informed
+from fairway.process.members.token_renewal import Renewal
+from fairway.process.settings import Settings
+from fairway.process.streams import provisioned, views_provisioned
+from fairway.propagator.holds import PAUSE
+from fairway.queue import service as queue
+from fairway.queue.place import place
+from fairway.runtime.catalog import Catalog
+from fairway.runtime.cluster_port import Cluster
+from fairway.runtime.loop import Loop, World
+from fairway.runtime.members import Members
+from fairway.runtime.ports import Unreachable
+from fairway.runtime.recorder import Recorder
+from fairway.runtime.telemetry import Meter
+from fairway.watcher.view import LIST_MS
+from fairway.wire import asks
+from fairway.workloads.registry import KINDS
+
+log = structlog.get_logger()
+# Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
+WITH_MEMBERS = {"agent", "propagator", "watcher"}
+
+
+class Parts(Struct):
+    """What a process is made of. `loops` by service; `tasks` run beside them until the process ends. What callers
+    of HTTP read goes over `readers`, a connection of the gateway's that no service shares."""
+
+    settings: Settings
+    bus: NatsBus
+    clock: SystemClock
+    ids: SystemIds
+    catalog: Catalog
+    meter: Meter
+    enrolment: Enrolment
+    hub: KubernetesCluster | None
+    loops: dict[str, Loop]
+    stores: list[RedisStore]
+    queues: list[queue.QueueView]
+    key: bytes = b""
+    readers: NatsBus | None = None
+    act: Act | None = None
+
+    @property
+    def clusters(self) -> Members:
+        return self.enrolment.members
+
+    def world(self) -> World:
+        """Ports for one loop. A store of its own each: each has to notice by itself that its store was wiped."""
+        store = RedisStore(self.settings.redis_url)
+        self.stores.append(store)
+        return World(bus=self.bus, store=store, clock=self.clock, owner=self.ids.new())
+
+    async def count_letters(self) -> None:
+        """For a scrape; while the bus is away the last counts stand."""
+        if self.bus.connected:
+            with contextlib.suppress(Unreachable):
+                self.meter.letters(await NatsLetters(self.bus).counts())
+
+    def doors(self, process: Any) -> list[Coroutine[Any, Any, None]]:
+        """What runs beside the loops: the gateway, an agent for every member cluster, and who is one."""
+        tasks: list[Coroutine[Any, Any, None]] = []
+        if self.readers is not None:
+            limiter = Limiter(self.world(), lambda: self.catalog.limits)
+            door = structs.replace(self.world(), bus=Readers(self.bus, self.readers))
+            process.door = create_app(door, http_settings(self, limiter))
+            tasks.append(run_gateway(self.world(), self.hub, process.url, limiter, self.settings.namespaces))
+        if "agent" in process.names:
+            tasks.append(self.clusters.follow(self._agent, facts=True))
+        return tasks + self._enrolling(process.names)
+
+    def _enrolling(self, names: Sequence[str]) -> list[Coroutine[Any, Any, None]]:
+        tasks: list[Coroutine[Any, Any, None]] = []
+        if self.hub is not None:
+            tasks.append(follow_file(Path(self.settings.hub_kubeconfig), self.hub))
+        if self.act is not None or WITH_MEMBERS.isdisjoint(names):
+            return tasks
+        tasks.append(self.enrolment.follow_folder())
+        if self.hub is not None:
+            tasks.append(self.enrolment.follow_hub(self.hub))
+            if "agent" in names:
+                tasks.append(Renewal(self.enrolment, self.hub, self.clock, os.getpid()).run())
+            if "agent" in names and not self.settings.only_cluster:
+                tasks.append(Farewells(self.bus, self.clock, self.enrolment).run())
+        return tasks
+
+    async def _agent(self, cluster: Cluster) -> None:
+        """Beside a member in pull mode an agent runs already; it is told what was said of its cluster."""
+        facts = self.clusters.facts(cluster.name)
+        joined = cluster.name in self.enrolment.secrets
+        await announce(self.bus, cluster.name, facts, self.clock, JOINED_BY if joined else given_by(cluster.name))
+        if isinstance(cluster, RemoteCluster):
+            await keep_informed(cluster, facts, self.clock)
+        mode = facts.mode if joined else ""
+        await run_agent(cluster, self.bus, self.clock, self.ids, agent_settings(self.settings, facts, mode))
+
+    async def close(self) -> None:
+        await self.enrolment.close()
+        if self.hub is not None:
+            await self.hub.close()
+        for store in self.stores:
+            await store.close()
+        if self.readers is not None:
+            await self.readers.close()
+        await self.bus.close()
+
+
+async def build(names: Sequence[str], settings: Settings, act: Act | None = None) -> Parts:
+    """Connects to the bus (waiting for it as long as it takes) and makes the loops of the named services. With `act`
+    there are no members: it does what would be done there."""
+    bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
+    await provisioned(bus, settings.replicas)
+    await told_of_doubts(bus)
+    if "global-scheduler" in names and settings.views_mib:
+        await views_provisioned(bus, settings)
+    enrolment = Enrolment(settings, bus)
+    with_members = act is None and not WITH_MEMBERS.isdisjoint(names)
+    with_hub = settings.hub_kubeconfig and not {*WITH_MEMBERS, "gateway"}.isdisjoint(names)
+    if with_members or with_hub:
+        kubernetes_config.load()
+    hub = await _hub(settings) if with_hub else None
+    if with_members:
+        await enrolment.read_folder()
+    catalog = Catalog(settings.namespaces.reserved)
+    key = await fleet_key(settings, hub) if with_members and {"propagator", "watcher"} & {*names} else b""
+    parts = Parts(settings, bus, SystemClock(), SystemIds(), catalog, Meter(), enrolment, hub, {}, [], [], key, act=act)
+    if "gateway" in names:
+        parts.readers = await NatsBus.connect(settings.nats_url, "fairway-gateway-readers")
+    for service in composition(parts).services(names):
+        loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
+        parts.meter.follow(service.name, partial(getattr, loop, "ready"))
+    return parts
+
+
+def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
+    """A dry run over HTTP reads a manifest as admission does, with the settings that this process knows."""
+    of, come = parts.settings, callers(parts.settings, parts.clock, parts.hub)
+    read = partial(understand, cause="dry-run", sequence=0, settings=parts.catalog)
+    return HttpSettings(
+        parts.ids, read, parts.catalog, come, parts.hub, limiter, of.limits, own_hosts(of), parts.meter.refused,
+        of.namespaces.admin, of.http_proxies,
+    )  # fmt: skip
+
+
+async def _hub(settings: Settings) -> KubernetesCluster:
+    options = Options(kinds=tuple(sorted(KINDS)), seed=os.getpid(), pace=Pace(idle=settings.watch_silence))
+    return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), options)
+
+
+def composition(parts: Parts) -> Composition:
+    """What the services of this process are made from."""
+
+    def image(member: str) -> str:
+        return parts.clusters.facts(member).placeholder_image or parts.settings.placeholder_image or PAUSE
+
+    def recorder() -> Recorder | None:
+        return Recorder(parts.bus, "global-scheduler", parts.ids.new()) if parts.settings.views_mib else None
+
+    return Composition(
+        parts.world,
+        parts.bus,
+        parts.clock,
+        parts.catalog,
+        parts.meter,
+        parts.clusters,
+        parts.key,
+        parts.hub,
+        parts.queues,
+        recorder,
+        image,
+        parts.act,
+        settle_ms=round(parts.settings.watch_silence * 1000) + LIST_MS,
+    )
+
+
+def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:
+    """Where a job stands in the queue of this process; an empty place when it does not wait."""
+    if parts is None or not parts.queues or not parts.loops["queue"].ready:
+        return asks.QueuePlace(queue="")
+    return place(parts.queues[-1], job) or asks.QueuePlace(queue="")
