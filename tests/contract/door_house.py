@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import msgspec
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import CountingIds, ManualClock
-from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.adapters.memory_identities import Identities, Identity, Rule
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import CountingIds, ManualClock
+from fairway.adapters.memory.cluster import MemoryCluster
+from fairway.adapters.memory.identities import Identities, Identity, Rule
+from fairway.adapters.memory.store import MemoryStore
 from fairway.admission.understand import understand
 from fairway.domain.job import Job
 from fairway.gateway.callers.access import Callers
@@ -19,10 +19,10 @@ from fairway.gateway.callers.hosts import Networks
 from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.pace import HttpLimits
 from fairway.gateway.http import HttpSettings, create_app
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Clock, Outgoing
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.policy import Placement

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_watch import Pace
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.system import SystemClock
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.system_clock import SystemClock
 from fairway.domain.job import Job, fold
 from fairway.domain.names import job_id
 from fairway.gateway.service import run_gateway

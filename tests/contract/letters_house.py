@@ -14,16 +14,16 @@ from commands import command
 from nats.js.errors import NotFoundError
 from typer.testing import Result
 
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.nats_letters import NatsLetters
-from fairway.adapters.system import SystemClock
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.nats.dead_letters import NatsLetters
+from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.telemetry import Meter
-from fairway.runtime.views import JobsView
+from fairway.runtime.views.jobs import JobsView
 from fairway.wire import jobs, subjects
 
 SUBJECT = subjects.job("cancel", "t")

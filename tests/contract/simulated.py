@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_watch import Pace
-from fairway.adapters.system import SystemClock
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.system_clock import SystemClock
 from fairway.lab.kubesim import Cluster, KubeSim, NodeGroup
 from fairway.runtime.cluster_port import Change
 

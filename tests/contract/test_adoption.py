@@ -8,8 +8,8 @@ import httpx
 import pytest
 from simulated import JOB, job, simulated
 
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.domain.member_namespace import made
 from fairway.domain.tenancy import BASELINE
 from fairway.runtime.cluster_port import Cluster, ClusterRefused

@@ -10,9 +10,9 @@ import pytest
 from bus_users import at, connected, rules
 from simulated import simulated
 
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.remote_cluster import RemoteCluster
-from fairway.adapters.remote_serve import Serving
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.remote.cluster import RemoteCluster
+from fairway.adapters.remote.member_side import Serving
 from fairway.lab.processes.embedded_servers import nats_cluster, nats_server
 from fairway.process.streams import provisioned
 from fairway.runtime.ports import Outgoing, Unreachable

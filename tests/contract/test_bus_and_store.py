@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from twins import said, taken
 
-from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.valkey.store import RedisStore
 from fairway.domain.decision import Add, Put, Step
 from fairway.runtime.outbox import netstrings
 from fairway.runtime.ports import (

@@ -1,6 +1,6 @@
 """Events that are said together: heard each for itself, once, in the order of each job, in memory and on real NATS."""
 
-from fairway.adapters.system import SystemClock
+from fairway.adapters.system_clock import SystemClock
 from fairway.runtime.ports import Bus, Delivery, Outgoing, Source
 
 

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from nats.aio.msg import Msg
 
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.nats_headers import Guarded
-from fairway.adapters.nats_readers import Readers
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.nats.headers import Guarded
+from fairway.adapters.nats.readers import Readers
 from fairway.lab.processes.embedded_servers import nats_server
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
 

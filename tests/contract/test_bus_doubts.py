@@ -6,7 +6,7 @@ import pytest
 import structlog
 from bus_users import server
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.processes.embedded_servers import nats_server
 from fairway.process.bus_isolation import told_of_doubts
 

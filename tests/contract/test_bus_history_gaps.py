@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from twins import opened_bus
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Bus, Delivery, Outgoing
 
 KINDS = ("nats", "nats without internals")

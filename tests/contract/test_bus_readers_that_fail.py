@@ -6,8 +6,8 @@ import nats.errors
 import pytest
 from twins import opened_bus
 
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.nats_headers import Guarded
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.nats.headers import Guarded
 from fairway.runtime.ports import Outgoing
 
 # More than there are places for readers on one connection.

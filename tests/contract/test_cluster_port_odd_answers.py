@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 from scripted_api import Answer, ScriptedApi, json, status
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_watch import Pace
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.kubernetes.watch import Pace
 from fairway.runtime.cluster_port import Applied, ClusterRefused
 from fairway.runtime.ports import Unreachable
 

@@ -14,18 +14,18 @@ import pytest_asyncio
 from door_house import ADMIN, POLICY, WIDE, bearer, callers, job
 from structlog.testing import capture_logs
 
-from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.redis_store import RedisStore
-from fairway.adapters.system import SystemClock, SystemIds
+from fairway.adapters.memory.cluster import MemoryCluster
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.system_clock import SystemClock, SystemIds
+from fairway.adapters.valkey.store import RedisStore
 from fairway.admission.understand import understand
 from fairway.gateway.http import HttpSettings, create_app
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.gateway.service import run_gateway
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Unreachable
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 from fairway.workloads.registry import KINDS
 

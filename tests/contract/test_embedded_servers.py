@@ -15,7 +15,7 @@ import psutil
 import pytest
 from redis.asyncio import Redis
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.processes.embedded_servers import EmbeddedServer, StartError, nats_cluster, nats_server, valkey_server
 from fairway.process.streams import provisioned
 

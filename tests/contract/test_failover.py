@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import redis.asyncio as redis
 
-from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.valkey.store import RedisStore
 from fairway.domain.decision import Put, Step
 from fairway.lab.processes.embedded_servers import valkey_server
 from fairway.runtime.ports import Commit, StoreWiped, Unreachable, Wanted

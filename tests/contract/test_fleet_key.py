@@ -9,7 +9,7 @@ from simulated import PATIENCE_S, simulated
 
 from fairway.process.fleet_key import FILE, NAME, fleet_key, of_file, of_hub
 from fairway.process.settings import Settings, from_environment
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 
 def test_a_file_is_made_for_its_owner_alone_and_read_by_all_who_come_after(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_a_file_is_made_for_its_owner_alone_and_read_by_all_who_come_after(tmp_p
 
 @pytest.mark.parametrize("text", [b"", b"c2hvcnQ=", b"not base64!"])
 def test_a_file_that_holds_no_key_is_not_taken_for_one(tmp_path: Path, text: bytes) -> None:
-    private.write(tmp_path / FILE, text)
+    private_files.write(tmp_path / FILE, text)
     with pytest.raises(ValueError, match="holds no key"):
         of_file(tmp_path / FILE)
 

@@ -9,8 +9,8 @@ import msgspec
 from door_house import GPU, job
 from twins import opened_bus, said
 
-from fairway.adapters.redis_store import RedisStore
-from fairway.adapters.system import SystemClock, SystemIds
+from fairway.adapters.system_clock import SystemClock, SystemIds
+from fairway.adapters.valkey.store import RedisStore
 from fairway.admission import service as admission
 from fairway.domain.limits import Limits
 from fairway.global_scheduler import service as global_scheduler
@@ -19,10 +19,10 @@ from fairway.propagator import service as propagator
 from fairway.queue import service as queue
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Outgoing
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node

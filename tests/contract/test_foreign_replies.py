@@ -11,7 +11,7 @@ from bus_users import at, connected, without_streams
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Outgoing
 from fairway.wire import subjects
 

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from raw_client import block, raw_client
 from twins import opened_bus, said
 
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.nats_bundle import delivered
-from fairway.adapters.nats_wire import Arrived
-from fairway.adapters.system import SystemClock
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.nats.bundle import delivered
+from fairway.adapters.nats.connection import Arrived
+from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Delivery, Outgoing
-from fairway.runtime.rebuild import rebuild
+from fairway.runtime.record.rebuild import rebuild
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.telemetry import Meter
-from fairway.runtime.views import JobsView
+from fairway.runtime.views.jobs import JobsView
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code

@@ -8,7 +8,7 @@ import pytest_asyncio
 from hub_house import PP, House, opened
 
 from fairway.admission.understand import understand
-from fairway.runtime.catalog import Catalog
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 
 WORKFLOW = "Workflow.argoproj.io/v1alpha1"

@@ -12,9 +12,10 @@ from scripted_api import Answer, json
 from structlog.testing import capture_logs
 from test_cluster_port_odd_answers import KIND, api, config_map, lines, page, told
 
-from fairway.adapters import kubernetes_http, kubernetes_list
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.runtime.foreign_json import CUT
+from fairway.adapters.kubernetes import http as kubernetes_http
+from fairway.adapters.kubernetes import list_pages
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.domain.text.foreign_json import CUT
 
 Json = dict[str, Any]
 NEVER_ENDING = lines(hang=True)
@@ -59,7 +60,7 @@ async def test_an_object_that_is_nested_too_deeply_ends_no_watch(levels: int) ->
 
 
 async def test_what_is_too_deep_is_found_in_a_large_page_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kubernetes_list, "_SEARCHED", 10)
+    monkeypatch.setattr(list_pages, "_SEARCHED", 10)
     async with store([config_map(f"c{n}") for n in range(9)] + [nested("deep", 1_500)]) as (_, cluster):
         assert await told(cluster, syncs=1) == [*(f"+c{n}" for n in range(9)), "+deep", "synced"]
 

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from door_house import ADMIN, NOBODY, TENANT_A, TENANT_B, House, callers, opened
 
-from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.memory.clock import ManualClock
 from fairway.gateway.callers.caller import Ask, Caller
 from fairway.gateway.callers.pace import HttpLimits
 from fairway.runtime.cluster_port import ClusterRefused

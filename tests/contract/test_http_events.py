@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from door_house import TENANT_A, TENANT_B, House, bearer, opened
 
-from fairway.adapters.memory_identities import Identity
+from fairway.adapters.memory.identities import Identity
 from fairway.gateway.stream import Streams
 from fairway.wire import jobs as wire
 

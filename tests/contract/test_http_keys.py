@@ -9,7 +9,7 @@ import pytest_asyncio
 from door_house import House, callers, opened
 from starlette.requests import Request
 
-from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.memory.clock import ManualClock
 from fairway.gateway.callers.caller import Ask
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.keys import read_keys

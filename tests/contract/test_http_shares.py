@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from test_http_limits import Server, Wire, answered, serving
 
-from fairway.adapters.memory_identities import Identity
+from fairway.adapters.memory.identities import Identity
 from fairway.gateway.callers.access import Access
 from fairway.gateway.callers.caller import Caller
 from fairway.gateway.callers.pace import HttpLimits

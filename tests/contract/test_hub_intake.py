@@ -8,10 +8,10 @@ import pytest_asyncio
 from door_house import ADMIN, bearer, callers
 from hub_house import JOB, PP, TREE, House, admitted, opened
 
-from fairway.adapters.memory_clock import CountingIds
+from fairway.adapters.memory.clock import CountingIds
 from fairway.admission.understand import understand
 from fairway.gateway.http import HttpSettings, create_app
-from fairway.runtime.catalog import Catalog
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot

@@ -8,7 +8,7 @@ import msgspec
 import pytest_asyncio
 from hub_house import PP, TREE, House, opened
 
-from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.memory.clock import ManualClock
 from fairway.gateway.conditions import Conditions, Standing, condition_of
 from fairway.gateway.hub_objects import hub_object
 from fairway.wire import fleet

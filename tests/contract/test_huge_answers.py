@@ -8,7 +8,8 @@ import pytest
 from aiohttp import web
 from test_cluster_port_odd_answers import KIND, api, config_map, lines, page, told
 
-from fairway.adapters import kubernetes_http, remote_wire
+from fairway.adapters.kubernetes import http as kubernetes_http
+from fairway.adapters.remote import messages
 from fairway.runtime.ports import Unreachable
 
 
@@ -40,10 +41,10 @@ async def test_a_line_of_a_watch_that_does_not_end_is_given_up(monkeypatch: pyte
 def test_a_few_bytes_of_a_member_in_pull_mode_do_not_stand_for_very_many(
     size: int, taken: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_wire, "_MOST", 10_000)
+    monkeypatch.setattr(messages, "_MOST", 10_000)
     frame = msgspec.msgpack.encode(("call", 0, 0, zlib.compress(b"x" * size)))
     if taken:
-        assert remote_wire.Assembler().take(frame) == ("call", b"x" * size)
+        assert messages.Assembler().take(frame) == ("call", b"x" * size)
         return
-    with pytest.raises(remote_wire.Broken, match="more than 10000 bytes"):
-        remote_wire.Assembler().take(frame)
+    with pytest.raises(messages.Broken, match="more than 10000 bytes"):
+        messages.Assembler().take(frame)

@@ -9,19 +9,19 @@ import msgspec
 from door_house import job
 from test_flood import catalog
 
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.system import SystemClock
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.system_clock import SystemClock
 from fairway.admission import service as admission
 from fairway.domain.limits import Limits
+from fairway.explain.story import story_of
 from fairway.inbound import service as inbound
 from fairway.queue import service as queue
 from fairway.quota import service as quota
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Outgoing, Store
-from fairway.runtime.story import story_of
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor

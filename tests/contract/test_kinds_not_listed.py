@@ -8,7 +8,7 @@ from aiohttp import web
 from scripted_api import ScriptedApi, json, status
 from test_cluster_port_odd_answers import KIND, api, config_map, lines, page, told
 
-from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
 
 NO_LIST = web.Response(body=b"<html>", content_type="application/json")
 FIRST_OF_MORE = json({"metadata": {"resourceVersion": "7", "continue": "more"}, "items": [config_map("a")]})

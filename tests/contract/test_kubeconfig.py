@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fairway.adapters.kubernetes_address import GuardedResolver
-from fairway.adapters.kubernetes_config import BadKubeconfig, read
+from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, read
+from fairway.adapters.kubernetes.server_address import GuardedResolver
 
 Json = dict[str, Any]
 

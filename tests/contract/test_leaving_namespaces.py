@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 from scripted_api import ScriptedApi, json, status
 
-from fairway.adapters.kubernetes_admin import Admin
+from fairway.adapters.kubernetes.admin import Admin
 from fairway.join import adopted_namespaces
 
 RBAC = "rbac.authorization.k8s.io"

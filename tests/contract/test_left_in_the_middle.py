@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 from twins import opened_bus, said
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Bus
 
 PATIENCE_S = 30

@@ -12,15 +12,15 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from test_watcher_eyes import KEY, KIND, Box
 
-from fairway.adapters import remote_wire as rw
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.adapters.remote_cluster import RemoteCluster
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.cluster import MemoryCluster
+from fairway.adapters.remote import messages as rw
+from fairway.adapters.remote.cluster import RemoteCluster
+from fairway.domain.text.foreign_json import CUT
 from fairway.runtime.cluster_port import Change
-from fairway.runtime.foreign_json import CUT
-from fairway.runtime.members import Members
 from fairway.runtime.ports import Unreachable
+from fairway.runtime.views.members import Members
 from fairway.watcher.service import Eyes
 from fairway.watcher.suspicion import Suspicion
 from fairway.workloads.render import job_labels

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from bus_users import at, connected, settled
 
-from fairway.adapters import nats_publish
-from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.system import SystemClock, SystemIds
+from fairway.adapters.memory.cluster import MemoryCluster
+from fairway.adapters.nats import publisher
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.agent import Agent, Settings
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import subjects
@@ -114,7 +114,7 @@ async def test_of_what_it_cannot_read_back_it_waits_for_one_answer_and_not_for_e
 ) -> None:
     words = [Outgoing(f"r-{at}", subjects.cluster("report", "north"), b"%d" % at) for at in range(80)]
     await north.publish(words)
-    monkeypatch.setattr(nats_publish, "_PUBLISH_WAIT_S", 0.3)
+    monkeypatch.setattr(publisher, "_PUBLISH_WAIT_S", 0.3)
     with pytest.raises(Unreachable, match="80 messages"):
         async with asyncio.timeout(2):
             await north.publish(words, tries=1)

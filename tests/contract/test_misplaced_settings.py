@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from hub_house import opened
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.system import SystemClock
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.system_clock import SystemClock
 from fairway.process.members.departures import Farewells
 from fairway.process.members.enrolment import Enrolment
 from fairway.process.settings import Settings
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.ports import Bus, Outgoing
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.nats_wire import Arrived, BulkParser
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.nats.connection import Arrived, BulkParser
 from fairway.lab.processes.embedded_servers import nats_server
 from fairway.runtime.ports import Outgoing, Unreachable
-from fairway.runtime.sayable import Unsayable
+from fairway.runtime.record.publishable import Unsayable
 
 HEADERS = b"NATS/1.0\r\nNats-Msg-Id: abc\r\nce-type: x\r\n\r\n"
 SCRIPT = (

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from simulated import JOB, PATIENCE_S, simulated
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.system import SystemClock
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.tenancy import PRIVILEGED, Tenancy
 from fairway.propagator.calls import APPLY, Copy

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import redis.asyncio as redis
 
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.valkey.store import RedisStore
 from fairway.domain.decision import Put, Step
 from fairway.lab.processes.embedded_servers import EmbeddedServer, valkey_server
 from fairway.runtime.ports import Commit, Store, StoreWiped, Unreachable, Wanted

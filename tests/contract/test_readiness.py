@@ -12,11 +12,11 @@ from aiohttp import web
 from scripted_api import Answer
 from test_cluster_port_odd_answers import KIND, api
 
-from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.process.main import Process
 from fairway.process.members.pull_mode import _http
 from fairway.process.settings import Settings
-from fairway.runtime.members import Members
+from fairway.runtime.views.members import Members
 
 NO_LIST = web.Response(body=b"<html>", content_type="application/json")
 

@@ -7,9 +7,9 @@ import httpx
 import pytest
 from simulated import JOB, OURS, PATIENCE_S, job, simulated
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.system import SystemClock
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Call
 from fairway.lab.kubesim import Cluster
 from fairway.propagator.calls import DELETE, Copy

@@ -15,9 +15,9 @@ from nats.aio.client import Client
 from simulated import JOB, OURS, config_map, job, names, simulated, synced, until
 from test_cluster_port import *  # noqa: F403 - pytest collects them here again, with the house below
 
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.adapters.remote_cluster import RemoteCluster
-from fairway.adapters.remote_serve import Serving
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.adapters.remote.cluster import RemoteCluster
+from fairway.adapters.remote.member_side import Serving
 from fairway.runtime.ports import Unreachable
 
 Json = dict[str, Any]

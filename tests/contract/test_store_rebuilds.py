@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.valkey.store import RedisStore
 from fairway.domain.decision import Put, Step
 from fairway.runtime.ports import Commit, Store, StoreWiped, Unreachable, Wanted
 

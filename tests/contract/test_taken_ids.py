@@ -9,8 +9,8 @@ import structlog
 from raw_client import block, raw_client
 from twins import BUSES, opened_bus, said
 
-from fairway.adapters.nats_bundle import bundled
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bundle import bundled
+from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Bus, Outgoing
 
 OURS = Outgoing("coming", "fairway.job.submitted.team-a", b'{"type":"submitted","at":1,"tenant":"team-a"}')

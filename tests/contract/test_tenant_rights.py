@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from bus_users import at, connected, settled
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.wire import subjects
 
 OWN = ("fairway.in.team-a.submit", "fairway.in.team-a.cancel")

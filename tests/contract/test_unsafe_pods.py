@@ -11,16 +11,16 @@ import pytest_asyncio
 from door_house import ADMIN, bearer, callers
 from hub_house import House, opened
 
-from fairway.adapters.memory_clock import CountingIds
+from fairway.adapters.memory.clock import CountingIds
 from fairway.admission.service import service as admission
 from fairway.admission.understand import understand
 from fairway.domain.submission import raw
 from fairway.gateway.http import HttpSettings, create_app
 from fairway.inbound.service import service as inbound
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.inbound import SubmitRequest

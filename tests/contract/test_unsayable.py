@@ -10,19 +10,19 @@ import pytest
 from nats.js.api import DiscardPolicy
 from twins import BUSES, opened_bus
 
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.system import SystemClock
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Decision, Heard, Say, Step
 from fairway.domain.tell import message_id
 from fairway.lab.processes.embedded_servers import nats_server
-from fairway.runtime.insisting import Insisting
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Commit, Outgoing, Unreachable, Wanted
-from fairway.runtime.sayable import Unsayable
+from fairway.runtime.publishing import Insisting
+from fairway.runtime.record.publishable import Unsayable
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.telemetry import Meter
-from fairway.runtime.views import JobsView
+from fairway.runtime.views.jobs import JobsView
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

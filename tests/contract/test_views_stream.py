@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.processes.embedded_servers import nats_server
 from fairway.process.settings import Settings
 from fairway.process.streams import provisioned, views_provisioned

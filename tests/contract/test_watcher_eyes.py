@@ -3,11 +3,11 @@
 import asyncio
 from typing import Any
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.domain.decision import Call
-from fairway.runtime.members import Members
+from fairway.runtime.views.members import Members
 from fairway.watcher.doubts import LOOK, Look
 from fairway.watcher.missing import Listed
 from fairway.watcher.service import Eyes

@@ -5,14 +5,14 @@ import asyncio
 import msgspec
 import pytest
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.store import MemoryStore
 from fairway.quota.service import service
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Delivery, Outgoing
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, jobs, subjects
 from fairway.wire.reasons import Code
 

@@ -6,11 +6,11 @@ from itertools import count
 
 from nats.js.errors import NotFoundError
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.redis_store import RedisStore
-from fairway.adapters.system import SystemClock
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.system_clock import SystemClock
+from fairway.adapters.valkey.store import RedisStore
 from fairway.domain.decision import Step
 from fairway.runtime.ports import Bus, Commit, Outgoing, Store
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.fleet.fleet import Fleet, equal_clusters, running
 from fairway.lab.fleet.fleet import Plan as FleetPlan
 from fairway.lab.traces.replay import Plan, replay

@@ -11,7 +11,7 @@ import httpx
 import msgspec
 import redis
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.fleet.fleet import Fleet, equal_clusters, running
 from fairway.lab.fleet.fleet import Plan as FleetPlan
 from fairway.lab.traces.fleet import configured

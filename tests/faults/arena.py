@@ -14,7 +14,7 @@ from links import Link
 from members import Members
 from routes import Routes
 
-from fairway.adapters.system import SystemClock
+from fairway.adapters.system_clock import SystemClock
 from fairway.lab.fleet.fleet import HUB, Fleet, Plan
 from fairway.lab.kubesim.clusters import KubeSim
 from fairway.lab.processes.embedded_servers import EmbeddedServer, valkey_server

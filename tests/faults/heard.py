@@ -2,7 +2,7 @@
 
 from members import Attempt
 
-from fairway.runtime.check_job import ends
+from fairway.audit.attempts import ends
 from fairway.wire import jobs as wire
 
 

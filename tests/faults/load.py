@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.system import SystemClock
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.system_clock import SystemClock
 from fairway.domain.names import job_id
 from fairway.lab.traces.trace import GPU, WORKER_GPUS, TraceJob, manifest, philly, policy, quota_tree
 from fairway.runtime.ports import Outgoing, Unreachable

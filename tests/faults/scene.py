@@ -15,8 +15,8 @@ from load import Load, settings
 from msgspec import Struct
 from verdict import Reading, Verdict
 
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.fleet.fleet import HUB, Plan, equal_clusters
 from fairway.lab.traces.fleet import allocatable, configured, record
 from fairway.lab.traces.trace import GPU

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from scene import Scene, Setup, under_load
 
-import fairway.adapters.redis_store
+import fairway.adapters.valkey.store
 
 BESIDE = Setup(groups=(("agent", "watcher"), ("admission", "quota"), ("reserver", "propagator")))
 # How Valkey's clients name a script that it has.
-COMMIT = sha1((Path(fairway.adapters.redis_store.__file__).parent / "commit.lua").read_bytes()).hexdigest().encode()
+COMMIT = sha1((Path(fairway.adapters.valkey.store.__file__).parent / "commit.lua").read_bytes()).hexdigest().encode()
 
 
 async def caught(scene: Scene, name: str) -> None:

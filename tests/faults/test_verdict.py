@@ -9,7 +9,7 @@ from members import Members
 from msgspec import Struct
 from verdict import Reading, Verdict
 
-from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory.bus import MemoryBus
 from fairway.domain.quota_tree import QuotaNode
 from fairway.lab.kubesim.api.store import Key
 from fairway.lab.kubesim.clusters import Cluster

@@ -7,10 +7,10 @@ import msgspec
 from members import Members
 from msgspec import Struct
 
+from fairway.audit.attempts import Spoken, ends
+from fairway.audit.auditor import Checker, Grace
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.resources import Resources
-from fairway.runtime.check import Checker, Grace
-from fairway.runtime.check_job import Spoken, ends
 from fairway.runtime.ports import Bus
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire

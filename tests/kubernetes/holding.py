@@ -9,10 +9,10 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_namespaces import ACCOUNT
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.system import SystemClock
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.kubernetes.namespaces import ACCOUNT
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.system_clock import SystemClock
 from fairway.agent import SHAPES
 from fairway.domain import decision, member_namespace
 from fairway.domain.decision import Put, Step
@@ -24,8 +24,8 @@ from fairway.lab.kubereal.control_plane import Plane, kubeconfig
 from fairway.propagator.calls import Made
 from fairway.propagator.holds import Room
 from fairway.propagator.reserve import Rooms
-from fairway.runtime.members import Facts
 from fairway.runtime.ports import Commit
+from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, ClusterInfo, Slot
 from fairway.wire.workload import PodSet
 from fairway.workloads.render import Terms, member_copy

@@ -18,7 +18,7 @@ from nats.aio.msg import Msg
 from own import Own
 from own_hub import define
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.kubereal.control_plane import Spec
 from fairway.lab.kubereal.flags import controller_manager
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server

@@ -23,9 +23,9 @@ from koord import only_its_scheduler
 from own import crd
 from thefts import job as sealed
 
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.system import SystemClock
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.system_clock import SystemClock
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import kubeconfig
 from fairway.lab.kubereal.crds import define

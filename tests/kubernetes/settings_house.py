@@ -14,9 +14,9 @@ from own_hub import path_of
 sys.path.append(str(Path(__file__).parents[1] / "scenarios"))
 import memory_fleet
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_watch import Pace
-from fairway.adapters.system import SystemClock
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.system_clock import SystemClock
 from fairway.domain.job import Job
 from fairway.gateway.service import run_gateway
 from fairway.runtime.loop import World

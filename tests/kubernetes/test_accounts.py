@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from own import Own
 
-from fairway.adapters.system import SystemClock
+from fairway.adapters.system_clock import SystemClock
 from fairway.lab.fleet.identities import administrator, tenant
 from fairway.lab.kubereal.accounts import rights
 from fairway.lab.kubereal.admin import admin

@@ -15,7 +15,7 @@ from own import Own
 from rbac import RULES, binding, token
 from test_http_callers import ASKED, ROLES, A, B, ask
 
-from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.runtime.cluster_port import Cluster
 
 DEPLOY = Path(__file__).parents[2] / "deploy" / "hub"

@@ -18,7 +18,7 @@ from test_cluster_port_namespaces import *  # noqa: F403 - every one of them
 from test_cluster_port_servers import *  # noqa: F403 - every one of them
 from test_cluster_port_watch import *  # noqa: F403 - every one of them
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 
 Json = dict[str, Any]

@@ -12,7 +12,7 @@ import pytest_asyncio
 from holding import GPU, Ground, Stranger, dir_of, ground, made, on_nodes, until
 from koord import foreign, only_its_scheduler
 
-from fairway.adapters.system import SystemClock
+from fairway.adapters.system_clock import SystemClock
 from fairway.agent.decide import Seen
 from fairway.agent.holds import ways
 from fairway.domain.job import State

@@ -12,16 +12,16 @@ import pytest_asyncio
 from fleet import Api, until
 from thefts import HOME, JOBS, OURS, RBAC, job, space
 
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.adapters.kubernetes_admin import Admin
-from fairway.adapters.kubernetes_config import read
+from fairway.adapters.kubernetes.admin import Admin
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.adapters.kubernetes.kubeconfig import read
 from fairway.client.failure import Failure
 from fairway.join import adopted_namespaces, join
 from fairway.join.secret import Joined, read_secret, secret
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Planes, Spec, kubeconfig, member
 from fairway.runtime.cluster_port import ClusterRefused
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 
 Json = dict[str, Any]
 JOB, FAIRWAY = "Job.batch/v1", "?fieldManager=fairway"

@@ -13,7 +13,7 @@ import pytest_asyncio
 from fleet import Api, until
 from thefts import BINDINGS, FLOWS, HELD, HOME, JOBS, OURS, PODS, ROOMS, TRIES, flow, job, pod, reservation, space
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.join import rights
 from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.build import tools
@@ -21,7 +21,7 @@ from fairway.lab.kubereal.control_plane import Plane, Planes, kubeconfig, member
 from fairway.lab.kubereal.crds import define
 from fairway.propagator.holds import PAUSE, Room, manifests, priority_class
 from fairway.runtime.cluster_port import ClusterRefused
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import PLACEHOLDERS, Slot
 from fairway.wire.workload import PodSet
 

@@ -11,7 +11,7 @@ from fairway.domain.decision import Heard
 from fairway.domain.submission import as_said
 from fairway.inbound.decide import decide
 from fairway.inbound.service import InboundView, service
-from fairway.runtime.catalog import Catalog
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import inbound, subjects
 from fairway.wire import jobs as wire
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from line import waiting
 from lives import GPU, SLOTS, T0
 
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import OWED, QUOTA, Heard, Step
 from fairway.domain.job import Job, State
 from fairway.domain.quota import charge, path_nodes, request

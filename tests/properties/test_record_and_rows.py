@@ -13,7 +13,7 @@ from weather import storm
 
 from fairway.domain.job import State, fold
 from fairway.domain.limits import pending as is_pending
-from fairway.runtime.rebuild import Folding, Working, working_set
+from fairway.runtime.record.rebuild import Folding, Working, working_set
 from fairway.wire import jobs as wire
 
 LIFE = place(failing(running()).then(wire.Removed, cluster="c1", attempt=1).then(wire.Dequeued, after=S), "c2")

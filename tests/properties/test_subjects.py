@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fairway.domain.names import job_id
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.sayable import unsaid
+from fairway.runtime.record.publishable import unsaid
 from fairway.wire import subjects
 
 # Any string at all, halves of surrogate pairs among them, and many of those that nearly are names.

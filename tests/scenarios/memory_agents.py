@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import Node, Pods

@@ -8,24 +8,24 @@ from typing import Any
 import msgspec
 from memory_agents import GPU, KIND, MemoryAgent, insist
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock, settle
-from fairway.adapters.memory_cluster import MemoryCluster, Scene
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock, settle
+from fairway.adapters.memory.cluster import MemoryCluster, Scene
+from fairway.adapters.memory.store import MemoryStore
+from fairway.audit.auditor import Checker, Findings, Spoken
 from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.process.composition import Composition
 from fairway.process.pipeline import LOOPS
 from fairway.queue import service as queue
-from fairway.runtime.catalog import Catalog
-from fairway.runtime.check import Checker, Findings, Spoken
 from fairway.runtime.loop import Loop, World
-from fairway.runtime.members import Members
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.rebuild import Folding, Working, working_set
-from fairway.runtime.recorder import Recorder
+from fairway.runtime.record.rebuild import Folding, Working, working_set
 from fairway.runtime.service import Service
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.views.members import Members
+from fairway.runtime.views.recorder import Recorder
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

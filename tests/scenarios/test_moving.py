@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from memory_fleet import Fleet, done, policy, running, runs
 
-from fairway.adapters.memory_cluster import MemoryCluster, Scene
+from fairway.adapters.memory.cluster import MemoryCluster, Scene
 from fairway.domain.found import verdicts
 from fairway.domain.job import Job
 from fairway.runtime.cluster_port import Change

@@ -5,8 +5,8 @@ from memory_agents import GPU
 from memory_fleet import Fleet, policy, running, runs
 from weather import BLOCK
 
-from fairway.adapters.memory_clock import settle
-from fairway.adapters.memory_cluster import Scene
+from fairway.adapters.memory.clock import settle
+from fairway.adapters.memory.cluster import Scene
 from fairway.domain.found import verdicts
 from fairway.domain.names import job_id
 from fairway.wire import jobs as wire

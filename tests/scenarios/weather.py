@@ -5,8 +5,8 @@ import random
 from memory_agents import GPU
 from memory_fleet import Fleet, policy, runs
 
-from fairway.adapters.memory_clock import settle
-from fairway.adapters.memory_cluster import Scene
+from fairway.adapters.memory.clock import settle
+from fairway.adapters.memory.cluster import Scene
 from fairway.domain.job import State
 
 TREE = {

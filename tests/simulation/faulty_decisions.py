@@ -14,7 +14,7 @@ from fairway.queue import decide as queueing
 from fairway.queue import turn
 from fairway.reserver import capacity
 from fairway.reserver import decide as reserving
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 from fairway.watcher import decide as watching
 from fairway.watcher import missing, whose
 from fairway.watcher import service as watcher

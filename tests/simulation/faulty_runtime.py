@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from fairway.adapters.memory_store import Memory, MemoryStore
+from fairway.adapters.memory.store import Memory, MemoryStore
 from fairway.domain.decision import Put, Write
 from fairway.domain.job import Job
-from fairway.runtime import rebuild
 from fairway.runtime.loop import Loop
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.ports import Commit, Fenced, StoreWiped
+from fairway.runtime.record import rebuild
 
 Patch = pytest.MonkeyPatch
 

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 from lives import Life
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_watch import Pace
-from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.adapters.system import SystemClock
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.memory.cluster import MemoryCluster
+from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Decision, Heard
 from fairway.domain.job import Job
 from fairway.lab.kubesim import KubeSim

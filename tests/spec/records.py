@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 from lives import GPU, Life, S, back, dequeued, failing, running, spec, submitted
 
+from fairway.audit.attempts import Spoken
+from fairway.audit.auditor import Checker, Findings
 from fairway.domain.quota_tree import QuotaNode
-from fairway.runtime.check import Checker, Findings
-from fairway.runtime.check_job import Spoken
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import Slot

@@ -26,8 +26,8 @@ from records import (
     without,
 )
 
-from fairway.runtime.check import Checker
-from fairway.runtime.check_job import Spoken
+from fairway.audit.attempts import Spoken
+from fairway.audit.auditor import Checker
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.policy import Affinity, Placement

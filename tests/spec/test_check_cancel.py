@@ -6,7 +6,7 @@ import pytest
 from lives import S, queued, running
 from records import NODES, Life, heard, reserve, succeeded
 
-from fairway.runtime.check import Checker, Grace
+from fairway.audit.auditor import Checker, Grace
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 

@@ -4,7 +4,7 @@ import msgspec
 from lives import GPU, SLOTS, failing, running
 from records import audit, heard, succeeded
 
-from fairway.runtime.check_job import Spoken
+from fairway.audit.attempts import Spoken
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

@@ -5,9 +5,9 @@ import pytest
 from lives import GPU, T0, Life, S, spec, submitted
 from records import NODES, TREE, heard
 
+from fairway.audit.attempts import Spoken
+from fairway.audit.auditor import Checker, Grace
 from fairway.domain.quota_tree import QuotaNode
-from fairway.runtime.check import Checker, Grace
-from fairway.runtime.check_job import Spoken
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason

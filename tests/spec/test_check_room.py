@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from lives import GPU, T0, dequeued
 
-from fairway.runtime.check import Checker
-from fairway.runtime.check_job import Spoken
+from fairway.audit.attempts import Spoken
+from fairway.audit.auditor import Checker
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import Node, Pods, Slot

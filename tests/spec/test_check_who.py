@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from fairway.runtime.check import Checker, Findings
-from fairway.runtime.check_job import Spoken
+from fairway.audit.attempts import Spoken
+from fairway.audit.auditor import Checker, Findings
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.envelope import Actor

@@ -7,23 +7,23 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.adapters.nats_bundle import delivered
-from fairway.adapters.nats_headers import PARTS
-from fairway.adapters.nats_letters import _kept
-from fairway.adapters.nats_wire import Arrived
+from fairway.adapters.nats.bundle import delivered
+from fairway.adapters.nats.connection import Arrived
+from fairway.adapters.nats.dead_letters import _kept
+from fairway.adapters.nats.headers import PARTS
 from fairway.domain.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
+from fairway.explain.story import _read
 from fairway.gateway.narrator import _message as _narrated
 from fairway.gateway.stream import _passed_over, event
 from fairway.operate.dead_letters.show import _message, _readable
-from fairway.runtime import letters
-from fairway.runtime.catalog import complaint, setting
-from fairway.runtime.dead_letters import asker
-from fairway.runtime.past import rebuild_of
 from fairway.runtime.ports import Delivery, Outgoing
-from fairway.runtime.rebuild import Folding
-from fairway.runtime.sayable import same
-from fairway.runtime.story import _read
+from fairway.runtime.record import dead_letter_retry
+from fairway.runtime.record.dead_letters import asker
+from fairway.runtime.record.publishable import same
+from fairway.runtime.record.rebuild import Folding
+from fairway.runtime.record.working_sets import rebuild_of
+from fairway.runtime.views.settings import complaint, setting
 from fairway.wire import jobs as wire
 
 DEEP = b'{"type":"submitted","job":"a","manifest":%b' % (b"[" * 200_000)
@@ -41,8 +41,8 @@ def bundled(data: bytes) -> list[bytes]:
 
 
 READERS: dict[str, tuple[Callable[[bytes], Any], Any]] = {
-    "the job that a letter speaks of": (letters.job_of, ""),
-    "whether a letter came too late": (lambda data: letters.check(data, 1, SETS), None),
+    "the job that a letter speaks of": (dead_letter_retry.job_of, ""),
+    "whether a letter came too late": (lambda data: dead_letter_retry.check(data, 1, SETS), None),
     "the letter itself": (lambda data: _kept(1, data).letter.service, "?"),
     "who asked for what is buried": (lambda data: asker(told(data)), None),
     "the story": (lambda data: _read(told(data)), None),

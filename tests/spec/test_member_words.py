@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
 from fairway.process.members.pull_mode import JOINED_BY, announce, given_by
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 from fairway.wire import fleet
 from fairway.wire.envelope import Actor
 

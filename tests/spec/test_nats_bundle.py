@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from fairway.adapters.nats_bundle import Share, bundled, delivered
-from fairway.adapters.nats_wire import Arrived, Bundle
+from fairway.adapters.nats.bundle import Share, bundled, delivered
+from fairway.adapters.nats.connection import Arrived, Bundle
 from fairway.runtime.ports import Outgoing
 
 REPLY = b"$JS.ACK.JOBS.queue.1.77.5.1234.9"

@@ -6,6 +6,8 @@ import msgspec
 import pytest
 from lives import T0, S
 
+from fairway.audit.attempts import Spoken
+from fairway.audit.auditor import Checker
 from fairway.client.failure import Failure
 from fairway.lab.fleet.fleet import equal_clusters
 from fairway.lab.traces.replay import WALL_S, speedup_for
@@ -13,8 +15,6 @@ from fairway.lab.traces.report import Course, figures, percentiles
 from fairway.lab.traces.report import Tally as Count
 from fairway.lab.traces.report_on import read, split, too_fast
 from fairway.lab.traces.trace import GPU, TraceJob, manifest, openb, philly, policy, quota_tree
-from fairway.runtime.check import Checker
-from fairway.runtime.check_job import Spoken
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.policies import read_policy, select

@@ -3,7 +3,7 @@
 import pytest
 from lives import GPU, dequeued, queued
 
-from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.memory.clock import ManualClock
 from fairway.domain.decision import JOBS, OWED, Put, Step, ledger, nodes
 from fairway.domain.ledger import Hold
 from fairway.domain.shares import Share, owed_key

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 from lives import GPU, SLOTS, Life, S, failing, place, queued, running, spec, submitted
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.store import MemoryStore
+from fairway.explain.story import compose, story_of
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.story import compose, story_of
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.envelope import Actor

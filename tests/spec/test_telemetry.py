@@ -3,8 +3,8 @@
 from prometheus_client import generate_latest
 
 from fairway.queue.service import service
-from fairway.runtime.catalog import Catalog
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.metrics import Meter
+from fairway.runtime.views.settings import Catalog
 from fairway.wire.reasons import Code
 
 

@@ -25,7 +25,7 @@ from lives import (
 )  # fmt: skip
 
 from fairway.domain.silence import Freeze
-from fairway.runtime.story import Why, why
+from fairway.explain.story import Why, why
 from fairway.wire import jobs as wire
 from fairway.wire.asks import QueuePlace
 from fairway.wire.reasons import Code, Reason

@@ -10,8 +10,8 @@ from typer.main import get_command
 from fairway.cli.main import app
 from fairway.client import failure
 from fairway.queue.service import service
-from fairway.runtime.catalog import Catalog
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.metrics import Meter
+from fairway.runtime.views.settings import Catalog
 
 PAGE = (ROOT / "docs/operations.md").read_text()
 JOINING = (ROOT / "docs/joining-clusters.md").read_text()

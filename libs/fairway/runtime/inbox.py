@@ -10,8 +10,8 @@ from msgspec import Struct
 from fairway.domain.decision import Heard
 from fairway.domain.tell import message_id
 from fairway.runtime.ports import Delivery, Source, Unreachable
+from fairway.runtime.record.senders import wrong_place
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.whose import wrong_place
 from fairway.wire.reasons import Refused
 
 # While the store or the bus is away local messages wait here, and no more than so many are put in.

@@ -11,17 +11,17 @@ import structlog
 from msgspec import Struct
 
 from fairway.domain.working_sets import WorkingSets
-from fairway.runtime.acting import Acting, Plan
-from fairway.runtime.dead_letters import dead_letter
 from fairway.runtime.inbox import Batch, Inbox, Item
-from fairway.runtime.opening import Opening
+from fairway.runtime.lease import Opening
+from fairway.runtime.metrics import Meter
 from fairway.runtime.outbox import Outbox
-from fairway.runtime.past import Past, late
+from fairway.runtime.outside_calls import Acting, Plan
 from fairway.runtime.ports import Bus, Clock, Fenced, Outgoing, Store, StoreWiped, Unreachable
+from fairway.runtime.record.dead_letters import dead_letter
+from fairway.runtime.record.senders import strangers
+from fairway.runtime.record.working_sets import Past, late
 from fairway.runtime.service import Service, View
-from fairway.runtime.telemetry import Meter
-from fairway.runtime.vital import vital
-from fairway.runtime.whose import strangers
+from fairway.runtime.vital_tasks import vital
 from fairway.wire.reasons import Code, Reason, Refused
 
 log = structlog.get_logger()

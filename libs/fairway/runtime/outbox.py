@@ -7,8 +7,8 @@ import msgspec
 from msgspec import structs
 
 from fairway.domain.decision import Step
-from fairway.runtime.insisting import Insisting
 from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted
+from fairway.runtime.publishing import Insisting
 from fairway.wire.envelope import JobMessage
 from fairway.wire.reasons import Code
 

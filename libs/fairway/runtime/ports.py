@@ -70,7 +70,7 @@ class Bus(Protocol):
     async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
         """Returns when every message is stored. Unreachable after so many tries of some seconds each, and at once when
         the connection breaks in the last of them; safe to repeat. Nothing of it is sent later than that. Unsayable
-        (runtime.sayable) names those that can never be stored, when all others are."""
+        (runtime.record.publishable) names those that can never be stored, when all others are."""
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source: ...
     async def fetch(self, stream: str, sequence: int) -> bytes | None:

@@ -17,7 +17,7 @@ JOB_LABEL = "fairway.io/job"
 ATTEMPT_LABEL = "fairway.io/attempt"
 HOME = tenancy.HOME
 PLACEHOLDER_LABEL = "fairway.io/placeholder"
-# As API servers know who has set a field (adapters/kubernetes_create.py).
+# As API servers know who has set a field (adapters/kubernetes/create.py).
 FIELD_MANAGER = "fairway"
 MANAGED_LABEL = "fairway.io/managed"
 POD_SET_LABEL = "fairway.io/pod-set"

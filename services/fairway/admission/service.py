@@ -10,11 +10,11 @@ from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Step
 from fairway.domain.limits import Limits, Pace
 from fairway.domain.tell import another_id, name_key
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.ports import Found, Wanted
+from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.views import JobsView
-from fairway.runtime.whose import place_of
+from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

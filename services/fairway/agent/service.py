@@ -12,7 +12,7 @@ from fairway.agent.holds import ways
 from fairway.domain.tell import message_id
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Clock, Ids, Outgoing, Unreachable
-from fairway.runtime.sayable import Unsayable
+from fairway.runtime.record.publishable import Unsayable
 from fairway.wire import subjects
 from fairway.wire.capacity import RESERVATIONS, Taint
 from fairway.wire.envelope import Actor

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from fairway.adapters.system import SystemIds
+from fairway.adapters.system_clock import SystemIds
 from fairway.cli.entries import Entry, ReasonEntry, reasons_of, refused, taken
 from fairway.cli.manifests import Document
 from fairway.client.api import LONGEST_S

@@ -9,7 +9,7 @@ from msgspec import Struct
 from fairway.cli.manifests import Document
 from fairway.client.terminal import clean
 from fairway.domain.resources import Resources, describe
-from fairway.runtime.prose import many
+from fairway.explain.wording import many
 from fairway.wire.reasons import Reason
 
 

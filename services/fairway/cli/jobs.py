@@ -74,7 +74,7 @@ def _about(job: str, question: str, options: tuple[str, str, str, str]) -> None:
 
     from fairway.client.api import connect
     from fairway.client.terminal import console, render_story, render_why
-    from fairway.runtime.story import Story, Why
+    from fairway.explain.story import Story, Why
 
     namespace, output, url, token_file = options
     _known(output)

@@ -10,7 +10,7 @@ import yaml
 from msgspec import Struct
 from rich.text import Text
 
-from fairway.adapters.system import SystemClock
+from fairway.adapters.system_clock import SystemClock
 from fairway.cli import tables
 from fairway.client.api import Api
 from fairway.client.failure import NOT_FOUND, USAGE, Failure

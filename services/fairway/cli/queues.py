@@ -28,7 +28,7 @@ def queue(
     """Every queue, and in it who waits, in which order, how long and why."""
     import msgspec
 
-    from fairway.adapters.system import SystemClock
+    from fairway.adapters.system_clock import SystemClock
     from fairway.client.api import connect
     from fairway.client.terminal import console
 
@@ -79,7 +79,7 @@ def render(queues: Sequence[QueueRow], waiting: Sequence[JobRow], now: int) -> T
     """The queues as a table, then those who wait in each."""
     from fairway.cli.tables import render_queues
     from fairway.client.terminal import render_table
-    from fairway.runtime.prose import span
+    from fairway.explain.wording import span
 
     text = render_queues(queues, now)
     columns = ["", "JOB", "KIND", "PODS", "PRIORITY", "WAITS", "REASON", "MESSAGE"]

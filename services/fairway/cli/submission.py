@@ -12,7 +12,7 @@ from fairway.cli.entries import Entry, ReasonEntry, entry, reasons_of, refused, 
 from fairway.cli.manifests import JOB, POLICY, SETTING, Document
 from fairway.client.api import ENDED, Api, Refusal
 from fairway.client.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
-from fairway.runtime.prose import listed
+from fairway.explain.wording import listed
 from fairway.wire.reasons import Code
 
 _PART = re.compile(r"([0-9]{1,9})(ms|s|m|h)")

@@ -6,8 +6,8 @@ from rich.text import Text
 
 from fairway.client.terminal import render_table
 from fairway.domain.resources import describe, show
+from fairway.explain.wording import span
 from fairway.gateway.answers import ClusterRow, JobRow, QueueRow, QuotaRow
-from fairway.runtime.prose import span
 
 
 def render_jobs(rows: Sequence[JobRow], now: int, wide: bool = False) -> Text:

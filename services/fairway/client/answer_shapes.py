@@ -121,13 +121,13 @@ def _rows(name: str) -> Callable[[], Any]:
 
 
 def _why() -> Any:
-    from fairway.runtime.why import Why
+    from fairway.explain.why import Why
 
     return Why
 
 
 def _story() -> Any:
-    from fairway.runtime.story import Story
+    from fairway.explain.story import Story
 
     return Story
 

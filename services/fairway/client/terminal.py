@@ -11,8 +11,8 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from fairway.runtime.prose import clock, moment, span
-from fairway.runtime.story import Line, Story, Why
+from fairway.explain.story import Line, Story, Why
+from fairway.explain.wording import clock, moment, span
 
 # C0 and C1 controls, and the marks that turn the direction of text (Unicode TR 36, 2.6).
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")

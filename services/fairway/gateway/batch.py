@@ -15,7 +15,7 @@ from fairway.gateway.problem import Problem, ProblemBody, answer, refused, unsay
 from fairway.gateway.reading import Envelope
 from fairway.gateway.settle import Word
 from fairway.gateway.submit import Accepted, Door, settled, used_before, waits
-from fairway.runtime.sayable import Unsaid
+from fairway.runtime.record.publishable import Unsaid
 from fairway.wire.reasons import Code, Reason, Refused
 
 MOST = 100

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from fairway.domain import found
 from fairway.domain.job import Job, State
+from fairway.explain import wording
+from fairway.explain.events import reason as worded
+from fairway.explain.events import verdicts
 from fairway.gateway.hub_objects import HubObject
-from fairway.runtime import prose
-from fairway.runtime.narrate import reason as worded
-from fairway.runtime.narrate import verdicts
 from fairway.wire.reasons import Reason
 from fairway.wire.workload import PodSet, Workload
 
@@ -136,7 +136,7 @@ def conditions(job: Job) -> tuple[Condition, ...]:
     waits = job.state in (State.ADMITTED, State.QUEUED, State.RETURNING)
     code, text = _lacking(job)
     left = f"left queue {job.queue}" if job.queue else "waits in no queue"
-    where = f"{job.cluster}: {prose.many(_pods(job), 'pod')} on {prose.many(prose.node_count(job.slots), 'node')}"
+    where = f"{job.cluster}: {wording.many(_pods(job), 'pod')} on {wording.many(wording.node_count(job.slots), 'node')}"
     placed, applied = _placed(job), job.state in _APPLIED and bool(job.cluster)
     return (
         Condition("Queuing", waits, *((code, text) if waits or not placed else ("Dequeued", left))),

@@ -29,7 +29,7 @@ _node = msgspec.json.Decoder(Node).decode
 
 
 class Configuration(Protocol):
-    """What the hub has set, as far as it is shown; runtime.catalog.Catalog is one."""
+    """What the hub has set, as far as it is shown; runtime.views.settings.Catalog is one."""
 
     tree: QuotaNode | None
     limits: dict[str, Limits]

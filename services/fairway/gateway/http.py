@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from fairway.domain.job import Job
 from fairway.domain.tenancy import SYSTEM_NAMESPACES
+from fairway.explain.story import Story, Why
 from fairway.gateway.batch import Batch, BatchDoor, BatchResult
 from fairway.gateway.callers import caller as rights
 from fairway.gateway.callers.access import Callers
@@ -36,7 +37,6 @@ from fairway.gateway.submit import Accepted, Door
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Ids, StoreWiped, Unreachable
-from fairway.runtime.story import Story, Why
 from fairway.wire.reasons import Code, Refused
 
 VERSION = "v1"

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from fairway.domain.job import Job
 from fairway.domain.tell import message_id
+from fairway.explain import wording
+from fairway.explain.events import narrate
 from fairway.gateway.hub_objects import HubObject
-from fairway.runtime import prose
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
-from fairway.runtime.narrate import narrate
 from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire import jobs as wire
 from fairway.workloads.registry import KINDS
@@ -68,12 +68,12 @@ def _text(job: Job, message: wire.JobMessage, dispatched: bool) -> str:
 
 def _dispatched(job: Job, at: int) -> str:
     """Everything between the submission and the cluster, in one sentence."""
-    pods, nodes = sum(one.count for one in job.slots), prose.node_count(job.slots)
-    where = f"{prose.many(pods, 'pod')} on {prose.many(nodes, 'node')}"
+    pods, nodes = sum(one.count for one in job.slots), wording.node_count(job.slots)
+    where = f"{wording.many(pods, 'pod')} on {wording.many(nodes, 'node')}"
     tries = f"attempt {job.attempt} of {job.spec.attempts}" if job.spec and job.attempt > 1 else ""
     parts = (
         tries, f"queue {job.queue}" if job.queue else "", f"quota {job.leaf[-1]}" if job.leaf else "",
-        f"{prose.span(at - job.submitted_at)} after submission" if at else "",
+        f"{wording.span(at - job.submitted_at)} after submission" if at else "",
     )  # fmt: skip
     return f"Dispatched to {job.cluster}: {'; '.join((where, *filter(None, parts)))}."
 

@@ -9,6 +9,7 @@ import structlog
 from fairway.domain.decision import Say
 from fairway.domain.quota_tree import ALLOW_NAMESPACES
 from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces, reserved_reason
+from fairway.explain.events import reason
 from fairway.gateway import hub_objects
 from fairway.gateway.conditions import IN_FORCE, Conditions, Standing, ready_of
 from fairway.gateway.decide import of_hub
@@ -17,10 +18,9 @@ from fairway.gateway.hub_objects import QUEUE, WATCHED, HubObject, Key, hub_obje
 from fairway.gateway.policy_limits import beyond
 from fairway.gateway.post import Outbox, Post
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
-from fairway.runtime.catalog import complaint, setting
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
-from fairway.runtime.narrate import reason
+from fairway.runtime.views.settings import complaint, setting
 from fairway.wire import fleet, subjects
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason

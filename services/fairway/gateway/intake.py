@@ -27,7 +27,7 @@ from fairway.gateway.waiting_room import WaitingRoom
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Unreachable, Wanted
-from fairway.runtime.vital import vital
+from fairway.runtime.vital_tasks import vital
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()

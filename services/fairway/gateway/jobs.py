@@ -12,6 +12,7 @@ from fairway.domain import decision
 from fairway.domain.decoding import decoder
 from fairway.domain.digits import is_whole
 from fairway.domain.job import Job, State
+from fairway.explain.story import story_of, why
 from fairway.gateway.answers import JobRow, job_row
 from fairway.gateway.callers.access import Access, access_of, forbidden
 from fairway.gateway.callers.caller import GROUP, JOBS, Ask
@@ -25,7 +26,6 @@ from fairway.gateway.reader import Reader
 from fairway.gateway.submit import Door
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Unreachable
-from fairway.runtime.story import story_of, why
 from fairway.wire import asks
 
 _MOST, _USUAL, _MOST_NAMED = 500, 100, 100

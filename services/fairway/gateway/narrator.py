@@ -11,6 +11,7 @@ from fairway.domain import decision
 from fairway.domain.decoding import decoder
 from fairway.domain.job import IllegalMove, Job, fold
 from fairway.domain.working_sets import WorkingSets
+from fairway.explain.events import reason
 from fairway.gateway.binding_book import BindingBook
 from fairway.gateway.bindings import binding_of, unclaimed
 from fairway.gateway.desk import SOON_MS, STATUS_MS, Desk, Line, Pace, Unclaimed
@@ -20,11 +21,10 @@ from fairway.gateway.intake import Intake
 from fairway.gateway.reader import Reader, decoded
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
-from fairway.runtime.narrate import reason
-from fairway.runtime.past import Past
 from fairway.runtime.ports import Delivery, Source, Unreachable, Wanted
-from fairway.runtime.vital import vital
-from fairway.runtime.whose import in_place
+from fairway.runtime.record.senders import in_place
+from fairway.runtime.record.working_sets import Past
+from fairway.runtime.vital_tasks import vital
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

@@ -7,9 +7,9 @@ import msgspec
 
 from fairway.domain.decision import Say
 from fairway.gateway.decide import outgoing_kind
-from fairway.runtime.insisting import Insisting
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing
+from fairway.runtime.publishing import Insisting
 
 _encode = msgspec.json.Encoder().encode
 _PIECE = 256

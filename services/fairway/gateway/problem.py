@@ -8,7 +8,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairway.runtime.sayable import Unsaid
+from fairway.runtime.record.publishable import Unsaid
 from fairway.wire.reasons import Code, Reason, Refused
 
 encode = msgspec.json.Encoder().encode

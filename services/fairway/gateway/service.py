@@ -10,7 +10,7 @@ from fairway.gateway.nameplate import put_up
 from fairway.gateway.narrator import Narrator
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
-from fairway.runtime.vital import vital
+from fairway.runtime.vital_tasks import vital
 
 
 async def run_gateway(

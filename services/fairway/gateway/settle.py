@@ -9,7 +9,7 @@ import structlog
 from fairway.domain.decoding import decoder
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Delivery, Unreachable
-from fairway.runtime.whose import in_place
+from fairway.runtime.record.senders import in_place
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

@@ -18,9 +18,9 @@ from fairway.gateway.callers.pace import InHand, too_much
 from fairway.gateway.callers.shares import Place, Shares
 from fairway.gateway.problem import Problem
 from fairway.runtime.loop import World
-from fairway.runtime.past import REBUILDS, rebuild_of, working_sets
 from fairway.runtime.ports import Delivery, StoreWiped, Unreachable
-from fairway.runtime.whose import in_place
+from fairway.runtime.record.senders import in_place
+from fairway.runtime.record.working_sets import REBUILDS, rebuild_of, working_sets
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.names import is_namespace

@@ -22,10 +22,10 @@ from fairway.gateway.preview import Preview
 from fairway.gateway.reader import Reader
 from fairway.gateway.reading import Reading
 from fairway.gateway.settle import Settled, Word
-from fairway.runtime.catalog import setting
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing, Unreachable, Wanted
-from fairway.runtime.sayable import Unsaid, Unsayable
+from fairway.runtime.record.publishable import Unsaid, Unsayable
+from fairway.runtime.views.settings import setting
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason

@@ -8,10 +8,10 @@ from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Step
 from fairway.global_scheduler.decide import SERVICE, decide
 from fairway.runtime.ports import Found, Store
-from fairway.runtime.recorder import Recorder
+from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.views import FleetView
-from fairway.runtime.whose import place_of
+from fairway.runtime.views.jobs import FleetView
+from fairway.runtime.views.recorder import Recorder
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

@@ -10,7 +10,7 @@ from fairway.inbound.decide import SERVICE, decide
 from fairway.inbound.memory import Waiting
 from fairway.runtime.ports import Wanted
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.views import JobsView
+from fairway.runtime.views.jobs import JobsView
 from fairway.wire import inbound, subjects
 
 

@@ -7,9 +7,9 @@ Fairway made some of them in a version that did not label them: the API server h
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fairway.adapters.kubernetes_admin import Admin, Unlisted
-from fairway.adapters.kubernetes_config import Json
-from fairway.adapters.kubernetes_namespaces import HOME, binding
+from fairway.adapters.kubernetes.admin import Admin, Unlisted
+from fairway.adapters.kubernetes.kubeconfig import Json
+from fairway.adapters.kubernetes.namespaces import HOME, binding
 from fairway.domain.member_namespace import ADOPTED_LABEL, LEVEL_LABEL, is_tenants
 from fairway.domain.tenancy import BASELINE, LEVELS, TENANT_LABEL, reserved
 from fairway.runtime.cluster_port import ClusterRefused

@@ -2,13 +2,13 @@
 
 import msgspec
 
-from fairway.adapters.kubernetes_admin import Admin
-from fairway.adapters.kubernetes_config import BadKubeconfig, Json, read
+from fairway.adapters.kubernetes.admin import Admin
+from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, Json, read
 from fairway.agent.observe import node_of
 from fairway.client.failure import DENIED, USAGE, Failure
 from fairway.domain.resources import Resources, add
 from fairway.join.secret import Joined
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 
 _NODE = "Node.v1"
 

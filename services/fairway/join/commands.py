@@ -59,22 +59,16 @@ def join(
         options.check_together(_typed(context_of))
         if confirm_capacity:
             return _confirmed(name, (kubeconfig, context), hub_kubeconfig, allow_loopback)
-        facts = options.facts_of((labels, taints), reserve, mode, max_pod_security)
-        facts, adopted = msgspec.structs.replace(facts, nodes=nodes), options.namespaces_of(adopt_namespaces)
-        image, seconds = options.image_of(placeholder_image), options.seconds_of(token_life)
+        facts = options.facts_of((labels, taints), reserve, mode, max_pod_security, nodes)
+        adopted, image = options.namespaces_of(adopt_namespaces), options.image_of(placeholder_image)
+        served, seconds = options.kinds_of(kinds), options.seconds_of(token_life)
         if dry_run:
             return typer.echo(rights.page(msgspec.structs.replace(facts, placeholder_image=image)), nl=False)
         admin, hub = _administrator(kubeconfig, context, allow_loopback), _hub(hub_kubeconfig)
-        asked = (
-            options.kinds_of(kinds),
-            seconds,
-            allow_loopback,
-            adopted,
-            renew,
-            options.level_of(max_pod_security),
-            image,
+        wish = joining.Wish(
+            name, admin, hub, facts, served, seconds, allow_loopback, adopted, renew, max_pod_security, image
         )
-        _asked(joining.join(joining.Wish(name, admin, hub, facts, *asked), say))
+        _asked(joining.join(wish, say))
     except Failure as failure:
         end(failure)
 
@@ -157,7 +151,7 @@ _TOKEN = (
 
 
 def _read(path: str, context: str, loopback: bool) -> Any:
-    from fairway.adapters.kubernetes_config import BadKubeconfig, read
+    from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, read
 
     try:
         return read(Path(path), context, loopback)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_admin import Admin
-from fairway.adapters.kubernetes_config import Json
-from fairway.adapters.system import SystemClock
+from fairway.adapters.kubernetes.admin import Admin
+from fairway.adapters.kubernetes.kubeconfig import Json
+from fairway.adapters.system_clock import SystemClock
 from fairway.client.failure import DENIED, NOT_FOUND, Failure
 from fairway.domain.resources import show
 from fairway.join.capacity import counted, opened

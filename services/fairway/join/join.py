@@ -11,11 +11,11 @@ from contextlib import aclosing
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_admin import Admin, life_of
-from fairway.adapters.kubernetes_config import BadKubeconfig, Json, read
-from fairway.adapters.kubernetes_namespaces import ACCOUNT
-from fairway.adapters.system import SystemClock
+from fairway.adapters.kubernetes.admin import Admin, life_of
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, Json, read
+from fairway.adapters.kubernetes.namespaces import ACCOUNT
+from fairway.adapters.system_clock import SystemClock
 from fairway.client.failure import DENIED, NOT_FOUND, USAGE, Failure
 from fairway.join import rights
 from fairway.join.adopted_namespaces import adopt
@@ -33,7 +33,7 @@ from fairway.join.secret import (
     with_token,
 )
 from fairway.propagator.holds import PAUSE
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 from fairway.workloads.registry import KINDS
 
 # ValidatingAdmissionPolicies, which bound what Fairway's account may write, are stable from here on.

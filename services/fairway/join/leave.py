@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_admin import Admin
-from fairway.adapters.kubernetes_config import Json
+from fairway.adapters.kubernetes.admin import Admin
+from fairway.adapters.kubernetes.kubeconfig import Json
 from fairway.client.api import ENDED, Api
 from fairway.client.failure import DENIED, NOT_FOUND, Failure
+from fairway.explain.wording import many
 from fairway.join import rights
 from fairway.join.adopted_namespaces import release
 from fairway.join.secret import HOME, Joined, read_secret, renewal, secret, secret_name
-from fairway.runtime.prose import many
 
 _LOOK_S = 1.0
 # A placement that was under way when the cluster was cordoned has reached its reservation by then, or never will.

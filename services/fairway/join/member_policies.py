@@ -7,7 +7,7 @@ all, and these say to what.
 
 from typing import Any
 
-from fairway.adapters.kubernetes_namespaces import ACCOUNT, HOME, TENANT_ROLE
+from fairway.adapters.kubernetes.namespaces import ACCOUNT, HOME, TENANT_ROLE
 from fairway.domain.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy import LEVELS, TENANT_LABEL
 from fairway.propagator.holds import LONGEST_S

@@ -6,7 +6,7 @@ from typing import Literal, cast
 
 from fairway.client.failure import USAGE, Failure
 from fairway.domain.tenancy import BASELINE, LEVELS, reserved
-from fairway.runtime.members import Facts, Reserve
+from fairway.runtime.views.members import Facts, Reserve
 from fairway.wire.capacity import Taint
 from fairway.workloads.names import is_label_key, is_label_value, is_namespace
 from fairway.workloads.registry import KINDS
@@ -53,8 +53,9 @@ def image_of(text: str) -> str:
     return text
 
 
-def facts_of(said: tuple[str, str], reserve: str, mode: str, level: str = "") -> Facts:
-    """`said` are the labels and the taints. Failure names the word that is wrong."""
+def facts_of(said: tuple[str, str], reserve: str, mode: str, level: str, nodes: int) -> Facts:
+    """`said` are the labels and the taints; `nodes` how many of the cluster's count at most. Failure names the
+    word that is wrong."""
     if reserve not in _RESERVE:
         raise Failure(USAGE, f"--reserve {reserve} is not known", f"use {', '.join(_RESERVE)}")
     if mode not in _MODES:
@@ -62,7 +63,8 @@ def facts_of(said: tuple[str, str], reserve: str, mode: str, level: str = "") ->
     labels = dict(map(_label, _words(said[0])))
     taints = tuple(map(_taint, _words(said[1])))
     way = cast(Literal["push", "pull"], mode)
-    return Facts(labels, taints, cast(Reserve, reserve), way, max_pod_security=level_of(level) or BASELINE)
+    highest = level_of(level) or BASELINE
+    return Facts(labels, taints, cast(Reserve, reserve), way, max_pod_security=highest, nodes=nodes)
 
 
 def level_of(text: str) -> str:

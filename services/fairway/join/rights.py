@@ -10,12 +10,12 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_namespaces import ACCOUNT, HOME, TENANT_ROLE
+from fairway.adapters.kubernetes.namespaces import ACCOUNT, HOME, TENANT_ROLE
 from fairway.domain.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy import RESTRICTED
 from fairway.join import member_policies
 from fairway.propagator.holds import PAUSE
-from fairway.runtime.members import NO_FACTS, Facts
+from fairway.runtime.views.members import NO_FACTS, Facts
 from fairway.wire.capacity import AUTO, PLACEHOLDERS, RESERVATIONS
 from fairway.workloads.registry import KINDS
 

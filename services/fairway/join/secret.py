@@ -8,9 +8,9 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from fairway.adapters.kubernetes_config import BadKubeconfig, parsed
+from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, parsed
 from fairway.domain import tenancy
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 
 Json = dict[str, Any]
 

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import nats.errors
 
-from fairway.adapters.nats_bus import NatsBus, addresses
-from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.nats.bus import NatsBus, addresses
+from fairway.adapters.valkey.store import RedisStore
 from fairway.client.credential import facts_of_folder
 from fairway.client.failure import UNREACHABLE, USAGE, Failure
 from fairway.process.settings import Settings, from_environment

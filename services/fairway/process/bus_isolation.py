@@ -8,7 +8,7 @@ import nats.errors
 import structlog
 from msgspec import Struct, field
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 
 _Said = TypeVar("_Said")
 log = structlog.get_logger()

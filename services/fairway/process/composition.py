@@ -15,14 +15,14 @@ from fairway.propagator.reserve import Image, Rooms
 from fairway.queue import service as queue
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
-from fairway.runtime.members import Members
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Clock
-from fairway.runtime.recorder import Recorder
 from fairway.runtime.service import Service
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.views.members import Members
+from fairway.runtime.views.recorder import Recorder
+from fairway.runtime.views.settings import Catalog
 from fairway.watcher import service as watcher
 from fairway.watcher.reflect import Mirror
 from fairway.watcher.suspicion import Suspicion

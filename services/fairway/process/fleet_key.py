@@ -17,7 +17,7 @@ import structlog
 
 from fairway.join.secret import HOME, SECRET
 from fairway.process.settings import Settings
-from fairway.runtime import private
+from fairway.runtime import private_files
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 
@@ -78,7 +78,7 @@ def of_file(path: Path) -> bytes:
 def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            if why := private.against(file.fileno(), path):
+            if why := private_files.against(file.fileno(), path):
                 raise ValueError(f"the fleet's key: {why}")
             return _checked(file.read(_MOST_BYTES), str(path))
     except FileNotFoundError:

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.gateway.callers.access import Callers
 from fairway.gateway.callers.keys import SETTING, Keys, read_keys
 from fairway.process.settings import Settings

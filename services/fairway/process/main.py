@@ -21,8 +21,8 @@ from prometheus_client import CollectorRegistry
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.adapters.nats_bus import addresses
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.adapters.nats.bus import addresses
 from fairway.domain.decoding import decoder
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.composition import Act
@@ -32,7 +32,7 @@ from fairway.process.metrics_port import HEALTH, App, MetricsPage, Receive, Scop
 from fairway.process.readiness import readiness
 from fairway.process.settings import Settings
 from fairway.process.wiring import Parts, build, place_of
-from fairway.runtime.vital import ended, vital
+from fairway.runtime.vital_tasks import ended, vital
 from fairway.wire import asks
 
 log = structlog.get_logger()

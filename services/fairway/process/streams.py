@@ -7,7 +7,7 @@ import msgspec
 import structlog
 from nats.js.errors import APIError
 
-from fairway.adapters.nats_bus import NO_ROOM, NatsBus
+from fairway.adapters.nats.bus import NO_ROOM, NatsBus
 from fairway.process.settings import Settings
 from fairway.wire.subjects import RECORD, VIEWS_STREAM, Stream
 

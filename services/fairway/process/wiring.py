@@ -10,15 +10,15 @@ from typing import Any
 import structlog
 from msgspec import Struct, structs
 
-from fairway.adapters import kubernetes_config
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_watch import Pace
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.nats_letters import NatsLetters
-from fairway.adapters.nats_readers import Readers
-from fairway.adapters.redis_store import RedisStore
-from fairway.adapters.remote_cluster import RemoteCluster
-from fairway.adapters.system import SystemClock, SystemIds
+from fairway.adapters.kubernetes import kubeconfig
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.nats.dead_letters import NatsLetters
+from fairway.adapters.nats.readers import Readers
+from fairway.adapters.remote.cluster import RemoteCluster
+from fairway.adapters.system_clock import SystemClock, SystemIds
+from fairway.adapters.valkey.store import RedisStore
 from fairway.admission.understand import understand
 from fairway.agent.service import run_agent
 from fairway.gateway.http import HttpSettings, create_app
@@ -37,13 +37,13 @@ from fairway.process.streams import provisioned, views_provisioned
 from fairway.propagator.holds import PAUSE
 from fairway.queue import service as queue
 from fairway.queue.place import place
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import Loop, World
-from fairway.runtime.members import Members
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Unreachable
-from fairway.runtime.recorder import Recorder
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.views.members import Members
+from fairway.runtime.views.recorder import Recorder
+from fairway.runtime.views.settings import Catalog
 from fairway.watcher.view import LIST_MS
 from fairway.wire import asks
 from fairway.workloads.registry import KINDS
@@ -148,7 +148,7 @@ async def build(names: Sequence[str], settings: Settings, act: Act | None = None
     with_members = act is None and not WITH_MEMBERS.isdisjoint(names)
     with_hub = settings.hub_kubeconfig and not {*WITH_MEMBERS, "gateway"}.isdisjoint(names)
     if with_members or with_hub:
-        kubernetes_config.load()
+        kubeconfig.load()
     hub = await _hub(settings) if with_hub else None
     if with_members:
         await enrolment.read_folder()

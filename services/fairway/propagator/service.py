@@ -7,9 +7,9 @@ import msgspec
 
 from fairway.domain.decision import Call, Outcome
 from fairway.propagator.decide import SERVICE, decide
+from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.views import JobsView
-from fairway.runtime.whose import place_of
+from fairway.runtime.views.jobs import JobsView
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

@@ -19,13 +19,13 @@ from fairway.queue.decide import decide
 from fairway.queue.follow import Policies
 from fairway.queue.rooms import taken_of
 from fairway.queue.view import SERVICE, SWEEP, Begin, Sweep
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.inbox import Inbox
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Found, Store, Wanted
+from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.telemetry import Meter
-from fairway.runtime.views import JobsView, requests_of
-from fairway.runtime.whose import place_of, place_of_cluster
+from fairway.runtime.views.jobs import JobsView, requests_of
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.workloads.queues import KIND

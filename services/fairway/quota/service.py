@@ -5,10 +5,10 @@ import msgspec
 from fairway.domain.quota_tree import QuotaNode
 from fairway.domain.tenancy import Tenancy
 from fairway.quota.decide import SERVICE, decide
-from fairway.runtime.catalog import Catalog
+from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.views import JobsView
-from fairway.runtime.whose import place_of
+from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

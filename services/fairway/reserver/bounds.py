@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from fairway.domain.resources import Resources, add, show
-from fairway.runtime.members import NO_FACTS, Facts
+from fairway.runtime.views.members import NO_FACTS, Facts
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.fleet import Report
 

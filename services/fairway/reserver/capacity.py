@@ -13,7 +13,7 @@ from fairway.domain.silence import SILENT_MS
 from fairway.domain.tell import message_id
 from fairway.placement.fleet import Fleet
 from fairway.reserver.bounds import believed, said, sound, to_confirm
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import ClusterInfo, Node
 

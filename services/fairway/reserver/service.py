@@ -11,12 +11,12 @@ from fairway.domain.job import State
 from fairway.domain.ledger import Hold
 from fairway.reserver.capacity import node_writes
 from fairway.reserver.decide import SERVICE, Begin, Expire, decide
-from fairway.runtime.catalog import Catalog
-from fairway.runtime.members import Facts
 from fairway.runtime.ports import Bus, Found, Row, Store, Unreachable, Wanted
+from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.views import FleetView
-from fairway.runtime.whose import place_of, place_of_cluster
+from fairway.runtime.views.jobs import FleetView
+from fairway.runtime.views.members import Facts
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 

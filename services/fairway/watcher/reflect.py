@@ -17,7 +17,7 @@ from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import Job, State
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
-from fairway.runtime.vital import vital
+from fairway.runtime.vital_tasks import vital
 from fairway.watcher import final
 from fairway.watcher.hub_writes import Ended, Place, Writer, digest, end_of, grows
 from fairway.workloads.ends import Word

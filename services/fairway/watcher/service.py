@@ -12,12 +12,12 @@ import structlog
 from fairway.domain.digits import is_whole
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.inbox import Inbox
-from fairway.runtime.members import Members
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Unreachable
+from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.telemetry import Meter
-from fairway.runtime.views import JobsView
-from fairway.runtime.whose import place_of, place_of_cluster
+from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.members import Members
 from fairway.watcher import final, whose
 from fairway.watcher.freeze import guarded
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed

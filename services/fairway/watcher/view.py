@@ -11,9 +11,9 @@ from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job, State
 from fairway.domain.silence import EVICTIONS, Freeze, freeze
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Found, Store, Wanted
-from fairway.runtime.telemetry import Meter
-from fairway.runtime.views import JobsView
+from fairway.runtime.views.jobs import JobsView
 from fairway.watcher import whose
 from fairway.watcher.missing import PRESENT, SERVICE, Down, Emptied, Late, Listed, down_of
 from fairway.watcher.reflect import Mirror

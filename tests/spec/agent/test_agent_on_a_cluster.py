@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable
 import msgspec
 import pytest
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_watch import Pace
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import CountingIds
-from fairway.adapters.system import SystemClock
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import CountingIds
+from fairway.adapters.system_clock import SystemClock
 from fairway.agent import SHAPES, Settings, run_agent
 from fairway.lab.kubesim import KubeSim, NodeGroup
 from fairway.wire import subjects

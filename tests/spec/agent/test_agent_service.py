@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import CountingIds, ManualClock, settle
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import CountingIds, ManualClock, settle
 from fairway.agent import Agent, Settings
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Ids, Unreachable

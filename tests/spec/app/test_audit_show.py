@@ -2,10 +2,10 @@
 
 import msgspec
 
+from fairway.audit.attempts import Violation
+from fairway.audit.store_drift import Drift
 from fairway.operate.audit.show import lines
 from fairway.operate.audit.verify import Audit
-from fairway.runtime.check_job import Violation
-from fairway.runtime.drift import Drift
 
 GOOD = Audit(last=17, messages=16, jobs=1, states=("aa", "aa"), keys=12, drift=[], unsettled=[], breaches=[])
 

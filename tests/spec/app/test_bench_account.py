@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory.bus import MemoryBus
 from fairway.lab.bench.kueue.courses import Account, account
 from fairway.lab.bench.kueue.load import Size, arrivals
 from fairway.lab.bench.measuring.outcome import Outcome

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from lives import GPU, spec
 
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.job import Job, State

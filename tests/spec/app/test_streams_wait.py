@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 from nats.js.errors import APIError
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.process.streams import provisioned
 
 

@@ -14,7 +14,7 @@ sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
 from house import open_house
 
-from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory.bus import MemoryBus
 from fairway.runtime.ports import Outgoing
 
 FOLDER = Path(__file__).parent / "golden"

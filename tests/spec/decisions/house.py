@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 from lives import GPU, T0, Life, S, spec, submitted
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock, settle
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock, settle
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.job import Job, State
@@ -19,10 +19,10 @@ from fairway.domain.resources import Resources
 from fairway.global_scheduler.service import service
 from fairway.placement.cluster import taken
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Commit, Outgoing
-from fairway.runtime.recorder import Recorder
-from fairway.runtime.telemetry import Meter
-from fairway.runtime.views import requests_of
+from fairway.runtime.views.jobs import requests_of
+from fairway.runtime.views.recorder import Recorder
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import ClusterInfo, Node, Taint

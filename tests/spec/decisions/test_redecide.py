@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from house import open_house
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard
 from fairway.domain.job import State

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from fairway.domain.nesting import below, deeper
-from fairway.runtime.foreign_json import DEEPEST, readable
+from fairway.domain.text.foreign_json import DEEPEST, readable
 from fairway.workloads.door import too_deep
 
 OPEN = b"{" * (DEEPEST + 1)

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from hub import JOB, PP, job, policy, thing
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock, settle
-from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock, settle
+from fairway.adapters.memory.cluster import MemoryCluster
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Add, Step
 from fairway.domain.limits import Limits
 from fairway.domain.tenancy import SYSTEM_NAMESPACES

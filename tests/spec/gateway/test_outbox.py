@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Say
 from fairway.gateway.post import Outbox, Post
 from fairway.runtime.loop import World

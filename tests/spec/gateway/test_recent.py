@@ -3,9 +3,9 @@
 import tracemalloc
 from typing import Any
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.store import MemoryStore
 from fairway.gateway.decide import Asked, Submission, submission
 from fairway.gateway.submit import Door
 from fairway.runtime.loop import World

@@ -2,10 +2,10 @@
 
 from hub import JOB, thing
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_cluster import MemoryCluster
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.cluster import MemoryCluster
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.tenancy import SYSTEM_NAMESPACES
 from fairway.gateway.desk import Desk
 from fairway.gateway.intake import Intake

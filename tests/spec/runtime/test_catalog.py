@@ -5,10 +5,10 @@ import asyncio
 import msgspec
 import pytest
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.system import SystemClock
-from fairway.runtime.catalog import Catalog
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.system_clock import SystemClock
 from fairway.runtime.ports import Outgoing
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
 
 

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from lives import GPU, dequeued, running
 
+from fairway.audit.store_drift import Drift, Key, Value, drift, flat, jobs_of, quota_drift, state_hash, unlike
 from fairway.domain.shares import Share
 from fairway.domain.tell import row_of
-from fairway.runtime.drift import Drift, Key, Value, drift, flat, jobs_of, quota_drift, state_hash, unlike
-from fairway.runtime.rebuild import working_set
+from fairway.runtime.record.rebuild import working_set
 
 MADE = working_set({"llm-1": running().now})
 ROWS = flat(MADE)

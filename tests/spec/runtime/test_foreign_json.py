@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fairway.domain.decoding import decoded
-from fairway.runtime.foreign_json import CUT, DEEPEST, readable
+from fairway.domain.text.foreign_json import CUT, DEEPEST, readable
 
 
 def nested(levels: int, opened: str = '{"a":', closed: str = "}") -> bytes:

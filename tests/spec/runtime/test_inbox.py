@@ -6,15 +6,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock, settle
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock, settle
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import NOTHING
 from fairway.runtime import inbox as module
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.loop import World
 from fairway.runtime.service import Service
-from fairway.runtime.views import JobsView
+from fairway.runtime.views.jobs import JobsView
 
 
 class Tick(msgspec.Struct, frozen=True):

@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock, settle
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock, settle
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Decision, Heard, Put, Say, Step
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Found, Outgoing, Store, Wanted
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.telemetry import Meter
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason

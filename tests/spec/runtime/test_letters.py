@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from fairway.domain.working_sets import WorkingSets
-from fairway.runtime.letters import again, check, job_of
+from fairway.runtime.record.dead_letter_retry import again, check, job_of
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.fleet import DeadLetter

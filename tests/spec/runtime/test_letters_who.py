@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from fairway.runtime.dead_letters import dead_letter
 from fairway.runtime.inbox import Item
 from fairway.runtime.ports import Delivery
+from fairway.runtime.record.dead_letters import dead_letter
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor

@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock, settle
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock, settle
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Say, Step
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Found, Outgoing, Store, StoreWiped, Wanted
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.telemetry import Meter
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.members import Facts, Members
+from fairway.runtime.views.members import Facts, Members
 
 
 def cluster(name: str) -> MemoryCluster:

@@ -5,15 +5,15 @@ import asyncio
 import msgspec
 from lives import T0
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.telemetry import Meter
-from fairway.runtime.views import JobsView
+from fairway.runtime.views.jobs import JobsView
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

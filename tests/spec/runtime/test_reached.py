@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.store import MemoryStore
 from fairway.runtime.loop import World
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.ports import Found, StoreWiped, Unreachable, Wanted

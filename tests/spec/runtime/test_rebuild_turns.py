@@ -5,11 +5,11 @@ import asyncio
 import msgspec
 from lives import GPU, SLOTS, Life, spec
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.runtime.ports import Outgoing, Wanted
-from fairway.runtime.rebuild import rebuild
+from fairway.runtime.record.rebuild import rebuild
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code

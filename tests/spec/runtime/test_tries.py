@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from test_loop import View, bench, decide
 
-from fairway.adapters.memory_clock import settle
+from fairway.adapters.memory.clock import settle
 from fairway.domain.decision import Decision, Heard
 
 # Milliseconds from the first try: each wait is twice the one before.

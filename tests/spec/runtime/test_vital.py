@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from fairway.runtime.vital import ended
+from fairway.runtime.vital_tasks import ended
 
 
 async def _deaf(heard: asyncio.Event, goes_on: asyncio.Event) -> None:

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from fairway.adapters.memory_bus import MemoryBus
-from fairway.adapters.memory_clock import ManualClock
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock
 from fairway.reserver.service import service
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.inbox import Item
 from fairway.runtime.ports import Delivery, Outgoing
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
 
 NORTH = fleet.Report(cluster="north", epoch="e", sequence=1, full=True)

@@ -18,7 +18,7 @@ from fairway.inbound.memory import Waiting
 from fairway.placement.cluster import ClusterView
 from fairway.queue.book import Book
 from fairway.reserver.capacity import node_writes
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 from fairway.watcher.missing import Down
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo, Node

@@ -14,7 +14,7 @@ from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import Job, born
 from fairway.domain.limits import Limits
 from fairway.domain.names import job_id
-from fairway.runtime.catalog import Catalog
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor

@@ -5,7 +5,7 @@ import pytest
 from given import adds, events, verbs
 from test_admission_decide import View, catalog, manifest, submitted, view
 
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.store import MemoryStore
 from fairway.admission.decide import decide
 from fairway.admission.service import AdmissionView
 from fairway.domain import decision

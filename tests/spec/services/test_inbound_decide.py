@@ -14,7 +14,7 @@ from fairway.domain.submission import Asked, submission
 from fairway.inbound.decide import decide
 from fairway.inbound.memory import MOST
 from fairway.inbound.service import InboundView
-from fairway.runtime.catalog import Catalog
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, inbound, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor

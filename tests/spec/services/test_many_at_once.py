@@ -9,8 +9,8 @@ from lives import T0, S, dispatched, reserved
 
 from fairway.reserver import service as reserver
 from fairway.reserver.decide import Expire
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.ports import Found, Row
+from fairway.runtime.views.settings import Catalog
 from fairway.watcher import view as watcher
 from fairway.watcher.missing import Late
 

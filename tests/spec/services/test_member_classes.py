@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairway.adapters.memory_clock import ManualClock
-from fairway.adapters.memory_cluster import MemoryCluster
+from fairway.adapters.memory.clock import ManualClock
+from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.propagator.classes import KIND, Classes
 
 MINUTE_S = 60

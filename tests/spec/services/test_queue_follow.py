@@ -16,8 +16,8 @@ from fairway.queue.decide import decide
 from fairway.queue.service import service
 from fairway.queue.turn import FOLLOWERS
 from fairway.queue.view import Begin
-from fairway.runtime.catalog import Catalog
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.metrics import Meter
+from fairway.runtime.views.settings import Catalog
 from fairway.wire.jobs import Amended
 from fairway.wire.policy import Affinity, Placement, Policy, Selector
 

@@ -13,7 +13,7 @@ from fairway.domain.decision import Call, Heard
 from fairway.domain.ledger import Hold
 from fairway.reserver.bounds import SETTLING_MS
 from fairway.reserver.decide import decide
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import ClusterInfo, Node, Pods, Slot, Taint
 from fairway.wire.fleet import Report
 

@@ -9,7 +9,7 @@ from lives import GPU, T0, S
 from fairway.domain.decision import NOTHING, Call, Outcome
 from fairway.domain.ledger import Hold
 from fairway.reserver.decide import Expire, decide
-from fairway.runtime.members import Facts
+from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import Node, Pods, Slot, Taint
 from fairway.wire.fleet import Report
 

@@ -8,7 +8,7 @@ from given import told, verbs
 from lives import T0, Life, S, dispatched, reserved, running
 from test_watcher_decide import shows
 
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import JOBS, Decision, Heard
 from fairway.domain.tell import row_of
 from fairway.runtime.ports import Found, Row

@@ -8,12 +8,12 @@ import pytest
 from given import of, puts, told, verbs
 from lives import T0, S, dispatched, running
 
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Call, Decision, Outcome
 from fairway.domain.silence import EVICTIONS, Freeze
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Commit
-from fairway.runtime.telemetry import Meter
 from fairway.watcher.decide import Late, Listed
 from fairway.watcher.doubts import GONE, LOOK
 from fairway.watcher.freeze import guarded as decide

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rich.text import Text
 
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.adapters.nats.bus import NatsBus
 from fairway.client.failure import say
 from fairway.client.terminal import console
 from fairway.lab.demo.checks import Stage

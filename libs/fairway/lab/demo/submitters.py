@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.system import SystemClock, SystemIds
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.client.api import Api, Refusal
 from fairway.client.credential import Credential
 from fairway.client.failure import DENIED, ERROR, Failure
@@ -22,7 +22,7 @@ from fairway.domain.submission import raw
 from fairway.lab.demo.scenario import Piece
 from fairway.lab.fleet.fleet import Fleet
 from fairway.lab.processes import die_with_parent
-from fairway.runtime import private
+from fairway.runtime import private_files
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Outgoing
 from fairway.wire import subjects
@@ -104,13 +104,13 @@ class Doors:
     async def _by_command(self, piece: Piece) -> None:
         file = self._fleet.dir / f"sent-{self._sent}.json"
         items = {"apiVersion": "v1", "kind": "List", "items": [piece.manifest, *piece.policies]}
-        await asyncio.to_thread(private.write, file, msgspec.json.encode(items))
+        await asyncio.to_thread(private_files.write, file, msgspec.json.encode(items))
         await self.command(_namespace(piece), "submit", "-f", str(file))
 
     async def command(self, namespace: str, *words: str) -> None:
         """`fairway WORDS...` as the tenant of this namespace, in a process of its own, which ends with this one."""
         token = self._fleet.dir / f"{namespace}.token"
-        await asyncio.to_thread(private.write, token, self._fleet.token_of(namespace))
+        await asyncio.to_thread(private_files.write, token, self._fleet.token_of(namespace))
         guard = [sys.executable, "-I", "-S", str(Path(die_with_parent.__file__)), str(os.getpid())]
         line = [*guard, sys.executable, "-m", "fairway.cli.main", *words, "--url", self._fleet.http]
         line += ["--token-file", str(token)]

@@ -8,11 +8,11 @@ from rich.text import Text
 from fairway.client.failure import Failure
 from fairway.client.terminal import render_story, render_table, render_why
 from fairway.domain.job import Job
+from fairway.explain.story import Story, Why, why
+from fairway.explain.wording import span
 from fairway.lab.demo.checks import Found, Stage, in_words
 from fairway.lab.demo.scenario import Scenario
 from fairway.lab.demo.submitters import Doors
-from fairway.runtime.prose import span
-from fairway.runtime.story import Story, Why, why
 
 _BY = {"hub": "hub API", "cli": "fairway submit", "http": "HTTP", "bus": "the bus"}
 _COLUMNS = ("JOB", "KIND", "SENT BY", "PROMISED", "BECAME", "CLUSTER", "ATTEMPT", "WAITED")

@@ -10,15 +10,15 @@ from typing import Any
 import msgspec
 import yaml
 
-from fairway.adapters.system import SystemIds
+from fairway.adapters.system_clock import SystemIds
 from fairway.gateway import narrator
 from fairway.process.members.enrolment import Enrolment
 from fairway.process.pipeline import LOOPS
 from fairway.process.settings import Settings
 from fairway.process.wiring import Parts, composition
-from fairway.runtime.catalog import Catalog
+from fairway.runtime.metrics import Meter
 from fairway.runtime.service import Ear
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import asks, subjects
 
 Json = dict[str, Any]

@@ -19,7 +19,7 @@ from fairway.lab.kubesim.nodes import NodeGroup
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_cluster, nats_server, valkey_server
 from fairway.lab.processes.service import Child
 from fairway.process.pipeline import EVERYTHING
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 HUB = "hub"
 # Simulated clusters are up in a second. Real ones take 20 s on two idle cores, and far longer on busy ones.
@@ -125,8 +125,8 @@ class Fleet:
 
     async def start(self) -> None:
         for folder in (self.dir, self.kubeconfigs, self.dir / "tenants", self.dir / "identities"):
-            private.folder(folder)
-        private.write(self.token_file, self.token)
+            private_files.folder(folder)
+        private_files.write(self.token_file, self.token)
         await self._start_nats()
         self.valkey = await valkey_server(self.dir / "valkey")
         if not self.plan.stub_clusters:
@@ -143,20 +143,20 @@ class Fleet:
 
     async def _start_clusters(self) -> None:
         config = self.dir / "clusters.json"
-        private.write(config, msgspec.json.encode(self._clusters()))
+        private_files.write(config, msgspec.json.encode(self._clusters()))
         module = "fairway.lab.kubereal" if self.plan.real else "fairway.lab.kubesim"
         self.sim = Child("clusters", module, ["--config", str(config)], self.dir / "clusters.log", {})
         said = await self.sim.start(_REAL_READY_S if self.plan.real else _READY_S)
         (self.kubeconfigs / f"{HUB}.kubeconfig").rename(self.hub_kubeconfig)
         hub = msgspec.json.decode(self.hub_kubeconfig.read_bytes())
         for one in self.known[1:]:
-            private.write(self.tenant_kubeconfig(one.username), identities.kubeconfig_of(hub, one))
+            private_files.write(self.tenant_kubeconfig(one.username), identities.kubeconfig_of(hub, one))
         reserve = {one.name: one.reserve for one in self.plan.clusters if isinstance(one, Member)}
         for name, one in said["clusters"].items():
             if name != HUB:
                 # No scheduler of the simulated clusters keeps room for anybody.
                 facts = msgspec.json.encode({"labels": one["labels"], "reserve": reserve.get(name, "ledger")})
-                private.write(self.kubeconfigs / f"{name}.json", facts)
+                private_files.write(self.kubeconfigs / f"{name}.json", facts)
 
     def _clusters(self) -> SimFleet | RealFleet:
         where, run_ms = str(self.kubeconfigs), self.plan.default_run_ms
@@ -190,7 +190,7 @@ class Fleet:
         """So that the command line finds the fleet of this folder, and is let in."""
         metrics = {name: child.said.get("metrics", "") for name, child in self.processes.items()}
         facts: dict[str, Any] = {"http": self.http, "token": self.token, "metrics": metrics, **self.environment()}
-        private.write(self.dir / "fleet.json", msgspec.json.format(msgspec.json.encode(facts)))
+        private_files.write(self.dir / "fleet.json", msgspec.json.format(msgspec.json.encode(facts)))
 
     async def first_end(self) -> str:
         """Says which part ended by itself and where its log is, as soon as one has."""

@@ -18,7 +18,7 @@ from fairway.lab.fleet.identities import TENANTS
 from fairway.lab.kubereal.build import BuildError, tools
 from fairway.lab.kubereal.members import three
 from fairway.lab.kubereal.sources.toolchain import NoGo
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 # How long a pod runs that does not say so itself: long enough to be seen, short enough to wait for.
 _RUN_MS = 10_000
@@ -28,8 +28,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @contextlib.contextmanager
 def own(folder: Path) -> Iterator[None]:
     """The folder, for one fleet at a time, without what an earlier one left. Raises Failure when it is taken."""
-    private.folder(folder)
-    with open(folder / "lock", "a+", opener=lambda name, flags: os.open(name, flags, private.FILE)) as lock:
+    private_files.folder(folder)
+    with open(folder / "lock", "a+", opener=lambda name, flags: os.open(name, flags, private_files.FILE)) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -12,7 +12,7 @@ import msgspec
 
 from fairway.domain.tenancy import HOME
 from fairway.lab.kubesim.http.identities import MASTERS, Identities, Identity, Rule
-from fairway.runtime import private
+from fairway.runtime import private_files
 from fairway.workloads.registry import KINDS
 
 ADMIN = "admin"
@@ -62,7 +62,7 @@ def of_hub() -> tuple[Identity, ...]:
 
 def write(path: Path, identities: Sequence[Identity]) -> str:
     """The file as simulated and real clusters read it; its name."""
-    private.write(path, msgspec.json.format(msgspec.json.encode(Identities(tuple(identities)))))
+    private_files.write(path, msgspec.json.format(msgspec.json.encode(Identities(tuple(identities)))))
     return str(path)
 
 

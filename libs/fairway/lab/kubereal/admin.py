@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from fairway.adapters import kubernetes_config
-from fairway.adapters.kubernetes_http import MERGE, Http, Refusal, Request
-from fairway.adapters.kubernetes_kinds import Kinds, NotServed
+from fairway.adapters.kubernetes import kubeconfig
+from fairway.adapters.kubernetes.http import MERGE, Http, Refusal, Request
+from fairway.adapters.kubernetes.kinds import Kinds, NotServed
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.program import NotUp
 from fairway.runtime.ports import Unreachable
@@ -91,8 +91,8 @@ class Admin:
 
 @asynccontextmanager
 async def admin(plane: Plane) -> AsyncIterator[Admin]:
-    config = kubernetes_config.read(plane.kubeconfig)
-    http = Http(plane.name, await kubernetes_config.connect(config), random.Random(plane.name))
+    config = kubeconfig.read(plane.kubeconfig)
+    http = Http(plane.name, await kubeconfig.connect(config), random.Random(plane.name))
     try:
         yield Admin(http)
     finally:

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from msgspec import Struct
 
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 # training-operator replaces a pair that names anything else, or that ends within 90 days.
 _AUTHORITY = "training-operator-ca"
@@ -30,10 +30,10 @@ class Pair(Struct, frozen=True):
 
     def write(self, folder: Path) -> None:
         """As `ca.crt`, `tls.crt` and `tls.key`, where a server looks for a mounted Secret."""
-        folder.mkdir(mode=private.FOLDER, parents=True, exist_ok=True)
+        folder.mkdir(mode=private_files.FOLDER, parents=True, exist_ok=True)
         (folder / "ca.crt").write_bytes(self.ca)
         (folder / "tls.crt").write_bytes(self.certificate)
-        private.write(folder / "tls.key", self.key)
+        private_files.write(folder / "tls.key", self.key)
 
 
 @lru_cache(maxsize=1)

@@ -20,7 +20,7 @@ from fairway.lab.kubereal.keys import service_account_key
 from fairway.lab.kubereal.kwok_stages import stages
 from fairway.lab.kubereal.program import NotUp, Program, free_ports
 from fairway.lab.kubesim.http.identities import MASTERS, Identity
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 _API = "kube-apiserver"
 # An API server that finds a hundred thousand objects reads them first; one that fails ends by itself.
@@ -67,9 +67,9 @@ class Plane:
 
     async def start(self) -> None:
         """Returns when the API answers and everything of the spec has been started."""
-        private.folder(self.dir)
-        private.write(self.dir / "sa.key", service_account_key())
-        private.write(self.dir / "tokens.csv", token_file(self._known))
+        private_files.folder(self.dir)
+        private_files.write(self.dir / "sa.key", service_account_key())
+        private_files.write(self.dir / "tokens.csv", token_file(self._known))
         self.port = self.port or free_ports(1)[0]
         await self.start_api()
         if self.spec.controllers:
@@ -137,7 +137,7 @@ class Plane:
 
     def _write_kubeconfig(self) -> None:
         written = msgspec.json.format(msgspec.json.encode(kubeconfig(self.url, self.certificate(), self.token)))
-        private.write(self.kubeconfig, written)
+        private_files.write(self.kubeconfig, written)
 
 
 def kubeconfig(url: str, certificate: bytes, token: str) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class Planes:
         return self.by_name[name]
 
     async def start(self, specs: Sequence[Spec]) -> None:
-        private.folder(self._dir)
+        private_files.folder(self._dir)
         client, peer = free_ports(2)
         self.store = f"http://127.0.0.1:{client}"
         command: list[str | Path] = [self._tools.program("etcd"), *etcd(self._dir / "etcd", client, peer)]

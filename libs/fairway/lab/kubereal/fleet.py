@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.domain.member_namespace import made
 from fairway.domain.tenancy import BASELINE, SYSTEM_NAMESPACES
 from fairway.lab.kubereal.accounts import rights
@@ -17,7 +17,7 @@ from fairway.lab.kubereal.members import HUB, Fleet, Member
 from fairway.lab.kubereal.operators import OPERATORS, start
 from fairway.lab.kubereal.operators.koordinator import API_FLAGS
 from fairway.lab.kubesim.__main__ import read_identities
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 Json = dict[str, Any]
 
@@ -69,7 +69,7 @@ class RealFleet:
     def _facts(self, plane: Plane, member: Member | None) -> Json:
         path = Path(self.fleet.kubeconfigs) / f"{plane.name}.kubeconfig"
         path.parent.mkdir(parents=True, exist_ok=True)
-        private.write(path, plane.kubeconfig.read_bytes())
+        private_files.write(path, plane.kubeconfig.read_bytes())
         return {"url": plane.url, "kubeconfig": str(path), "labels": member.labels if member else {}}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fairway.lab.processes import die_with_parent
 from fairway.lab.processes.server import free_port
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 _STOP_S = 5.0
 _PROBE_S = 0.05
@@ -47,7 +47,7 @@ class Program:
     async def start(self) -> None:
         self._ended = False
         guard = [sys.executable, "-I", "-S", str(die_with_parent.__file__), str(os.getpid())]
-        with private.log(self.log) as log:
+        with private_files.log(self.log) as log:
             self._process = await asyncio.create_subprocess_exec(
                 *guard, *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._dir,
                 env=self._env, start_new_session=True,

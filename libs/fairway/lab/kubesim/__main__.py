@@ -21,7 +21,7 @@ from fairway.lab.kubesim.api.errors import Json
 from fairway.lab.kubesim.clusters import DEFAULT_RUN_MS, KubeSim
 from fairway.lab.kubesim.http.identities import Identities, Identity
 from fairway.lab.kubesim.nodes import NodeGroup
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 
 class ClusterConfig(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -80,7 +80,7 @@ def read_identities(path: str) -> tuple[Identity, ...]:
 
 def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    private.write(path, content)
+    private_files.write(path, content)
 
 
 async def _main(fleet: Fleet, until_eof: bool) -> None:

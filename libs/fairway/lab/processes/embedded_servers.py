@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fairway.lab.processes.server import EmbeddedServer, StartError, connection, ports
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 __all__ = [
     "EmbeddedServer", "StartError", "nats_cluster", "nats_program", "nats_server", "valkey_program", "valkey_server",
@@ -38,7 +38,7 @@ async def nats_server(
     def command(at: int) -> list[str]:
         config = home / "nats.conf"
         store = f"store_dir: {json.dumps(str(home))}, sync_interval: {json.dumps(sync_interval)}, strict: true"
-        private.write(
+        private_files.write(
             config,
             f'listen: "127.0.0.1:{at}"\nserver_name: {name}\nmax_payload: {max_payload}\n'
             f"max_pending: {_PENDING * max_payload}\n"
@@ -81,7 +81,7 @@ async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -
 
     def command(at: int) -> list[str]:
         config = home / "valkey.conf"
-        private.write(
+        private_files.write(
             config,
             f"bind 127.0.0.1\nport {at}\ndaemonize no\ndir {json.dumps(str(home))}\n"
             # To evict a key would be to forget a reservation: better to refuse the write.
@@ -103,7 +103,7 @@ async def _valkey_answers(server: EmbeddedServer) -> bool:
 
 
 def _folder(dir: Path) -> Path:
-    return private.folder(dir).resolve()
+    return private_files.folder(dir).resolve()
 
 
 def nats_program() -> str:

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from fairway.lab.processes import die_with_parent
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 # Below the range that Linux gives to outgoing connections (32768 and up): a client that tries to reconnect to
 # a stopped server could otherwise be given the server's own port, and the server could not come back.
@@ -127,7 +127,7 @@ class EmbeddedServer:
 
     def _spawn(self, command: list[str]) -> subprocess.Popen[bytes]:
         guard = [sys.executable, "-I", "-S", str(die_with_parent.__file__), str(os.getpid())]
-        with private.log(self.log) as log:
+        with private_files.log(self.log) as log:
             return subprocess.Popen(
                 [*guard, *command],
                 stdin=subprocess.DEVNULL,

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from fairway.lab.processes import die_with_parent
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 _READY_S = 150.0
 _STOP_S = 10.0
@@ -46,7 +46,7 @@ class Child:
         """Returns what it said when it was ready; RuntimeError with its last words when it ended before, or took
         longer than `patience_s`."""
         guard = [sys.executable, "-I", "-S", str(die_with_parent.__file__), str(os.getpid())]
-        with private.log(self.log) as log:
+        with private_files.log(self.log) as log:
             self._process = await asyncio.create_subprocess_exec(
                 *guard, *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=log,
                 env=self._env, start_new_session=True,

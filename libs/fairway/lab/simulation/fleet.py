@@ -6,7 +6,7 @@ from random import Random
 
 import msgspec
 
-from fairway.adapters.memory_bus import MemoryBus
+from fairway.adapters.memory.bus import MemoryBus
 from fairway.agent.observe import node_of
 from fairway.agent.service import Settings, run_agent
 from fairway.domain.resources import Resources, add
@@ -21,11 +21,11 @@ from fairway.lab.simulation.ports.store import Reach, StorePort
 from fairway.lab.simulation.process import Process, ProcessClock, ProcessIds
 from fairway.lab.simulation.virtual_time import T0
 from fairway.process.composition import Composition
-from fairway.runtime.catalog import Catalog
 from fairway.runtime.loop import Loop, World
-from fairway.runtime.members import Facts, Members
+from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.telemetry import Meter
+from fairway.runtime.views.members import Facts, Members
+from fairway.runtime.views.settings import Catalog
 
 # Which services each process runs: two of everything, so that somebody else is always at it.
 PROCESSES = {

@@ -8,7 +8,7 @@ import msgspec
 import nats.errors
 from msgspec import Raw
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.domain.resources import Resources, parse_quantity
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.kubesim.nodes import NodeGroup

@@ -8,8 +8,10 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.system import SystemClock
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.system_clock import SystemClock
+from fairway.audit.attempts import Spoken
+from fairway.audit.auditor import Checker
 from fairway.domain.decoding import decoder
 from fairway.lab.fleet.fleet import Fleet, running
 from fairway.lab.fleet.fleet import Plan as FleetPlan
@@ -17,8 +19,6 @@ from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.traces.fleet import REPLAY, allocatable, configured, record
 from fairway.lab.traces.report import Report, Tally, figures
 from fairway.lab.traces.trace import GPU, TraceJob, manifest, policy, quota_tree
-from fairway.runtime.check import Checker
-from fairway.runtime.check_job import Spoken
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire

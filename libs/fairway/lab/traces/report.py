@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from fairway.audit.attempts import Spoken, ends
+from fairway.audit.auditor import Findings
 from fairway.lab.traces.trace import TraceJob
-from fairway.runtime.check import Findings
-from fairway.runtime.check_job import Spoken, ends
 from fairway.wire import jobs as wire
 
 

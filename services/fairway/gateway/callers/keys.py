@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from fairway.domain.bearer import is_token
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 SETTING = "FAIRWAY_HTTP_KEY_FILE"
 # Of a key that nobody guesses, at 20 tries a second.
@@ -37,7 +37,7 @@ def read_keys(name: str) -> Keys:
 def _keys(path: Path) -> list[str]:
     try:
         with path.open("rb") as file:
-            if why := private.against(file.fileno(), path):
+            if why := private_files.against(file.fileno(), path):
                 raise ValueError(f"{SETTING}: {why}")
             text = file.read(_MOST_BYTES + 1)
     except OSError as error:

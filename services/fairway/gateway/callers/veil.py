@@ -9,11 +9,11 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.job import Job
 from fairway.domain.resources import Resources, add, describe
+from fairway.explain.wording import listed
 from fairway.gateway.callers.access import Access
 from fairway.gateway.problem import Problem
 from fairway.gateway.reader import Reader
 from fairway.runtime.ports import Wanted
-from fairway.runtime.prose import listed
 from fairway.wire.asks import QueuePlace
 from fairway.wire.reasons import Code
 

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.redis_store import RedisStore, row
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.valkey.store import RedisStore, row
+from fairway.audit import store_drift
+from fairway.audit.store_drift import Drift, Key, Value
 from fairway.domain import decision
 from fairway.domain.job import Job
-from fairway.runtime import drift
-from fairway.runtime.drift import Drift, Key, Value
-from fairway.runtime.letters import job_of
-from fairway.runtime.past import working_sets
 from fairway.runtime.ports import Wanted
-from fairway.runtime.rebuild import Folding
+from fairway.runtime.record.dead_letter_retry import job_of
+from fairway.runtime.record.rebuild import Folding
+from fairway.runtime.record.working_sets import working_sets
 from fairway.wire import subjects
 
 # A commit is said within this time (ms): one try of a publish takes 5 s, and another instance says within 3 s what one
@@ -48,7 +48,7 @@ class Look:
         """Every row that is compared, not of one moment."""
         found: dict[Key, Value] = {}
         for table in await self._store.tables():
-            if drift.compared(table):
+            if store_drift.compared(table):
                 for key, data in (await self._store.table(table)).items():
                     if (one := row(data)) is not None:
                         found[table, key] = (one.rev, one.data)
@@ -58,18 +58,18 @@ class Look:
     async def settled(self, made: dict[Key, Value], there: dict[Key, Value]) -> tuple[list[Drift], list[Drift]]:
         """What differs for good, and what would not stand still."""
         began = self._now()
-        doubts = {key: Doubt(made.get(key), there.get(key), began) for key in drift.unlike(made, there)}
+        doubts = {key: Doubt(made.get(key), there.get(key), began) for key in store_drift.unlike(made, there)}
         while doubts and not all(self._old(one) for one in doubts.values()):
             if self._now() - began > _PATIENCE_MS:
                 break
             await asyncio.sleep(_PAUSE_S)
-            jobs = drift.jobs_of(doubts, made, there)
+            jobs = store_drift.jobs_of(doubts, made, there)
             before = await self._rows(doubts)
             made = await self._folded(jobs)
             there = await self._rows({*doubts, *made})
             differ = {key for key in {*doubts, *made} if made.get(key) not in (before.get(key), there.get(key))}
             doubts = {key: self._doubt(doubts.get(key), made.get(key), there.get(key)) for key in differ}
-        told = [(self._old(one), drift.drift(key, one.made, one.there)) for key, one in sorted(doubts.items())]
+        told = [(self._old(one), store_drift.drift(key, one.made, one.there)) for key, one in sorted(doubts.items())]
         return [one for old, one in told if old], [one for old, one in told if not old]
 
     def _doubt(self, before: Doubt | None, made: Value | None, there: Value | None) -> Doubt:
@@ -100,7 +100,7 @@ class Look:
                     folding.read(one.data, one.sequence, one.subject)
             except msgspec.DecodeError:
                 continue  # its consumer has put it among the dead letters
-        return drift.flat(folding.working_set(folding.jobs()))
+        return store_drift.flat(folding.working_set(folding.jobs()))
 
     async def quota(self) -> list[Drift]:
         """Charges are committed with the rows of their jobs: so, of one moment, each counter is the sum over the live
@@ -113,7 +113,7 @@ class Look:
             new = sorted({*read.whole.get(decision.LIVE, {})} - {*live})
             rows = [one.data for one in read.rows.values()]
             owed = [one.data for one in read.whole.get(decision.OWED, {}).values()]
-            found = drift.quota_drift(rows, owed, read.counters.get(decision.QUOTA, {}))
+            found = store_drift.quota_drift(rows, owed, read.counters.get(decision.QUOTA, {}))
             if not found or await self._uncharged(new):
                 break
         return found

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 import typer
 
+from fairway.audit.store_drift import Drift
 from fairway.client.terminal import clean
+from fairway.explain.wording import many
 from fairway.operate.audit.verify import Audit
-from fairway.runtime.drift import Drift
-from fairway.runtime.prose import many
 
 # What is asked for without the word of a door.
 _DOORS = {"": "by nobody that a door names", "http": "over HTTP", "hub": "on the hub", "bus": "on the bus"}

@@ -6,20 +6,20 @@ from typing import cast
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.memory_store import MemoryStore
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.nats_past import NatsPast, newest
-from fairway.adapters.system import SystemClock
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.nats.past_record import NatsPast, newest
+from fairway.adapters.system_clock import SystemClock
+from fairway.audit.attempts import Spoken, Violation
+from fairway.audit.auditor import Checker
+from fairway.audit.store_drift import Drift, Key, Value, flat, state_hash
 from fairway.client.failure import ERROR, Failure
 from fairway.domain import decision
 from fairway.domain.decoding import decoder
 from fairway.operate import servers
 from fairway.operate.audit.second_look import SETTLES_MS, Look
-from fairway.runtime.check import Checker
-from fairway.runtime.check_job import Spoken, Violation
-from fairway.runtime.drift import Drift, Key, Value, flat, state_hash
 from fairway.runtime.ports import Bus, StoreWiped
-from fairway.runtime.rebuild import Working, rebuild
+from fairway.runtime.record.rebuild import Working, rebuild
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

@@ -10,10 +10,10 @@ from hashlib import sha256
 import structlog
 from msgspec import Struct
 
-from fairway.adapters.nats_letters import Kept, NatsLetters
+from fairway.adapters.nats.dead_letters import Kept, NatsLetters
 from fairway.client.failure import say
 from fairway.operate import servers
-from fairway.runtime.letters import job_of
+from fairway.runtime.record.dead_letter_retry import job_of
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.subjects import JOBS, STREAMS

@@ -6,14 +6,14 @@ import msgspec
 import typer
 from msgspec import Struct
 
-from fairway.adapters.nats_past import newest
-from fairway.adapters.redis_store import RedisStore
-from fairway.adapters.system import SystemClock
+from fairway.adapters.nats.past_record import newest
+from fairway.adapters.system_clock import SystemClock
+from fairway.adapters.valkey.store import RedisStore
 from fairway.client.failure import DENIED, ERROR, TIMEOUT, Failure
 from fairway.domain import decision
+from fairway.explain.wording import listed, many, span
 from fairway.operate import servers
 from fairway.process.settings import Settings
-from fairway.runtime.prose import listed, many, span
 
 _LOOK_S = 0.05
 # An agent that has not answered the question for a full report by then is silent: no work goes to its cluster.

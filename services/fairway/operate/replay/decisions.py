@@ -18,7 +18,7 @@ from fairway.global_scheduler.decide import SERVICE, decide
 from fairway.operate import servers
 from fairway.replay.decide_again import Event, Redecider, Result, differences
 from fairway.runtime.ports import Bus, Delivery
-from fairway.runtime.recorder import WHOLE_MS
+from fairway.runtime.views.recorder import WHOLE_MS
 from fairway.wire import jobs as wire
 from fairway.wire import subjects, views
 from fairway.wire.reasons import Code, Reason

@@ -8,9 +8,9 @@ from msgspec import Raw, structs
 
 from fairway.domain.tell import message_id
 from fairway.process.members.enrolment import Enrolment
-from fairway.runtime.catalog import setting
 from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
-from fairway.runtime.sayable import Unsayable
+from fairway.runtime.record.publishable import Unsayable
+from fairway.runtime.views.settings import setting
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
 

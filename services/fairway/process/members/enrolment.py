@@ -9,17 +9,17 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.kubernetes_config import BadKubeconfig
-from fairway.adapters.kubernetes_watch import Pace
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.remote_cluster import RemoteCluster
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig
+from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.agent import SHAPES
 from fairway.agent.service import Settings as AgentSettings
 from fairway.join.secret import HOME, LABEL, SECRET, Joined, read_secret
 from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Change, Cluster
-from fairway.runtime.members import Facts, Members
+from fairway.runtime.views.members import Facts, Members
 from fairway.workloads.registry import KINDS
 
 log = structlog.get_logger()

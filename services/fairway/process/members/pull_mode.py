@@ -20,11 +20,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.remote_cluster import RemoteCluster
-from fairway.adapters.remote_serve import Serving
-from fairway.adapters.system import SystemClock, SystemIds
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.remote.cluster import RemoteCluster
+from fairway.adapters.remote.member_side import Serving
+from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.agent.service import Agent
 from fairway.domain.tell import message_id
 from fairway.gateway.callers.hosts import Hosts
@@ -34,8 +34,8 @@ from fairway.process.members.enrolment import agent_settings, follow_file, membe
 from fairway.process.readiness import readiness
 from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
-from fairway.runtime.members import Facts, Members
 from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
+from fairway.runtime.views.members import Facts, Members
 from fairway.wire import subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.fleet import Configured

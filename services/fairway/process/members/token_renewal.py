@@ -9,9 +9,9 @@ import random
 
 import structlog
 
-from fairway.adapters.kubernetes import KubernetesCluster
-from fairway.adapters.kubernetes_admin import Life, life_of
-from fairway.adapters.kubernetes_config import BadKubeconfig, read
+from fairway.adapters.kubernetes.admin import Life, life_of
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, read
 from fairway.join.secret import HOME, SECRET, Joined, kubeconfig_text, read_renewal, renewal_name, token_of, with_token
 from fairway.process.members.enrolment import Enrolment
 from fairway.runtime.cluster_port import Cluster, ClusterRefused

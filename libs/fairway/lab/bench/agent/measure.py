@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes import KubernetesCluster, Options
-from fairway.adapters.nats_bus import NatsBus
-from fairway.adapters.system import SystemClock
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.system_clock import SystemClock
 from fairway.agent.observe import SHAPES
 from fairway.lab.bench.agent import load
 from fairway.lab.bench.agent.fill import fill
@@ -25,7 +25,7 @@ from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Plane, Planes, Spec, planes
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from fairway.lab.processes.service import Child
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 GOALS = {"start_seconds": Goal(most=30), "steady_cpu_percent": Goal(most=5), "rss_peak_mib": Goal(most=300)}
 CLUSTER = "big"
@@ -66,7 +66,7 @@ class Scene:
         """So that the agent finds the cluster in its folder."""
         folder = self.dir / "clusters"
         folder.mkdir(parents=True, exist_ok=True)
-        private.write(folder / f"{CLUSTER}.kubeconfig", self.plane.kubeconfig.read_bytes())
+        private_files.write(folder / f"{CLUSTER}.kubeconfig", self.plane.kubeconfig.read_bytes())
 
     def pids(self) -> dict[str, int]:
         found = {**self.planes.pids(), "nats": self.nats.pid, "valkey": self.valkey.pid}

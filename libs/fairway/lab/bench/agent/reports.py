@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 from nats.aio.msg import Msg
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.wire import subjects
 from fairway.wire.capacity import Node
 from fairway.wire.fleet import Report

@@ -7,7 +7,7 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.lab.kubereal.members import Member
 from fairway.lab.kubesim.nodes import NodeGroup
 from fairway.workloads.render import JOB_LABEL

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes import KubernetesCluster
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.lab.bench.kubernetes import load
 from fairway.lab.bench.measuring.facts import cpu, machine, peak_mib
 from fairway.lab.bench.measuring.journeys import percentile

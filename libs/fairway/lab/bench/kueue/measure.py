@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.kueue import load
 from fairway.lab.bench.kueue.courses import WAY, Account, Courses, account
 from fairway.lab.bench.measuring.facts import batch_facts, machine, peak_mib

@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import Node

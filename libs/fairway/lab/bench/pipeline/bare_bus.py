@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 import uvloop
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Outgoing
 from fairway.wire.subjects import Stream
 

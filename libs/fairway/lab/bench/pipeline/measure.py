@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.nats_bus import NatsBus
+from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import batch_facts, machine
 from fairway.lab.bench.measuring.journeys import Journeys, percentile

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from fairway.adapters.redis_store import RedisStore
+from fairway.adapters.valkey.store import RedisStore
 from fairway.domain import decision
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import machine

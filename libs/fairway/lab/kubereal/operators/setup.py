@@ -9,7 +9,7 @@ from msgspec import Struct
 from fairway.lab.kubereal.admin import Json
 from fairway.lab.kubereal.certificates import Pair
 from fairway.lab.kubereal.control_plane import Plane
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 Task = Callable[[], Coroutine[Any, Any, None]]
 
@@ -47,7 +47,7 @@ class Site(Struct, frozen=True):
         """A file in the cluster's folder."""
         path = self.plane.dir / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        private.write(path, text)
+        private_files.write(path, text)
         return path
 
     def serving(self) -> dict[str, str]:

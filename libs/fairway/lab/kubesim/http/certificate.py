@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from fairway.runtime import private
+from fairway.runtime import private_files
 
 _FROM = dates.datetime(2020, 1, 1, tzinfo=dates.UTC)
 _UNTIL = dates.datetime(2099, 1, 1, tzinfo=dates.UTC)
@@ -54,6 +54,6 @@ def serving() -> ssl.SSLContext:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     with tempfile.TemporaryDirectory(prefix="kubesim-") as folder:
         path = Path(folder) / "pair.pem"
-        private.write(path, found.certificate + found.key)
+        private_files.write(path, found.certificate + found.key)
         context.load_cert_chain(path)
     return context

@@ -2,7 +2,7 @@
 
 It shares with those who decide how rows are read and which words came too late (`domain.working_sets`), and asks the
 code of rebuilds what it makes of the record. The rules of single jobs, of room and of quota are the auditor's
-(`runtime.check`), which reads the record alone.
+(`fairway.audit`), which reads the record alone.
 """
 
 from collections.abc import Callable, Container
@@ -10,6 +10,8 @@ from functools import partial
 
 import msgspec
 
+from fairway.audit.attempts import Spoken
+from fairway.audit.auditor import Checker, Grace
 from fairway.domain.decoding import decoder
 from fairway.domain.job import State
 from fairway.domain.quota_tree import QuotaNode
@@ -18,8 +20,6 @@ from fairway.lab.simulation.invariants.at_the_end import left_behind, rows
 from fairway.lab.simulation.invariants.silent_times import Silence
 from fairway.lab.simulation.outcome import Breach
 from fairway.lab.simulation.virtual_time import T0
-from fairway.runtime.check import Checker, Grace
-from fairway.runtime.check_job import Spoken
 from fairway.runtime.ports import Delivery
 from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire

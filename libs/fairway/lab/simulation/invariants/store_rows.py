@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from fairway.adapters.memory_store import Memory, MemoryStore
+from fairway.adapters.memory.store import Memory, MemoryStore
+from fairway.audit.store_drift import quota_drift
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.job import Job
 from fairway.domain.ledger import Hold
 from fairway.domain.shares import Share
-from fairway.runtime.drift import quota_drift
 from fairway.runtime.ports import Clock
 from fairway.wire.capacity import Node
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.adapters.memory_cluster import Key, MemoryCluster
+from fairway.adapters.memory.cluster import Key, MemoryCluster
 from fairway.lab.simulation.members import field_managers, pods
 from fairway.lab.simulation.members.pods import GPU, NODE, POD
 from fairway.runtime.cluster_port import Applied, ClusterRefused

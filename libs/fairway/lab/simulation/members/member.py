@@ -5,7 +5,7 @@ It is the truth about what runs; the witness hears of every gang that starts, an
 
 import asyncio
 
-from fairway.adapters.memory_cluster import Json, Key
+from fairway.adapters.memory.cluster import Json, Key
 from fairway.lab.simulation.members import field_managers, pods
 from fairway.lab.simulation.members.controllers import Controlled, attempt_of
 from fairway.lab.simulation.members.pods import GPU, NODE, POD, Wanted

@@ -13,8 +13,8 @@ from fairway.lab.simulation.invariants.at_the_end import rows
 from fairway.lab.simulation.invariants.events import Witness
 from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.pods import GPU
-from fairway.runtime.members import Facts
 from fairway.runtime.ports import Outgoing
+from fairway.runtime.views.members import Facts
 from fairway.wire import fleet as wire
 from fairway.wire import subjects
 from fairway.workloads.policies import ATTEMPTS, AVOID, START_TIMEOUT

@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from fairway.adapters.memory_cluster import Json, Key
+from fairway.adapters.memory.cluster import Json, Key
 from fairway.domain.names import job_id
 from fairway.lab.simulation.fleet import Fleet
 from fairway.lab.simulation.invariants.events import LIE, Witness

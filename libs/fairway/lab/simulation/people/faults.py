@@ -4,7 +4,7 @@ from random import Random
 
 from msgspec import Struct
 
-from fairway.runtime.check import Grace
+from fairway.audit.auditor import Grace
 
 
 class Profile(Struct, frozen=True):

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from fairway.adapters.memory_bus import MemoryBus, MemorySource
+from fairway.adapters.memory.bus import MemoryBus, MemorySource
 from fairway.lab.simulation.people.faults import Weather
 from fairway.lab.simulation.process import Process
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fairway.adapters.memory_store import MemoryStore
+from fairway.adapters.memory.store import MemoryStore
 from fairway.lab.simulation.process import Process
 from fairway.runtime.ports import Commit, Found, Unreachable, Wanted
 

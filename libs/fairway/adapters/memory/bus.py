@@ -1,0 +1,224 @@
+"""The bus in memory: the same promises as the real one (stored, deduplicated, redelivered), in one process."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from fairway.runtime.ports import Clock, Delivery, Outgoing, Source, Unreachable
+from fairway.runtime.record.publishable import Unsayable, renamed, same, unsaid
+from fairway.wire.subjects import STREAMS
+
+
+@lru_cache(maxsize=4096)
+def matches(pattern: str, subject: str) -> bool:
+    """Whether a NATS subject pattern (`*` one token, `>` the rest) covers a subject."""
+    wanted, given = pattern.split("."), subject.split(".")
+    for index, token in enumerate(wanted):
+        if token == ">":
+            return len(given) > index
+        if index >= len(given) or token not in ("*", given[index]):
+            return False
+    return len(wanted) == len(given)
+
+
+class MemoryBus:
+    """`refusals` is how many of the next publishes fail half-way, as when the connection breaks. With a clock, what is
+    put off waits for it, and an id is known again only within its stream's window; without one it comes again at once.
+    `told` hears of everything that is stored."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock
+        self.refusals = 0
+        self.max_payload = 8 << 20  # as in deploy/nats/nats.conf
+        self._log: dict[str, list[Delivery]] = {stream.name: [] for stream in STREAMS}
+        self._ids: dict[str, dict[str, tuple[int, int]]] = {stream.name: {} for stream in STREAMS}
+        self.told: Callable[[str, Delivery], None] = lambda stream, delivery: None
+        self._sources: dict[tuple[str, str], MemorySource] = {}
+        self._answers: dict[str, Callable[[bytes], Awaitable[bytes | None]]] = {}
+        self._changed = asyncio.Event()
+        self.connected = True
+
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
+        if not self.connected:
+            raise Unreachable("the bus is away")
+        broken = self.refusals > 0
+        self.refusals -= broken
+        refused = [one for one in (unsaid(message, self.max_payload) for message in messages) if one]
+        never = {id(one.message) for one in refused}
+        for message in messages[: len(messages) // 2] if broken else messages:
+            if id(message) not in never:
+                self._store(message)
+        self._changed.set()
+        self._changed = asyncio.Event()
+        if broken:
+            raise Unreachable("the connection broke; nobody knows which messages were stored")
+        if refused:
+            raise Unsayable(refused)
+
+    def _store(self, message: Outgoing) -> None:
+        stream = next(one for one in STREAMS if any(matches(s, message.subject) for s in one.subjects))
+        now = self._clock.now() if self._clock else 0
+        log = self._log[stream.name]
+        while (before := self._ids[stream.name].get(message.id)) and now - before[0] < stream.duplicate_window * 1000:
+            stored = log[before[1] - 1]
+            if same(message, stored.subject, stored.data):
+                return
+            message = renamed(message)
+        self._ids[stream.name][message.id] = (now, len(log) + 1)
+        stored = Delivery(message.id, message.subject, message.data, sequence=len(log) + 1, stored_at=now)
+        log.append(stored)
+        for source in self._sources.values():
+            source.offer(stream.name, stored)
+        self.told(stream.name, stored)
+
+    def stored(self, stream: str) -> Sequence[Delivery]:
+        """Everything that was said, in order."""
+        return tuple(self._log[stream])
+
+    def again(self, stream: str, sequence: int) -> None:
+        """Delivers a stored message once more to every consumer of it, as when its acknowledgement was lost."""
+        for source in self._sources.values():
+            source.offer(stream, self._log[stream][sequence - 1])
+
+    def crashed(self, durable: str) -> None:
+        """Who had taken messages of this consumer is gone: they are delivered again."""
+        for (_, name), source in self._sources.items():
+            if name == durable:
+                source.redeliver()
+
+    @property
+    def waiting(self) -> int:
+        """Messages that some consumer has not acknowledged."""
+        return sum(source.waiting for source in self._sources.values())
+
+    async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
+        key = (stream, durable)
+        if key not in self._sources:
+            self._sources[key] = MemorySource(stream, subjects, self._clock)
+            for stored in self._log[stream]:
+                self._sources[key].offer(stream, stored)
+        return self._sources[key]
+
+    async def fetch(self, stream: str, sequence: int) -> bytes | None:
+        log = self._log[stream]
+        return log[sequence - 1].data if 0 < sequence <= len(log) else None
+
+    async def history(
+        self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
+    ) -> AsyncIterator[Delivery]:
+        log = self._log[stream][max(0, start - 1) :]
+        wanted = [one for one in log if any(matches(s, one.subject) for s in subjects)] if subjects else log
+        if last:
+            wanted = sorted({one.subject: one for one in wanted}.values(), key=lambda one: one.sequence)
+        at = self._log[stream][-1].sequence if self._log[stream] else 0
+        for one in wanted:
+            yield one
+        if live:
+            yield Delivery(id="", subject="", data=b"")
+        while live:
+            changed = self._changed
+            for one in self._log[stream][at:]:
+                at = one.sequence
+                if not subjects or any(matches(s, one.subject) for s in subjects):
+                    yield one
+            await changed.wait()
+
+    async def tell(self, subject: str, data: bytes = b"") -> None:
+        if subject in self._answers:
+            await self._answers[subject](data)
+
+    async def ask(self, subject: str, data: bytes = b"", timeout: float = 2.0) -> bytes:
+        answer = await self._answers[subject](data) if subject in self._answers else None
+        if answer is None:
+            raise Unreachable(f"nobody answered {subject} within {timeout} s")
+        return answer
+
+    async def answer(self, subject: str, reply: Callable[[bytes], Awaitable[bytes | None]]) -> None:
+        self._answers[subject] = reply
+
+    async def close(self) -> None:
+        self.connected = False
+
+
+class MemorySource:
+    """A durable consumer of a MemoryBus. `redeliver` puts back what was taken and not acknowledged, as the server
+    does after the ack wait."""
+
+    def __init__(self, stream: str, subjects: Sequence[str], clock: Clock | None = None) -> None:
+        self.stream = stream
+        self._clock = clock
+        self._waits: dict[asyncio.Task[None], Delivery] = {}
+        self._subjects = tuple(subjects)
+        self._ready: list[Delivery] = []
+        self._taken: dict[int, Delivery] = {}
+        self._arrived = asyncio.Event()
+
+    def offer(self, stream: str, stored: Delivery) -> None:
+        if stream == self.stream and any(matches(subject, stored.subject) for subject in self._subjects):
+            self._ready.append(msgspec.structs.replace(stored, delivered=0))
+            self._arrived.set()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._ready) + len(self._taken)
+
+    async def batch(self, most: int) -> list[Delivery]:
+        while not (taken := self.take(most)):
+            await self.arrival()
+        return taken
+
+    async def arrival(self) -> None:
+        """Something is there to be taken, or was."""
+        self._arrived.clear()
+        if not self._ready:
+            await self._arrived.wait()
+
+    def take(self, most: int) -> list[Delivery]:
+        taken, self._ready = self._ready[:most], self._ready[most:]
+        for delivery in taken:
+            delivery.delivered += 1
+            delivery.handle = delivery.sequence
+            self._taken[delivery.handle] = delivery
+        return taken
+
+    def ack(self, deliveries: Sequence[Delivery]) -> None:
+        """Of any delivery of a message: one that waits to be delivered again is not."""
+        over = {one.sequence for one in deliveries}
+        for sequence in over:
+            self._taken.pop(sequence, None)
+        self._ready = [one for one in self._ready if one.sequence not in over or not one.delivered]
+
+    def later(self, delivery: Delivery, delay_ms: int) -> None:
+        if self._taken.pop(delivery.handle, None) is None:
+            return
+        if self._clock is None:
+            self._again(delivery)
+            return
+        wait = asyncio.create_task(self._wait(self._clock.sleep(delay_ms / 1000), delivery))
+        self._waits[wait] = delivery
+        wait.add_done_callback(lambda over: self._waits.pop(over, None))
+
+    async def _wait(self, delay: Awaitable[None], delivery: Delivery) -> None:
+        await delay
+        self._again(delivery)
+
+    def _again(self, delivery: Delivery) -> None:
+        self._ready.append(delivery)
+        self._arrived.set()
+
+    def redeliver(self, only: Sequence[int] | None = None) -> None:
+        """All that was taken and not acknowledged, or what of these sequences was."""
+        handles = [one for one in (self._taken if only is None else only) if one in self._taken]
+        again = [msgspec.structs.replace(self._taken.pop(one)) for one in handles]
+        self._ready = again + self._ready
+        if again:
+            self._arrived.set()
+
+    async def close(self) -> None:
+        for wait in self._waits:
+            wait.cancel()
+        self._ready += self._waits.values()
+        self._waits = {}
+        self.redeliver()

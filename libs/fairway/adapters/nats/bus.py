@@ -1,0 +1,206 @@
+"""The bus on NATS JetStream over nats-py: pipelined publishes, own pull requests, batched acks.
+
+Why not the library's own `fetch` and awaited publishes: at seven hops a job they cost five times as much
+(docs/decisions/0002). A publish counts only when the stream has acknowledged it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
+
+import msgspec
+import nats.errors
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamConfig
+from nats.js.errors import APIError
+
+from fairway.adapters.nats.connection import wire
+from fairway.adapters.nats.consumer import NatsSource
+from fairway.adapters.nats.credit import Budget
+from fairway.adapters.nats.headers import Guarded
+from fairway.adapters.nats.history import Asked, told
+from fairway.adapters.nats.publisher import Publisher
+from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
+from fairway.wire.subjects import STREAMS, Stream
+
+log = structlog.get_logger()
+# What is put off counts as not answered, and when so many are, a consumer gives nothing more to anybody. It costs the
+# server some hundred bytes for each; what is in hand is bounded by how much is asked for.
+_MOST_UNANSWERED = 1_000_000
+_FETCH_WAIT_S = 5.0
+# On the way at once: the server asks nobody how large an answer may be, so few of them. As large as a door takes one,
+# with what base64 adds where it is read back, they are less than two of what Fairway's servers take (nats_credit.py).
+_FETCHES = 8
+# The bytes of a stream are more than the server has left to promise.
+NO_ROOM = 10047
+
+
+def addresses(url: str) -> list[str]:
+    """Of the servers of a cluster, any of which may be down when a client comes."""
+    return [one.strip() for one in url.split(",") if one.strip()]
+
+
+class NatsBus:
+    """Open with `NatsBus.connect`. Everything stored goes to the streams of `wire.subjects`."""
+
+    def __init__(self, client: Client, bulk: bool = True) -> None:
+        self._nc = client
+        self._wire = wire(client, bulk)
+        self._js = client.jetstream()
+        self._sources: list[NatsSource] = []
+        self._budget = Budget(client.max_payload)
+        self._fetches = asyncio.Semaphore(_FETCHES)
+        self._publisher = Publisher(client, self._wire, self._fetches)
+
+    @classmethod
+    async def connect(cls, url: str, name: str, bulk: bool = True, inbox: str = "_INBOX") -> "NatsBus":
+        """Tries for ever: a service that starts before its bus waits for it. `url` is one address, or several with
+        commas. `name` is seen in the server's list; without `bulk` every message goes through nats-py's public API.
+        Answers come to subjects below `inbox`: one of its own keeps others from reading them."""
+        bus: NatsBus | None = None
+
+        async def disconnected() -> None:
+            if bus is not None:
+                bus._publisher.cut()
+
+        async def reconnected() -> None:
+            if bus is not None:
+                bus.pull_again()
+
+        options: dict[str, Any] = {
+            "name": name, "max_reconnect_attempts": -1, "reconnect_time_wait": 0.2, "connect_timeout": 2,
+            "allow_reconnect": True, "disconnected_cb": disconnected, "reconnected_cb": reconnected,
+            "error_cb": _quiet, "pending_size": 16 * 2**20, "ping_interval": 10, "max_outstanding_pings": 2,
+            "inbox_prefix": inbox.encode(),
+        }  # fmt: skip
+        client = Guarded()
+        await client.connect(addresses(url), **options)
+        bus = cls(client, bulk)
+        await bus._publisher.open()
+        return bus
+
+    @property
+    def client(self) -> Client:
+        """The connection, for the control plane that shares it."""
+        return self._nc
+
+    @property
+    def connected(self) -> bool:
+        return self._nc.is_connected
+
+    async def provision(self, streams: Sequence[Stream] = STREAMS, replicas: int = 1) -> None:
+        """Creates or updates the streams; safe to run from every process at once."""
+        for stream in streams:
+            try:
+                await self._provision(stream, replicas)
+            except APIError as error:
+                if error.err_code != NO_ROOM or not stream.least:
+                    raise
+                log.warning("a stream has less room than it should", stream=stream.name, bytes=stream.least)
+                await self._provision(msgspec.structs.replace(stream, max_bytes=stream.least), replicas)
+
+    async def _provision(self, stream: Stream, replicas: int) -> None:
+        config = StreamConfig(
+            name=stream.name, subjects=list(stream.subjects), max_age=stream.max_age or None, allow_direct=True,
+            max_msgs_per_subject=stream.per_subject or -1, duplicate_window=stream.duplicate_window,
+            num_replicas=replicas, max_bytes=stream.max_bytes or None,
+        )  # fmt: skip
+        try:
+            await self._js.add_stream(config)
+        except APIError as error:
+            if error.err_code != 10058:  # the stream exists with another configuration
+                raise
+            await self._js.update_stream(config)
+
+    def pull_again(self) -> None:
+        """Pull requests do not survive a reconnect, nor does what was on its way; the subscriptions do."""
+        self._publisher.back()
+        for source in self._sources:
+            source.renew()
+
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
+        await self._publisher.publish(messages, tries)
+
+    async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
+        config = ConsumerConfig(
+            durable_name=durable, filter_subjects=list(subjects), ack_wait=wait_s, max_ack_pending=_MOST_UNANSWERED,
+            deliver_policy=DeliverPolicy.ALL, max_deliver=-1,
+        )  # fmt: skip
+        await self._consumer(stream, config)
+        source = NatsSource(self._nc, self._wire, (stream, durable), self._budget)
+        await source.open()
+        self._sources.append(source)
+        return source
+
+    async def _consumer(self, stream: str, config: ConsumerConfig) -> ConsumerInfo:
+        try:
+            return await self._js.add_consumer(stream, config)
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unreachable(f"the bus gives no consumer on {stream}: {error}") from error
+
+    async def fetch(self, stream: str, sequence: int) -> bytes | None:
+        """Its headers are anybody's: nothing in them is looked at but the server's own word that it is not there."""
+        try:
+            asked = b'{"seq":%d}' % sequence
+            async with self._fetches:
+                found = await self._nc.request(f"$JS.API.DIRECT.GET.{stream}", asked, timeout=_FETCH_WAIT_S)
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unreachable(f"message {sequence} of {stream} could not be read: {error}") from error
+        status = (found.headers or {}).get("Status", "") if not found.data else ""
+        if status not in ("", "404"):
+            raise Unreachable(f"message {sequence} of {stream} could not be read: the server says {status}")
+        return None if status else found.data
+
+    def history(
+        self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
+    ) -> AsyncIterator[Delivery]:
+        return told(Asked(stream, subjects, start, live, last), self._pass, self._leave)
+
+    async def _pass(self, stream: str, config: ConsumerConfig) -> tuple[NatsSource, int]:
+        share = await self._budget.seat()
+        try:
+            info = await self._consumer(stream, config)
+        except BaseException:
+            self._budget.give_back(share, seated=True)
+            raise
+        source = NatsSource(self._nc, self._wire, (stream, info.name), self._budget, share)
+        pending = info.num_pending or 0
+        self._sources.append(source)
+        try:
+            await source.open(singly=bool(pending) and config.deliver_policy is DeliverPolicy.LAST_PER_SUBJECT)
+        except BaseException:
+            self._sources.remove(source)
+            raise
+        return source, pending
+
+    async def _leave(self, source: NatsSource) -> None:
+        self._sources.remove(source)
+        await source.close()
+
+    async def tell(self, subject: str, data: bytes = b"") -> None:
+        await self._nc.publish(subject, data)
+
+    async def ask(self, subject: str, data: bytes = b"", timeout: float = 2.0) -> bytes:
+        try:
+            return (await self._nc.request(subject, data, timeout=timeout)).data
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unreachable(f"nobody answered {subject} within {timeout} s") from error
+
+    async def answer(self, subject: str, reply: Callable[[bytes], Awaitable[bytes | None]]) -> None:
+        async def heard(msg: Msg) -> None:
+            answer = await reply(msg.data)
+            if answer is not None and msg.reply:
+                await msg.respond(answer)
+
+        await self._nc.subscribe(subject, cb=heard)
+
+    async def close(self) -> None:
+        for source in list(self._sources):
+            await source.close()
+        await self._nc.close()
+
+
+async def _quiet(_: Exception) -> None:
+    """Connection errors show in `connected` and in the time-outs of calls; the library's default prints each."""

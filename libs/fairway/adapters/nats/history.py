@@ -1,0 +1,70 @@
+"""What a stream holds, read in order by consumers that pass. Nothing is acknowledged, so the server sends nothing
+twice, and the reader sees for himself that none is missing (as the ordered consumers of other clients do)."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+
+import structlog
+from msgspec import Struct
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+
+from fairway.adapters.nats.consumer import Gap, NatsSource
+from fairway.runtime.ports import Delivery
+from fairway.wire.subjects import STREAMS
+
+log = structlog.get_logger()
+# Opens a passing consumer, and says how many messages are before it.
+Open = Callable[[str, ConsumerConfig], Awaitable[tuple[NatsSource, int]]]
+Close = Callable[[NatsSource], Awaitable[None]]
+_MOST = 1_000
+# Of each subject they keep the newest message only: all of them are read as fast as any others.
+_ALL_NEWEST = frozenset(one.name for one in STREAMS if one.per_subject == 1)
+
+
+class Asked(Struct, frozen=True):
+    """As `ports.Bus.history` has it."""
+
+    stream: str
+    subjects: Sequence[str]
+    start: int
+    live: bool
+    last: bool
+
+    def consumer(self, after: int, past: bool) -> ConsumerConfig:
+        """For what stands behind sequence `after`. The newest of each subject are all given again, for a server cannot
+        begin among them; and once they have been told, what follows is not the newest of each but all of it."""
+        newest = self.last and past and self.stream not in _ALL_NEWEST
+        config = ConsumerConfig(
+            filter_subjects=list(self.subjects) or None, ack_policy=AckPolicy.NONE, mem_storage=True,
+            inactive_threshold=60, opt_start_seq=None if newest else after + 1,
+            deliver_policy=DeliverPolicy.LAST_PER_SUBJECT if newest else DeliverPolicy.BY_START_SEQUENCE,
+        )  # fmt: skip
+        if newest and not self.subjects:
+            config.filter_subjects = [next(one.subjects[0] for one in STREAMS if one.name == self.stream)]
+        return config
+
+
+async def told(asked: Asked, open: Open, close: Close) -> AsyncGenerator[Delivery, None]:
+    """After a gap it is read on behind the last message that came before it. A bundle arrives whole: all of it was told
+    before the gap, or none."""
+    after, past = asked.start - 1, True
+    while past or asked.live:
+        source, pending = await open(asked.stream, asked.consumer(after, past))
+        known = after
+        try:
+            if past and not pending:
+                past = False
+                if asked.live:
+                    yield Delivery(id="", subject="", data=b"")
+            while past or asked.live:
+                for delivery in await source.batch(_MOST):
+                    after = max(after, delivery.sequence)
+                    if delivery.sequence > known:
+                        yield delivery
+                    if past and delivery.left == 0:
+                        past = False
+                        if asked.live:
+                            yield Delivery(id="", subject="", data=b"")
+        except Gap as gap:
+            log.info("reading on", stream=asked.stream, after=after, cause=str(gap))
+        finally:
+            await close(source)

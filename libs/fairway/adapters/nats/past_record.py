@@ -1,0 +1,47 @@
+"""The record as it was at one moment, for a rebuild that is a trial: nobody else hears of it."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import cast
+
+import nats.errors
+
+from fairway.adapters.memory.bus import matches
+from fairway.adapters.nats.bus import NatsBus
+from fairway.runtime.ports import Delivery, Outgoing, Unreachable
+from fairway.wire import subjects
+
+
+async def newest(bus: NatsBus) -> int:
+    """The place of the newest message of the record; 0 when it is empty. Unreachable when NATS does not say."""
+    try:
+        return (await bus.client.jetstream().stream_info(subjects.JOBS)).state.last_seq
+    except (nats.errors.Error, TimeoutError) as error:
+        raise Unreachable(f"the record could not be looked at: {error}") from error
+
+
+class NatsPast:
+    """What a rebuild needs of a bus: the record up to place `last`, and behind it what was published here."""
+
+    def __init__(self, bus: NatsBus, last: int) -> None:
+        self._bus, self._last = bus, last
+        self._said: list[Delivery] = []
+        self.read = 0
+
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
+        for one in messages:
+            self._said.append(Delivery(one.id, one.subject, one.data, self._last + len(self._said) + 1))
+
+    async def history(
+        self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
+    ) -> AsyncIterator[Delivery]:
+        past = cast(AsyncGenerator[Delivery, None], self._bus.history(stream, subjects, start))
+        async with aclosing(past):
+            async for one in past:
+                if one.sequence > self._last:
+                    break
+                self.read += 1
+                yield one
+        for one in self._said:
+            if not subjects or any(matches(pattern, one.subject) for pattern in subjects):
+                yield one

@@ -1,0 +1,1 @@
+"""The cluster port over the bus, for members in pull mode."""

@@ -1,0 +1,206 @@
+"""The other end of `RemoteCluster`: beside the member, it does what is asked with the cluster port that is there."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from fairway.adapters.remote import messages as rw
+from fairway.adapters.remote.cluster import Batch
+from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
+from fairway.runtime.ports import Unreachable
+
+log = structlog.get_logger()
+Do = Callable[[dict[str, Any]], Awaitable[Any]]
+
+# A question for the next batch is answered after this long, with or without news.
+_PATIENCE_S = 10.0
+# A watch that nobody asks for is ended.
+_FORGOTTEN_S = 60.0
+_MOST_CHANGES, _MOST_BYTES = 500, 4 * 2**20
+_MOST_IN_HAND = 1_000
+_asked = msgspec.msgpack.Decoder(rw.Asked).decode
+_pack = msgspec.msgpack.Encoder().encode
+
+
+class Session:
+    """One watch: filled by the cluster, emptied batch by batch; it waits when nobody empties it."""
+
+    def __init__(self, cluster: Cluster, kind: str, selector: str, namespace: str) -> None:
+        self._line: asyncio.Queue[Change] = asyncio.Queue(_MOST_CHANGES)
+        self._batch = Batch(0, [])
+        self._left: Change | None = None
+        self._task = asyncio.create_task(self._fill(cluster, kind, selector, namespace))
+        self.asked_at = asyncio.get_running_loop().time()
+
+    async def _fill(self, cluster: Cluster, kind: str, selector: str, namespace: str) -> None:
+        async for change in cluster.watch(kind, selector, namespace):
+            await self._line.put(change)
+
+    async def next(self, after: int) -> Batch:
+        """The batch after number `after`: a new one, or the last one again if it did not arrive."""
+        self.asked_at = asyncio.get_running_loop().time()
+        if self._task.done():
+            raise ClusterRefused("Lost", "this watch has ended")
+        if after == self._batch.number - 1:
+            return self._batch
+        if after != self._batch.number:
+            raise ClusterRefused("Lost", f"batch {after} was never sent")
+        self._batch = Batch(after + 1, await self._changes())
+        self.asked_at = asyncio.get_running_loop().time()
+        return self._batch
+
+    async def _changes(self) -> list[Change]:
+        found, size = ([self._left] if self._left is not None else []), 0
+        self._left = None
+        if not found:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE_S):
+                    found.append(await self._line.get())
+        while found and len(found) < _MOST_CHANGES and not self._line.empty():
+            size += len(_pack(found[-1]))
+            change = self._line.get_nowait()
+            if size + len(_pack(change)) > _MOST_BYTES:
+                self._left = change
+                break
+            found.append(change)
+        return found
+
+    def end(self) -> None:
+        self._task.cancel()
+
+
+class Serving:
+    """Answers for one member. `told` is what the hub says of the cluster, once it has said it."""
+
+    def __init__(self, cluster: Cluster, client: Client, facts: Callable[[Any], None]) -> None:
+        self._cluster, self._nc, self._facts = cluster, client, facts
+        self.instance = secrets.token_hex(8)
+        self.heard = asyncio.Event()
+        self._sessions: dict[str, Session] = {}
+        self._assembler = rw.Assembler()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._verbs: dict[str, Do] = {
+            "hello": self._hello, "facts": self._take_facts, "open": self._open, "next": self._next,
+            "close": self._close, "apply": self._apply, "delete": self._delete, "get": self._get,
+            "patch": self._patch, "create": self._create, "discard": self._discard, "drop": self._drop,
+            "served": self._served,
+        }  # fmt: skip
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        name = self._cluster.name
+        heard = [
+            await self._nc.subscribe(rw.ask(name), queue="member", cb=self._hear),
+            await self._nc.subscribe(rw.at(name, self.instance), cb=self._hear),
+        ]
+        self.heard.set()
+        try:
+            while True:
+                await asyncio.sleep(_FORGOTTEN_S / 4)
+                self._forget()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            for session in self._sessions.values():
+                session.end()
+            for one in heard:
+                if not self._nc.is_closed:
+                    await one.unsubscribe()
+
+    def _forget(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for key, session in list(self._sessions.items()):
+            if now - session.asked_at > _FORGOTTEN_S:
+                self._sessions.pop(key).end()
+
+    async def _hear(self, msg: Msg) -> None:
+        """Calls are done side by side: a deletion may take its time."""
+        try:
+            whole = self._assembler.take(msg.data)
+            asked = _asked(whole[1]) if whole is not None else None
+        except (rw.Broken, msgspec.DecodeError, RecursionError) as error:
+            log.warning("not understood", subject=msg.subject, cause=str(error))
+            return
+        if asked is None or not msg.reply or len(self._tasks) >= _MOST_IN_HAND:
+            return
+        task = asyncio.create_task(self._answer(asked, msg.reply))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, asked: rw.Asked, reply: str) -> None:
+        try:
+            do = self._verbs.get(asked.verb)
+            if do is None:
+                raise ClusterRefused("UnknownVerb", f"{asked.verb} is not known here; upgrade this side")
+            answer = rw.Answered(msgspec.to_builtins(await do(asked.args)))
+        except ClusterRefused as error:
+            answer = rw.Answered(refused=(error.code, error.text))
+        except Unreachable as error:
+            answer = rw.Answered(away=str(error))
+        except Exception as error:
+            log.error("call failed", verb=asked.verb, cause=repr(error)[:2_000])
+            answer = rw.Answered(refused=("BadCall", repr(error)))
+        call = reply.rpartition(".")[2]
+        try:
+            for frame in rw.frames(call, answer):
+                await self._nc.publish(reply, frame)
+        except Exception as error:  # the bus is away: whoever asked asks again
+            log.warning("answer not sent", verb=asked.verb, cause=repr(error))
+
+    async def _hello(self, args: dict[str, Any]) -> str:
+        return self.instance
+
+    async def _take_facts(self, args: dict[str, Any]) -> None:
+        self._facts(args["facts"])
+
+    async def _open(self, args: dict[str, Any]) -> str:
+        key = secrets.token_hex(8)
+        self._sessions[key] = Session(self._cluster, args["kind"], args["selector"], args["namespace"])
+        return key
+
+    async def _next(self, args: dict[str, Any]) -> Batch:
+        session = self._sessions.get(args["session"])
+        if session is None:
+            raise ClusterRefused("Lost", "this watch is not known here")
+        return await session.next(args["after"])
+
+    async def _close(self, args: dict[str, Any]) -> None:
+        if session := self._sessions.pop(args["session"], None):
+            session.end()
+
+    async def _apply(self, args: dict[str, Any]) -> Any:
+        # A hub of before says no level.
+        return await self._cluster.apply(args["kind"], args["manifest"], args.get("level", ""))
+
+    async def _delete(self, args: dict[str, Any]) -> bool:
+        where = args["kind"], args["namespace"], args["name"], args["labels"]
+        return await self._cluster.delete(*where, args["within"])
+
+    async def _get(self, args: dict[str, Any]) -> Any:
+        return await self._cluster.get(args["kind"], args["namespace"], args["name"])
+
+    async def _patch(self, args: dict[str, Any]) -> Any:
+        where = args["kind"], args["namespace"], args["name"], args["body"], args["subresource"]
+        return await self._cluster.patch(*where)
+
+    async def _create(self, args: dict[str, Any]) -> None:
+        await self._cluster.create(args["kind"], args["manifest"])
+
+    async def _discard(self, args: dict[str, Any]) -> None:
+        await self._cluster.discard(args["kind"], args["namespace"], args["labels"], args["name"])
+
+    async def _drop(self, args: dict[str, Any]) -> None:
+        await self._cluster.drop(args["kind"], args["namespace"], args["name"])
+
+    async def _served(self, args: dict[str, Any]) -> Any:
+        return await self._cluster.served()
+
+
+__all__ = ["Serving", "Session"]

@@ -1,0 +1,236 @@
+"""The store on Redis or Valkey: one Lua call for a read, one for a commit, both of them guarded by the epoch.
+
+The epoch says which rebuild of the working set this is, and on which server. A store that was wiped has none, nor has a
+replica that was made primary, so that nobody mistakes an empty store, or an old one, for what is.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import (
+    ConnectionError,
+    NoScriptError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TimeoutError,
+)
+
+from fairway.domain.decision import Put, Step
+from fairway.domain.working_sets import born_of
+from fairway.runtime.ports import Commit, Found, Row, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import Fenced as FencedOut
+from fairway.runtime.views.row_cache import encoded
+from fairway.runtime.vital_tasks import heed
+
+_HERE = Path(__file__).parent
+_SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "read", "lease", "load", "rebuild")}
+# Refusals that pass: no memory, not primary yet, a disk that is full, too few replicas, another script that runs long.
+_FOR_NOW = (OutOfMemoryError, ReadOnlyError)
+_FOR_NOW_CODES = ("MISCONF", "NOREPLICAS", "BUSY")
+# HSET of a rebuild in pieces that keep the server answering others in between.
+_PIECE = 2_000
+
+
+def pack_step(payload: bytes, step: Step, blobs: list[bytes]) -> list[Any]:
+    """A step as commit.lua wants it. Values go beside the request, as `blobs` that it names by number (0: none):
+    the server's msgpack knows no byte strings."""
+
+    def blob(data: bytes) -> int:
+        blobs.append(data)
+        return len(blobs)
+
+    ops: list[Any] = []
+    for write in step.writes:
+        if isinstance(write, Put):
+            row = b"" if write.value is None else b"%d|%b" % (write.rev, encoded(write.table, write.key, write.value))
+            expect = -1 if write.expect is None else write.expect
+            ops.append([1, write.table, write.key, write.rev, expect, blob(row) if row else 0])
+        else:
+            ops.append([2, write.table, write.key, write.amount, False if write.most is None else write.most])
+    return [blob(payload) if payload else 0, ops]
+
+
+def row(data: bytes | None) -> Row | None:
+    """A stored row without its revision prefix; counters have none and are not rows."""
+    if data is None:
+        return None
+    rev, _, body = data.partition(b"|")
+    return Row(int(rev), body)
+
+
+class RedisStore:
+    """`prefix` is a hash tag, so that all keys share a slot. Raises Unreachable, StoreWiped or Fenced."""
+
+    def __init__(self, url: str, prefix: str = "{fairway}") -> None:
+        pool = BlockingConnectionPool.from_url(
+            url, max_connections=8, timeout=10, socket_timeout=5, socket_connect_timeout=2,
+            retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 1),
+        )  # fmt: skip
+        self._redis = Redis(connection_pool=pool)
+        self._prefix = prefix
+        self._epoch = ""
+        self._owner = ""
+        self._shas: dict[str, str] = {}
+
+    async def _run(self, name: str, *args: Any) -> Any:
+        try:
+            answer = await self._eval(name, *args)
+            heed()
+            return answer
+        except (ConnectionError, TimeoutError, OSError) as error:
+            raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
+        except ResponseError as error:
+            if isinstance(error, _FOR_NOW) or str(error).startswith(_FOR_NOW_CODES):
+                raise Unreachable(f"the store takes no writes: {error}; waiting until it does") from error
+            raise
+
+    async def _eval(self, name: str, *args: Any) -> Any:
+        try:
+            if name not in self._shas:
+                raise NoScriptError
+            return await self._redis.evalsha(self._shas[name], 0, self._prefix, *args)
+        except NoScriptError:
+            self._shas[name] = await self._redis.script_load(_SCRIPTS[name])
+            return await self._redis.evalsha(self._shas[name], 0, self._prefix, *args)
+
+    async def _do(self, *command: Any) -> Any:
+        try:
+            answer = await self._redis.execute_command(*command)  # type: ignore[no-untyped-call]  # untyped in redis-py
+            heed()
+            return answer
+        except (ConnectionError, TimeoutError, OSError) as error:
+            raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
+        except RedisError as error:
+            raise Unreachable(f"the store refused {command[0]}: {error}") from error
+
+    @property
+    def born(self) -> int:
+        return born_of(self._epoch)
+
+    async def open(self) -> bool:
+        epoch = await self._run("rebuild", "", "open")
+        self._epoch = epoch.decode() if epoch else ""
+        return bool(epoch)
+
+    async def read(self, wanted: Wanted) -> Found:
+        tables = [(table, keys) for table, keys in wanted.rows.items() if keys]
+        since = -1 if wanted.since is None else wanted.since
+        request = msgspec.msgpack.encode([tables, wanted.whole, since, wanted.lease, wanted.token, wanted.follow])
+        answer = _taken(await self._run("read", self._epoch, request))
+        return _found(wanted, tables, answer)
+
+    async def keys(self, table: str, after: str, most: int) -> list[str]:
+        above = f"({after}" if after else "-"
+        found = await self._do("ZRANGEBYLEX", f"{self._prefix}:keys:{table}", above, "+", "LIMIT", 0, most)
+        return [key.decode() for key in found]
+
+    async def commit(self, commit: Commit) -> list[bool]:
+        payloads = commit.payloads or (b"",) * len(commit.steps)
+        blobs: list[bytes] = []
+        steps = [pack_step(*parts, blobs) for parts in zip(payloads, commit.steps, strict=True)]
+        request = msgspec.msgpack.encode([steps, commit.outbox, commit.key, commit.done, commit.lease, commit.token])
+        answer = _taken(await self._run("commit", self._epoch, request, *blobs))
+        return [digit == ord("1") for digit in answer]
+
+    async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
+        """Takes the lock and clears what an unfinished rebuild left."""
+        self._owner = owner
+        if not await self._run("rebuild", owner, "begin", ttl_ms):
+            return False
+        keep = {f"{self._prefix}:{name}".encode() for name in ("rebuilding", "epoch")}
+        for key in await self._keys(f"{self._prefix}:*") - keep:
+            await self._do("UNLINK", key)
+        return True
+
+    async def void(self) -> bool:
+        """Takes the working set away from all who have opened it: whatever they read or commit is StoreWiped, and the
+        first of them to notice makes it anew. False when it is another one than this client has opened."""
+        return bool(await self._run("rebuild", "", "void", self._epoch))
+
+    async def tables(self) -> list[str]:
+        """The names of all that there are now."""
+        head = f"{self._prefix}:t:"
+        return sorted(key.decode().removeprefix(head) for key in await self._keys(f"{head}*"))
+
+    async def table(self, name: str) -> dict[str, bytes]:
+        """All of a table as it is stored, in pieces and so not of one moment: for who looks at everything."""
+        found, cursor = dict[str, bytes](), 0
+        while True:
+            cursor, piece = await self._do("HSCAN", f"{self._prefix}:t:{name}", cursor, "COUNT", _PIECE)
+            found |= {key.decode(): value for key, value in piece.items()}
+            if not cursor:
+                return found
+
+    async def size(self, table: str) -> int:
+        return int(await self._do("HLEN", f"{self._prefix}:t:{table}"))
+
+    async def _keys(self, pattern: str) -> set[bytes]:
+        found, cursor = set[bytes](), 0
+        while True:
+            cursor, piece = await self._do("SCAN", cursor, "MATCH", pattern, "COUNT", _PIECE)
+            found.update(piece)
+            if not cursor:
+                return found
+
+    async def renew_rebuild(self, ttl_ms: int) -> bool:
+        return bool(await self._run("rebuild", self._owner, "renew", ttl_ms))
+
+    async def load(self, table: str, rows: Mapping[str, tuple[int, bytes]]) -> None:
+        await self._load(table, "rows", {key: b"%d|%b" % (rev, data) for key, (rev, data) in rows.items()})
+
+    async def load_counters(self, table: str, counters: Mapping[str, int]) -> None:
+        await self._load(table, "counters", counters)
+
+    async def _load(self, table: str, kind: str, values: Mapping[str, Any]) -> None:
+        flat = [part for pair in values.items() for part in pair]
+        for start in range(0, len(flat), 2 * _PIECE):
+            piece = flat[start : start + 2 * _PIECE]
+            if not await self._run("load", self._owner, table, kind, *piece):
+                raise Unreachable("another process took over the rebuild; waiting for it to finish")
+
+    async def finish_rebuild(self, epoch: str) -> None:
+        if not await self._run("rebuild", self._owner, "finish", epoch):
+            raise Unreachable("another process took over the rebuild; waiting for it to finish")
+        self._epoch = epoch
+
+    async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
+        return int(await self._run("lease", name, owner, ttl_ms))
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+        await self._redis.connection_pool.disconnect()
+
+
+def _taken(answer: Any) -> Any:
+    """The answer of a script that keeps out whoever knows another working set, or owns nothing any more."""
+    if answer == b"WIPED":
+        raise StoreWiped
+    if answer == b"FENCED":
+        raise FencedOut
+    return answer
+
+
+def _found(wanted: Wanted, tables: list[tuple[str, list[str]]], answer: list[Any]) -> Found:
+    rows, whole, version, changes = answer
+    found = Found(version=int(version))
+    for (table, keys), values in zip(tables, rows, strict=True):
+        for key, value in zip(keys, values, strict=True):
+            if (one := row(value)) is not None:
+                found.rows[table, key] = one
+    for table, flat in zip(wanted.whole, whole, strict=True):
+        pairs = list(zip(flat[::2], flat[1::2], strict=True))
+        if pairs and b"|" not in pairs[0][1]:
+            found.counters[table] = {key.decode(): int(value) for key, value in pairs}
+        else:
+            found.whole[table] = {key.decode(): one for key, value in pairs if (one := row(value))}
+    for name, value in (change if len(change) == 2 else (change[0], None) for change in changes):
+        table, _, key = name.decode().partition("\n")
+        found.changes.append((table, key, row(value or None)))
+    return found

@@ -1,0 +1,1 @@
+"""The independent judge of the record: what must always hold, checked from messages alone."""

@@ -1,0 +1,31 @@
+"""Who asked, as an auditor sees it: what comes from outside names a door and its user, and speaks for nobody else."""
+
+from collections import Counter
+
+from fairway.audit.attempts import Spoken, Violation
+from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
+
+
+class Asked:
+    """`doors` counts submissions and cancellations by the door that they came through; "" is none that is named: said
+    by a version before 0.2, or by somebody who is no door."""
+
+    def __init__(self) -> None:
+        self.doors = Counter[str]()
+
+    def hear(self, spoken: Spoken) -> list[Violation]:
+        """What is wrong with who asked for this."""
+        message = spoken.message
+        if not isinstance(message, wire.Submitted | wire.Cancel):
+            return []
+        who = message.who if isinstance(message.who, Actor) else None
+        self.doors[who.via if who else ""] += 1
+        if who is None:
+            return []
+        text = ""
+        if isinstance(message, wire.Submitted) and message.source != who.via:
+            text = f"it came through {message.source}, and {who} is said to have asked"
+        elif who.via == "bus" and who.user != message.tenant:
+            text = f"{who} asked for it, for tenant {message.tenant}"
+        return [Violation(message.job, spoken.sequence, "who", text)] if text else []

@@ -1,0 +1,166 @@
+"""Room as an auditor adds it up: promises over nodes, and over what was seen there.
+
+A member cluster's own scheduler may put a pod on another node than was planned for it. Where reports of the clusters
+are at hand, a pod counts where it was seen, and only what was not seen yet counts where it was planned; without
+reports everything counts where it was planned.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from fairway.audit.attempts import Life, Spoken, Violation
+from fairway.domain.resources import Resources, show
+from fairway.wire import jobs as wire
+from fairway.wire.capacity import Node, Slot
+from fairway.wire.fleet import Report
+
+# A decision rests on some report from this long (ms) before it was said, the newest ones may not have arrived.
+KNOWN_MS = 1_000
+
+
+class Promise(Struct, frozen=True):
+    """What an attempt was given: slots, what one pod of each pod set takes, and the namespace where its pods are."""
+
+    cluster: str
+    slots: tuple[Slot, ...]
+    requests: dict[str, Resources]
+    namespace: str = ""
+
+    def planned(self, seen: Mapping[str, Mapping[str, int]]) -> dict[str, Resources]:
+        """What is still kept free by node, after the pods `seen` by pod set and node: as many slots as there are pods
+        to come, in the order of the plan, leaving out those that were taken as planned."""
+        to_come: dict[str, int] = {}
+        for slot in self.slots:
+            to_come[slot.pods] = to_come.get(slot.pods, 0) + slot.count
+        for pods, places in seen.items():
+            to_come[pods] = to_come.get(pods, 0) - sum(places.values())
+        kept: dict[str, Resources] = {}
+        for slot in self.slots:
+            open_here = slot.count - seen.get(slot.pods, {}).get(slot.node, 0)
+            count = max(0, min(open_here, to_come[slot.pods]))
+            to_come[slot.pods] -= count
+            _add(kept.setdefault(slot.node, {}), self.requests.get(slot.pods, {}), count)
+        return kept
+
+
+class _Move(Struct):
+    """A promise made, or given up (None)."""
+
+    job: str
+    key: str
+    promise: Promise | None
+    sequence: int
+    at: int
+
+
+class Rooms:
+    """Takes promises and releases, and lays them out in the order of the record. A release is said before the room is
+    given again, because the reserver hears of it from the record."""
+
+    def __init__(self, nodes: Mapping[str, Mapping[str, Resources]], known_ms: int = KNOWN_MS) -> None:
+        self._nodes, self._known_ms = nodes, known_ms
+        self._moves: list[_Move] = []
+        self._open: dict[str, _Move] = {}
+        self._given_up: dict[str, tuple[_Move, _Move]] = {}
+        self._known: dict[str, list[tuple[int, dict[str, Node]]]] = {}
+
+    def see(self, report: Report) -> None:
+        """Reports of one cluster in the order of the stream."""
+        states = self._known.setdefault(report.cluster, [(0, {})])
+        state = {} if report.full else {name: node for name, node in states[-1][1].items() if name not in report.gone}
+        state |= {node.name: node for node in report.nodes}
+        states.append((max(report.at, states[-1][0]), state))
+
+    def follow(self, life: Life, spoken: Spoken) -> None:
+        """After `life` has read the message: its room given up if it has no open attempt, or taken if it got one."""
+        message = spoken.message
+        if life.open is None or isinstance(message, wire.Reserved):
+            made = self._open.pop(life.job, None)
+            if made is not None:
+                over = _Move(life.job, made.key, None, spoken.sequence, message.at)
+                self._given_up[life.job] = (made, over)
+                self._moves.append(over)
+        self._earlier(life.job, spoken.sequence)
+        if isinstance(message, wire.Reserved):
+            promise = Promise(message.cluster, message.slots, life.requests, life.tenant)
+            key = f"{life.job}/{message.attempt}"
+            self._open[life.job] = _Move(life.job, key, promise, spoken.sequence, message.at)
+            self._moves.append(self._open[life.job])
+
+    def _earlier(self, job: str, sequence: int) -> None:
+        """What follows a release by its rev, and stands before it, shows that it was known by then. Nobody acted upon
+        a promise that was given up before it was said: it takes no room."""
+        if job in self._given_up:
+            made, over = self._given_up[job]
+            over.sequence = min(over.sequence, sequence)
+            if over.sequence < made.sequence:
+                made.promise = None
+
+    def breaches(self) -> Iterator[Violation]:
+        given: dict[str, Promise] = {}
+        # One that waited for an earlier event of its job stands where it was stored, not where it could be read.
+        for move in sorted(self._moves, key=lambda move: move.sequence):
+            promise = move.promise
+            if promise is None:
+                given.pop(move.key, None)
+                continue
+            given[move.key] = promise
+            here = {name: one for name, one in given.items() if one.cluster == promise.cluster}
+            for node in dict.fromkeys(slot.node for slot in promise.slots):
+                text = self._overfull(here, promise.cluster, node, move.at)
+                if text:
+                    yield Violation(move.job, move.sequence, "room", text)
+
+    def _overfull(self, given: Mapping[str, Promise], cluster: str, node: str, at: int) -> str:
+        """Why the promises on a node are too much, by all that may have been known at the time; empty if they fit."""
+        have = self._nodes.get(cluster, {}).get(node)
+        if have is None:
+            return f"{cluster} has no node {node}"
+        text = ""
+        for state in self._states(cluster, at):
+            text = _too_much(have, taken(given, state, node))
+            if not text:
+                return ""
+        return f"{node} of {cluster} {text}"
+
+    def _states(self, cluster: str, at: int) -> Iterator[dict[str, Node]]:
+        """What reports showed at `at` and in the time before, newest first; nothing when there were no reports."""
+        for since, state in reversed(self._known.get(cluster, [(0, {})])):
+            if since <= at:
+                yield state
+                if since < at - self._known_ms:
+                    return
+
+
+def taken(given: Mapping[str, Promise], state: Mapping[str, Node], node: str) -> Resources:
+    """What is promised or used on `node`: other people's pods, ours that were seen there, ours that are to come."""
+    total: Resources = {}
+    row = state.get(node)
+    if row is not None:
+        _add(total, row.used, 1)
+        for pods in row.attempts.values():
+            _add(total, pods.requests, 1)
+    for key, promise in given.items():
+        seen: dict[str, dict[str, int]] = {}
+        for name, there in state.items():
+            own = there.attempts.get(key)
+            if own is not None and own.namespace in ("", promise.namespace):
+                for pods_name, count in own.counts.items():
+                    seen.setdefault(pods_name, {})[name] = count
+        _add(total, promise.planned(seen).get(node, {}), 1)
+    return total
+
+
+def _add(total: dict[str, Any], amounts: Mapping[str, int], times: int) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount * times
+
+
+def _too_much(have: Resources, total: Resources) -> str:
+    for name, amount in sorted(total.items()):
+        most = have.get(name, amount if name == "pods" else 0)
+        if amount > most:
+            return f"has {show(name, most)} {name}, but {show(name, amount)} are reserved or running"
+    return ""

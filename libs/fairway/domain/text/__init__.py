@@ -1,0 +1,1 @@
+"""Texts of others, read without trust."""

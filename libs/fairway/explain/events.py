@@ -1,0 +1,188 @@
+"""One sentence for each message of a job's life, and beneath it the decision that it records."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fairway.domain import found
+from fairway.domain.job import Job
+from fairway.domain.resources import describe
+from fairway.explain import wording
+from fairway.placement.record import words
+from fairway.wire import jobs as wire
+from fairway.wire.policy import Placement
+from fairway.wire.reasons import Reason
+
+Told = tuple[str, tuple[str, ...]]
+
+
+def narrate(job: Job, message: wire.JobMessage) -> Told:
+    """The sentence and its details. A message that this version does not know is named, not hidden."""
+    tell = _TELLERS.get(type(message))
+    if tell is None:
+        return f"{message.verb or type(message).__name__}.", ()
+    return tell(job, message)
+
+
+def reason(why: Reason) -> str:
+    """`spec.x: what is wrong [Code]; what to do`."""
+    place = f"{why.field}: " if why.field else ""
+    remedy = f"; {why.remedy}" if why.remedy else ""
+    return f"{place}{why.text} [{why.code.value}]{remedy}"
+
+
+def verdicts(job: Job, told: tuple[wire.Verdict, ...]) -> tuple[str, ...]:
+    """`c1: needs 4 pods of 8 nvidia.com/gpu; node by node 2 fit, ... [Fragmented]` for each cluster."""
+    asks = wording.gang(job.spec.workload) if job.spec else ""
+    return tuple(f"{one.cluster}: {words(one, asks)} [{one.code.value}]" for one in told)
+
+
+def _submitted(job: Job, message: wire.Submitted) -> Told:
+    ways = {"hub": "through the hub", "http": "over HTTP", "cli": "with the command", "bus": "on the bus"}
+    by = f"by {message.who}" if message.who else ways.get(message.source, f"by {message.source}")
+    client = f" as {message.client}" if message.client else ""
+    more = f", with {wording.many(len(message.policies), 'object')} beside it" if message.policies else ""
+    size = f"a manifest of {len(bytes(message.manifest))} bytes"
+    return f"Submitted {by}{client}: {size}{more}.", ()
+
+
+def _admitted(job: Job, message: wire.Admitted) -> Told:
+    spec, work = message.spec, message.spec.workload
+    gang = "all of them" if work.gang_minimum >= work.pods else f"at least {work.gang_minimum}"
+    text = f"Admitted: {work.kind} {work.namespace}/{work.name}, {wording.many(work.pods, 'pod')}, {gang} together"
+    return f"{text}; priority {spec.priority}.", (
+        f"pod sets: {wording.pod_sets(work)}",
+        f"policy: {spec.policy}; at most {wording.many(spec.attempts, 'attempt')}",
+    )
+
+
+def _rejected(job: Job, message: wire.Rejected) -> Told:
+    return f"Rejected for {wording.many(len(message.reasons), 'reason')}.", tuple(map(reason, message.reasons))
+
+
+def _queue(job: Job, message: wire.Queue) -> Told:
+    leaf = f" (quota {message.leaf[-1]})" if message.leaf else ""
+    if message.why is None:
+        return f"Waits its turn in queue {message.queue}{leaf}.", ()
+    why, details = message.why, verdicts(job, found.verdicts(message))
+    if message.attempt > 1 and not details:
+        return f"Waits in queue {message.queue} for attempt {message.attempt}: {reason(why)}.", ()
+    return f"Back in queue {message.queue}: {reason(why)}.", details
+
+
+def _amended(job: Job, message: wire.Amended) -> Told:
+    spec = message.spec
+    version = f" (version {spec.policy_version})" if spec.policy_version else ""
+    return f"{spec.policy}{version}, or what the namespace may use, changed; the job waits under what holds now.", (
+        f"clusters: {_clusters(spec.placement)}",
+        f"at most {wording.many(spec.attempts, 'attempt')}",
+    )
+
+
+def _clusters(placement: Placement) -> str:
+    """`c1 and c2, then all but c3`: the tiers in their order."""
+    tiers = []
+    for one in placement.affinities:
+        out = f" but {wording.listed(one.exclude)}" if one.exclude else ""
+        labels = " by label" if one.labels else ""
+        tiers.append(f"{wording.listed(one.cluster_names) if one.cluster_names else 'all'}{labels}{out}")
+    return ", then ".join(tiers)
+
+
+def _dequeued(job: Job, message: wire.Dequeued) -> Told:
+    charge = {name: amount for name, amount in message.charge.items() if amount}
+    if not message.path or not charge:
+        return "Its turn.", ()
+    return f"Its turn: {describe(charge)} charged to quota {message.path[-1]}.", (
+        (f"charged on every level: {' > '.join(message.path)}",) if len(message.path) > 1 else ()
+    )
+
+
+def _placed(job: Job, message: wire.Placed) -> Told:
+    pods = sum(slot.count for slot in message.slots)
+    where = f"{wording.many(pods, 'pod')} on {wording.many(wording.node_count(message.slots), 'node')}"
+    scores = found.scores(message)
+    total = scores.get(message.cluster, {}).get("total")
+    score = "" if total is None else f", score {total}"
+    affinity = f" (affinity {message.affinity})" if message.affinity else ""
+    others = tuple(one for one in found.verdicts(message) if one.cluster != message.cluster)
+    return f"Placed in {message.cluster}{affinity}: {where}{score}.", (
+        f"nodes: {wording.nodes(message.slots)}",
+        *(f"score of {name}: {_scored(parts)}" for name, parts in _ranked(message.cluster, scores)),
+        *verdicts(job, others),
+    )
+
+
+def _ranked(chosen: str, scores: dict[str, dict[str, int]]) -> list[tuple[str, dict[str, int]]]:
+    return sorted(scores.items(), key=lambda item: (-item[1].get("total", 0), item[0] != chosen))
+
+
+def _scored(parts: dict[str, int]) -> str:
+    """`812 (tightness 40, spread_load 12)`: the total is their weighted sum."""
+    each = ", ".join(f"{name} {value}" for name, value in parts.items() if name != "total")
+    return f"{parts.get('total', 0)} ({each})" if each else str(parts.get("total", 0))
+
+
+def _reserved(job: Job, message: wire.Reserved) -> Told:
+    count = wording.many(wording.node_count(message.slots), "node")
+    there = f"; {message.hold} hold it in the member before the job is applied" if message.hold else ""
+    return f"Room held on {count} of {message.cluster} until {wording.clock(message.expires_at)}{there}.", ()
+
+
+def _dispatched(job: Job, message: wire.Dispatched) -> Told:
+    uid = f" (uid {message.uid})" if message.uid else ""
+    if message.adopted:
+        return f"Found in {message.cluster}, applied by an earlier try of ours{uid}; kept.", ()
+    return f"Applied in {message.cluster}{uid}.", ()
+
+
+def _running(job: Job, message: wire.Running) -> Told:
+    return f"Running in {message.cluster}" + _said(message.text), ()
+
+
+def _succeeded(job: Job, message: wire.Succeeded) -> Told:
+    return f"Succeeded in {message.cluster}" + _said(message.text), ()
+
+
+def _said(text: str) -> str:
+    """What the cluster says, as the end of a sentence; it may have brought its own full stop."""
+    return f": {text.rstrip('.')}." if text else "."
+
+
+def _failed(job: Job, message: wire.Failed) -> Told:
+    end = " The job ends here." if message.final else ""
+    return f"Failed in {message.cluster}: {reason(message.why)}.{end}", ()
+
+
+def _lost(job: Job, message: wire.Lost) -> Told:
+    end = " The job ends here." if message.final else ""
+    return f"Lost in {message.cluster}, by no doing of its own: {reason(message.why)}.{end}", ()
+
+
+def _recall(job: Job, message: wire.Recall) -> Told:
+    return f"To be removed from {message.cluster}: {reason(message.why)}.", ()
+
+
+def _cancelled(job: Job, message: wire.Cancelled) -> Told:
+    return f"Cancelled{f' by {message.who}' if message.who else ''}; nothing of it is left in any cluster.", ()
+
+
+_TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
+    wire.Submitted: _submitted,
+    wire.Admitted: _admitted,
+    wire.Rejected: _rejected,
+    wire.Queue: _queue,
+    wire.Blocked: lambda job, message: (f"Waits: {reason(message.why)}.", ()),
+    wire.Amended: _amended,
+    wire.Dequeued: _dequeued,
+    wire.Placed: _placed,
+    wire.Reserved: _reserved,
+    wire.Dispatched: _dispatched,
+    wire.Running: _running,
+    wire.Succeeded: _succeeded,
+    wire.Failed: _failed,
+    wire.Lost: _lost,
+    wire.Recall: _recall,
+    wire.Removed: lambda job, message: (f"Gone from {message.cluster}, pods included.", ()),
+    wire.Cancel: lambda job, message: (f"Cancellation asked for{f' by {message.who}' if message.who else ''}.", ()),
+    wire.Cancelled: _cancelled,
+}

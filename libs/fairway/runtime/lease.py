@@ -1,0 +1,76 @@
+"""Before a service works: the store holds a working set (else it is rebuilt), and a single owner has its lease."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+
+from fairway.runtime.ports import Unreachable
+from fairway.runtime.record.rebuild import rebuild
+from fairway.runtime.service import Service
+
+log = structlog.get_logger()
+# A dead owner is replaced after this long; renewed three times in it.
+LEASE_MS = 3_000
+# How often it is looked whether the store is filled, and how often who waits for a lease asks for it (s).
+_LOOK_S, _ASK_S = 0.1, 0.5
+# A rebuilder that died is replaced after this long; renewed three times in it.
+_REBUILD_MS = 6_000
+
+
+class Opening:
+    def __init__(self, service: Service, world: Any) -> None:
+        self._service, self._world = service, world
+        self.token = self._rebuilds = 0
+
+    async def open(self, stand_by: Callable[[], Awaitable[None]]) -> None:
+        """Returns when work may begin; waits for the bus and the store as long as it takes. `stand_by` is awaited when
+        another instance has the lease."""
+        while True:
+            wait = _LOOK_S
+            try:
+                filled = await self._world.store.open() or await self._rebuilt()
+                if filled and (not self._service.single or await self._take_lease()):
+                    return
+                if filled:
+                    await stand_by()
+                wait = _ASK_S if filled else _LOOK_S
+            except Unreachable as error:
+                log.warning("waiting", service=self._service.name, cause=str(error))
+            await self._world.clock.sleep(wait * self._world.pace)
+
+    async def _rebuilt(self) -> bool:
+        store = self._world.store
+        if not await store.begin_rebuild(self._world.owner, _REBUILD_MS):
+            return False
+        self._rebuilds += 1
+        renewing = asyncio.create_task(self._renew())
+        try:
+            count = await rebuild(self._world.bus, store, self._world.owner, self._rebuilds)
+        finally:
+            renewing.cancel()
+        log.info("rebuilt the working set from the record", service=self._service.name, jobs=count)
+        return True
+
+    async def _renew(self) -> None:
+        while await self._world.store.renew_rebuild(_REBUILD_MS):
+            await self._world.clock.sleep(_REBUILD_MS / 3000)
+
+    async def _take_lease(self) -> bool:
+        self.token = await self._lease()
+        return self.token > 0
+
+    async def _lease(self) -> int:
+        ttl = int(LEASE_MS * self._world.pace)
+        token: int = await self._world.store.lease(self._service.name, self._world.owner, ttl)
+        return token
+
+    async def keep_lease(self) -> None:
+        """Renews the lease. When that fails the next commit is fenced, and the loop opens anew."""
+        while True:
+            await self._world.clock.sleep(LEASE_MS / 3000 * self._world.pace)
+            try:
+                await self._lease()
+            except Unreachable as error:
+                log.warning("lease not renewed", service=self._service.name, cause=str(error))

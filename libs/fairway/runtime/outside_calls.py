@@ -1,0 +1,80 @@
+"""What a service does outside, beside its loop: whoever is slow, or does not answer, keeps only its own jobs waiting.
+
+A message whose decision has calls is put aside until they are done, and comes back to the loop with their outcomes, to
+be decided upon once more. A propagator that waited for a whole batch was seen to take five seconds over each of them,
+for all clusters, while one deletion in one cluster did not end.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from msgspec import Struct, field
+
+from fairway.domain.decision import Call, Decision, Heard, Outcome
+from fairway.runtime.inbox import Item
+from fairway.runtime.vital_tasks import vital
+
+# Messages of one cluster whose calls are under way at once, and those in hand with them; more come again later.
+_AT_ONCE = 128
+_IN_HAND = 1024
+_LATER_MS = 2_000
+
+
+class Plan(Struct):
+    """A message in work, and what was decided."""
+
+    item: Item
+    heard: Heard
+    decision: Decision = Decision()
+
+
+class _Line(Struct):
+    """One cluster's."""
+
+    count: int = 0
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+
+
+class Acting:
+    """`failed` is awaited with a plan of which a call raised; every other comes `back` as its item."""
+
+    def __init__(
+        self,
+        act: Callable[[Call], Awaitable[Outcome]],
+        back: Callable[[Item], None],
+        failed: Callable[[Plan, BaseException], Awaitable[None]],
+    ) -> None:
+        self._act, self._back, self._failed = act, back, failed
+        self._lines: dict[str, _Line] = {}
+        self._ids: set[str] = set()
+
+    def take(self, plan: Plan, group: asyncio.TaskGroup) -> None:
+        """Returns at once; the calls are made in `group`."""
+        if plan.heard.id in self._ids:
+            return  # delivered again meanwhile: what becomes of the first delivery is said of both
+        line = self._lines.setdefault(plan.decision.calls[0].cluster, _Line())
+        if line.count >= _IN_HAND:
+            plan.item.later(_LATER_MS)
+            return
+        self._ids.add(plan.heard.id)
+        line.count += 1
+        group.create_task(vital("loop: acting", self._do(plan, line)))
+
+    async def _do(self, plan: Plan, line: _Line) -> None:
+        try:
+            async with line.gate:
+                made = await asyncio.gather(*map(self._act, plan.decision.calls), return_exceptions=True)
+            outcomes = [one for one in made if isinstance(one, Outcome)]
+            if len(outcomes) < len(made):
+                await self._failed(plan, next(one for one in made if isinstance(one, BaseException)))
+            else:
+                plan.item.known = with_outcomes(plan.heard, *outcomes)
+                self._back(plan.item)
+        finally:
+            line.count -= 1
+            self._ids.discard(plan.heard.id)
+
+
+def with_outcomes(heard: Heard, *outcomes: Outcome) -> Heard:
+    return msgspec.structs.replace(heard, outcomes=(*heard.outcomes, *outcomes))

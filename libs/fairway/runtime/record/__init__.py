@@ -1,0 +1,1 @@
+"""What of the record counts, the working set made from it, and messages that could not be handled or said."""
