@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.domain.tenancy import PRIVILEGED
+from fairway.domain.tenancy.profile import PRIVILEGED
 from fairway.wire.workload import Toleration
 from hostile_pods import (
     batch_job,

@@ -10,8 +10,8 @@ from simulated import JOB, job, simulated
 
 from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.cluster import MemoryCluster
-from fairway.domain.member_namespace import made
-from fairway.domain.tenancy import BASELINE
+from fairway.domain.tenancy.member_namespace import made
+from fairway.domain.tenancy.profile import BASELINE
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.workloads.seal import SEAL
 

@@ -12,7 +12,7 @@ from twins import opened_bus, said
 from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.adapters.valkey.store import RedisStore
 from fairway.admission import service as admission
-from fairway.domain.limits import Limits
+from fairway.domain.tenancy.submission_limits import Limits
 from fairway.global_scheduler import service as global_scheduler
 from fairway.lab.fleet.stub_clusters import stub_act
 from fairway.propagator import service as propagator

@@ -12,8 +12,8 @@ import pytest_asyncio
 from door_house import ADMIN, POLICY, TENANT_A, House, job, opened
 from starlette.requests import Request
 
-from fairway.domain.limits import Limits
 from fairway.domain.names import job_id
+from fairway.domain.tenancy.submission_limits import Limits
 from fairway.gateway.batch import BatchDoor
 from fairway.gateway.callers.access import Access
 from fairway.gateway.callers.pace import HttpLimits

@@ -11,9 +11,9 @@ import pytest_asyncio
 from door_house import GPU, POLICY, House, job, opened
 
 from fairway.admission.understand import understand
-from fairway.domain.limits import Limits
 from fairway.domain.names import job_id
-from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.tenancy.submission_limits import Limits
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 

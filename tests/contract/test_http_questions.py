@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 from door_house import GPU, NOW, House, job, opened, row
 
+from fairway.domain.eviction_freeze import Freeze
 from fairway.domain.names import job_id
-from fairway.domain.queues import QueuePolicy, QueueSpec
-from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.silence import Freeze
+from fairway.domain.queue_policy import QueuePolicy, QueueSpec
+from fairway.domain.quota.tree import QuotaNode
 from fairway.wire import asks
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import ClusterInfo, Node

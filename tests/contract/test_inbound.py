@@ -13,7 +13,7 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock
 from fairway.admission import service as admission
-from fairway.domain.limits import Limits
+from fairway.domain.tenancy.submission_limits import Limits
 from fairway.explain.story import story_of
 from fairway.inbound import service as inbound
 from fairway.queue import service as queue

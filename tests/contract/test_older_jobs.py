@@ -11,7 +11,7 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Call, Outcome
-from fairway.domain.tenancy import PRIVILEGED, Tenancy
+from fairway.domain.tenancy.profile import PRIVILEGED, Tenancy
 from fairway.propagator.calls import APPLY, Copy
 from fairway.propagator.hands import Hands
 from fairway.runtime.cluster_port import Cluster

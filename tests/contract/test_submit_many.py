@@ -18,7 +18,7 @@ from fairway.cli.batches import PATH, drafts, send
 from fairway.cli.entries import Entry
 from fairway.cli.manifests import Document, read_all
 from fairway.client.api import Api
-from fairway.domain.limits import Limits
+from fairway.domain.tenancy.submission_limits import Limits
 from fairway.gateway.callers.pace import HttpLimits
 
 LIMITS = HttpLimits(rate=20)

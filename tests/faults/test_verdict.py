@@ -10,7 +10,7 @@ from msgspec import Struct
 from verdict import Reading, Verdict
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.quota.tree import QuotaNode
 from fairway.lab.kubesim.api.store import Key
 from fairway.lab.kubesim.clusters import Cluster
 from fairway.runtime.ports import Outgoing

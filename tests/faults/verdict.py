@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from fairway.audit.attempts import Spoken, ends
 from fairway.audit.auditor import Checker, Grace
-from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.runtime.ports import Bus
 from fairway.wire import fleet, subjects

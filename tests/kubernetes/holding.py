@@ -14,10 +14,11 @@ from fairway.adapters.kubernetes.namespaces import ACCOUNT
 from fairway.adapters.memory.store import MemoryStore
 from fairway.adapters.system_clock import SystemClock
 from fairway.agent import SHAPES
-from fairway.domain import decision, member_namespace
+from fairway.domain import decision
 from fairway.domain.decision import Put, Step
 from fairway.domain.job import State
-from fairway.domain.tenancy import BASELINE
+from fairway.domain.tenancy import member_namespace
+from fairway.domain.tenancy.profile import BASELINE
 from fairway.join import rights
 from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.control_plane import Plane, kubeconfig

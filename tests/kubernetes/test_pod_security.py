@@ -10,7 +10,7 @@ from fleet import Api, Json
 from own import Own
 
 from derived_pods import derived
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire.reasons import Refused
 from fairway.workloads import registry
 from hostile_pods import every

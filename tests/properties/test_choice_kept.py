@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from placement_model import PODS, Model, apply
 from plain_choice import choose as plainly
 
-from fairway.domain.found import scores, verdicts
+from fairway.domain.recorded_verdicts import scores, verdicts
 from fairway.domain.resources import Resources
 from fairway.placement.choose import Choice, choose
 from fairway.placement.filters import Context

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lives import T0, S, dispatched, running
 
 from fairway.domain.decision import Call, Outcome
-from fairway.domain.silence import SILENT_MS, Freeze, freeze
+from fairway.domain.eviction_freeze import SILENT_MS, Freeze, freeze
 from fairway.watcher.decide import Late, Listed
 from fairway.watcher.doubts import GONE, LOOK, STRIPPED
 from fairway.watcher.freeze import guarded as decide

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derived_pods import plain_pod
-from fairway.domain.tenancy import LEVELS, Tenancy
+from fairway.domain.tenancy.profile import LEVELS, Tenancy
 from fairway.wire.reasons import Reason, Refused
 from fairway.workloads import registry
 from fairway.workloads.fields import Field, Problems

@@ -12,7 +12,7 @@ from memory_fleet import running as fleet_running
 from weather import storm
 
 from fairway.domain.job import State, fold
-from fairway.domain.limits import pending as is_pending
+from fairway.domain.tenancy.submission_limits import pending as is_pending
 from fairway.runtime.record.rebuild import Folding, Working, working_set
 from fairway.wire import jobs as wire
 

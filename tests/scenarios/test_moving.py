@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from memory_fleet import Fleet, done, policy, running, runs
 
 from fairway.adapters.memory.cluster import MemoryCluster, Scene
-from fairway.domain.found import verdicts
 from fairway.domain.job import Job
+from fairway.domain.recorded_verdicts import verdicts
 from fairway.runtime.cluster_port import Change
 
 FOR_EVER = runs(ends="")

@@ -7,8 +7,8 @@ from weather import BLOCK
 
 from fairway.adapters.memory.clock import settle
 from fairway.adapters.memory.cluster import Scene
-from fairway.domain.found import verdicts
 from fairway.domain.names import job_id
+from fairway.domain.recorded_verdicts import verdicts
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node
 

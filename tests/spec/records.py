@@ -7,7 +7,7 @@ from lives import GPU, Life, S, back, dequeued, failing, running, spec, submitte
 
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker, Findings
-from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.quota.tree import QuotaNode
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import Slot

@@ -7,7 +7,7 @@ from records import NODES, TREE, heard
 
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker, Grace
-from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.quota.tree import QuotaNode
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason

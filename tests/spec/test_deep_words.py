@@ -11,7 +11,7 @@ from fairway.adapters.nats.bundle import delivered
 from fairway.adapters.nats.connection import Arrived
 from fairway.adapters.nats.dead_letters import _kept
 from fairway.adapters.nats.headers import PARTS
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.explain.story import _read
 from fairway.gateway.narrator import _message as _narrated

@@ -5,8 +5,8 @@ from lives import GPU, dequeued, queued
 
 from fairway.adapters.memory.clock import ManualClock
 from fairway.domain.decision import JOBS, OWED, Put, Step, ledger, nodes
-from fairway.domain.ledger import Hold
-from fairway.domain.shares import Share, owed_key
+from fairway.domain.quota.shares import Share, owed_key
+from fairway.domain.reservations import Hold
 from fairway.lab.simulation.invariants.silent_times import Silence
 from fairway.lab.simulation.invariants.store_rows import BookedStore, Books
 from fairway.runtime.ports import Commit

@@ -24,7 +24,7 @@ from lives import (
     submitted,
 )  # fmt: skip
 
-from fairway.domain.silence import Freeze
+from fairway.domain.eviction_freeze import Freeze
 from fairway.explain.story import Why, why
 from fairway.wire import jobs as wire
 from fairway.wire.asks import QueuePlace

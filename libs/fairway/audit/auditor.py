@@ -16,7 +16,7 @@ from fairway.audit.callers import Asked
 from fairway.audit.cancellations import Cancels
 from fairway.audit.quota import Charges
 from fairway.audit.room import KNOWN_MS, Rooms
-from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.domain.working_sets import WorkingSets
 from fairway.wire import jobs as wire

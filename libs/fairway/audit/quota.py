@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from fairway.audit.attempts import Life, Spoken, Violation, ends
-from fairway.domain.quota_tree import QuotaNode, leaves
+from fairway.domain.quota.tree import QuotaNode, leaves
 from fairway.domain.resources import Resources, show
 from fairway.wire import jobs as wire
 

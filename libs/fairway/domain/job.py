@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain.attempt import Attempt, newest_with
-from fairway.domain.blame import avoided_for
+from fairway.domain.cluster_avoidance import avoided_for
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
@@ -47,7 +47,7 @@ class Job(Struct, frozen=True, omit_defaults=True):
     to vanish before the next one may go, and `recalled` is the number of the last such attempt; `stopped` says why the
     job is being cancelled. `held_until` is when its last reservation expires if it is not dispatched; `refused` is the
     digest of a manifest refused at the door; such a job has no spec, so `kind`, `name` and `hub` stand here.
-    `avoid` maps a cluster to the time until which it is avoided; `found` is what sent it back (see `domain.found`).
+    `avoid` maps a cluster to the time until which it is avoided; `found` is what sent it back (recorded_verdicts.py).
     """
 
     id: str

@@ -7,7 +7,7 @@ late word: it speaks of a store that is gone, nobody acts on it, and who said it
 
 from bisect import bisect_right
 
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 from fairway.wire.jobs import JobMessage, Rebuild
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from fairway.domain import found
+from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job
 from fairway.domain.resources import describe
 from fairway.explain import wording
@@ -63,7 +63,7 @@ def _queue(job: Job, message: wire.Queue) -> Told:
     leaf = f" (quota {message.leaf[-1]})" if message.leaf else ""
     if message.why is None:
         return f"Waits its turn in queue {message.queue}{leaf}.", ()
-    why, details = message.why, verdicts(job, found.verdicts(message))
+    why, details = message.why, verdicts(job, recorded_verdicts.verdicts(message))
     if message.attempt > 1 and not details:
         return f"Waits in queue {message.queue} for attempt {message.attempt}: {reason(why)}.", ()
     return f"Back in queue {message.queue}: {reason(why)}.", details
@@ -100,11 +100,11 @@ def _dequeued(job: Job, message: wire.Dequeued) -> Told:
 def _placed(job: Job, message: wire.Placed) -> Told:
     pods = sum(slot.count for slot in message.slots)
     where = f"{wording.many(pods, 'pod')} on {wording.many(wording.node_count(message.slots), 'node')}"
-    scores = found.scores(message)
+    scores = recorded_verdicts.scores(message)
     total = scores.get(message.cluster, {}).get("total")
     score = "" if total is None else f", score {total}"
     affinity = f" (affinity {message.affinity})" if message.affinity else ""
-    others = tuple(one for one in found.verdicts(message) if one.cluster != message.cluster)
+    others = tuple(one for one in recorded_verdicts.verdicts(message) if one.cluster != message.cluster)
     return f"Placed in {message.cluster}{affinity}: {where}{score}.", (
         f"nodes: {wording.nodes(message.slots)}",
         *(f"score of {name}: {_scored(parts)}" for name, parts in _ranked(message.cluster, scores)),

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain import decision
-from fairway.domain.decoding import decoder
 from fairway.domain.job import Job
+from fairway.domain.text.decoding import decoder
 from fairway.explain.events import narrate
 from fairway.explain.why import Why, why
 from fairway.runtime.ports import Bus, Delivery, Found, Wanted

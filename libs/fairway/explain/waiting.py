@@ -1,6 +1,6 @@
 """Why a queued job waits, by what it lacks."""
 
-from fairway.domain import found
+from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job
 from fairway.explain import wording
 from fairway.explain.answer_parts import Standing
@@ -104,7 +104,7 @@ def _room(job: Job, code: Code, text: str) -> Found:
         joins, smaller = "a cluster or nodes that can hold it join the fleet", "it is submitted again, asking for less"
         return least, (joins, smaller, *_rules(job)), "queue"
     because = text or f"no cluster can take {asks} now"
-    moves = tuple(move for one in found.verdicts(job) if (move := _would_move(one)))
+    moves = tuple(move for one in recorded_verdicts.verdicts(job) if (move := _would_move(one)))
     return because, moves or ("room is freed in a cluster that its policy allows",), "dequeued"
 
 
@@ -124,18 +124,18 @@ def _would_move(one: Verdict) -> str:
 
 def _rules(job: Job) -> tuple[str, ...]:
     ruled_out = (Code.NOT_SELECTED, Code.LABELS_DIFFER, Code.TAINTED)
-    names = [one.cluster for one in found.verdicts(job) if one.code in ruled_out]
+    names = [one.cluster for one in recorded_verdicts.verdicts(job) if one.code in ruled_out]
     policy = job.spec.policy if job.spec else "its policy"
     return (f"{policy} admits {wording.listed(names)}, which it rules out now",) if names else ()
 
 
 def _opens(job: Job, now: int) -> int:
     """When the first cluster that is avoided after a failure is open again; 0: none is avoided."""
-    return min((at for at in found.reopening(job).values() if at > now), default=0)
+    return min((at for at in recorded_verdicts.reopening(job).values() if at > now), default=0)
 
 
 def _timer(job: Job, opens: int, now: int) -> str:
     if not opens:
         return ""
-    names = sorted(cluster for cluster, until in found.reopening(job).items() if until == opens)
+    names = sorted(cluster for cluster, until in recorded_verdicts.reopening(job).items() if until == opens)
     return f"{wording.listed(names)} is open to it again at {wording.clock(opens)} (in {wording.span(opens - now)})"

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from fairway.domain import found
+from fairway.domain import recorded_verdicts
+from fairway.domain.eviction_freeze import Freeze
 from fairway.domain.job import Job, State
 from fairway.domain.resources import describe
-from fairway.domain.silence import Freeze
 from fairway.explain import waiting, wording
 from fairway.explain.answer_parts import Standing
 from fairway.placement.record import words
@@ -194,7 +194,7 @@ def _clusters(job: Job, now: int) -> tuple[ClusterAnswer, ...]:
     """What the last look at the fleet found: of the present placement, or of the one that failed to find room."""
     if job.ended:
         return ()
-    told = found.verdicts(job.placed or job)
+    told = recorded_verdicts.verdicts(job.placed or job)
     chosen = job.placed.cluster if job.placed else ""
     asks = wording.gang(job.spec.workload) if job.spec else ""
     return tuple(_answer(one, asks, one.cluster == chosen, now) for one in told)

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.domain.ledger import left_on
+from fairway.domain.reservations import left_on
 from fairway.domain.resources import Resources, add, scale
 from fairway.placement.bearers import Bearers
 from fairway.placement.constraints import same_facts

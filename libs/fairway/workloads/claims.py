@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from fairway.domain.quota_tree import QUOTA_LABELS
+from fairway.domain.quota.tree import QUOTA_LABELS
 
 _CLASS, _LEAF, _QUEUE = "classes", "leaves", "queues"
 # As pods, Argo, and Kubeflow's and Spark's scheduling options write it; as Koordinator and Volcano read it in a member.

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from fairway.domain.nesting import deeper
+from fairway.domain.text.nesting import deeper
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.fields import Field, shown
 from fairway.workloads.yaml_text import load_yaml, refused

@@ -2,7 +2,7 @@
 
 import re
 
-from fairway.domain.quota_tree import listed
+from fairway.domain.quota.tree import listed
 from fairway.workloads.fields import Field, shown
 
 # RFC 1123 as apimachinery/pkg/util/validation applies it. All are used with fullmatch: `$` would let a

@@ -7,8 +7,8 @@ The policy is the label `kube-queue/queue-policy` (ack-kube-queue) or spec.queue
 
 from typing import Any
 
-from fairway.domain.queues import QueuePolicy, QueueSpec
-from fairway.domain.quota_tree import ALLOW_NAMESPACES
+from fairway.domain.queue_policy import QueuePolicy, QueueSpec
+from fairway.domain.quota.tree import ALLOW_NAMESPACES
 from fairway.workloads.fields import Field, Problems, shown
 from fairway.workloads.names import check_annotations, read_listed, read_name
 

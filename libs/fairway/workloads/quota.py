@@ -7,10 +7,10 @@ root.min and root.max must agree in the resources that both name.
 
 from typing import Any
 
-from fairway.domain.digits import is_whole
-from fairway.domain.limits import MAX_PENDING, MAX_RATE
-from fairway.domain.quota_tree import ALLOW_NAMESPACES, MAX_JOBS, QuotaNode
+from fairway.domain.quota.tree import ALLOW_NAMESPACES, MAX_JOBS, QuotaNode
 from fairway.domain.resources import LARGEST, Resources, show
+from fairway.domain.tenancy.submission_limits import MAX_PENDING, MAX_RATE
+from fairway.domain.text.digits import is_whole
 from fairway.workloads.fields import Field, Problems, shown
 from fairway.workloads.names import is_label_value, is_namespace, read_listed
 from fairway.workloads.pods import read_amounts

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from fairway.domain.resources import LARGEST
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.fields import Field, Problems, shown

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.domain import tenancy
+from fairway.domain.tenancy import profile
 from fairway.wire.capacity import RESERVATIONS
 from fairway.workloads.fields import Field, Problems
 from fairway.workloads.kind import Kind, Path, reach
@@ -15,7 +15,7 @@ from fairway.workloads.registry import KINDS
 
 JOB_LABEL = "fairway.io/job"
 ATTEMPT_LABEL = "fairway.io/attempt"
-HOME = tenancy.HOME
+HOME = profile.HOME
 PLACEHOLDER_LABEL = "fairway.io/placeholder"
 # As API servers know who has set a field (adapters/kubernetes/create.py).
 FIELD_MANAGER = "fairway"

@@ -12,8 +12,8 @@ executors.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairway.domain.digits import is_whole
 from fairway.domain.resources import Resources, parse_quantity, show
+from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import RESERVATIONS
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.ends import SPARK as ENDS

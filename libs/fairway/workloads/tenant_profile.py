@@ -3,7 +3,7 @@ leaves, clusters, schedulers, runtime classes and tolerations, and at which leve
 
 from typing import Any
 
-from fairway.domain.tenancy import LEVELS, Profile
+from fairway.domain.tenancy.profile import LEVELS, Profile
 from fairway.workloads.fields import Field, Problems, shown
 from fairway.workloads.names import is_namespace, read_name
 from fairway.workloads.node_rules import read_tolerations

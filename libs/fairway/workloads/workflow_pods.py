@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from itertools import count
 from typing import NamedTuple
 
-from fairway.domain.digits import is_whole
 from fairway.domain.resources import Resources, add
+from fairway.domain.text.digits import is_whole
 from fairway.wire.workload import PodSet
 from fairway.workloads.fields import Field, shown
 from fairway.workloads.node_rules import read_selector, read_terms, read_tolerations

@@ -5,11 +5,11 @@ from typing import Any, Protocol
 
 import msgspec
 
-from fairway.domain.allowed import leaf_refused, queue_admits, queue_refused
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.tenancy import SYSTEM_CLASSES, Tenancy
-from fairway.domain.terms import bounded, within
+from fairway.domain.policy_terms import bounded, within
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.tenancy.entitlement import leaf_refused, queue_admits, queue_refused
+from fairway.domain.tenancy.profile import SYSTEM_CLASSES, Tenancy
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
@@ -85,7 +85,7 @@ def _wish(policy: Policy) -> tuple[Any, ...]:
 
 
 def placement_of(policy: Policy, settings: Settings, mine: Tenancy) -> dict[str, Any]:
-    """Where the policy lets the job run, within the clusters that its namespace may use (domain.terms)."""
+    """Where the policy lets the job run, within the clusters that its namespace may use (domain.policy_terms)."""
     names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
     field = "spec.placement.clusterAffinity.clusterNames"
     if unknown := sorted(names.difference(settings.clusters)):

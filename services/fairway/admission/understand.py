@@ -8,9 +8,9 @@ from msgspec import Raw, Struct
 
 from fairway.admission.named import Settings, placement_of, policy_of, priority_of, queue_named
 from fairway.domain.names import job_id
+from fairway.domain.policy_terms import terms
 from fairway.domain.submission import BUS, HUB, client_problem
-from fairway.domain.tenancy import reserved, reserved_reason
-from fairway.domain.terms import terms
+from fairway.domain.tenancy.profile import reserved, reserved_reason
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused

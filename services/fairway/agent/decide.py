@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from fairway.agent.observe import Use, node_of, reserved_by, use_of
-from fairway.domain.digits import is_whole
 from fairway.domain.resources import Resources
+from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import Node, Pods
 from fairway.wire.fleet import Strand
 

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.domain.digits import is_whole
-from fairway.domain.ledger import one_pod
+from fairway.domain.reservations import one_pod
 from fairway.domain.resources import Resources, add, parse_quantity
+from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import Node, Taint
 from fairway.workloads.pods import pod_requests
 from fairway.workloads.render import HOME, PLACEHOLDER_LABEL

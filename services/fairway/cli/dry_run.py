@@ -8,10 +8,10 @@ import msgspec
 
 from fairway.cli.entries import Entry, PodSetEntry, entry
 from fairway.cli.manifests import JOB, POLICY, SETTING, Document
-from fairway.domain.allowed import charged_leaf
-from fairway.domain.quota_tree import QuotaNode, ever_fits
+from fairway.domain.quota.tree import QuotaNode, ever_fits
 from fairway.domain.resources import Resources, add
-from fairway.domain.tenancy import Profile, Tenancy, reserved, reserved_reason, tenancy
+from fairway.domain.tenancy.entitlement import charged_leaf
+from fairway.domain.tenancy.profile import Profile, Tenancy, reserved, reserved_reason, tenancy
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload

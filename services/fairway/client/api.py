@@ -15,7 +15,7 @@ from fairway.client.credential import FLEET_FILE, FOLDER, HUB, SAID, Credential,
 from fairway.client.exchange import MOST, SILENT_S, TOTAL_S, Answer, TooLarge, exchange
 from fairway.client.failure import DENIED, ERROR, NOT_FOUND, TIMEOUT, UNREACHABLE, USAGE, Failure
 from fairway.client.hub_address import asked, namespace_of, of_hub
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 
 _START = "start a fleet with `fairway up`, or name one with --url or FAIRWAY_URL"
 _CODES = {

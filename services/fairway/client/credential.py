@@ -19,8 +19,8 @@ from msgspec import Struct
 from fairway.client import kubectl_credential
 from fairway.client.failure import DENIED, ERROR, USAGE, Failure
 from fairway.client.hub_address import asked
-from fairway.domain.bearer import is_token
-from fairway.domain.host_names import is_loopback
+from fairway.domain.text.bearer_token import is_token
+from fairway.domain.text.host_names import is_loopback
 
 FLEET_FILE = Path(".fairway/fleet.json")
 FILE, PLAIN = "FAIRWAY_TOKEN_FILE", "FAIRWAY_PLAIN_HTTP"

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from msgspec import Struct
 
 from fairway.client.failure import UNREACHABLE, USAGE, Failure
-from fairway.domain.tenancy import HOME
+from fairway.domain.tenancy.profile import HOME
 
 # Commands that ask a fleet; others have a --kubeconfig of their own that means something else.
 _QUESTIONS = frozenset({"get", "why", "story", "cancel", "queue", "clusters"})

@@ -15,7 +15,7 @@ from typing import Any
 
 from fairway.client.failure import DENIED, ERROR, Failure
 from fairway.client.hub_address import asked, kubectl
-from fairway.domain.bearer import is_token
+from fairway.domain.text.bearer_token import is_token
 
 Json = dict[str, Any]
 MAKE = "`kubectl create token NAME -n NAMESPACE --audience fairway > FILE`"

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from fairway.domain.eviction_freeze import SILENT_MS
 from fairway.domain.job import Job
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources, add
-from fairway.domain.silence import SILENT_MS
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.reasons import Code, Reason
 

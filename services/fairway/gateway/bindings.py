@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.domain import found
+from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job, State
 from fairway.explain import wording
 from fairway.explain.events import reason as worded
@@ -152,7 +152,7 @@ def _lacking(job: Job) -> tuple[str, str]:
     if job.why is None:
         where = f"waits its turn in queue {job.queue}" if job.queue else "was admitted; its quota is being checked"
         return "Queued", where
-    return job.why.code.value, _cut(" ".join((worded(job.why), *verdicts(job, found.verdicts(job)))))
+    return job.why.code.value, _cut(" ".join((worded(job.why), *verdicts(job, recorded_verdicts.verdicts(job)))))
 
 
 def _applying(job: Job) -> tuple[str, str]:

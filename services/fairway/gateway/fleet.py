@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairway.domain import decision
-from fairway.domain.limits import Limits
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.tenancy.profile import Tenancy
+from fairway.domain.tenancy.submission_limits import Limits
 from fairway.gateway.answers import ClusterRow, QueueRow, QuotaRow, cluster_row, queue_rows, quota_rows, used_by_node
 from fairway.gateway.callers.access import access_of
 from fairway.gateway.callers.veil import Veil

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from fairway.domain.job import Job
-from fairway.domain.tenancy import SYSTEM_NAMESPACES
+from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
 from fairway.explain.story import Story, Why
 from fairway.gateway.batch import Batch, BatchDoor, BatchResult
 from fairway.gateway.callers import caller as rights

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from fairway.domain.decision import Say
-from fairway.domain.queues import QueueSpec
-from fairway.domain.tell import message_id
-from fairway.domain.tenancy import POD_SECURITY_LABELS, SYSTEM_NAMESPACES
+from fairway.domain.job_events import message_id
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.tenancy.profile import POD_SECURITY_LABELS, SYSTEM_NAMESPACES
 from fairway.gateway.decide import of_hub
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor

@@ -7,8 +7,8 @@ import msgspec
 import structlog
 
 from fairway.domain.decision import Say
-from fairway.domain.quota_tree import ALLOW_NAMESPACES
-from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces, reserved_reason
+from fairway.domain.quota.tree import ALLOW_NAMESPACES
+from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces, reserved_reason
 from fairway.explain.events import reason
 from fairway.gateway import hub_objects
 from fairway.gateway.conditions import IN_FORCE, Conditions, Standing, ready_of

@@ -9,7 +9,7 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.job import Job, State
-from fairway.domain.tenancy import SystemNamespaces
+from fairway.domain.tenancy.profile import SystemNamespaces
 from fairway.gateway import hub_objects
 from fairway.gateway.answers import Slim
 from fairway.gateway.conditions import Conditions

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairway.domain import decision
-from fairway.domain.decoding import decoder
-from fairway.domain.digits import is_whole
 from fairway.domain.job import Job, State
+from fairway.domain.text.decoding import decoder
+from fairway.domain.text.digits import is_whole
 from fairway.explain.story import story_of, why
 from fairway.gateway.answers import JobRow, job_row
 from fairway.gateway.callers.access import Access, access_of, forbidden

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.decision import Say
-from fairway.domain.limits import Limits, Pace, limit_for, too_fast, too_many
+from fairway.domain.tenancy.submission_limits import Limits, Pace, limit_for, too_fast, too_many
 from fairway.gateway.desk import Desk
 from fairway.gateway.hub_objects import HubObject
 from fairway.gateway.reader import Reader

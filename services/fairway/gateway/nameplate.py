@@ -2,7 +2,7 @@
 
 import structlog
 
-from fairway.domain.tenancy import HOME
+from fairway.domain.tenancy.profile import HOME
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
 

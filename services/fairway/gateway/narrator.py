@@ -8,8 +8,8 @@ import structlog
 from msgspec import DecodeError, Struct, structs
 
 from fairway.domain import decision
-from fairway.domain.decoding import decoder
 from fairway.domain.job import IllegalMove, Job, fold
+from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.explain.events import reason
 from fairway.gateway.binding_book import BindingBook

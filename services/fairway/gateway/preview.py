@@ -6,10 +6,10 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from fairway.domain.allowed import charged_leaf
-from fairway.domain.quota_tree import QuotaNode, ever_fits
+from fairway.domain.quota.tree import QuotaNode, ever_fits
 from fairway.domain.resources import Resources, add
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.tenancy.entitlement import charged_leaf
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.gateway.problem import ReasonBody
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Reason

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from fairway.domain import decision
-from fairway.domain.decoding import decoder
+from fairway.domain.eviction_freeze import EVICTIONS, Freeze
 from fairway.domain.job import Job
-from fairway.domain.silence import EVICTIONS, Freeze
+from fairway.domain.text.decoding import decoder
 from fairway.gateway.answers import Slim
 from fairway.runtime.ports import Found, Store, StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire

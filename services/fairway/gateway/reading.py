@@ -11,8 +11,8 @@ import structlog
 from msgspec import Struct
 from starlette.requests import Request
 
-from fairway.domain.digits import is_whole
-from fairway.domain.tell import message_id
+from fairway.domain.job_events import message_id
+from fairway.domain.text.digits import is_whole
 from fairway.gateway import problem
 from fairway.gateway.body import check_client, from_envelope, one_job
 from fairway.gateway.callers.access import access_of

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces
+from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.gateway.desk import Desk
 from fairway.gateway.intake import Intake
 from fairway.gateway.limiter import Limiter

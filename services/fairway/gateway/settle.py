@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 import structlog
 
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Delivery, Unreachable
 from fairway.runtime.record.senders import in_place

@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from fairway.domain.decoding import decoder
-from fairway.domain.digits import is_whole
+from fairway.domain.text.decoding import decoder
+from fairway.domain.text.digits import is_whole
 from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.callers.access import Access, access_of, forbidden
 from fairway.gateway.callers.caller import JOBS, Ask, Caller

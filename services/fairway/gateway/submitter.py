@@ -7,8 +7,8 @@ import structlog
 from fairway.domain import decision
 from fairway.domain.decision import Say
 from fairway.domain.job import Job, State
+from fairway.domain.job_events import another_id
 from fairway.domain.names import job_id
-from fairway.domain.tell import another_id
 from fairway.gateway.answers import Slim
 from fairway.gateway.decide import HUB_CLIENT, Asked, Submission, of_hub, submission
 from fairway.gateway.desk import Desk

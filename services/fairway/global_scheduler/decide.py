@@ -5,8 +5,8 @@ from typing import Protocol
 
 from fairway.domain.decision import NOTHING, Decision, Heard, Step
 from fairway.domain.job import Job, State
+from fairway.domain.job_events import Jobs, Teller, current
 from fairway.domain.retry import go_back
-from fairway.domain.tell import Jobs, Teller, current
 from fairway.placement.choose import choose
 from fairway.placement.filters import Context
 from fairway.placement.fleet import Fleet

@@ -10,8 +10,8 @@ from typing import Any
 from fairway.adapters.kubernetes.admin import Admin, Unlisted
 from fairway.adapters.kubernetes.kubeconfig import Json
 from fairway.adapters.kubernetes.namespaces import HOME, binding
-from fairway.domain.member_namespace import ADOPTED_LABEL, LEVEL_LABEL, is_tenants
-from fairway.domain.tenancy import BASELINE, LEVELS, TENANT_LABEL, reserved
+from fairway.domain.tenancy.member_namespace import ADOPTED_LABEL, LEVEL_LABEL, is_tenants
+from fairway.domain.tenancy.profile import BASELINE, LEVELS, TENANT_LABEL, reserved
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.workloads.registry import KINDS
 from fairway.workloads.render import FIELD_MANAGER, JOB_LABEL

@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from fairway.client.failure import DENIED, UNREACHABLE, USAGE, Failure, end, say
@@ -52,7 +51,7 @@ def join(
 ) -> None:
     """Let a cluster join the fleet; again, to rotate its token or to change what is said of it."""
     from fairway.join import join as joining
-    from fairway.join import options, rights
+    from fairway.join import options
 
     try:
         joining.check_name(name)
@@ -63,12 +62,10 @@ def join(
         adopted, image = options.namespaces_of(adopt_namespaces), options.image_of(placeholder_image)
         served, seconds = options.kinds_of(kinds), options.seconds_of(token_life)
         if dry_run:
-            return typer.echo(rights.page(msgspec.structs.replace(facts, placeholder_image=image)), nl=False)
+            return typer.echo(options.page(facts, image), nl=False)
         admin, hub = _administrator(kubeconfig, context, allow_loopback), _hub(hub_kubeconfig)
-        wish = joining.Wish(
-            name, admin, hub, facts, served, seconds, allow_loopback, adopted, renew, max_pod_security, image
-        )
-        _asked(joining.join(wish, say))
+        rest = allow_loopback, adopted, renew, max_pod_security, image
+        _asked(joining.join(joining.Wish(name, admin, hub, facts, served, seconds, *rest), say))
     except Failure as failure:
         end(failure)
 

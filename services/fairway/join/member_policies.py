@@ -8,8 +8,8 @@ all, and these say to what.
 from typing import Any
 
 from fairway.adapters.kubernetes.namespaces import ACCOUNT, HOME, TENANT_ROLE
-from fairway.domain.member_namespace import LEVEL_LABEL
-from fairway.domain.tenancy import LEVELS, TENANT_LABEL
+from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
+from fairway.domain.tenancy.profile import LEVELS, TENANT_LABEL
 from fairway.propagator.holds import LONGEST_S
 from fairway.workloads.names import OURS
 from fairway.workloads.render import HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL

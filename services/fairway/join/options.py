@@ -4,8 +4,11 @@ import re
 from collections.abc import Collection
 from typing import Literal, cast
 
+import msgspec
+
 from fairway.client.failure import USAGE, Failure
-from fairway.domain.tenancy import BASELINE, LEVELS, reserved
+from fairway.domain.tenancy.profile import BASELINE, LEVELS, reserved
+from fairway.join import rights
 from fairway.runtime.views.members import Facts, Reserve
 from fairway.wire.capacity import Taint
 from fairway.workloads.names import is_label_key, is_label_value, is_namespace
@@ -65,6 +68,11 @@ def facts_of(said: tuple[str, str], reserve: str, mode: str, level: str, nodes: 
     way = cast(Literal["push", "pull"], mode)
     highest = level_of(level) or BASELINE
     return Facts(labels, taints, cast(Reserve, reserve), way, max_pod_security=highest, nodes=nodes)
+
+
+def page(facts: Facts, placeholder_image: str) -> str:
+    """What would be applied in the member, as YAML."""
+    return rights.page(msgspec.structs.replace(facts, placeholder_image=placeholder_image))
 
 
 def level_of(text: str) -> str:

@@ -11,8 +11,8 @@ import yaml
 from msgspec import Struct
 
 from fairway.adapters.kubernetes.namespaces import ACCOUNT, HOME, TENANT_ROLE
-from fairway.domain.member_namespace import LEVEL_LABEL
-from fairway.domain.tenancy import RESTRICTED
+from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
+from fairway.domain.tenancy.profile import RESTRICTED
 from fairway.join import member_policies
 from fairway.propagator.holds import PAUSE
 from fairway.runtime.views.members import NO_FACTS, Facts

@@ -9,13 +9,13 @@ import yaml
 from msgspec import Struct
 
 from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, parsed
-from fairway.domain import tenancy
+from fairway.domain.tenancy import profile
 from fairway.runtime.views.members import Facts
 
 Json = dict[str, Any]
 
 SECRET = "Secret.v1"
-HOME = tenancy.HOME
+HOME = profile.HOME
 LABEL = "fairway.io/cluster"
 UID = "fairway.io/cluster-uid"
 RENEWS = "fairway.io/renews"

@@ -23,7 +23,7 @@ from starlette.responses import Response
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import addresses
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.composition import Act
 from fairway.process.http_callers import callers_known, own_hosts

@@ -7,7 +7,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, make_asgi_app
 from starlette.responses import PlainTextResponse
 
-from fairway.domain.host_names import is_loopback, without_port
+from fairway.domain.text.host_names import is_loopback, without_port
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

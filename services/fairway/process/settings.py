@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from fairway.domain.quota_tree import listed
-from fairway.domain.tenancy import SYSTEM_NAMESPACES, SystemNamespaces
+from fairway.domain.quota.tree import listed
+from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.gateway.callers.hosts import Networks
 from fairway.gateway.callers.pace import HttpLimits
 from fairway.workloads.names import is_namespace

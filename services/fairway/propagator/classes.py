@@ -4,7 +4,7 @@ from typing import Any
 
 import structlog
 
-from fairway.domain.tenancy import SYSTEM_CLASSES
+from fairway.domain.tenancy.profile import SYSTEM_CLASSES
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock
 

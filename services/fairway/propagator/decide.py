@@ -6,9 +6,9 @@ import msgspec
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.job import Job, State
+from fairway.domain.job_events import Jobs, Teller, current
 from fairway.domain.retry import attempt_over, given_up, next_attempt
-from fairway.domain.tell import Jobs, Teller, current
-from fairway.domain.tenancy import reserved, reserved_reason
+from fairway.domain.tenancy.profile import reserved, reserved_reason
 from fairway.propagator.calls import APPLY, DELETE, HOLD, RELEASE, Made, copy_of
 from fairway.propagator.refusals import refused
 from fairway.propagator.view import View

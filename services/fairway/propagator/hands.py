@@ -8,11 +8,11 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import Call, Outcome
-from fairway.domain.decoding import decoder
-from fairway.domain.digits import is_whole
 from fairway.domain.job import ENDED, State
 from fairway.domain.names import HUB_UID
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.tenancy.profile import Tenancy
+from fairway.domain.text.decoding import decoder
+from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
 from fairway.propagator.calls import Copy, Made
 from fairway.propagator.classes import Classes

@@ -1,8 +1,8 @@
 """Why a member did not take an object, as a reason that names the cause first and then what to do. Pure."""
 
-from fairway.domain import member_namespace
 from fairway.domain.decision import Outcome
 from fairway.domain.job import Job
+from fairway.domain.tenancy import member_namespace
 from fairway.wire.reasons import Code, Reason
 
 _UNSAFE = "change the job and submit it again, or have an administrator allow it in a TenantProfile"

@@ -10,8 +10,8 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.job import State
-from fairway.domain.member_namespace import LEVEL_LABEL
-from fairway.domain.tenancy import RESTRICTED
+from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
+from fairway.domain.tenancy.profile import RESTRICTED
 from fairway.propagator import classes
 from fairway.propagator.calls import Made
 from fairway.propagator.classes import ensure

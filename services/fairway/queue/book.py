@@ -6,11 +6,11 @@ import msgspec
 from msgspec import Struct
 from sortedcontainers import SortedList
 
-from fairway.domain.found import reopening
 from fairway.domain.job import Job, State
-from fairway.domain.quota import request
+from fairway.domain.job_events import message_id
+from fairway.domain.quota.charge import request
+from fairway.domain.recorded_verdicts import reopening
 from fairway.domain.resources import Resources, add
-from fairway.domain.tell import message_id
 from fairway.wire.reasons import Code
 
 Place = tuple[int, int, str]

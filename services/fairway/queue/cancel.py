@@ -2,7 +2,7 @@
 
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import IN_CLUSTER, Job, State
-from fairway.domain.tell import Jobs, Teller
+from fairway.domain.job_events import Jobs, Teller
 from fairway.queue.view import SERVICE
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

@@ -4,9 +4,9 @@ from typing import Any
 
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import State
+from fairway.domain.job_events import Teller, current
+from fairway.domain.policy_terms import Changed
 from fairway.domain.retry import next_attempt
-from fairway.domain.tell import Teller, current
-from fairway.domain.terms import Changed
 from fairway.queue.book import retry_at
 from fairway.queue.cancel import cancel, cancelled
 from fairway.queue.turn import Turn

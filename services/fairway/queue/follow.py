@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from fairway.domain.job import Job
-from fairway.domain.terms import amended, within
+from fairway.domain.policy_terms import amended, within
 from fairway.wire.policy import Policy
 from fairway.wire.spec import JobSpec
 from fairway.workloads.policy_book import selects

@@ -1,6 +1,6 @@
 """Where a waiting job stands: its position, who is ahead, and what it waits for as of now. Pure."""
 
-from fairway.domain.quota import lacking, path_nodes
+from fairway.domain.quota.charge import lacking, path_nodes
 from fairway.queue.book import REMOVAL, Entry, steps_aside
 from fairway.queue.view import View
 from fairway.wire.asks import QueuePlace

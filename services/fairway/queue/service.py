@@ -9,11 +9,11 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Step
 from fairway.domain.job import Job
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.policy_terms import Changed
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.shares import Share, given_back_by
+from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import scale
-from fairway.domain.shares import Share, given_back_by
-from fairway.domain.terms import Changed
 from fairway.queue.book import Book
 from fairway.queue.decide import decide
 from fairway.queue.follow import Policies

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from fairway.domain.decision import Add, Heard, Step
 from fairway.domain.job import Job
-from fairway.domain.quota import charge, lacking, path_nodes
-from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.shares import given_back_by, settled
-from fairway.domain.tell import Teller
+from fairway.domain.job_events import Teller
+from fairway.domain.quota.charge import charge, lacking, path_nodes
+from fairway.domain.quota.shares import given_back_by, settled
+from fairway.domain.quota.tree import QuotaNode
 from fairway.queue.book import NOTHING_YET, QUOTA, ROOM, Entry, Place, retry_at, steps_aside
 from fairway.queue.follow import under
 from fairway.queue.rooms import Rooms, enough

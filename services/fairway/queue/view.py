@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.shares import Share
-from fairway.domain.tell import Jobs
+from fairway.domain.job_events import Jobs
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.shares import Share
+from fairway.domain.quota.tree import QuotaNode
 from fairway.queue.book import Book
 from fairway.queue.follow import Policies
 from fairway.wire.fleet import FleetMessage, Freed

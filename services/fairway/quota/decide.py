@@ -2,13 +2,13 @@
 
 from typing import Protocol
 
-from fairway.domain.allowed import charged_leaf
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import Job, State
-from fairway.domain.quota import request
-from fairway.domain.quota_tree import QuotaNode, ever_fits
-from fairway.domain.tell import Jobs, Teller, current
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.job_events import Jobs, Teller, current
+from fairway.domain.quota.charge import request
+from fairway.domain.quota.tree import QuotaNode, ever_fits
+from fairway.domain.tenancy.entitlement import charged_leaf
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Reason
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.quota.decide import SERVICE, decide
 from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Ear, Service

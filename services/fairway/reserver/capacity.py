@@ -7,10 +7,10 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Say, Step
-from fairway.domain.ledger import Hold, holds_of, left_on, whose
+from fairway.domain.eviction_freeze import SILENT_MS
+from fairway.domain.job_events import message_id
+from fairway.domain.reservations import Hold, holds_of, left_on, whose
 from fairway.domain.resources import Resources
-from fairway.domain.silence import SILENT_MS
-from fairway.domain.tell import message_id
 from fairway.placement.fleet import Fleet
 from fairway.reserver.bounds import believed, said, sound, to_confirm
 from fairway.runtime.views.members import Facts

@@ -8,7 +8,7 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import Call, Heard, Outcome, Put
 from fairway.domain.job import State
-from fairway.domain.ledger import Hold
+from fairway.domain.reservations import Hold
 from fairway.reserver.capacity import node_writes
 from fairway.reserver.decide import SERVICE, Begin, Expire, decide
 from fairway.runtime.ports import Bus, Found, Row, Store, Unreachable, Wanted

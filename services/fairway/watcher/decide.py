@@ -4,8 +4,8 @@ from typing import Any
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Step
 from fairway.domain.job import Job, State
+from fairway.domain.job_events import Teller
 from fairway.domain.retry import attempt_over
-from fairway.domain.tell import Teller
 from fairway.watcher import missing, whose
 from fairway.watcher.doubts import COMPARE, compare
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View

@@ -2,7 +2,7 @@
 
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step
-from fairway.domain.silence import EVICTIONS
+from fairway.domain.eviction_freeze import EVICTIONS
 from fairway.watcher.decide import decide
 from fairway.watcher.missing import Emptied, Late, View
 from fairway.wire import fleet

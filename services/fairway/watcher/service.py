@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.metrics import Meter

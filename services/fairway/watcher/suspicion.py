@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairway.domain.decision import Call, Outcome
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Unreachable
 from fairway.watcher.doubts import COMPARE, GONE, STRIPPED, THERE, Compare, Doubt, Look

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
+from fairway.domain.eviction_freeze import EVICTIONS, Freeze, freeze
 from fairway.domain.job import Job, State
-from fairway.domain.silence import EVICTIONS, Freeze, freeze
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Found, Store, Wanted
 from fairway.runtime.views.jobs import JobsView

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from golden import FOLDER, read
 
-from fairway.domain.found import verdicts
+from fairway.domain.recorded_verdicts import verdicts
 from fairway.operate.replay.decisions import Asked, replay
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code

@@ -12,7 +12,7 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard
 from fairway.domain.job import State
-from fairway.domain.tell import Teller
+from fairway.domain.job_events import Teller
 from fairway.global_scheduler.decide import SERVICE, View, decide
 from fairway.operate.replay.decisions import Asked, Report, lines, replay
 from fairway.placement.choose import choose

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairway.domain.digits import is_whole
 from fairway.domain.resources import parse_quantity
+from fairway.domain.text.digits import is_whole
 from fairway.domain.working_sets import born_of
 from fairway.gateway.jobs import _limit
 from fairway.gateway.problem import Problem

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairway.domain.host_names import is_loopback, without_port
+from fairway.domain.text.host_names import is_loopback, without_port
 
 
 @pytest.mark.parametrize(

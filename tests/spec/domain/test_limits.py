@@ -1,7 +1,7 @@
 """How much a tenant may submit: whose limits are whose, and how they are kept."""
 
-from fairway.domain.limits import NONE, Limits, Pace, limit_for, limits, too_fast, too_many
-from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.tenancy.submission_limits import NONE, Limits, Pace, limit_for, limits, too_fast, too_many
 from fairway.wire.reasons import Code
 
 NOW = 1_700_000_000_000

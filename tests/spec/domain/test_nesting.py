@@ -6,8 +6,8 @@ from time import process_time
 import msgspec
 import pytest
 
-from fairway.domain.nesting import below, deeper
 from fairway.domain.text.foreign_json import DEEPEST, readable
+from fairway.domain.text.nesting import below, deeper
 from fairway.workloads.door import too_deep
 
 OPEN = b"{" * (DEEPEST + 1)

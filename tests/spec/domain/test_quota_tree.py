@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from fairway.domain.allowed import leaf_refused, queue_admits
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode, leaf_named, leaf_of
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.tree import QuotaNode, leaf_named, leaf_of
+from fairway.domain.tenancy.entitlement import leaf_refused, queue_admits
+from fairway.domain.tenancy.profile import Tenancy
 
 
 class Counted(tuple[QuotaNode, ...]):

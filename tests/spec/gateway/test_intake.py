@@ -14,8 +14,8 @@ from fairway.adapters.memory.clock import ManualClock, settle
 from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Add, Step
-from fairway.domain.limits import Limits
-from fairway.domain.tenancy import SYSTEM_NAMESPACES
+from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
+from fairway.domain.tenancy.submission_limits import Limits
 from fairway.gateway.desk import Desk
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.gateway.intake import Intake

@@ -6,7 +6,7 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.memory.store import MemoryStore
-from fairway.domain.tenancy import SYSTEM_NAMESPACES
+from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
 from fairway.gateway.desk import Desk
 from fairway.gateway.intake import Intake
 from fairway.gateway.limiter import Limiter

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.domain.decoding import decoded
+from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import CUT, DEEPEST, readable
 
 

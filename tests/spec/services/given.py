@@ -7,13 +7,13 @@ from typing import Any
 from lives import GPU, Life, S
 
 from fairway.domain.decision import Add, Decision, Heard, Put
+from fairway.domain.eviction_freeze import Freeze
 from fairway.domain.job import Job
-from fairway.domain.ledger import Hold
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.shares import Share
-from fairway.domain.silence import Freeze
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.shares import Share
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.reservations import Hold
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.inbound.memory import Waiting
 from fairway.placement.cluster import ClusterView
 from fairway.queue.book import Book

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from lives import GPU, SLOTS, T0, Life, S, spec
 
-from fairway.domain.queues import QueuePolicy, QueueSpec
+from fairway.domain.queue_policy import QueuePolicy, QueueSpec
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

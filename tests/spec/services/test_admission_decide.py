@@ -12,8 +12,8 @@ from fairway.admission.decide import decide
 from fairway.admission.understand import Understood, understand
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.job import Job, born
-from fairway.domain.limits import Limits
 from fairway.domain.names import job_id
+from fairway.domain.tenancy.submission_limits import Limits
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire

@@ -10,7 +10,7 @@ from fairway.admission.decide import decide
 from fairway.admission.service import AdmissionView
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard
-from fairway.domain.limits import Limits
+from fairway.domain.tenancy.submission_limits import Limits
 from fairway.runtime.ports import Commit
 from fairway.wire.reasons import Code
 

@@ -8,8 +8,8 @@ from line import flying, held, waiting
 from lives import GPU, SLOTS, T0, Life, S, admitted, dequeued
 
 from fairway.domain.decision import NOTHING, Decision
-from fairway.domain.quota_tree import MAX_JOBS
-from fairway.domain.shares import Share, owed_key
+from fairway.domain.quota.shares import Share, owed_key
+from fairway.domain.quota.tree import MAX_JOBS
 from fairway.queue.decide import decide
 from fairway.queue.view import Begin
 from fairway.wire import jobs as wire

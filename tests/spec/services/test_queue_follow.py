@@ -10,8 +10,8 @@ from line import BLOCK, flying, quota, room, waiting
 from lives import T0, Life, S
 
 from fairway.domain.decision import Decision
-from fairway.domain.tenancy import Tenancy
-from fairway.domain.terms import Changed, within
+from fairway.domain.policy_terms import Changed, within
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.decide import decide
 from fairway.queue.service import service
 from fairway.queue.turn import FOLLOWERS

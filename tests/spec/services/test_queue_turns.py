@@ -9,7 +9,7 @@ from line import BLOCK, LEAF, flying, freed, held, quota, room, waiting
 from lives import GPU, T0, Life, S
 
 from fairway.domain.decision import NOTHING, Add, Put
-from fairway.domain.shares import Share, owed_key
+from fairway.domain.quota.shares import Share, owed_key
 from fairway.queue.decide import decide
 from fairway.queue.view import Begin, Sweep
 from fairway.wire import jobs as wire

@@ -8,8 +8,8 @@ from given import Given, events, heard, of, puts, tree, verbs
 from lives import T0, Life, S, admitted, queued
 
 from fairway.domain.decision import NOTHING
-from fairway.domain.quota_tree import ALLOW_NAMESPACES, QuotaNode
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.quota.tree import ALLOW_NAMESPACES, QuotaNode
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.quota.decide import decide
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code

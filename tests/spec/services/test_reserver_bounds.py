@@ -10,7 +10,7 @@ from test_reserver_reports import known, report
 
 from fairway.domain import decision
 from fairway.domain.decision import Call, Heard
-from fairway.domain.ledger import Hold
+from fairway.domain.reservations import Hold
 from fairway.reserver.bounds import SETTLING_MS
 from fairway.reserver.decide import decide
 from fairway.runtime.views.members import Facts

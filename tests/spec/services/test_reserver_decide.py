@@ -7,7 +7,7 @@ from given import Given, adds, cluster, events, heard, node, of, puts, told, ver
 from lives import GPU, T0, Life, S, dequeued, dispatched, failing, place, placed, reserved, running
 
 from fairway.domain.decision import NOTHING, Call, Outcome
-from fairway.domain.ledger import Hold
+from fairway.domain.reservations import Hold
 from fairway.reserver.decide import Begin, Expire, decide
 from fairway.wire import fleet
 from fairway.wire import jobs as wire

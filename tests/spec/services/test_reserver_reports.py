@@ -7,7 +7,7 @@ from given import KIND, Given, adds, cluster, events, node, puts, told
 from lives import GPU, T0, S
 
 from fairway.domain.decision import NOTHING, Call, Outcome
-from fairway.domain.ledger import Hold
+from fairway.domain.reservations import Hold
 from fairway.reserver.decide import Expire, decide
 from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import Node, Pods, Slot, Taint

@@ -7,7 +7,7 @@ from given import Given, cluster, events, heard, node, of
 from lives import T0, Life, S, dequeued, placed, queued
 
 from fairway.domain.decision import NOTHING
-from fairway.domain.found import scores, verdicts
+from fairway.domain.recorded_verdicts import scores, verdicts
 from fairway.global_scheduler.decide import decide
 from fairway.placement.fleet import Fleet
 from fairway.wire import jobs as wire

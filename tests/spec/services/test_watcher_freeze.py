@@ -11,7 +11,7 @@ from lives import T0, S, dispatched, running
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Call, Decision, Outcome
-from fairway.domain.silence import EVICTIONS, Freeze
+from fairway.domain.eviction_freeze import EVICTIONS, Freeze
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Commit
 from fairway.watcher.decide import Late, Listed

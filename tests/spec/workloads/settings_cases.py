@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fairway.domain.queues import QueuePolicy, QueueSpec
+from fairway.domain.queue_policy import QueuePolicy, QueueSpec
 from fairway.workloads.policies import GROUPS
 
 JOB = {"apiVersion": "batch/v1", "kind": "Job"}

@@ -3,7 +3,7 @@
 import pytest
 
 from argo_rules import NEVER, Never, locks
-from fairway.domain.tenancy import PRIVILEGED, Tenancy
+from fairway.domain.tenancy.profile import PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads import registry
 from hostile_pods import workflow

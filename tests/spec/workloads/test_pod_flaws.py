@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairway.domain.tenancy import LEVELS, Tenancy
+from fairway.domain.tenancy.profile import LEVELS, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads import registry
 from hostile_pods import SITES, batch_job, every

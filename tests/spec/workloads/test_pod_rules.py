@@ -6,7 +6,7 @@ import pytest
 from workloads_builders import refusal, work
 
 from argo_rules import PATCHES
-from fairway.domain.tenancy import LEVELS, PRIVILEGED, Tenancy
+from fairway.domain.tenancy.profile import LEVELS, PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads import registry
 from fairway.workloads.generic import load_generic

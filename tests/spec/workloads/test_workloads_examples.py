@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from fairway.domain.queues import QueuePolicy
-from fairway.domain.quota_tree import ever_fits, leaf_of
+from fairway.domain.queue_policy import QueuePolicy
+from fairway.domain.quota.tree import ever_fits, leaf_of
 from fairway.wire.policy import Policy
 from fairway.workloads import registry
 from fairway.workloads.door import parse_documents

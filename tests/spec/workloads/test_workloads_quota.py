@@ -6,8 +6,8 @@ import pytest
 from settings_cases import BAD_QUEUES, BAD_TREES, ORGANISATION, QUEUES, node, tree
 from workloads_builders import batch_job, refusal
 
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode, ever_fits, leaf_of
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.tree import QuotaNode, ever_fits, leaf_of
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads.queues import queue_of, read_queue
 from fairway.workloads.quota import read_quota_tree

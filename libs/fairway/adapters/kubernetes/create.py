@@ -16,7 +16,7 @@ from fairway.adapters.kubernetes.http import METADATA, Failing, Http, Refusal, R
 from fairway.adapters.kubernetes.kinds import Kinds, NotServed
 from fairway.adapters.kubernetes.namespaces import Namespaces
 from fairway.adapters.kubernetes.responses import value
-from fairway.domain.decoding import decoded
+from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import Applied, ClusterRefused
 from fairway.runtime.ports import Unreachable

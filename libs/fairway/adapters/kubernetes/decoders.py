@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from fairway.domain.decoding import decoded
+from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 
 

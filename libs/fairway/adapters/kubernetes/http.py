@@ -15,7 +15,7 @@ from msgspec import Struct
 from yarl import URL
 
 from fairway.adapters.kubernetes.responses import Status, status_of
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Unreachable
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes.http import Failing, Http, Refusal, Request
-from fairway.domain.decoding import decoded
+from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.wire.reasons import Code

@@ -10,7 +10,7 @@ from msgspec import Struct
 from fairway.adapters.kubernetes.decoders import Head, ListMeta, Page, Shape, head, page
 from fairway.adapters.kubernetes.http import METADATA_LIST, Http, Request, TooLarge
 from fairway.adapters.kubernetes.responses import Unreadable
-from fairway.domain.decoding import decoded
+from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 
 log = structlog.get_logger()

@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes.http import MERGE, METADATA, Http, Refusal, Request
-from fairway.domain import tenancy
-from fairway.domain.decoding import decoded
-from fairway.domain.member_namespace import LEVEL_LABEL, above, made, raised, refusal
+from fairway.domain.tenancy import profile
+from fairway.domain.tenancy.member_namespace import LEVEL_LABEL, above, made, raised, refusal
+from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Unreachable
@@ -23,7 +23,7 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 # The account of `fairway join` in a member, and the one role that it may bind for itself (join/rights.py).
-HOME, ACCOUNT, TENANT_ROLE = tenancy.HOME, "fairway-member", "fairway-tenant"
+HOME, ACCOUNT, TENANT_ROLE = profile.HOME, "fairway-member", "fairway-tenant"
 _BASE = "/api/v1/namespaces"
 _RBAC = "rbac.authorization.k8s.io"
 _MANAGER = {"fieldManager": "fairway"}

@@ -11,7 +11,7 @@ from fairway.adapters.kubernetes.http import METADATA, METADATA_LIST, Http, Refu
 from fairway.adapters.kubernetes.kinds import Kinds, NotServed
 from fairway.adapters.kubernetes.responses import Unreadable
 from fairway.adapters.kubernetes.watch import Reflector, Scope, Since
-from fairway.domain.decoding import decoded
+from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Unreachable

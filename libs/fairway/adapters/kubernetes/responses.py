@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.domain.decoding import decoded
+from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 from fairway.runtime.ports import Unreachable
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.adoption import check_sealed
-from fairway.domain import member_namespace
+from fairway.domain.tenancy import member_namespace
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire.reasons import Code

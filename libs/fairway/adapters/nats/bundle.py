@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from fairway.adapters.nats.connection import Arrived, Bundle
 from fairway.adapters.nats.headers import ID, Faulty, check, parts, value
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Delivery, Outgoing
 
 # More gain little, and all of a bundle comes again when one of it is put off.

@@ -10,7 +10,7 @@ from nats.js.api import PubAck
 from fairway.adapters.nats.bundle import messages
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.publisher import Stored, stored_at
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.runtime.record import dead_letter_retry
 from fairway.runtime.record.publishable import renamed, same

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from fairway.adapters.vanished_objects import Told, remember, vanished
-from fairway.domain.decoding import decoded
+from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Unreachable

@@ -6,7 +6,7 @@ of its own, and whoever follows a value level by level gives up sooner.
 
 import msgspec
 
-from fairway.domain.nesting import below
+from fairway.domain.text.nesting import below
 
 # Python follows 1,000 calls, and who compares or copies a value takes up to two for a level and is some fifty calls
 # down itself. Manifests may have 64 levels, their managedFields a few more.

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fairway.client.failure import ERROR, USAGE, Failure, end, say
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 from fairway.lab.bench import fleet_states
 from fairway.lab.bench.options import (  # fmt: skip
     Clusters,

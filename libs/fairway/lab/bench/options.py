@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fairway.client.failure import ERROR, USAGE, Failure, end
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 
 Dir = Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")]
 Output = Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")]

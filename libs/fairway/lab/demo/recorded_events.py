@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from fairway.domain import found
-from fairway.domain.decoding import decoder
+from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job, fold
+from fairway.domain.text.decoding import decoder
 from fairway.lab.demo.scenario import Mark
 from fairway.runtime.ports import Bus
 from fairway.wire import jobs as wire
@@ -81,7 +81,7 @@ def title_of(message: wire.Message) -> str:
 
 def says(message: wire.Message, mark: Mark) -> bool:
     reasons = getattr(message, "reasons", None) or ([why] if (why := getattr(message, "why", None)) else [])
-    told = found.verdicts(message) if isinstance(message, wire.Placed | wire.Queue) else ()
+    told = recorded_verdicts.verdicts(message) if isinstance(message, wire.Placed | wire.Queue) else ()
     verdicts = {one.cluster: one.code.value for one in told}
     return (
         message.verb == mark.says

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from fairway.domain.tenancy import HOME
+from fairway.domain.tenancy.profile import HOME
 from fairway.lab.kubesim.http.identities import MASTERS, Identities, Identity, Rule
 from fairway.runtime import private_files
 from fairway.workloads.registry import KINDS

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
-from fairway.domain.member_namespace import made
-from fairway.domain.tenancy import BASELINE, SYSTEM_NAMESPACES
+from fairway.domain.tenancy.member_namespace import made
+from fairway.domain.tenancy.profile import BASELINE, SYSTEM_NAMESPACES
 from fairway.lab.kubereal.accounts import rights
 from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.build import Tools

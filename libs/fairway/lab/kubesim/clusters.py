@@ -9,8 +9,8 @@ from typing import Any
 
 from aiohttp import web
 
-from fairway.domain.member_namespace import made
-from fairway.domain.tenancy import BASELINE
+from fairway.domain.tenancy.member_namespace import made
+from fairway.domain.tenancy.profile import BASELINE
 from fairway.lab.kubesim.api.api import Api, ensure_namespace
 from fairway.lab.kubesim.api.builtin import EVERYTHING
 from fairway.lab.kubesim.api.errors import Json

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from fairway.domain.digits import is_whole
 from fairway.domain.resources import Resources, parse_quantity
+from fairway.domain.text.digits import is_whole
 from fairway.lab.kubesim.api.errors import Json
 
 

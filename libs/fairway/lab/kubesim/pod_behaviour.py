@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 from fairway.lab.kubesim.api.errors import Json
 
 PREFIX = "fairway.test/"

@@ -12,7 +12,7 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.lab.fleet.fleet import Fleet, running
 from fairway.lab.fleet.fleet import Plan as FleetPlan
 from fairway.lab.kubesim.__main__ import ClusterConfig

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Raw, Struct
 
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.ports import Outgoing
 from fairway.wire import subjects

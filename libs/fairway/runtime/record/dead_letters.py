@@ -8,9 +8,9 @@ from hashlib import sha256
 import msgspec
 from msgspec import structs
 
-from fairway.domain.decoding import decoder
+from fairway.domain.job_events import message_id
 from fairway.domain.submission import request_of
-from fairway.domain.tell import message_id
+from fairway.domain.text.decoding import decoder
 from fairway.runtime.inbox import Item
 from fairway.runtime.ports import Delivery, Outgoing
 from fairway.runtime.record.publishable import Unsaid

@@ -12,7 +12,7 @@ from hashlib import sha256
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Outgoing
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason

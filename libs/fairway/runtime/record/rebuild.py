@@ -11,13 +11,14 @@ from typing import Union, get_args
 
 import msgspec
 
-from fairway.domain import decision, limits
-from fairway.domain.decoding import decoder
-from fairway.domain.gaps import over_gap
+from fairway.domain import decision
 from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job, fold
-from fairway.domain.ledger import Hold
-from fairway.domain.shares import Share
-from fairway.domain.tell import message_id, name_key, row_of
+from fairway.domain.job_events import message_id, name_key, row_of
+from fairway.domain.missing_events import over_gap
+from fairway.domain.quota.shares import Share
+from fairway.domain.reservations import Hold
+from fairway.domain.tenancy import submission_limits
+from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.ports import Bus, Outgoing, Store, Unreachable
 from fairway.runtime.record.senders import in_place
@@ -170,7 +171,8 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
             continue  # its consumer has put it among the dead letters
     jobs = folding.jobs()
     await store.load_counters(decision.QUOTA, await _filled(store, folding, jobs))
-    await store.load_counters(decision.PENDING, Counter(job.tenant for job in jobs.values() if limits.pending(job)))
+    pending = Counter(job.tenant for job in jobs.values() if submission_limits.pending(job))
+    await store.load_counters(decision.PENDING, pending)
     # What was said before the wipe names smaller counts of freed room than any from now on.
     await store.load_counters(decision.FREED, {"": born << 20})
     # Before anybody decides anything in it: whoever reads the record has to know that it was in use.

@@ -4,7 +4,7 @@ import msgspec
 import structlog
 
 from fairway.domain.decision import Heard
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.ports import Bus, Delivery, Store
 from fairway.wire import jobs as wire

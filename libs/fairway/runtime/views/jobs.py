@@ -9,9 +9,9 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.domain.job import IllegalMove, Job, State, fold
-from fairway.domain.ledger import Hold
+from fairway.domain.job_events import Teller
+from fairway.domain.reservations import Hold
 from fairway.domain.resources import Resources
-from fairway.domain.tell import Teller
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
 from fairway.runtime.ports import Found, Row, Store, Wanted

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from fairway.domain.tenancy import BASELINE
+from fairway.domain.tenancy.profile import BASELINE
 from fairway.runtime.cluster_port import Cluster
 from fairway.wire.capacity import Taint
 

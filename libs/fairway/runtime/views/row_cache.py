@@ -12,7 +12,7 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.job import Job
-from fairway.domain.ledger import Hold
+from fairway.domain.reservations import Hold
 from fairway.wire.capacity import Node
 
 _encode = msgspec.json.Encoder().encode

@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 import structlog
 
-from fairway.domain.decoding import decoder
-from fairway.domain.limits import Limits, limits
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import QuotaNode
-from fairway.domain.tenancy import Profile, Tenancy, tenancy
-from fairway.domain.terms import Changed
+from fairway.domain.policy_terms import Changed
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.tenancy.profile import Profile, Tenancy, tenancy
+from fairway.domain.tenancy.submission_limits import Limits, limits
+from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Bus, Clock, Delivery, Unreachable
 from fairway.runtime.views.members import Facts
 from fairway.wire import fleet, subjects

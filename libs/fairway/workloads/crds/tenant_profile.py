@@ -1,6 +1,6 @@
 """TenantProfile: what the jobs of some namespaces may name beyond what everybody may."""
 
-from fairway.domain.tenancy import LEVELS
+from fairway.domain.tenancy.profile import LEVELS
 from fairway.workloads.crds.parts import (
     AGE,
     LABEL,

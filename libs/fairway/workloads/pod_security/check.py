@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.workloads.fields import Field
 from fairway.workloads.kind import Kind, Path
 from fairway.workloads.pod_security import baseline, restricted, tenant

@@ -7,7 +7,7 @@ harmless: what names quota leaves and queues is looked at elsewhere (claims.py).
 
 from typing import Any
 
-from fairway.domain.quota_tree import QUOTA_LABELS
+from fairway.domain.quota.tree import QUOTA_LABELS
 from fairway.workloads.fields import shown
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View

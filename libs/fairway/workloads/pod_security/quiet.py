@@ -7,7 +7,7 @@ harmless whatever its value, or looked at here; everything else is left to the r
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fairway.domain.tenancy import SYSTEM_CLASSES
+from fairway.domain.tenancy.profile import SYSTEM_CLASSES
 from fairway.workloads.pod_security.marks import quiet_marks
 from fairway.workloads.pods import MOST_CONTAINERS
 

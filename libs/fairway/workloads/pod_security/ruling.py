@@ -1,6 +1,6 @@
 """Where a refusal is put into words: the cause, then who can allow it and where."""
 
-from fairway.domain.tenancy import BASELINE, LEVELS, POD_SECURITY_LABELS, PRIVILEGED, RESTRICTED, Tenancy
+from fairway.domain.tenancy.profile import BASELINE, LEVELS, POD_SECURITY_LABELS, PRIVILEGED, RESTRICTED, Tenancy
 from fairway.workloads.pod_security.view import View
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
-from fairway.domain.tenancy import SYSTEM_CLASSES
+from fairway.domain.tenancy.profile import SYSTEM_CLASSES
 from fairway.wire.workload import Toleration
 from fairway.workloads.fields import shown
 from fairway.workloads.names import OURS

@@ -3,7 +3,7 @@
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fairway.domain.bearer import LONGEST
+from fairway.domain.text.bearer_token import LONGEST
 from fairway.gateway.callers.access import Access, Callers
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.pace import TOGETHER, Buckets, HttpLimits, InHand, too_much

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from fairway.domain.host_names import is_loopback, without_port
+from fairway.domain.text.host_names import is_loopback, without_port
 from fairway.gateway.problem import Problem
 
 Networks = tuple[IPv4Network | IPv6Network, ...]

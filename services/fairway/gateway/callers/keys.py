@@ -4,7 +4,7 @@ import hmac
 from hashlib import sha256
 from pathlib import Path
 
-from fairway.domain.bearer import is_token
+from fairway.domain.text.bearer_token import is_token
 from fairway.runtime import private_files
 
 SETTING = "FAIRWAY_HTTP_KEY_FILE"

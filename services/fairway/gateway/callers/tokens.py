@@ -11,7 +11,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.domain.bearer import is_token
+from fairway.domain.text.bearer_token import is_token
 from fairway.gateway.callers.caller import Caller
 from fairway.gateway.callers.kept import Kept
 from fairway.gateway.callers.keys import Keys

@@ -15,7 +15,7 @@ from fairway.audit.auditor import Checker
 from fairway.audit.store_drift import Drift, Key, Value, flat, state_hash
 from fairway.client.failure import ERROR, Failure
 from fairway.domain import decision
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.operate import servers
 from fairway.operate.audit.second_look import SETTLES_MS, Look
 from fairway.runtime.ports import Bus, StoreWiped

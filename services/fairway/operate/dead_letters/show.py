@@ -10,7 +10,7 @@ from rich.text import Text
 
 from fairway.adapters.nats.dead_letters import Kept
 from fairway.client.terminal import clean, console, json_text, render_table
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.explain.wording import moment, sentence
 from fairway.operate.dead_letters.retry import NOT_THERE, Done, Line
 

@@ -12,8 +12,8 @@ import uvloop
 from msgspec import Struct
 
 from fairway.domain.decision import Decision
-from fairway.domain.decoding import decoder
-from fairway.domain.tell import message_id
+from fairway.domain.job_events import message_id
+from fairway.domain.text.decoding import decoder
 from fairway.global_scheduler.decide import SERVICE, decide
 from fairway.operate import servers
 from fairway.replay.decide_again import Event, Redecider, Result, differences

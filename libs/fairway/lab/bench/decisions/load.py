@@ -10,7 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from fairway.domain.job import Job, State
-from fairway.domain.ledger import one_pod
+from fairway.domain.reservations import one_pod
 from fairway.domain.resources import Resources, scale
 from fairway.runtime.ports import Row
 from fairway.wire import jobs as wire

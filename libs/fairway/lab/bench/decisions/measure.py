@@ -10,7 +10,7 @@ from random import Random
 import msgspec
 from msgspec import Struct
 
-from fairway.domain import decision, found
+from fairway.domain import decision, recorded_verdicts
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job
 from fairway.global_scheduler.service import SchedulerView, service
@@ -125,7 +125,7 @@ class Decisions:
         """Checks the record; a gang that was placed begins, and another one ends."""
         said = step.events[0].message
         self._sizes.append(len(_encode(said)))
-        self._incomplete += {one.cluster for one in found.verdicts(said)} != self._ground.clusters.keys()
+        self._incomplete += {one.cluster for one in recorded_verdicts.verdicts(said)} != self._ground.clusters.keys()
         if isinstance(said, wire.Placed):
             self._placed += 1
             self._ground.begin(placed(job, said.cluster, said.slots))

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.job import Job
-from fairway.domain.shares import Share
-from fairway.domain.tell import name_key
+from fairway.domain.job_events import name_key
+from fairway.domain.quota.shares import Share
 from fairway.runtime.ports import Row, Store, Wanted
 from fairway.wire.capacity import Node
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 from fairway.lab.kubesim.api.errors import bad_request
 
 # What strconv.ParseBool takes for true: client libraries send True, kubectl true.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from aiohttp import web
 
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 from fairway.lab.kubesim.api.api import Api
 from fairway.lab.kubesim.api.errors import ApiError, bad_request
 from fairway.lab.kubesim.api.registry import Resource, Target

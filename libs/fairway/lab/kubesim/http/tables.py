@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 from fairway.lab.kubesim.api.api import Api
 from fairway.lab.kubesim.api.errors import Json
 from fairway.lab.kubesim.api.registry import Column, Resource

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import msgspec
 from aiohttp import web
 
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 from fairway.lab.kubesim.api.api import Api
 from fairway.lab.kubesim.api.errors import ApiError
 from fairway.lab.kubesim.api.registry import Resource, Target

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from fairway.domain import decision
-from fairway.domain.decoding import decoder
 from fairway.domain.job import CHARGED, MOVES, Job, State
+from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.lab.simulation.fleet import Fleet
 from fairway.runtime.record.rebuild import Folding

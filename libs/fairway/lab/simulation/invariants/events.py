@@ -12,9 +12,9 @@ import msgspec
 
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker, Grace
-from fairway.domain.decoding import decoder
 from fairway.domain.job import State
-from fairway.domain.quota_tree import QuotaNode
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.text.decoding import decoder
 from fairway.lab.simulation.fleet import Fleet
 from fairway.lab.simulation.invariants.at_the_end import left_behind, rows
 from fairway.lab.simulation.invariants.silent_times import Silence

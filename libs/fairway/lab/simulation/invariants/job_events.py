@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from fairway.domain.decoding import decoder
+from fairway.domain.text.decoding import decoder
 from fairway.lab.simulation.outcome import Breach
 from fairway.lab.simulation.virtual_time import T0
 from fairway.runtime.ports import Delivery

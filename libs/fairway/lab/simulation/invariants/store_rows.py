@@ -10,8 +10,8 @@ from fairway.audit.store_drift import quota_drift
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.job import Job
-from fairway.domain.ledger import Hold
-from fairway.domain.shares import Share
+from fairway.domain.quota.shares import Share
+from fairway.domain.reservations import Hold
 from fairway.runtime.ports import Clock
 from fairway.wire.capacity import Node
 

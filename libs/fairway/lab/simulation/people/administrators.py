@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from fairway.domain.quota_tree import ALLOW_NAMESPACES
+from fairway.domain.quota.tree import ALLOW_NAMESPACES
 from fairway.lab.simulation.fleet import Fleet
 from fairway.lab.simulation.invariants.at_the_end import rows
 from fairway.lab.simulation.invariants.events import Witness

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fairway.domain.tenancy import BASELINE, LEVELS, RESTRICTED, TENANT_LABEL, reserved
+from fairway.domain.tenancy.profile import BASELINE, LEVELS, RESTRICTED, TENANT_LABEL, reserved
 from fairway.wire.reasons import Code
 
 # That of Kubernetes itself: its API server refuses the pods that break the level. Not `warn` and `audit` besides: they

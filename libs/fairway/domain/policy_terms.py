@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from fairway.domain.digits import is_whole
+from fairway.domain.text.digits import is_whole
 from fairway.wire.fleet import FleetMessage
 from fairway.wire.policy import Affinity, Placement, Policy
 from fairway.wire.spec import JobSpec

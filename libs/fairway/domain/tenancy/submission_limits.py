@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from fairway.domain.job import Job, State
-from fairway.domain.quota_tree import QuotaNode, leaves
+from fairway.domain.quota.tree import QuotaNode, leaves
 from fairway.wire.reasons import Code, Reason
 
 # Attributes of a node of the quota tree; the one nearest to the tenant's leaf counts.

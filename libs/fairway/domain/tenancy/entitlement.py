@@ -3,9 +3,9 @@ counts only as far as the leaf, the Queue or a TenantProfile says so. Pure."""
 
 from collections.abc import Mapping
 
-from fairway.domain.queues import QueueSpec
-from fairway.domain.quota_tree import ALLOW_NAMESPACES, QUOTA_LABELS, QuotaNode, QuotaPath, leaf_named, leaf_of, listed
-from fairway.domain.tenancy import Tenancy
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.tree import ALLOW_NAMESPACES, QUOTA_LABELS, QuotaNode, QuotaPath, leaf_named, leaf_of, listed
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire.reasons import Code, Reason
 
 
