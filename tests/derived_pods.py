@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from fairway.workloads.fields import Field, Problems
+from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.view import View
-from fairway.workloads.registry import KINDS
+from fairway.workloads.reading.fields import Field, Problems
 from pod_flaws import Json
 
 

@@ -25,7 +25,7 @@ from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Placement
 from fairway.wire.workload import PodSet, Workload
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 Json = dict[str, Any]
 JOB, PP = "Job.batch/v1", "PropagationPolicy.policy.karmada.io/v1alpha1"

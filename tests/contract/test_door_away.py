@@ -27,7 +27,7 @@ from fairway.runtime.loop import World
 from fairway.runtime.ports import Unreachable
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 JOB, PP = "Job.batch/v1", "PropagationPolicy.policy.karmada.io/v1alpha1"
 # Whatever happens here is over long before, also on a machine that does much else.

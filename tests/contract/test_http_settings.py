@@ -10,7 +10,7 @@ from door_house import POLICY, House, job, opened
 
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet, subjects
-from fairway.workloads.policy_bounds import Size
+from fairway.workloads.settings.policy_limits import Size
 
 
 @pytest_asyncio.fixture

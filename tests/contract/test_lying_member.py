@@ -23,7 +23,7 @@ from fairway.runtime.ports import Unreachable
 from fairway.runtime.views.members import Members
 from fairway.watcher.service import Eyes
 from fairway.watcher.suspicion import Suspicion
-from fairway.workloads.render import job_labels
+from fairway.workloads.member_copy import job_labels
 
 Json = dict[str, Any]
 META = {"name": "a", "namespace": "team-a", "uid": "1", "labels": job_labels("a-1", 2)}

@@ -13,7 +13,7 @@ from fairway.watcher.missing import Listed
 from fairway.watcher.service import Eyes
 from fairway.watcher.suspicion import Suspicion
 from fairway.watcher.whose import Observed
-from fairway.workloads.render import job_labels
+from fairway.workloads.member_copy import job_labels
 
 KIND = "Job.batch/v1"
 KEY = b"a key"

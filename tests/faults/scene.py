@@ -26,7 +26,7 @@ from fairway.runtime.ports import Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.workloads.quota import read_quota_tree
+from fairway.workloads.settings.quota_trees import read_quota_tree
 
 # Each stage in a process of its own; the members' agents are one process more.
 EACH = (("agent",), *((stage,) for stage in STAGES))

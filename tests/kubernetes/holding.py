@@ -29,7 +29,7 @@ from fairway.runtime.ports import Commit
 from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, ClusterInfo, Slot
 from fairway.wire.workload import PodSet
-from fairway.workloads.render import Terms, member_copy
+from fairway.workloads.member_copy import Terms, member_copy
 from fairway.workloads.seal import SEAL
 
 Json = dict[str, Any]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from fairway.workloads.kind import Kind
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.kind import Kind
+from fairway.workloads.kinds.registry import KINDS
 
 Json = dict[str, Any]
 

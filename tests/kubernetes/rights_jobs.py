@@ -6,7 +6,7 @@ import kinds
 from kinds import Json, Kind
 from rights_house import RightsHouse
 
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 
 
 async def lives(place: RightsHouse, tenant: str) -> None:

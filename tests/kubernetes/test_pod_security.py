@@ -12,7 +12,7 @@ from own import Own
 from derived_pods import derived
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire.reasons import Refused
-from fairway.workloads import registry
+from fairway.workloads.kinds import registry
 from hostile_pods import every
 from pod_flaws import BASELINE, RESTRICTED
 

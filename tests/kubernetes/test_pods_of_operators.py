@@ -15,7 +15,7 @@ from manifests import example
 from test_kinds import CASES, Case, classes
 
 from derived_pods import derived
-from fairway.workloads.render import member_copy
+from fairway.workloads.member_copy import member_copy
 from pod_flaws import CONTEXT
 
 __all__ = ["classes"]

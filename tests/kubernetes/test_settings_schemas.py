@@ -15,10 +15,10 @@ from settings_house import profile
 
 from fairway.gateway.hub_objects import SETTINGS
 from fairway.wire.reasons import Refused
-from fairway.workloads.policies import read_policy
-from fairway.workloads.queues import read_queue
-from fairway.workloads.quota import MOST_CHILDREN, MOST_NAMED, read_quota_tree
-from fairway.workloads.tenant_profile import MOST_NAMES, read_tenant_profile
+from fairway.workloads.settings.policies import read_policy
+from fairway.workloads.settings.queues import read_queue
+from fairway.workloads.settings.quota_trees import MOST_CHILDREN, MOST_NAMED, read_quota_tree
+from fairway.workloads.settings.tenant_profiles import MOST_NAMES, read_tenant_profile
 
 CHECKOUT = Path(__file__).parents[2]
 sys.path.append(str(CHECKOUT / "tests" / "spec" / "workloads"))

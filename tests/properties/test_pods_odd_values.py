@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from derived_pods import plain_pod
 from fairway.domain.tenancy.profile import LEVELS, Tenancy
 from fairway.wire.reasons import Reason, Refused
-from fairway.workloads import registry
-from fairway.workloads.fields import Field, Problems
+from fairway.workloads.kinds import registry
+from fairway.workloads.member_copy import member_copy
 from fairway.workloads.pod_security import baseline, tenant
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
-from fairway.workloads.render import member_copy
+from fairway.workloads.reading.fields import Field, Problems
 from hostile_pods import SITES, batch_job
 
 ODD = st.sampled_from(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from fairway.wire.policy import Policy, Selector
 from fairway.wire.reasons import Refused
 from fairway.wire.workload import Expression
-from fairway.workloads.label_index import LabelIndex
-from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, matches, select
-from fairway.workloads.policy_book import PolicyBook, selects
+from fairway.workloads.settings.label_index import LabelIndex
+from fairway.workloads.settings.policies import CLUSTER_WIDE, NAMESPACED, matches, select
+from fairway.workloads.settings.policy_index import PolicyBook, selects
 
 # So few of each that policies and jobs meet.
 NAMES, KEYS, VALUES, SPACES = ("a", "b", "c"), ("app", "tier"), ("x", "y"), ("team-a", "team-b")

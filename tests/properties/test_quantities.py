@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from fairway.domain.resources import LARGEST, add, describe, fits, parse_quantity, scale, show
 from fairway.wire.reasons import Refused
-from fairway.workloads import registry
-from fairway.workloads.names import is_label_value, is_name, is_namespace
-from fairway.workloads.pods import largest, pod_requests
+from fairway.workloads.kinds import registry
+from fairway.workloads.reading.names import is_label_value, is_name, is_namespace
+from fairway.workloads.reading.pods import largest, pod_requests
 
 SUFFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 amounts = st.dictionaries(st.sampled_from(["cpu", "memory", "nvidia.com/gpu"]), st.integers(0, 2**40), max_size=3)

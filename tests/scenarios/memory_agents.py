@@ -12,7 +12,7 @@ from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import Node, Pods
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 
 GPU = "nvidia.com/gpu"
 KIND = "Job.batch/v1"

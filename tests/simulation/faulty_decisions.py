@@ -22,7 +22,7 @@ from fairway.watcher.view import Roster
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Report
 from fairway.wire.reasons import Code
-from fairway.workloads import render
+from fairway.workloads import member_copy
 
 Patch = pytest.MonkeyPatch
 
@@ -89,8 +89,8 @@ def gullible(patch: Patch) -> None:
 
 def unlabelled(patch: Patch) -> None:
     """Every attempt is labelled as the first."""
-    labels = render.job_labels
-    patch.setattr(render, "job_labels", lambda job, attempt: labels(job, 1))
+    labels = member_copy.job_labels
+    patch.setattr(member_copy, "job_labels", lambda job, attempt: labels(job, 1))
 
 
 def keeping(patch: Patch) -> None:

@@ -20,7 +20,7 @@ from fairway.watcher import final
 from fairway.watcher.reflect import Mirror
 from fairway.wire import jobs as wire
 from fairway.wire.workload import PodSet, Workload
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 Json = dict[str, Any]
 JOB = "Job.batch/v1"

@@ -17,9 +17,9 @@ from fairway.lab.traces.report_on import read, split, too_fast
 from fairway.lab.traces.trace import GPU, TraceJob, manifest, openb, philly, policy, quota_tree
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.policies import read_policy, select
-from fairway.workloads.quota import read_quota_tree
-from fairway.workloads.registry import read as understand
+from fairway.workloads.kinds.registry import read as understand
+from fairway.workloads.settings.policies import read_policy, select
+from fairway.workloads.settings.quota_trees import read_quota_tree
 
 PHILLY = "timestamp,duration,num_gpus,gpu_time,cluster\n"
 OPENB = (

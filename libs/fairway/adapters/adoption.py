@@ -5,7 +5,7 @@ from typing import Any
 
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.wire.reasons import Code
-from fairway.workloads.render import made_by_fairway
+from fairway.workloads.member_copy import made_by_fairway
 from fairway.workloads.seal import seal_of
 
 Json = dict[str, Any]

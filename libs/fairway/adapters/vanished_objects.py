@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairway.runtime.cluster_port import Change
-from fairway.workloads.names import OURS
+from fairway.workloads.reading.names import OURS
 
 # By namespace and name: the uid, and Fairway's labels.
 Former = tuple[str, dict[str, str]]

@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.workloads.kind import Kind, Path
-from fairway.workloads.registry import KINDS
-from fairway.workloads.render import applied_for, attempt_labels
+from fairway.workloads.kinds.kind import Kind, Path
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.member_copy import applied_for, attempt_labels
 
 Json = dict[str, Any]
 

@@ -13,11 +13,11 @@ from fairway.domain.tenancy.profile import SYSTEM_CLASSES, Tenancy
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
-from fairway.workloads.claims import Claims
-from fairway.workloads.policies import NAMESPACED, read_policy
-from fairway.workloads.policy_book import Key, PolicyBook
-from fairway.workloads.policy_bounds import too_large
-from fairway.workloads.queues import QUEUE_ANNOTATIONS, queue_of
+from fairway.workloads.reading.named_objects import Claims
+from fairway.workloads.settings.policies import NAMESPACED, read_policy
+from fairway.workloads.settings.policy_index import Key, PolicyBook
+from fairway.workloads.settings.policy_limits import too_large
+from fairway.workloads.settings.queues import QUEUE_ANNOTATIONS, queue_of
 
 # Settings that were applied a moment before the job may still be on their way here: such a refusal is looked at twice.
 SETTLING = frozenset({

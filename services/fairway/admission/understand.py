@@ -14,10 +14,10 @@ from fairway.domain.tenancy.profile import reserved, reserved_reason
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads.claims import claims
-from fairway.workloads.door import DEEPEST, LARGEST_TEXT, json_value, too_deep
-from fairway.workloads.policy_bounds import MOST_ALONG, MOST_BYTES
-from fairway.workloads.registry import read
+from fairway.workloads.kinds.registry import read
+from fairway.workloads.reading.named_objects import claims
+from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, json_value, too_deep
+from fairway.workloads.settings.policy_limits import MOST_ALONG, MOST_BYTES
 
 
 class Understood(Struct, frozen=True):

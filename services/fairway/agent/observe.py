@@ -11,8 +11,8 @@ from fairway.domain.reservations import one_pod
 from fairway.domain.resources import Resources, add, parse_quantity
 from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import Node, Taint
-from fairway.workloads.pods import pod_requests
-from fairway.workloads.render import HOME, PLACEHOLDER_LABEL
+from fairway.workloads.member_copy import HOME, PLACEHOLDER_LABEL
+from fairway.workloads.reading.pods import pod_requests
 
 JOB = "fairway.io/job"
 ATTEMPT = "fairway.io/attempt"

@@ -15,16 +15,16 @@ from fairway.domain.tenancy.profile import Profile, Tenancy, reserved, reserved_
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
-from fairway.workloads.door import LARGEST_TEXT, with_name
-from fairway.workloads.policies import read_policy, select
-from fairway.workloads.policy_bounds import too_large
-from fairway.workloads.queues import KIND as QUEUE
-from fairway.workloads.queues import read_queue
-from fairway.workloads.quota import KIND as TREE
-from fairway.workloads.quota import read_quota_tree
-from fairway.workloads.registry import read
-from fairway.workloads.tenant_profile import KIND as PROFILE
-from fairway.workloads.tenant_profile import read_tenant_profile
+from fairway.workloads.kinds.registry import read
+from fairway.workloads.reading.parse import LARGEST_TEXT, with_name
+from fairway.workloads.settings.policies import read_policy, select
+from fairway.workloads.settings.policy_limits import too_large
+from fairway.workloads.settings.queues import KIND as QUEUE
+from fairway.workloads.settings.queues import read_queue
+from fairway.workloads.settings.quota_trees import KIND as TREE
+from fairway.workloads.settings.quota_trees import read_quota_tree
+from fairway.workloads.settings.tenant_profiles import KIND as PROFILE
+from fairway.workloads.settings.tenant_profiles import read_tenant_profile
 
 # Stands for the random end of a generateName, which the API server or the gateway will choose.
 _SUFFIX = "xxxxx"

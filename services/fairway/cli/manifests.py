@@ -8,15 +8,17 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads import queues, quota, tenant_profile
-from fairway.workloads.door import parse_documents
-from fairway.workloads.policies import CLUSTER_WIDE, is_policy
+from fairway.workloads.reading.parse import parse_documents
+from fairway.workloads.settings import queues, quota_trees, tenant_profiles
+from fairway.workloads.settings.policies import CLUSTER_WIDE, is_policy
 
 POLICY, SETTING, JOB = "policy", "setting", "job"
 PRIORITY_CLASS = ("scheduling.k8s.io/v1", "PriorityClass")
 # What the hub is set up with; all the rest that is no policy has to be a job.
-PROFILE = (tenant_profile.API_VERSION, tenant_profile.KIND)
-SETTINGS = frozenset({(quota.API_VERSION, quota.KIND), (queues.API_VERSION, queues.KIND), PRIORITY_CLASS, PROFILE})
+PROFILE = (tenant_profiles.API_VERSION, tenant_profiles.KIND)
+SETTINGS = frozenset(
+    {(quota_trees.API_VERSION, quota_trees.KIND), (queues.API_VERSION, queues.KIND), PRIORITY_CLASS, PROFILE}
+)
 _SUFFIXES = (".yaml", ".yml", ".json")
 _STDIN = "standard input"
 

@@ -157,7 +157,7 @@ class Api:
 
 def kind_of(word: str) -> str:
     """The job kind that kubectl knows by this word: `pytorchjob`, `pytorchjobs.kubeflow.org`; empty: none."""
-    from fairway.workloads.registry import KINDS
+    from fairway.workloads.kinds.registry import KINDS
 
     plain = word.lower().partition(".")[0]
     if plain in _SHORT:

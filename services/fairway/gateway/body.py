@@ -5,7 +5,7 @@ from typing import Any
 
 from fairway.gateway.decide import Asked, client_problem
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads.policies import is_policy
+from fairway.workloads.settings.policies import is_policy
 
 
 def one_job(documents: Sequence[dict[str, Any]], client: str) -> Asked:

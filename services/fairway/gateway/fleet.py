@@ -20,7 +20,7 @@ from fairway.gateway.reader import Reader
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Wanted
 from fairway.wire.capacity import ClusterInfo, Node
-from fairway.workloads.policy_bounds import Together
+from fairway.workloads.settings.policy_limits import Together
 
 # Counting every live job costs about 10 µs each; several askers in one second share one count.
 _FRESH_MS = 1_000

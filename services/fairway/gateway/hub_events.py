@@ -15,7 +15,7 @@ from fairway.gateway.hub_objects import HubObject
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire import jobs as wire
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 log = structlog.get_logger()
 _KIND = "Event.v1"

@@ -16,12 +16,12 @@ from fairway.gateway.decide import of_hub
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads import tenant_profile
-from fairway.workloads.fields import Field, Problems
-from fairway.workloads.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, is_policy, read_policy
-from fairway.workloads.queues import queue_of, read_queue
-from fairway.workloads.quota import read_quota_tree
-from fairway.workloads.registry import KINDS, read_unchecked, status
+from fairway.workloads.kinds.registry import KINDS, read_unchecked, status
+from fairway.workloads.reading.fields import Field, Problems
+from fairway.workloads.settings import tenant_profiles
+from fairway.workloads.settings.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, is_policy, read_policy
+from fairway.workloads.settings.queues import queue_of, read_queue
+from fairway.workloads.settings.quota_trees import read_quota_tree
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]
@@ -50,11 +50,11 @@ SETTINGS: Mapping[str, Callable[[Json], object]] = {
     f"{CLASS}.scheduling.k8s.io/v1": read_priority_class,
     f"{TREE}.scheduling.sigs.k8s.io/v1beta1": read_quota_tree,
     "Queue.scheduling.x-k8s.io/v1alpha1": read_queue,
-    f"{tenant_profile.KIND}.{tenant_profile.API_VERSION}": tenant_profile.read_tenant_profile,
+    f"{tenant_profiles.KIND}.{tenant_profiles.API_VERSION}": tenant_profiles.read_tenant_profile,
 }
 WATCHED = (*SETTINGS, NAMESPACE)
 # Kinds of settings without a namespace.
-WIDE = frozenset({CLUSTER_WIDE, CLASS, tenant_profile.KIND})
+WIDE = frozenset({CLUSTER_WIDE, CLASS, tenant_profiles.KIND})
 
 
 class HubObject(Struct, frozen=True, dict=True):

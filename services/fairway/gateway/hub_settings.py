@@ -24,7 +24,7 @@ from fairway.runtime.views.settings import complaint, setting
 from fairway.wire import fleet, subjects
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, is_policy
+from fairway.workloads.settings.policies import CLUSTER_WIDE, NAMESPACED, is_policy
 
 log = structlog.get_logger()
 _GOOD = Standing(True, IN_FORCE, "in force in the whole fleet")

@@ -28,7 +28,7 @@ from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Unreachable, Wanted
 from fairway.runtime.vital_tasks import vital
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 log = structlog.get_logger()
 _MOST = 256

@@ -2,8 +2,8 @@
 
 from fairway.gateway.hub_objects import HubObject, cleaned
 from fairway.wire.reasons import Reason
-from fairway.workloads.policies import is_policy
-from fairway.workloads.policy_bounds import Together, size_of, too_large
+from fairway.workloads.settings.policies import is_policy
+from fairway.workloads.settings.policy_limits import Together, size_of, too_large
 
 
 def beyond(one: HubObject, together: Together) -> tuple[Reason, ...]:

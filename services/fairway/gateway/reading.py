@@ -20,7 +20,7 @@ from fairway.gateway.decide import Asked, names_of
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Ids
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads.door import LARGEST_TEXT, parse_documents, with_name
+from fairway.workloads.reading.parse import LARGEST_TEXT, parse_documents, with_name
 
 log = structlog.get_logger()
 _YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")

@@ -26,8 +26,8 @@ from fairway.gateway.submit import Door
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.policies import is_policy
-from fairway.workloads.policy_bounds import Together, size_of
+from fairway.workloads.settings.policies import is_policy
+from fairway.workloads.settings.policy_limits import Together, size_of
 
 
 class Taken(Struct, frozen=True):

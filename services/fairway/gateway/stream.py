@@ -23,7 +23,7 @@ from fairway.runtime.record.senders import in_place
 from fairway.runtime.record.working_sets import REBUILDS, rebuild_of, working_sets
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.workloads.names import is_namespace
+from fairway.workloads.reading.names import is_namespace
 
 _decode = decoder(wire.Message)
 _encode = msgspec.json.Encoder().encode

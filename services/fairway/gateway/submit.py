@@ -29,7 +29,7 @@ from fairway.runtime.views.settings import setting
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.registry import read
+from fairway.workloads.kinds.registry import read
 
 _encode = msgspec.json.Encoder().encode
 # Together less than the 15 s that the command waits for an answer.

@@ -21,7 +21,7 @@ from fairway.runtime.loop import World
 from fairway.runtime.ports import Wanted
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 log = structlog.get_logger()
 

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 from fairway.gateway.hub_objects import HubObject, cleaned
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.policy_book import Key, Name, PolicyBook, named, selects
-from fairway.workloads.policy_bounds import Together, size_of
+from fairway.workloads.settings.policy_index import Key, Name, PolicyBook, named, selects
+from fairway.workloads.settings.policy_limits import Together, size_of
 
 K = TypeVar("K")
 

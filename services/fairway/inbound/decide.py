@@ -14,7 +14,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads.door import DEEPEST, LARGEST_TEXT, json_value, too_deep
+from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, json_value, too_deep
 
 SERVICE = "inbound"
 # A cancellation may overtake the admission of its job: it is looked at again after this long (ms), each time after

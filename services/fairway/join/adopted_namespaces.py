@@ -13,8 +13,8 @@ from fairway.adapters.kubernetes.namespaces import HOME, binding
 from fairway.domain.tenancy.member_namespace import ADOPTED_LABEL, LEVEL_LABEL, is_tenants
 from fairway.domain.tenancy.profile import BASELINE, LEVELS, TENANT_LABEL, reserved
 from fairway.runtime.cluster_port import ClusterRefused
-from fairway.workloads.registry import KINDS
-from fairway.workloads.render import FIELD_MANAGER, JOB_LABEL
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.member_copy import FIELD_MANAGER, JOB_LABEL
 
 NAMESPACE = "Namespace.v1"
 # What Kubernetes itself puts into every namespace, and what says nothing of its use.

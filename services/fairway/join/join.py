@@ -34,7 +34,7 @@ from fairway.join.secret import (
 )
 from fairway.propagator.holds import PAUSE
 from fairway.runtime.views.members import Facts
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 # ValidatingAdmissionPolicies, which bound what Fairway's account may write, are stable from here on.
 OLDEST = (1, 30)

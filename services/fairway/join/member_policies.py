@@ -11,8 +11,8 @@ from fairway.adapters.kubernetes.namespaces import ACCOUNT, HOME, TENANT_ROLE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import LEVELS, TENANT_LABEL
 from fairway.propagator.holds import LONGEST_S
-from fairway.workloads.names import OURS
-from fairway.workloads.render import HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL
+from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL
+from fairway.workloads.reading.names import OURS
 
 # A member cannot verify a seal, only see that there is one: the propagator and the watcher verify it.
 from fairway.workloads.seal import SEAL

@@ -11,8 +11,8 @@ from fairway.domain.tenancy.profile import BASELINE, LEVELS, reserved
 from fairway.join import rights
 from fairway.runtime.views.members import Facts, Reserve
 from fairway.wire.capacity import Taint
-from fairway.workloads.names import is_label_key, is_label_value, is_namespace
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.reading.names import is_label_key, is_label_value, is_namespace
 
 _RESERVE = ("auto", "reservations", "placeholders", "ledger")
 _MODES = ("push", "pull")

@@ -17,7 +17,7 @@ from fairway.join import member_policies
 from fairway.propagator.holds import PAUSE
 from fairway.runtime.views.members import NO_FACTS, Facts
 from fairway.wire.capacity import AUTO, PLACEHOLDERS, RESERVATIONS
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 Json = dict[str, Any]
 

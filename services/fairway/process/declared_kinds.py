@@ -5,9 +5,9 @@ from pathlib import Path
 
 from fairway.client.failure import USAGE, Failure
 from fairway.wire.reasons import Refused
-from fairway.workloads.generic import load_generic
-from fairway.workloads.names import is_name
-from fairway.workloads.registry import declare, run_as
+from fairway.workloads.kinds.generic import load_generic
+from fairway.workloads.kinds.registry import declare, run_as
+from fairway.workloads.reading.names import is_name
 
 
 def declare_all(folder: Path) -> None:

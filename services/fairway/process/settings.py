@@ -12,7 +12,7 @@ from fairway.domain.quota.tree import listed
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.gateway.callers.hosts import Networks
 from fairway.gateway.callers.pace import HttpLimits
-from fairway.workloads.names import is_namespace
+from fairway.workloads.reading.names import is_namespace
 
 NO_LONGER_INSECURE = (
     "the gateway asks every caller for a token that the hub knows, and may listen anywhere (FAIRWAY_HTTP_HOST); "

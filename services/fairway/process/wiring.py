@@ -46,7 +46,7 @@ from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher.view import LIST_MS
 from fairway.wire import asks
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 log = structlog.get_logger()
 # Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.

@@ -23,8 +23,8 @@ from fairway.runtime.ports import StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Refused
-from fairway.workloads.registry import read
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy
+from fairway.workloads.kinds.registry import read
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy
 from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
 
 Json = dict[str, Any]

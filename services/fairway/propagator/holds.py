@@ -12,7 +12,7 @@ from msgspec import Struct
 from fairway.domain.job import Job
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, Slot
 from fairway.wire.workload import Expression, PodSet
-from fairway.workloads.render import (
+from fairway.workloads.member_copy import (
     HOLD_LABEL,
     HOME,
     KOORD_SCHEDULER,

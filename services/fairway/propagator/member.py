@@ -11,7 +11,7 @@ from fairway.propagator.handover import Clear, Place, Pod, Take, attempt_of, nex
 from fairway.propagator.holds import KINDS, NAMESPACE, POD, RESERVATION, ROOM_LABEL, Room
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
-from fairway.workloads.render import ATTEMPT_LABEL, GATE, HOLD_LABEL, JOB_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, GATE, HOLD_LABEL, JOB_LABEL
 
 log = structlog.get_logger()
 # So many calls at once for one attempt; a large gang would take every connection of the cluster.

@@ -8,7 +8,7 @@ from fairway.domain.job import Job
 from fairway.domain.policy_terms import amended, within
 from fairway.wire.policy import Policy
 from fairway.wire.spec import JobSpec
-from fairway.workloads.policy_book import selects
+from fairway.workloads.settings.policy_index import selects
 
 # The hub's policies by title.
 Policies = Mapping[str, Policy]

@@ -28,7 +28,7 @@ from fairway.runtime.views.jobs import JobsView, requests_of
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
-from fairway.workloads.queues import KIND
+from fairway.workloads.settings.queues import KIND
 
 _job = msgspec.json.Decoder(Job).decode
 _share = msgspec.json.Decoder(Share).decode

@@ -3,8 +3,8 @@
 from fairway.wire.capacity import AUTO, PLACEHOLDERS, RESERVATIONS, ClusterInfo
 from fairway.wire.spec import JobSpec
 from fairway.wire.workload import Workload
-from fairway.workloads.registry import KINDS
-from fairway.workloads.render import KOORD_SCHEDULER
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.member_copy import KOORD_SCHEDULER
 
 _KUBE_SCHEDULER = ("", "default-scheduler")
 _SCHEDULERS = {PLACEHOLDERS: _KUBE_SCHEDULER, RESERVATIONS: (*_KUBE_SCHEDULER, KOORD_SCHEDULER)}

@@ -13,8 +13,8 @@ from fairway.watcher.whose import Observed
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.kind import FAILED, RUNNING, SUCCEEDED, Phase
-from fairway.workloads.registry import status
+from fairway.workloads.kinds.kind import FAILED, RUNNING, SUCCEEDED, Phase
+from fairway.workloads.kinds.registry import status
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:

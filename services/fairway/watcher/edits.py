@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.workloads.render import FIELD_MANAGER
+from fairway.workloads.member_copy import FIELD_MANAGER
 
 Json = dict[str, Any]
 Path = tuple[str | int, ...]

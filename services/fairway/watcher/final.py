@@ -14,7 +14,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.job_events import Jobs
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 SERVICE = "watcher-hub"
 SHOW = "show"

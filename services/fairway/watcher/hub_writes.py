@@ -14,9 +14,9 @@ from msgspec import Struct
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.wire.workload import Workload
-from fairway.workloads.ends import as_seen
-from fairway.workloads.kind import FAILED, SUCCEEDED
-from fairway.workloads.registry import KINDS, status
+from fairway.workloads.hub_status import as_seen
+from fairway.workloads.kinds.kind import FAILED, SUCCEEDED
+from fairway.workloads.kinds.registry import KINDS, status
 
 log = structlog.get_logger()
 Json = dict[str, Any]

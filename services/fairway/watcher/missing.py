@@ -17,8 +17,8 @@ from fairway.watcher.edits import Edit
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.kind import PENDING
-from fairway.workloads.registry import status
+from fairway.workloads.kinds.kind import PENDING
+from fairway.workloads.kinds.registry import status
 
 SERVICE = "watcher"
 # Objects dispatched this shortly before a list may be missing from it (ms).

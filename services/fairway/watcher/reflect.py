@@ -20,9 +20,9 @@ from fairway.runtime.ports import Clock, Unreachable
 from fairway.runtime.vital_tasks import vital
 from fairway.watcher import final
 from fairway.watcher.hub_writes import Ended, Place, Writer, digest, end_of, grows
-from fairway.workloads.ends import Word
-from fairway.workloads.kind import FAILED, SUCCEEDED
-from fairway.workloads.registry import KINDS, status
+from fairway.workloads.hub_status import Word
+from fairway.workloads.kinds.kind import FAILED, SUCCEEDED
+from fairway.workloads.kinds.registry import KINDS, status
 
 log = structlog.get_logger()
 Json = dict[str, Any]

@@ -28,7 +28,7 @@ from fairway.watcher.whose import Observed
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.workloads import seal
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL, attempt_labels
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, attempt_labels
 
 _LATE_EVERY_MS = 500
 _LOOK_EVERY_S = 3

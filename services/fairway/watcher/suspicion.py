@@ -11,9 +11,9 @@ from fairway.watcher.doubts import COMPARE, GONE, STRIPPED, THERE, Compare, Doub
 from fairway.watcher.edits import Edit, Marks, edits, marks
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.workloads.kind import reach
-from fairway.workloads.registry import KINDS
-from fairway.workloads.render import Terms, attempt_labels, member_copy
+from fairway.workloads.kinds.kind import reach
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.member_copy import Terms, attempt_labels, member_copy
 from fairway.workloads.seal import of_attempt
 
 Json = dict[str, Any]

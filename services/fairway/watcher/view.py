@@ -20,8 +20,8 @@ from fairway.watcher.reflect import Mirror
 from fairway.watcher.whose import Observed
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo
-from fairway.workloads.kind import PENDING
-from fairway.workloads.registry import KINDS, status
+from fairway.workloads.kinds.kind import PENDING
+from fairway.workloads.kinds.registry import KINDS, status
 
 log = structlog.get_logger()
 # A watch that stalled is noticed when its silence is no longer trusted (FAIRWAY_WATCH_SILENCE: 70 s), and its kind is

@@ -12,7 +12,7 @@ from fairway.domain.decision import Heard
 from fairway.domain.job import Job, State
 from fairway.watcher.doubts import Doubt
 from fairway.wire import jobs as wire
-from fairway.workloads.render import applied_for, attempt_labels
+from fairway.workloads.member_copy import applied_for, attempt_labels
 from fairway.workloads.seal import seal_of
 
 _STARTED = (State.DISPATCHED, State.RUNNING)

@@ -10,9 +10,9 @@ from fairway.gateway.problem import Problem
 from fairway.placement.constraints import matches
 from fairway.wire.reasons import Refused
 from fairway.wire.workload import Expression
-from fairway.workloads.durations import read_duration, read_number
-from fairway.workloads.fields import Field, Problems
-from fairway.workloads.registry import read
+from fairway.workloads.kinds.registry import read
+from fairway.workloads.reading.fields import Field, Problems
+from fairway.workloads.settings.durations import read_duration, read_number
 from hostile_pods import spark
 
 # Ten in Arabic and in full width, a superscript that `int` refuses, and what `int` takes and nobody writes.

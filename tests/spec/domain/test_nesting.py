@@ -8,7 +8,7 @@ import pytest
 
 from fairway.domain.text.foreign_json import DEEPEST, readable
 from fairway.domain.text.nesting import below, deeper
-from fairway.workloads.door import too_deep
+from fairway.workloads.reading.parse import too_deep
 
 OPEN = b"{" * (DEEPEST + 1)
 

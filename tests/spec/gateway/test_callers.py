@@ -12,7 +12,7 @@ from fairway.gateway.callers.tokens import claims
 from fairway.gateway.hub_objects import SETTINGS, hub_object
 from fairway.gateway.problem import Problem
 from fairway.workloads.crds import definitions
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 
 def manifest(kind: str, api_version: str, **meta: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Commit, Outgoing
 from fairway.wire.reasons import Code
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 PATIENCE_S = 10
 

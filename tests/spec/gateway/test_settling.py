@@ -6,7 +6,7 @@ from hub import JOB, HubObject, hub_object, job, policy, thing
 from fairway.gateway.hub_objects import cleaned
 from fairway.gateway.settling import SETTLE_MS, Settling
 from fairway.gateway.waiting_room import WaitingRoom
-from fairway.workloads.policies import read_policy
+from fairway.workloads.settings.policies import read_policy
 
 NOW, LONG_AGO = 1_000_000, 0
 

@@ -9,7 +9,7 @@ from hub import CPP, ONE, job, policy
 from fairway.gateway.hub_objects import HubObject
 from fairway.gateway.waiting_room import WaitingRoom, policy_copy
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.policies import read_policy
+from fairway.workloads.settings.policies import read_policy
 
 WIDE = f"{CPP}.policy.karmada.io/v1alpha1"
 

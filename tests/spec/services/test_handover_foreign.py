@@ -8,7 +8,7 @@ from test_handover import ROOM, place, pod
 
 from fairway.propagator.handover import Place, Take, attempt_of, next_steps, seen
 from fairway.propagator.holds import manifests
-from fairway.workloads.render import GATE
+from fairway.workloads.member_copy import GATE
 
 FOREIGN = msgspec.structs.replace(pod("a"), namespace="team-evil")
 HELD = msgspec.structs.replace(place("1-0"), namespace="team-a")

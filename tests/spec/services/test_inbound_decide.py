@@ -19,7 +19,7 @@ from fairway.wire import fleet, inbound, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code
-from fairway.workloads.door import DEEPEST, too_deep
+from fairway.workloads.reading.parse import DEEPEST, too_deep
 
 NOW = T0 + 9 * S
 MINE = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "train", "namespace": "team-a"}}

@@ -15,7 +15,7 @@ from fairway.watcher.doubts import LOOK, Look
 from fairway.watcher.view import WatcherView
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
-from fairway.workloads.render import job_labels
+from fairway.workloads.member_copy import job_labels
 
 NOW = T0 + 900 * S
 KIND = "PyTorchJob.kubeflow.org/v1"

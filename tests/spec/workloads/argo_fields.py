@@ -10,9 +10,9 @@ from typing import Any
 
 from published import source
 
-from fairway.workloads import workflow_shape
+from fairway.workloads.workflow import schema as workflow_shape
 
-OUT = Path(workflow_shape.__file__).with_name("workflow_fields.txt")
+OUT = Path(workflow_shape.__file__).with_name("fields.txt")
 MODULE = "argo 3.6.5"
 _ROOT = "io.argoproj.workflow.v1alpha1.WorkflowSpec"
 # Types that decode themselves, or that the schema describes more widely than Go reads them.

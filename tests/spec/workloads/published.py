@@ -14,8 +14,8 @@ import yaml
 from fairway.lab.kubereal import build
 from fairway.lab.kubereal.sources.examples import MODULES, folder
 from fairway.wire.reasons import Refused
-from fairway.workloads import registry
-from fairway.workloads.door import with_name
+from fairway.workloads.kinds import registry
+from fairway.workloads.reading.parse import with_name
 from pod_flaws import Json
 
 VERDICTS = Path(__file__).parent / "fixtures" / "published" / "verdicts.yaml"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fairway.domain.queue_policy import QueuePolicy, QueueSpec
-from fairway.workloads.policies import GROUPS
+from fairway.workloads.settings.policies import GROUPS
 
 JOB = {"apiVersion": "batch/v1", "kind": "Job"}
 

@@ -6,7 +6,7 @@ import argo_fields
 import pytest
 from workloads_builders import refusal
 
-from fairway.workloads import registry
+from fairway.workloads.kinds import registry
 from hostile_pods import workflow
 from pod_rules import but, steps
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.workloads.claims import _NAMES, _WORDS, Claims, claims
+from fairway.workloads.reading.named_objects import _NAMES, _WORDS, Claims, claims
 
 LEAF, VOLCANO = "quota.scheduling.koordinator.sh/name", "scheduling.volcano.sh/queue-name"
 

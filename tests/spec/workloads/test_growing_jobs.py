@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from workloads_builders import refusal
 
-from fairway.workloads import registry
+from fairway.workloads.kinds import registry
 from hostile_pods import kubeflow, ray_job, spark
 from pod_flaws import Json
 from pod_rules import but

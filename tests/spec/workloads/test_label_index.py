@@ -4,7 +4,7 @@ from typing import Any
 
 from fairway.wire.policy import Policy, Selector
 from fairway.wire.workload import Expression
-from fairway.workloads.label_index import LabelIndex
+from fairway.workloads.settings.label_index import LabelIndex
 
 
 class Counted(dict[str, str]):

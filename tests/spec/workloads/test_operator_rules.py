@@ -5,7 +5,7 @@ import pytest
 from argo_rules import NEVER, Never, locks
 from fairway.domain.tenancy.profile import PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
-from fairway.workloads import registry
+from fairway.workloads.kinds import registry
 from hostile_pods import workflow
 from mark_rules import OWN
 from pod_flaws import Json

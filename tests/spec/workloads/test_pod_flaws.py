@@ -6,7 +6,7 @@ import pytest
 
 from fairway.domain.tenancy.profile import LEVELS, Tenancy
 from fairway.wire.reasons import Code, Refused
-from fairway.workloads import registry
+from fairway.workloads.kinds import registry
 from hostile_pods import SITES, batch_job, every
 from pod_flaws import BASELINE, NEVER, RESTRICTED
 

@@ -8,8 +8,8 @@ from workloads_builders import refusal, work
 from argo_rules import PATCHES
 from fairway.domain.tenancy.profile import LEVELS, PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
-from fairway.workloads import registry
-from fairway.workloads.generic import load_generic
+from fairway.workloads.kinds import registry
+from fairway.workloads.kinds.generic import load_generic
 from hostile_pods import batch_job, job, ray_job, spark, template, workflow
 from mark_rules import HARMLESS, MARKS
 from pod_flaws import Json

@@ -3,8 +3,8 @@
 from typing import Any
 
 from fairway.wire.reasons import Refused
-from fairway.workloads.policies import read_policy
-from fairway.workloads.policy_book import Key, PolicyBook
+from fairway.workloads.settings.policies import read_policy
+from fairway.workloads.settings.policy_index import Key, PolicyBook
 
 Json = dict[str, Any]
 JOB: Json = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "namespace": "team-a"}}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from fairway.workloads.policies import read_policy
-from fairway.workloads.policy_bounds import MOST_TERMS, Size, Together, size_of, too_large
+from fairway.workloads.settings.policies import read_policy
+from fairway.workloads.settings.policy_limits import MOST_TERMS, Size, Together, size_of, too_large
 
 Json = dict[str, Any]
 KIND = {"apiVersion": "batch/v1", "kind": "Job"}

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.workloads.render import job_labels, member_copy
+from fairway.workloads.member_copy import job_labels, member_copy
 from fairway.workloads.seal import SEAL, Spot, attempt_of, of_attempt, sealed, spot_of
 
 KEY, JOB = b"k" * 32, "Job.batch/v1"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from fairway.workloads import registry
-from fairway.workloads.render import Terms, member_copy
+from fairway.workloads.kinds import registry
+from fairway.workloads.member_copy import Terms, member_copy
 from hostile_pods import SITES, batch_job, kubeflow, ray_job, reach, spark, volcano_job, workflow
 from pod_rules import but
 

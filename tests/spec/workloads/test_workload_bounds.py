@@ -8,12 +8,12 @@ import pytest
 from workloads_builders import refusal, work
 
 from fairway.wire.reasons import Code, Refused
-from fairway.workloads import registry
-from fairway.workloads.fields import Field, Problems
-from fairway.workloads.generic import load_generic
-from fairway.workloads.pods import MOST_CONTAINERS, MOST_POD_SETS
-from fairway.workloads.workflow_bounds import MOST_IN_ALL, MOST_STEPS, MOST_TEMPLATES
-from fairway.workloads.workflow_pods import Templates
+from fairway.workloads.kinds import registry
+from fairway.workloads.kinds.generic import load_generic
+from fairway.workloads.reading.fields import Field, Problems
+from fairway.workloads.reading.pods import MOST_CONTAINERS, MOST_POD_SETS
+from fairway.workloads.workflow.parallelism import Templates
+from fairway.workloads.workflow.size_limits import MOST_IN_ALL, MOST_STEPS, MOST_TEMPLATES
 from hostile_pods import (
     batch_job,
     job,

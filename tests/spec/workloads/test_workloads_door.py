@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from workloads_builders import refusal
 
 from fairway.wire.reasons import Code, Refused
-from fairway.workloads.door import DEEPEST, LARGEST_TEXT, parse_documents, with_name
+from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, parse_documents, with_name
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ import pytest
 from fairway.domain.queue_policy import QueuePolicy
 from fairway.domain.quota.tree import ever_fits, leaf_of
 from fairway.wire.policy import Policy
-from fairway.workloads import registry
-from fairway.workloads.door import parse_documents
-from fairway.workloads.generic import load_generic
-from fairway.workloads.policies import is_policy, read_policy, select
-from fairway.workloads.queues import read_queue
-from fairway.workloads.quota import read_quota_tree
-from fairway.workloads.render import member_copy
+from fairway.workloads.kinds import registry
+from fairway.workloads.kinds.generic import load_generic
+from fairway.workloads.member_copy import member_copy
+from fairway.workloads.reading.parse import parse_documents
+from fairway.workloads.settings.policies import is_policy, read_policy, select
+from fairway.workloads.settings.queues import read_queue
+from fairway.workloads.settings.quota_trees import read_quota_tree
 
 EXAMPLES = Path(__file__).parents[3] / "deploy" / "examples"
 SETTINGS = ("tenants", "queues", "priorityclasses", "tenantprofiles")

@@ -7,10 +7,10 @@ import pytest
 import yaml
 from workloads_builders import pod, refusal
 
-from fairway.workloads import registry
-from fairway.workloads.generic import load_generic
-from fairway.workloads.kind import Kind
-from fairway.workloads.render import member_copy
+from fairway.workloads.kinds import registry
+from fairway.workloads.kinds.generic import load_generic
+from fairway.workloads.kinds.kind import Kind
+from fairway.workloads.member_copy import member_copy
 
 EXAMPLES = Path(__file__).parents[3] / "deploy" / "examples"
 DECLARATION = (EXAMPLES / "kinds" / "leaderworkerset.yaml").read_text()

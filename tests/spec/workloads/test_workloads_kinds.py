@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fairway.workloads import registry
+from fairway.workloads.kinds import registry
 
 CASES: list[dict[str, Any]] = [
     {**case, "file": file.stem}

@@ -6,7 +6,7 @@ import pytest
 from workloads_builders import batch_job, refusal
 
 from fairway.wire.workload import Expression, PodSet, Toleration
-from fairway.workloads import registry
+from fairway.workloads.kinds import registry
 
 
 def pod_set(**spec: Any) -> PodSet:

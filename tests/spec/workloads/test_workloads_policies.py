@@ -9,7 +9,7 @@ from workloads_builders import batch_job, refusal, with_at
 from fairway.wire.policy import Affinity, Policy
 from fairway.wire.reasons import Code, Refused
 from fairway.wire.workload import Expression, Toleration
-from fairway.workloads.policies import GROUPS, read_policy, select
+from fairway.workloads.settings.policies import GROUPS, read_policy, select
 
 
 @pytest.mark.parametrize("group", GROUPS)

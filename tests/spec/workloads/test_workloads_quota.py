@@ -9,8 +9,8 @@ from workloads_builders import batch_job, refusal
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.tree import QuotaNode, ever_fits, leaf_of
 from fairway.wire.reasons import Code, Refused
-from fairway.workloads.queues import queue_of, read_queue
-from fairway.workloads.quota import read_quota_tree
+from fairway.workloads.settings.queues import queue_of, read_queue
+from fairway.workloads.settings.quota_trees import read_quota_tree
 
 
 def test_a_tree_is_read_with_paths_and_without_limits_that_are_none() -> None:

@@ -8,7 +8,7 @@ import yaml
 from workloads_builders import batch_job, refusal, with_at
 
 from fairway.wire.reasons import Code, Refused
-from fairway.workloads import registry
+from fairway.workloads.kinds import registry
 
 CONTAINER = "spec.template.spec.containers"
 POD = "spec.template.spec"

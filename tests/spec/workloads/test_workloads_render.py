@@ -8,8 +8,8 @@ import pytest
 import yaml
 from workloads_builders import batch_job, with_at
 
-from fairway.workloads import registry
-from fairway.workloads.render import Terms, job_labels, member_copy
+from fairway.workloads.kinds import registry
+from fairway.workloads.member_copy import Terms, job_labels, member_copy
 
 CASES = [
     case

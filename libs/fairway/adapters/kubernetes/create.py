@@ -21,7 +21,7 @@ from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import Applied, ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 
 Json = dict[str, Any]
 

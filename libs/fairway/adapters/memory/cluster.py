@@ -15,7 +15,7 @@ from fairway.domain.tenancy import member_namespace
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire.reasons import Code
-from fairway.workloads.render import ATTEMPT_LABEL, FIELD_MANAGER, JOB_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, FIELD_MANAGER, JOB_LABEL
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]  # kind, namespace, name

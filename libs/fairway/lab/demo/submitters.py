@@ -27,7 +27,7 @@ from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Outgoing
 from fairway.wire import subjects
 from fairway.wire.inbound import SubmitRequest
-from fairway.workloads.quota import KIND as TREE
+from fairway.workloads.settings.quota_trees import KIND as TREE
 
 _LOOKS, _LOOK_S = 500, 0.02
 

@@ -13,7 +13,7 @@ import msgspec
 from fairway.domain.tenancy.profile import HOME
 from fairway.lab.kubesim.http.identities import MASTERS, Identities, Identity, Rule
 from fairway.runtime import private_files
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 ADMIN = "admin"
 # The namespaces of deploy/examples and of the demo.

@@ -7,7 +7,7 @@ from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.sources.slim_definitions import slimmed
 from fairway.workloads.crds import definitions
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 
 async def define(plane: Plane, operators: Iterable[str], tools: Tools, *, hub: bool = False) -> None:

@@ -20,7 +20,7 @@ from fairway.lab.simulation.people.administrators import Administrators, tree
 from fairway.lab.simulation.people.faults import PROFILES, Weather
 from fairway.lab.simulation.people.users import People
 from fairway.lab.simulation.virtual_time import run_virtual
-from fairway.workloads.quota import read_quota_tree
+from fairway.workloads.settings.quota_trees import read_quota_tree
 
 # When no fault is left, everything that can run has ended within this time (s).
 LIVENESS_S = 3600.0

@@ -23,7 +23,7 @@ from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.workloads.quota import read_quota_tree
+from fairway.workloads.settings.quota_trees import read_quota_tree
 
 # Which services share a process: four processes of about equal work.
 GROUPS = (

@@ -22,12 +22,12 @@ from fairway.runtime.views.members import Facts
 from fairway.wire import fleet, subjects
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Refused
-from fairway.workloads.policies import CLUSTER_WIDE, NAMESPACED, read_policy
-from fairway.workloads.policy_book import PolicyBook
-from fairway.workloads.policy_bounds import Together, size_of
-from fairway.workloads.queues import read_queue
-from fairway.workloads.quota import read_quota_tree
-from fairway.workloads.tenant_profile import read_tenant_profile
+from fairway.workloads.settings.policies import CLUSTER_WIDE, NAMESPACED, read_policy
+from fairway.workloads.settings.policy_index import PolicyBook
+from fairway.workloads.settings.policy_limits import Together, size_of
+from fairway.workloads.settings.queues import read_queue
+from fairway.workloads.settings.quota_trees import read_quota_tree
+from fairway.workloads.settings.tenant_profiles import read_tenant_profile
 
 log = structlog.get_logger()
 # Namespaces whose tenancy is kept at hand; anybody may write a name into a message.

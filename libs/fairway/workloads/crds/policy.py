@@ -21,8 +21,8 @@ from fairway.workloads.crds.parts import (
     unsupported,
     whole,
 )  # fmt: skip
-from fairway.workloads.placement_spec import MOST_EXPRESSIONS, MOST_TIERS
-from fairway.workloads.policies import CLUSTER_WIDE, GROUPS, MOST_SELECTORS, NAMESPACED
+from fairway.workloads.settings.placement import MOST_EXPRESSIONS, MOST_TIERS
+from fairway.workloads.settings.policies import CLUSTER_WIDE, GROUPS, MOST_SELECTORS, NAMESPACED
 
 _WEEK_S = 7 * 24 * 3_600
 _CLUSTERS = many(text(pattern=SUBDOMAIN, maxLength=253))

@@ -1,7 +1,7 @@
 """Queue: how jobs wait."""
 
 from fairway.workloads.crds.parts import AGE, READY, STATUS, WHY, Json, Kind, column, crd, obj, rule, text, whole
-from fairway.workloads.queues import API_VERSION, KIND, POLICIES
+from fairway.workloads.settings.queues import API_VERSION, KIND, POLICIES
 
 _SPEC = obj(
     {

@@ -18,7 +18,7 @@ from fairway.workloads.crds.parts import (
     text,
 )  # fmt: skip
 from fairway.workloads.crds.policy import TOLERATION
-from fairway.workloads.tenant_profile import (
+from fairway.workloads.settings.tenant_profiles import (  # fmt: skip
     API_VERSION,
     KIND,
     LEVEL,
@@ -29,7 +29,7 @@ from fairway.workloads.tenant_profile import (
     NAMESPACES,
     TOKENS,
     TOLERATIONS,
-)  # fmt: skip
+)
 
 _ABOUT = {
     "serviceAccounts": "Service accounts that pods may run as, besides default.",

@@ -19,7 +19,7 @@ from fairway.workloads.crds.parts import (
     strings,
     text,
 )  # fmt: skip
-from fairway.workloads.quota import API_VERSION, KIND, MOST_CHILDREN, MOST_NAMED
+from fairway.workloads.settings.quota_trees import API_VERSION, KIND, MOST_CHILDREN, MOST_NAMED
 
 # Levels that are written out (the root is 0), and those whose numbers are compared by rules.
 _TYPED, _RULED, _SUMMED = 5, 2, 1

@@ -3,10 +3,10 @@ pod is refused that could reach the node or other pods through it."""
 
 from collections.abc import Callable, Mapping
 
-from fairway.workloads.fields import shown
 from fairway.workloads.pod_security.pod import Pod, containers
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.reading.fields import shown
 
 Check = Callable[[View, Ruling], None]
 

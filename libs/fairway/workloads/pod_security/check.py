@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from fairway.domain.tenancy.profile import Tenancy
-from fairway.workloads.fields import Field
-from fairway.workloads.kind import Kind, Path
+from fairway.workloads.kinds.kind import Kind, Path
 from fairway.workloads.pod_security import baseline, restricted, tenant
 from fairway.workloads.pod_security.marks import check_marks
 from fairway.workloads.pod_security.quiet import quiet_metadata
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.reading.fields import Field
 
 
 def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:

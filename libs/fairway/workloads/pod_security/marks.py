@@ -8,9 +8,9 @@ harmless: what names quota leaves and queues is looked at elsewhere (claims.py).
 from typing import Any
 
 from fairway.domain.quota.tree import QUOTA_LABELS
-from fairway.workloads.fields import shown
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.reading.fields import shown
 
 # Ends of the part before the slash: of Koordinator and of Volcano with all that is below them.
 _DOMAINS = ("koordinator.sh", "volcano.sh")

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from functools import cached_property
 
-from fairway.workloads.fields import Field
 from fairway.workloads.pod_security.quiet import quiet_template
 from fairway.workloads.pod_security.view import View
-from fairway.workloads.pods import MOST_CONTAINERS
+from fairway.workloads.reading.fields import Field
+from fairway.workloads.reading.pods import MOST_CONTAINERS
 
 _LISTS = ("initContainers", "containers", "ephemeralContainers")
 

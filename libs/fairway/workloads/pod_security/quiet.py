@@ -9,7 +9,7 @@ from typing import Any
 
 from fairway.domain.tenancy.profile import SYSTEM_CLASSES
 from fairway.workloads.pod_security.marks import quiet_marks
-from fairway.workloads.pods import MOST_CONTAINERS
+from fairway.workloads.reading.pods import MOST_CONTAINERS
 
 _POD = frozenset((
     "activeDeadlineSeconds", "affinity", "containers", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostname",

@@ -2,11 +2,11 @@
 
 User namespaces relax nothing (the feature UserNamespacesPodSecurityStandards is off by default)."""
 
-from fairway.workloads.fields import shown
 from fairway.workloads.pod_security.baseline import PROFILES
 from fairway.workloads.pod_security.pod import Pod, containers
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.reading.fields import shown
 
 _VOLUMES = (
     "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret",

@@ -7,9 +7,9 @@ the object with a decoder that minds no case once a parameter is a number (workf
 
 from collections.abc import Iterator
 
-from fairway.workloads.fields import Field
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.reading.fields import Field
 
 # All that is looked at, and the ways to it.
 _NAMES = (

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable
 
 from fairway.domain.tenancy.profile import SYSTEM_CLASSES
 from fairway.wire.workload import Toleration
-from fairway.workloads.fields import shown
-from fairway.workloads.names import OURS
 from fairway.workloads.pod_security.marks import check_marks
 from fairway.workloads.pod_security.pod import Pod, containers
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import View
+from fairway.workloads.reading.fields import shown
+from fairway.workloads.reading.names import OURS
 
 DEFAULT = "default"
 # Those of Kubernetes and of Koordinator, which Fairway itself names where room is held by Reservations.

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from fairway.workloads.fields import Field, Problems
-from fairway.workloads.kind import Kind, reach
+from fairway.workloads.kinds.kind import Kind, reach
+from fairway.workloads.reading.fields import Field, Problems
 
 _MOUNT = "automountServiceAccountToken"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairway.wire.reasons import Code
-from fairway.workloads.fields import Field
+from fairway.workloads.reading.fields import Field
 
 
 class View:

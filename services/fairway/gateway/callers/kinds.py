@@ -6,8 +6,8 @@ from fairway.domain.job import Job
 from fairway.gateway.callers.caller import JOBS, Ask
 from fairway.gateway.decide import Asked, names_of
 from fairway.gateway.hub_objects import HubObject
-from fairway.workloads.policies import NAMESPACED
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.settings.policies import NAMESPACED
 
 
 def submitting(manifest: dict[str, Any]) -> Ask:

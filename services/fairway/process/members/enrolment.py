@@ -20,7 +20,7 @@ from fairway.join.secret import HOME, LABEL, SECRET, Joined, read_secret
 from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Change, Cluster
 from fairway.runtime.views.members import Facts, Members
-from fairway.workloads.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS
 
 log = structlog.get_logger()
 _LOOK_S = 2.0

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.lab.kubereal.members import Member
 from fairway.lab.kubesim.nodes import NodeGroup
-from fairway.workloads.render import JOB_LABEL
+from fairway.workloads.member_copy import JOB_LABEL
 
 Json = dict[str, Any]
 JOB, POLICY = "PyTorchJob.kubeflow.org/v1", "PropagationPolicy.policy.karmada.io/v1alpha1"

@@ -19,7 +19,7 @@ from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node
 from fairway.wire.envelope import Actor
-from fairway.workloads.quota import read_quota_tree
+from fairway.workloads.settings.quota_trees import read_quota_tree
 
 # A benchmark plays the door of a fleet of its own.
 BENCH = Actor("bench", "bench")

@@ -15,7 +15,7 @@ from fairway.lab.simulation.members import field_managers, pods
 from fairway.lab.simulation.members.pods import GPU, NODE, POD
 from fairway.runtime.cluster_port import Applied, ClusterRefused
 from fairway.runtime.ports import Clock
-from fairway.workloads.render import ATTEMPT_LABEL, JOB_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 
 Json = dict[str, Any]
 

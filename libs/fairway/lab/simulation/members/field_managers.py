@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from fairway.workloads.render import ATTEMPT_LABEL, FIELD_MANAGER, JOB_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, FIELD_MANAGER, JOB_LABEL
 
 Json = dict[str, Any]
 _HAND = "kubectl-edit"

@@ -9,7 +9,7 @@ from fairway.adapters.memory.cluster import Json, Key
 from fairway.lab.simulation.members import field_managers, pods
 from fairway.lab.simulation.members.controllers import Controlled, attempt_of
 from fairway.lab.simulation.members.pods import GPU, NODE, POD, Wanted
-from fairway.workloads.render import JOB_LABEL
+from fairway.workloads.member_copy import JOB_LABEL
 
 # Where those are at home who make objects with other people's labels.
 HOSTILE = "evil"

@@ -17,8 +17,8 @@ from fairway.runtime.ports import Outgoing
 from fairway.runtime.views.members import Facts
 from fairway.wire import fleet as wire
 from fairway.wire import subjects
-from fairway.workloads.policies import ATTEMPTS, AVOID, START_TIMEOUT
-from fairway.workloads.quota import read_quota_tree
+from fairway.workloads.settings.policies import ATTEMPTS, AVOID, START_TIMEOUT
+from fairway.workloads.settings.quota_trees import read_quota_tree
 
 Json = dict[str, Any]
 _encode = msgspec.json.Encoder().encode

@@ -15,7 +15,7 @@ from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import Node
-from fairway.workloads.render import job_labels
+from fairway.workloads.member_copy import job_labels
 
 _encode = msgspec.json.Encoder().encode
 # A node that no cluster has.

@@ -1,0 +1,1 @@
+"""Job kinds: one small file each, and the registry of all of them."""

@@ -1,0 +1,180 @@
+"""The training kinds of Kubeflow: one shape, `spec.<prefix>ReplicaSpecs.<Role>.{replicas, template}`.
+
+PyTorchJob, TFJob, XGBoostJob, PaddleJob, MXJob, JAXJob (kubeflow.org/v1) and MPIJob (v1 and v2beta1). The
+gang is schedulingPolicy.minAvailable, else every replica. A PyTorchJob whose workers are scaled by its metrics is
+charged what they may grow to. "Running" is counted from replicaStatuses: the
+operator's own Running condition is already true with a lone Master while the workers wait for room.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache, partial
+from typing import Any
+
+from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.hub_status import TRAINING
+from fairway.workloads.kinds.kind import (
+    FAILED,
+    PENDING,
+    RUNNING,
+    SUCCEEDED,
+    Kind,
+    Path,
+    Phase,
+    condition,
+    count,
+    first_text,
+    said,
+    whole_gang,
+)
+from fairway.workloads.pod_security.pod import Pod, of_template
+from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.pod_security.tenant import priority as check_priority
+from fairway.workloads.pod_security.view import View
+from fairway.workloads.reading.fields import Field
+from fairway.workloads.reading.pods import read_pod_set, read_replicas
+
+_POLICY = ("spec", "runPolicy")
+# Init containers that training-operator adds to a role's pods and that may ask for more than the role itself: the one
+# that brings kubectl to the launcher (initContainer... in its pkg/controller.v1/mpi/mpijob.go). With it the launcher
+# enters the workers, as an account that the operator makes for this one job.
+_ADDED = {("MPIJob", "v1", "Launcher"): ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)}
+
+
+@lru_cache(maxsize=1)  # a manifest is asked for them by each of its readers, one after the other
+def replicas(manifest: Field, specs: str, roles: tuple[str, ...]) -> dict[str, Field]:
+    """The replica specs by role, in the order of `roles`; the operator takes any case of a role's name."""
+    wanted = {role.lower(): role for role in roles}
+    found: dict[str, Field] = {}
+    for key, field in manifest["spec"][specs].pairs():
+        role = wanted.get(key.lower())
+        if role is None:
+            field.wrong("is not a role of this kind", f"use {', '.join(roles)}")
+        elif role in found:
+            field.wrong(f"is a second {role}", "keep one of them")
+        else:
+            found[role] = field
+    return {role: found[role] for role in roles if role in found}
+
+
+def phase(workload: Workload, manifest: Field) -> Phase:
+    """Conditions for the ends, pod counts for the start: see job-kinds, rows of kubeflow.org."""
+    status = manifest["status"]
+    counts = [entry for _, entry in status["replicaStatuses"].pairs()]
+    active, succeeded, failed = (
+        sum(count(entry[name]) for entry in counts) for name in ("active", "succeeded", "failed")
+    )
+
+    def at(state: str, text: str) -> Phase:
+        return Phase(state, text, active, succeeded, failed)
+
+    for type_, state in (("Succeeded", SUCCEEDED), ("Failed", FAILED)):
+        if entry := condition(status, type_):
+            return at(state, said(entry, type_))
+    if condition(status, "Suspended"):
+        return at(PENDING, "suspended in the member cluster")
+    if entry := condition(status, "Restarting"):
+        return at(PENDING, said(entry, "restarting"))
+    up = f"{active + succeeded} of {workload.gang_minimum} pods are up"
+    if condition(status, "Running") and active + succeeded >= workload.gang_minimum:
+        return at(RUNNING, up)
+    return at(PENDING, up)
+
+
+def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version: str = "v1") -> Kind:
+    """One kind of the family; `roles` in the order in which priorities are looked up."""
+
+    def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
+        start = whole_gang(manifest, pods) - _growth(manifest, specs, roles)
+        return minimum(manifest.at(*_POLICY, "schedulingPolicy", "minAvailable"), start)
+
+    def priority(manifest: Field) -> str:
+        if named := manifest.at(*_POLICY, "schedulingPolicy", "priorityClass").text():
+            return named
+        found = replicas(manifest, specs, roles).values()
+        return first_text(*(field.at("template", "spec", "priorityClassName") for field in found))
+
+    def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
+        for role in manifest["spec"][specs]:
+            yield ("spec", specs, role, "template", "metadata")
+
+    return Kind(
+        name=name,
+        api_version=f"kubeflow.org/{version}",
+        plural=plural,
+        pod_sets=partial(_pod_sets, (name, version), specs, roles),
+        gang=gang,
+        phase=phase,
+        priority=priority,
+        label_paths=label_paths,
+        pod_templates=partial(_pod_templates, (name, version), specs, roles),
+        besides=_besides,
+        schedulers=("volcano",),
+        ends=TRAINING,
+        suspend_path=(*_POLICY, "suspend"),
+        managed_by=(*_POLICY, "managedBy"),
+        drop=((*_POLICY, "ttlSecondsAfterFinished"),),
+        makes_services=True,
+    )
+
+
+def _pod_sets(kind: tuple[str, str], specs: str, roles: tuple[str, ...], manifest: Field) -> tuple[PodSet, ...]:
+    found = replicas(manifest, specs, roles)
+    if not found:
+        manifest["spec"][specs].wrong("has no replicas", f"add one of {', '.join(roles)}")
+    growth = _growth(manifest, specs, roles)
+    return tuple(_pods((*kind, role), field, growth) for role, field in found.items())
+
+
+def _pod_templates(kind: tuple[str, str], specs: str, roles: tuple[str, ...], manifest: Field) -> Iterator[Pod]:
+    for role, field in replicas(manifest, specs, roles).items():
+        yield of_template(role, field["template"], needs_token=(*kind, role) in _ADDED)
+
+
+def _besides(manifest: Field, ruling: Ruling) -> None:
+    check_priority(View(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
+
+
+def _growth(manifest: Field, specs: str, roles: tuple[str, ...]) -> int:
+    """How many workers a PyTorchJob may have beyond its replicas: its operator makes an autoscaler for them where
+    there are metrics to scale by (pkg/controller.v1/pytorch/hpa.go)."""
+    elastic = manifest["spec"]["elasticPolicy"]
+    if not elastic.given or not elastic["metrics"].value:
+        return 0
+    worker = replicas(manifest, specs, roles).get("Worker")
+    return max(read_replicas(elastic["maxReplicas"], 0) - read_replicas(worker["replicas"]), 0) if worker else 0
+
+
+def _pods(place: tuple[str, str, str], field: Field, growth: int) -> PodSet:
+    """Of one role; `growth` is of the workers."""
+    role = place[-1]
+    replicas = read_replicas(field["replicas"]) + (growth if role == "Worker" else 0)
+    return read_pod_set(role, replicas, field["template"], first=_ADDED.get(place, ()))
+
+
+def minimum(field: Field, total: int) -> int:
+    """A gang minimum: 1 to all pods, absent or 0 meaning all."""
+    least = field.whole(0) or total
+    if least > total:
+        field.wrong(
+            f"asks for {least} pods to start, but the job has {total}",
+            f"use at most {total}; it could never start",
+        )
+        return total
+    return least
+
+
+PYTORCH = kubeflow("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs", ("Master", "Worker"))
+TENSORFLOW = kubeflow("TFJob", "tfjobs", "tfReplicaSpecs", ("Chief", "Master", "PS", "Worker", "Evaluator"))
+XGBOOST = kubeflow("XGBoostJob", "xgboostjobs", "xgbReplicaSpecs", ("Master", "Worker"))
+PADDLE = kubeflow("PaddleJob", "paddlejobs", "paddleReplicaSpecs", ("Master", "Worker"))
+JAX = kubeflow("JAXJob", "jaxjobs", "jaxReplicaSpecs", ("Worker",))
+MXNET = kubeflow(
+    "MXJob",
+    "mxjobs",
+    "mxReplicaSpecs",
+    ("Scheduler", "Server", "Worker", "TunerTracker", "TunerServer", "Tuner"),
+)
+MPI = kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs", ("Launcher", "Worker"), "v2beta1")
+MPI_V1 = kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs", ("Launcher", "Worker"))
+
+KUBEFLOW = (PYTORCH, TENSORFLOW, XGBOOST, PADDLE, JAX, MXNET, MPI, MPI_V1)

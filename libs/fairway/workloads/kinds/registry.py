@@ -1,0 +1,183 @@
+"""Every kind Fairway knows, and the two questions: what does a manifest need, how does it stand."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from fairway.domain.resources import LARGEST
+from fairway.domain.tenancy.profile import Tenancy
+from fairway.wire.reasons import Code, Reason, Refused
+from fairway.wire.workload import Workload
+from fairway.workloads.kinds.batch_job import JOB
+from fairway.workloads.kinds.jobset import JOBSET
+from fairway.workloads.kinds.kind import Kind, Phase
+from fairway.workloads.kinds.kubeflow import KUBEFLOW
+from fairway.workloads.kinds.rayjob import RAYJOB
+from fairway.workloads.kinds.volcano import VOLCANO
+from fairway.workloads.pod_security.check import check
+from fairway.workloads.reading.fields import Field, Problems, shown
+from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
+from fairway.workloads.reading.pods import MOST_POD_SETS
+from fairway.workloads.reading.value_count import more_than
+from fairway.workloads.spark.application import SPARK
+from fairway.workloads.workflow.workflow import WORKFLOW
+
+_known = {kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)}
+KINDS: Mapping[str, Kind] = MappingProxyType(_known)
+
+# Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.
+JOB_ANNOTATIONS: frozenset[str] = frozenset()
+
+# Every node of every cluster is held against these: labels, expressions and tolerations of the pod sets that differ,
+# and the values of the expressions. Eight of the first for each pod set, and all nodes by name in the largest cluster
+# measured.
+MOST_NODE_RULES, MOST_NODE_VALUES = 2_048, 5_000
+# A mebibyte has room for 350,000, and what one costs its reader is some microseconds. The largest of 514
+# manifests that come with the operators has 192; a Workflow may have 5,000 steps, with four values each and more.
+MOST_VALUES = 50_000
+# A job's labels stand in its row, and in what is said of it.
+MOST_LABELS = 256
+
+
+def declare(kind: Kind) -> None:
+    """Adds a kind for the rest of this process; ValueError when it is known already. Every process of a fleet has to
+    know the same kinds, so this is for start-up alone."""
+    if kind.key in _known:
+        raise ValueError(f"{kind.key} is known already; take its declaration away")
+    _known[kind.key] = kind
+
+
+def run_as(kind: str, account: str) -> None:
+    """For the rest of this process: the service account of the pods of all kinds of that name which cannot do without
+    a token. KeyError when none is such a kind."""
+    found = [known for known in _known.values() if known.name == kind and known.account]
+    if not found:
+        raise KeyError(kind)
+    for known in found:
+        _known[known.key] = replace(known, account=account)
+
+
+def read(
+    manifest: dict[str, Any],
+    kinds: Mapping[str, Kind] = KINDS,
+    may: Callable[[str], Tenancy] = Tenancy,
+    size: int | None = None,
+) -> Workload:
+    """What a job asks for, when its pods ask for nothing that its namespace may not: `may` says what that is, and
+    without it only what everybody may. `size`: how many bytes of JSON it is, if that is known. Raises Refused with
+    every reason found, each with its field and a remedy."""
+    root = Field(manifest, Problems())
+    workload = _read(root, kinds, size)
+    check(kinds[workload.key], root, may(workload.namespace))
+    root.problems.stop()
+    return workload
+
+
+def read_unchecked(manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS) -> Workload:
+    """As `read`, without a word about its pods: for what is known of an object that will not be run for it."""
+    return _read(Field(manifest, Problems()), kinds)
+
+
+def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Workload:
+    problems, manifest = root.problems, root.value
+    kind = _kind_of(root, kinds)
+    if more_than(MOST_VALUES, manifest, size):
+        remedy = "keep data in a ConfigMap or a volume, or make several jobs of it"
+        raise Refused(Reason(Code.TOO_LARGE, f"has more than {MOST_VALUES} fields and values", "spec", remedy))
+    metadata = root["metadata"]
+    _check_metadata(metadata)
+    namespace = read_namespace(metadata["namespace"])
+    name = read_name(metadata["name"], kind.name_limit, kind.makes_services)
+    pods = tuple(one for one in kind.pod_sets(root) if one.count)
+    if not pods and not problems:
+        root["spec"].wrong("asks for no pods at all", "set at least one replica")
+    gang = kind.gang(root, pods)
+    _check_totals(root["spec"], Workload(kind.api_version, kind.name, namespace, name, pods, gang))
+    priority = kind.priority(root)
+    problems.stop()
+    for path in kind.label_paths(manifest):
+        _check_metadata(_place(root, path))
+    problems.stop()
+    return Workload(kind.api_version, kind.name, namespace, name, pods, gang, priority)
+
+
+def status(
+    of: Kind | str | dict[str, Any],
+    workload: Workload,
+    status: dict[str, Any] | None,
+    kinds: Mapping[str, Kind] = KINDS,
+) -> Phase:
+    """What `status` means. `of` is the member's object (best: JobSet counts its Jobs), a kind or its key."""
+    if isinstance(of, dict):
+        kind = kinds[f"{of['kind']}.{of['apiVersion']}"]
+        whole = {**of, "status": status}
+    else:
+        kind = of if isinstance(of, Kind) else kinds[of]
+        whole = {"status": status}
+    return kind.phase(workload, Field(whole, Problems()))
+
+
+def _kind_of(root: Field, kinds: Mapping[str, Kind]) -> Kind:
+    api_version, name = root["apiVersion"].text(), root["kind"].text()
+    kind = kinds.get(f"{name}.{api_version}")
+    if kind is not None:
+        return kind
+    served = sorted(known.api_version for known in kinds.values() if known.name == name)
+    if served:
+        field, text = "apiVersion", f"{shown(api_version)} of {name} is not known"
+        remedy = f"use {' or '.join(served)}"
+    else:
+        field, text = "kind", f"{shown(name)} of {shown(api_version)} is not a job kind Fairway knows"
+        remedy = f"use one of {', '.join(sorted({known.name for known in kinds.values()}))}, or declare the kind"
+    raise Refused(*root.problems.reasons, Reason(Code.UNKNOWN_KIND, text, field, remedy))
+
+
+def _check_metadata(metadata: Field) -> None:
+    labels = metadata["labels"]
+    if (count := len(labels.mapping())) > MOST_LABELS:
+        labels.wrong(f"has {count} labels", f"use at most {MOST_LABELS}; annotations hold what selects nothing")
+    check_labels(labels)
+    check_annotations(metadata["annotations"], JOB_ANNOTATIONS)
+
+
+def _check_totals(spec: Field, workload: Workload) -> None:
+    """The whole job in one int64, so that no sum of a ledger or a quota can pass what stores hold."""
+    if len(workload.pod_sets) > MOST_POD_SETS:
+        spec.wrong(f"makes {len(workload.pod_sets)} pod sets", f"use at most {MOST_POD_SETS}")
+    _check_nodes(spec, workload)
+    total: dict[str, int] = {}
+    for pods in workload.pod_sets:
+        if not pods.name or not is_label_value(pods.name):
+            spec.wrong(f"names a pod set {shown(pods.name)}, which no label can hold", "use letters, digits and -")
+        for name, amount in pods.requests.items():
+            total[name] = total.get(name, 0) + amount * pods.count
+    for name, amount in total.items():
+        if amount > LARGEST:
+            spec.wrong(f"asks for more {name} over all pods than 2^63-1", "check replicas and suffixes")
+
+
+def _check_nodes(spec: Field, workload: Workload) -> None:
+    asked = {
+        (tuple(one.node_selector.items()), one.node_terms, one.tolerations)
+        for one in workload.pod_sets
+        if one.node_selector or one.node_terms or one.tolerations
+    }
+    rules = sum(len(labels) + sum(map(len, terms)) + len(tolerations) for labels, terms, tolerations in asked)
+    if rules > MOST_NODE_RULES:
+        text = f"asks for nodes by {rules} labels, expressions and tolerations"
+        spec.wrong(text, f"use at most {MOST_NODE_RULES}; nodes that are alike can have a label that they share")
+    values = sum(len(part.values) for _, terms, _ in asked for term in terms for part in term)
+    if values > MOST_NODE_VALUES:
+        text = f"asks for nodes by {values} values of labels"
+        spec.wrong(text, f"use at most {MOST_NODE_VALUES}; nodes that are alike can have a label that they share")
+
+
+def _place(root: Field, path: tuple[str | int, ...]) -> Field:
+    field = root
+    for key in path:
+        field = field.entry(key) if isinstance(key, int) else field[key]
+    return field
+
+
+__all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "declare", "read", "read_unchecked", "run_as", "status"]

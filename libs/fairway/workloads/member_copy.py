@@ -1,0 +1,185 @@
+"""The object that is applied in a member cluster: the user's own, with our labels, without the hub's
+traces."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from fairway.domain.tenancy import profile
+from fairway.wire.capacity import RESERVATIONS
+from fairway.workloads.kinds.kind import Kind, Path, reach
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.pod_security.tokens import withhold
+from fairway.workloads.reading.fields import Field, Problems
+
+JOB_LABEL = "fairway.io/job"
+ATTEMPT_LABEL = "fairway.io/attempt"
+HOME = profile.HOME
+PLACEHOLDER_LABEL = "fairway.io/placeholder"
+# As API servers know who has set a field (adapters/kubernetes/create.py).
+FIELD_MANAGER = "fairway"
+MANAGED_LABEL = "fairway.io/managed"
+POD_SET_LABEL = "fairway.io/pod-set"
+# On pods for which room is held in the member, and on what holds it: how (wire.capacity).
+HOLD_LABEL = "fairway.io/hold"
+# Keeps a pod from being scheduled before the room of a placeholder is its own.
+GATE = "fairway.io/room"
+KOORD_SCHEDULER = "koord-scheduler"
+
+# What an API server or a controller of the hub wrote; in a member it is wrong or harmful.
+_HUB_ONLY = (
+    *(
+        "managedFields",
+        "resourceVersion",
+        "uid",
+        "creationTimestamp",
+        "generation",
+        "selfLink",
+        "generateName",
+    ),
+    *("ownerReferences", "finalizers", "deletionTimestamp", "deletionGracePeriodSeconds"),
+)
+# kube-queue's own way to hold a job: in a member nobody would release it.
+_HUB_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "scheduling.x-k8s.io/suspend")
+
+
+class Terms(Struct, frozen=True):
+    """`hold` is how room is held for the pods in the member; they are made to take that room. `tokens`: they may have
+    the token of their service account."""
+
+    hold: str = ""
+    tokens: bool = False
+
+
+PLAIN = Terms()
+
+
+def attempt_labels(job: str, attempt: int) -> dict[str, str]:
+    """By these an attempt's object and its pods are found; whose they are they do not prove."""
+    return {JOB_LABEL: job, ATTEMPT_LABEL: str(attempt)}
+
+
+def job_labels(job: str, attempt: int) -> dict[str, str]:
+    """The labels that tie an object and its pods to one attempt of one job."""
+    return {**attempt_labels(job, attempt), MANAGED_LABEL: "true"}
+
+
+def member_copy(
+    manifest: dict[str, Any], job: str, attempt: int, kinds: dict[str, Kind] | None = None, terms: Terms = PLAIN
+) -> dict[str, Any]:
+    """The object to apply for attempt `attempt` of job `job`; the same input gives the same output.
+
+    `manifest` must have passed `registry.read`, and is not changed. The copy keeps name and namespace,
+    starts at once, is managed by the member's own operator, and stays after it finished until Fairway
+    removes it.
+    """
+    kind = (kinds or KINDS)[f"{manifest['kind']}.{manifest['apiVersion']}"]
+    copy: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(manifest))
+    copy.pop("status", None)
+    metadata = copy["metadata"]
+    for name in _HUB_ONLY:
+        metadata.pop(name, None)
+    _without(metadata, "annotations", _HUB_ANNOTATIONS)
+    metadata.setdefault("namespace", "default")
+    for path in (kind.managed_by, *kind.drop):
+        _remove(copy, path)
+    _resume(copy, kind.suspend_path)
+    if kind.prepare:
+        kind.prepare(copy)
+    kind.set_labels(copy, job_labels(job, attempt))
+    _name_pod_sets(kind, copy)
+    if terms.hold:
+        _take_held_room(kind, copy, terms.hold)
+    if not terms.tokens:
+        withhold(kind, copy)
+    return copy
+
+
+def _take_held_room(kind: Kind, copy: dict[str, Any], hold: str) -> None:
+    for path in kind.label_paths(copy):
+        place = reach(copy, path)
+        place.setdefault("labels", {})[HOLD_LABEL] = hold
+        pod = reach(copy, (*path[:-1], "spec")) if path[-1] == "metadata" else place
+        if pod is not place and not pod.get("containers"):
+            continue  # of a Job that a JobSet makes, not of its pods
+        if hold == RESERVATIONS:
+            pod["schedulerName"] = KOORD_SCHEDULER
+        else:
+            pod["schedulingGates"] = [*(pod.get("schedulingGates") or ()), {"name": GATE}]
+
+
+def _name_pod_sets(kind: Kind, copy: dict[str, Any]) -> None:
+    """Every pod says which pod set it is of, so that an agent can tell what of a reservation it takes up."""
+    names = [pods.name for pods in kind.pod_sets(Field(copy, Problems()))]
+    for path in kind.label_paths(copy):
+        name = names[0] if len(names) == 1 else _pod_set_at(copy, path, names)
+        if name:
+            reach(copy, path).setdefault("labels", {})[POD_SET_LABEL] = name
+
+
+def _pod_set_at(copy: dict[str, Any], path: Path, names: list[str]) -> str:
+    """The pod set that a place in the manifest belongs to: a role, the name of a list's element, or a field such as
+    `headGroupSpec`; empty when it is of no single one."""
+    here: Any = copy
+    for key in path:
+        here = here[key]
+        called = [key] if isinstance(key, str) else [here.get("name"), here.get("groupName")]
+        # A Kubeflow operator takes a role's name in any case.
+        found = [
+            name
+            for name in names
+            if name in called or name.lower() == str(called[0]).lower() or str(called[0]).startswith(f"{name}Group")
+        ]
+        found += [name for name in names if called[0] == f"{name}PodTemplate"]
+        if found:
+            return found[0]
+    return ""
+
+
+def _without(holder: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:
+    kept = {key: value for key, value in (holder.get(name) or {}).items() if key not in keys}
+    if kept:
+        holder[name] = kept
+    else:
+        holder.pop(name, None)
+
+
+def _remove(copy: dict[str, Any], path: tuple[str, ...]) -> None:
+    if holder := _holder(copy, path):
+        holder.pop(path[-1], None)
+
+
+def _resume(copy: dict[str, Any], path: tuple[str, ...]) -> None:
+    """Write false rather than nothing, so that server-side apply owns the field and takes true away."""
+    holder = _holder(copy, path)
+    if holder and path[-1] in holder:
+        holder[path[-1]] = False
+
+
+def _holder(copy: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
+    here: Any = copy if path else None
+    for key in path[:-1]:
+        here = here.get(key) if isinstance(here, dict) else None
+    return here if isinstance(here, dict) else None
+
+
+def applied_for(manifest: dict[str, Any], labels: dict[str, str]) -> bool:
+    """Whether Fairway has applied this object for the attempt of these labels, whatever became of its own. That it was
+    Fairway is kept by the API server; for which attempt, by the pod templates."""
+    return made_by_fairway(manifest) and _labelled(manifest.get("spec"), labels)
+
+
+def made_by_fairway(manifest: dict[str, Any]) -> bool:
+    """As the API server keeps it of who set which field. Whoever makes an object may call itself so: alone it is no
+    proof."""
+    made = (one for one in manifest["metadata"].get("managedFields") or () if not one.get("subresource"))
+    return any(one.get("manager") == FIELD_MANAGER for one in made)
+
+
+def _labelled(part: Any, labels: dict[str, str]) -> bool:
+    """Whether anything in this part of an object carries all of these labels."""
+    if isinstance(part, dict):
+        own = part.get("labels")
+        return (isinstance(own, dict) and labels.items() <= own.items()) or _labelled(list(part.values()), labels)
+    return isinstance(part, list) and any(_labelled(one, labels) for one in part)

@@ -1,0 +1,1 @@
+"""Manifests of others, parsed and read field by field."""

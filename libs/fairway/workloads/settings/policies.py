@@ -1,0 +1,205 @@
+"""PropagationPolicy and ClusterPropagationPolicy, of Karmada's group and of ACK One's: read, and choose one.
+
+Accepted and without effect, because Fairway does the safe half of it for every job: propagateDeps,
+conflictResolution (never takes over a foreign object), activationPreference, preemption, schedulerName,
+dependentOverrides, association, failover.cluster, failover.application.purgeMode other than Never.
+"""
+
+from collections.abc import Iterable, Sequence
+from heapq import nsmallest
+from typing import Any
+
+from fairway.wire import capacity
+from fairway.wire.policy import Policy, Selector
+from fairway.wire.reasons import Code, Reason, Refused
+from fairway.wire.workload import Expression
+from fairway.workloads.reading.fields import Field, Problems
+from fairway.workloads.reading.names import check_annotations, is_namespace, read_name, read_namespace
+from fairway.workloads.settings.durations import read_duration, read_number
+from fairway.workloads.settings.placement import only, read_labels, read_placement
+
+GROUPS = ("policy.karmada.io/v1alpha1", "policy.one.alibabacloud.com/v1alpha1")
+NAMESPACED, CLUSTER_WIDE = "PropagationPolicy", "ClusterPropagationPolicy"
+
+ATTEMPTS = "fairway.io/max-attempts"
+START_TIMEOUT = "fairway.io/start-timeout"
+AVOID = "fairway.io/avoid-failed-for"
+RESERVE = "fairway.io/reserve"
+ANNOTATIONS = frozenset({ATTEMPTS, START_TIMEOUT, AVOID, RESERVE})
+
+_SPEC = (
+    *("resourceSelectors", "placement", "priority", "suspension", "failover", "propagateDeps", "association"),
+    *("preemption", "conflictResolution", "activationPreference", "schedulerName", "dependentOverrides"),
+)
+# As documented on wire.policy.Policy.
+ATTEMPTS_DEFAULT, START_DEFAULT, AVOID_DEFAULT = 3, 300_000, 600_000
+_WEEK = 7 * 24 * 3_600_000
+# The CRD has the same bound: what its rules cost is reckoned with the largest policy it takes.
+MOST_SELECTORS = 500
+# How closely an entry may select an object.
+BY_KIND, BY_LABELS, BY_NAME = 1, 2, 3
+# Policies that a sentence names.
+_NAMED = 5
+
+
+def is_policy(manifest: dict[str, Any]) -> bool:
+    """True for an object that read_policy takes."""
+    return manifest.get("kind") in (NAMESPACED, CLUSTER_WIDE) and manifest.get("apiVersion") in GROUPS
+
+
+def read_policy(manifest: dict[str, Any]) -> Policy:
+    """A policy of either kind and group. Raises Refused with every field that Fairway cannot honour."""
+    problems = Problems()
+    root = Field(manifest, problems)
+    root["apiVersion"].choice(GROUPS[0], *GROUPS)
+    kind = root["kind"].choice(NAMESPACED, CLUSTER_WIDE)
+    metadata, spec = root["metadata"], root["spec"]
+    check_annotations(metadata["annotations"], ANNOTATIONS)
+    only(spec, *_SPEC)
+    namespace = read_namespace(metadata["namespace"]) if kind == NAMESPACED else ""
+    annotations = metadata["annotations"]
+    policy = Policy(
+        api_version=root["apiVersion"].text(),
+        kind=kind,
+        namespace=namespace,
+        name=read_name(metadata["name"], 253),
+        selectors=_selectors(spec["resourceSelectors"], namespace),
+        placement=read_placement(spec["placement"]),
+        priority=spec["priority"].whole(0, -(2**31)),
+        queued=_queued(spec["suspension"]),
+        attempts=read_number(annotations[ATTEMPTS], ATTEMPTS_DEFAULT, 1, 100),
+        start_timeout=_start_timeout(annotations[START_TIMEOUT], spec["failover"]),
+        avoid=read_duration(annotations[AVOID], AVOID_DEFAULT, 0, _WEEK),
+        version=metadata["resourceVersion"].text(),
+        reserve=annotations[RESERVE].choice(*capacity.RESERVE),
+    )
+    problems.stop()
+    return policy
+
+
+def _selectors(field: Field, namespace: str) -> tuple[Selector, ...]:
+    if not field.value:
+        field.wrong("is empty, so the policy selects nothing", "name the apiVersion and kind it is for")
+    return tuple(_selector(entry, namespace) for entry in field.items(MOST_SELECTORS))
+
+
+def _selector(field: Field, namespace: str) -> Selector:
+    only(field, "apiVersion", "kind", "namespace", "name", "labelSelector")
+    for key in ("apiVersion", "kind"):
+        if not field[key].text():
+            field[key].wrong("is missing", "name the kind this policy is for")
+    own = field["namespace"].text()
+    if own and not is_namespace(own):
+        field["namespace"].wrong("is not a namespace name", "correct it or leave it out")
+    if namespace and own not in ("", namespace):
+        field["namespace"].wrong(
+            f"is {own}, but a PropagationPolicy selects in its own namespace, {namespace}",
+            f"move the policy to {own} or use a ClusterPropagationPolicy",
+        )
+    name = field["name"].text()
+    # Karmada ignores the label selector of an entry that gives a name.
+    labels = () if name else read_labels(field["labelSelector"])
+    return Selector(field["apiVersion"].text(), field["kind"].text(), own or namespace, name=name, labels=labels)
+
+
+def _queued(field: Field) -> bool:
+    """suspension.scheduling; absent means True, as every job waits for its turn."""
+    only(field, "scheduling")
+    return field["scheduling"].flag(True)
+
+
+def _start_timeout(annotation: Field, failover: Field) -> int:
+    only(failover, "application", "cluster")
+    application = failover["application"]
+    only(application, "decisionConditions", "purgeMode", "gracePeriodSeconds")
+    if application["purgeMode"].text() == "Never":
+        application["purgeMode"].wrong(
+            "Never would leave the failed copy beside the next one", "remove it; Fairway clears up first"
+        )
+    seconds = application.at("decisionConditions", "tolerationSeconds").whole(0, 0, _WEEK // 1000)
+    return read_duration(annotation, seconds * 1000 or START_DEFAULT, 1000, _WEEK)
+
+
+def select(policies: Iterable[Policy], manifest: dict[str, Any]) -> Policy | Refused:
+    """The one policy that decides for an object.
+
+    A namespaced policy goes before a cluster-wide one, then the higher priority, then an entry that names the
+    object before one that matches its labels before one of the kind alone. Two that are still equal: Refused.
+    Every policy is walked: of many, PolicyBook finds the same one.
+    """
+    best: list[Policy] = []
+    rank: tuple[bool, int, int] = (False, 0, 0)
+    for policy in policies:
+        close = closeness(policy, manifest)
+        if not close:
+            continue
+        here = (bool(policy.namespace), policy.priority, close)
+        if not best or here > rank:
+            best, rank = [policy], here
+        elif here == rank:
+            best.append(policy)
+    return chosen(best, manifest)
+
+
+def chosen(best: Sequence[Policy], manifest: dict[str, Any]) -> Policy | Refused:
+    """The one of those that select an object before all others; Refused when there is none, or more than one."""
+    if len(best) == 1:
+        return best[0]
+    return Refused(_two(best) if best else _none(manifest))
+
+
+def closeness(policy: Policy, manifest: dict[str, Any]) -> int:
+    """How closely a policy selects the object; 0: not at all."""
+    return max((_closeness(one, policy, manifest) for one in policy.selectors), default=0)
+
+
+def _closeness(selector: Selector, policy: Policy, manifest: dict[str, Any]) -> int:
+    metadata = manifest["metadata"]
+    namespace = metadata.get("namespace") or "default"
+    if (selector.api_version, selector.kind) != (manifest["apiVersion"], manifest["kind"]):
+        return 0
+    if (policy.namespace or selector.namespace or namespace) != namespace:
+        return 0
+    if selector.name:
+        return BY_NAME if selector.name == metadata.get("name") else 0
+    if not selector.labels:
+        return BY_KIND
+    labels = metadata.get("labels") or {}
+    return BY_LABELS if all(matches(labels, one) for one in selector.labels) else 0
+
+
+def matches(labels: dict[str, str], expression: Expression) -> bool:
+    """One expression of a label selector; NotIn and DoesNotExist also hold for a label that is not there."""
+    value = labels.get(expression.key)
+    match expression.operator:
+        case "In":
+            return value is not None and value in expression.values
+        case "NotIn":
+            return value is None or value not in expression.values
+        case "Exists":
+            return value is not None
+        case _:
+            return value is None
+
+
+def _two(policies: Sequence[Policy]) -> Reason:
+    # Equal ones are of one kind and namespace, so that the names alone order them.
+    names = [policy.title for policy in nsmallest(_NAMED, policies, key=lambda policy: policy.name)]
+    more = len(policies) - len(names)
+    text = f"{', '.join(names)} and {more} more" if more else " and ".join(names)
+    return Reason(
+        Code.TWO_POLICIES,
+        f"{text} select this object equally",
+        remedy="remove one, or give one a higher spec.priority",
+    )
+
+
+def _none(manifest: dict[str, Any]) -> Reason:
+    metadata = manifest["metadata"]
+    namespace = metadata.get("namespace") or "default"
+    entry = f"apiVersion: {manifest['apiVersion']}, kind: {manifest['kind']}, name: {metadata.get('name')}"
+    return Reason(
+        Code.NO_POLICY,
+        f"no policy selects {manifest['kind']} {namespace}/{metadata.get('name')}",
+        remedy=f"apply a PropagationPolicy in {namespace} whose resourceSelectors hold {{{entry}}}",
+    )

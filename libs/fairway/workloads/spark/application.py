@@ -1,0 +1,216 @@
+"""SparkApplication of sparkoperator.k8s.io/v1beta2: a driver and its first executors.
+
+Sizes are Spark's own (Spark on Kubernetes, BasicDriverFeatureStep and BasicExecutorFeatureStep): cpu is
+coreRequest, else cores, else 1; coreLimit is only the limit. Memory is `memory` + memoryOverhead, or + the
+larger of factor x memory and 384 MiB (spark_memory.py). What the CR leaves out may stand in sparkConf.
+Without a number of executors Spark starts 2; with dynamic allocation the largest of instances,
+initialExecutors, minExecutors, which with the driver is the gang; charged are maxExecutors, as nobody asks
+Fairway when there are more. RUNNING is the driver's state: the gang is up only when executorState shows as many
+executors.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairway.domain.resources import Resources, parse_quantity, show
+from fairway.domain.text.digits import is_whole
+from fairway.wire.capacity import RESERVATIONS
+from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.hub_status import SPARK as ENDS
+from fairway.workloads.kinds.kind import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Kind, Path, Phase, first_text
+from fairway.workloads.reading.fields import Field, shown
+from fairway.workloads.reading.names import OURS
+from fairway.workloads.reading.node_rules import read_selector, read_terms, read_tolerations
+from fairway.workloads.reading.pods import MOST_PODS, largest, pod_requests, read_containers, read_inits, read_replicas
+from fairway.workloads.spark.memory import pod_memory
+from fairway.workloads.spark.pods import ACCOUNT, besides, pod_templates
+
+_DYNAMIC = "spark.dynamicAllocation."
+_UP = ("RUNNING", "COMPLETED")
+_STATES = {
+    "": PENDING, "SUBMITTED": PENDING, "PENDING_RERUN": PENDING, "INVALIDATING": PENDING,
+    "SUBMISSION_FAILED": PENDING, "SUSPENDING": PENDING, "SUSPENDED": PENDING, "RESUMING": PENDING,
+    "RUNNING": RUNNING, "SUCCEEDING": RUNNING, "FAILING": RUNNING,  # may still be rerun
+    "COMPLETED": SUCCEEDED, "FAILED": FAILED,
+}  # fmt: skip
+
+
+def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
+    spec = manifest["spec"]
+    if spec["mode"].choice("cluster", "client", "in-cluster-client") != "cluster":
+        spec["mode"].wrong("runs the driver outside the job's own pods, where it cannot be sized", "use cluster")
+    for role in ("driver", "executor"):
+        if not spec[role].given:
+            spec[role].wrong("is missing", f"describe the {role}, if only as {{}}")
+    for key, entry in spec["sparkConf"].pairs():
+        if f"label.{OURS}" in key:
+            entry.wrong("only Fairway sets labels under fairway.io/", "remove this label")
+    return _role(spec, "driver", 1), _role(spec, "executor", _most_executors(spec))
+
+
+def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
+    return min(1 + executors(manifest["spec"]), sum(one.count for one in pods))
+
+
+def _dynamic(spec: Field) -> bool:
+    """Spark reads a word in any case."""
+    conf = spec["sparkConf"][f"{_DYNAMIC}enabled"].value
+    return spec["dynamicAllocation"]["enabled"].flag() or str(conf).strip().lower() == "true"
+
+
+def _most_executors(spec: Field) -> int:
+    """How many executors there may ever be at once."""
+    start = executors(spec)
+    if not _dynamic(spec):
+        return start
+    field, conf = spec["dynamicAllocation"]["maxExecutors"], spec["sparkConf"][f"{_DYNAMIC}maxExecutors"]
+    if not field.given and not conf.given:
+        field.wrong("is missing, so that Spark may ask for executors without end", "set it")
+    # Which of the two counts depends on where dynamic allocation is switched on; the larger is enough for both.
+    return max(start, read_replicas(field, 0), _number(Field(None, spec.problems), conf, 0))
+
+
+def executors(spec: Field) -> int:
+    """How many executors Spark asks for at its start."""
+    dynamic, conf = spec["dynamicAllocation"], spec["sparkConf"]
+    enabled = _dynamic(spec)
+    asked = _number(spec["executor"]["instances"], conf["spark.executor.instances"], 0 if enabled else 2)
+    if not enabled:
+        return asked
+    return max(
+        asked,
+        *(_number(dynamic[name], conf[_DYNAMIC + name], 0) for name in ("initialExecutors", "minExecutors")),
+    )
+
+
+def _number(field: Field, conf: Field, default: int) -> int:
+    """A number of executors; sparkConf holds it as text."""
+    if field.given or not conf.given:
+        return read_replicas(field, default)
+    text = str(conf.value)
+    if not is_whole(text, 9) or int(text) > MOST_PODS:
+        conf.wrong(f"is {shown(conf.value)}", f"write a number from 0 to {MOST_PODS}")
+        return default
+    return int(text)
+
+
+def _role(spec: Field, role: str, replicas: int) -> PodSet:
+    """The pods of the driver or of the executors, with sidecars, init containers and a pod template if
+    any."""
+    field = spec[role]
+    template = field.at("template", "spec")
+    # Spark replaces the requests of the template's first container; the others stay.
+    main = _main(spec, field, role)
+    others = read_containers(template["containers"], required=False)[1:]
+    sidecars = read_containers(field["sidecars"], required=False)
+    inits = read_inits(field["initContainers"]) + read_inits(template["initContainers"])
+    affinity = field["affinity"] if field["affinity"].given else template["affinity"]
+    return PodSet(
+        name=role,
+        count=replicas,
+        requests=pod_requests([main, *sidecars, *others], inits),
+        node_selector={
+            **read_selector(spec["nodeSelector"]),
+            **read_selector(template["nodeSelector"]),
+            **read_selector(field["nodeSelector"]),
+        },
+        node_terms=read_terms(affinity, template["nodeName"]),
+        tolerations=read_tolerations(field["tolerations"]) + read_tolerations(template["tolerations"]),
+        scheduler=field["schedulerName"].text() or template["schedulerName"].text() or spec["batchScheduler"].text(),
+    )
+
+
+def _main(spec: Field, field: Field, role: str) -> Resources:
+    """Requests of the Spark container itself."""
+    conf = spec["sparkConf"]
+    requests = {"cpu": _cpu(field, conf, role), "memory": pod_memory(spec, role)}
+    amount = conf[f"spark.{role}.resource.gpu.amount"]
+    if field["gpu"].given:
+        name = field["gpu"]["name"].text()
+        if "/" not in name:
+            field["gpu"]["name"].wrong(f"is {shown(name)}, not a resource name", "write it as nvidia.com/gpu")
+        requests = largest(requests, {name: field["gpu"]["quantity"].whole(0, 0, 1024)})
+    elif amount.given:
+        vendor = conf[f"spark.{role}.resource.gpu.vendor"].text("nvidia.com")
+        requests = largest(requests, {f"{vendor}/gpu": _number(Field(None, amount.problems), amount, 0)})
+    return requests
+
+
+def _cpu(field: Field, conf: Field, role: str) -> int:
+    """Millicores of a Spark pod."""
+    places = (
+        field["coreRequest"],
+        conf[f"spark.kubernetes.{role}.request.cores"],
+        field["cores"],
+        conf[f"spark.{role}.cores"],
+    )
+    given = next((place for place in places if place.given), None)
+    cpu = 1000 if given is None else _quantity(given)
+    limit = field["coreLimit"]
+    if given is not None and limit.given and _quantity(limit) < cpu:
+        limit.wrong(
+            f"is {limit.value}, below the request of {show('cpu', cpu)} cpu",
+            "raise it; Kubernetes refuses such a pod",
+        )
+    return cpu
+
+
+def _quantity(field: Field) -> int:
+    try:
+        return parse_quantity("cpu", field.value)
+    except ValueError as error:
+        field.wrong(str(error), "write a number of cores such as 1 or 500m")
+        return 0
+
+
+def phase(workload: Workload, manifest: Field) -> Phase:
+    status = manifest["status"]
+    application = status["applicationState"]
+    state = application["state"].value or ""
+    executor = [str(one.value) for _, one in status["executorState"].pairs()]
+    wanted = workload.gang_minimum - 1
+    up = sum(one in _UP for one in executor)
+    active = executor.count("RUNNING") + (state == "RUNNING")
+    meaning = _STATES.get(str(state), UNKNOWN)
+    text = f"{state or 'new'}, {up} of {wanted} executors are up"
+    if state == "RUNNING" and up < wanted:
+        meaning = PENDING
+    message = application["errorMessage"].value
+    if meaning == FAILED and isinstance(message, str) and message:
+        text = message[:500]
+    return Phase(meaning, text, active, executor.count("COMPLETED"), executor.count("FAILED"))
+
+
+def priority(manifest: Field) -> str:
+    spec = manifest["spec"]
+    return first_text(
+        spec["batchSchedulerOptions"]["priorityClassName"],
+        *(spec[role]["priorityClassName"] for role in ("driver", "executor")),
+        *(spec[role].at("template", "spec", "priorityClassName") for role in ("driver", "executor")),
+    )
+
+
+def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
+    yield ("spec", "driver")
+    yield ("spec", "executor")
+
+
+SPARK = Kind(
+    name="SparkApplication",
+    api_version="sparkoperator.k8s.io/v1beta2",
+    plural="sparkapplications",
+    pod_sets=pod_sets,
+    gang=gang,
+    phase=phase,
+    priority=priority,
+    label_paths=label_paths,
+    pod_templates=pod_templates,
+    besides=besides,
+    schedulers=("volcano",),
+    account=ACCOUNT,
+    ends=ENDS,
+    steady=False,
+    suspend_path=("spec", "suspend"),
+    drop=(("spec", "timeToLiveSeconds"),),
+    holds=(RESERVATIONS,),  # spark-submit makes the pods: a gate would not reach them
+)
