@@ -3,13 +3,13 @@ has to agree with, to the last number."""
 
 from collections.abc import Mapping
 
-from fairway.placement.bins import attempt, certain
+from fairway.placement.bin_packing import attempt, certain
 from fairway.placement.cluster import ClusterView
-from fairway.placement.filters import Context, Verdict
+from fairway.placement.cluster_rules import Wanted, against
 from fairway.placement.fit import Plan, Shortfall, place, shortfall
-from fairway.placement.rules import Wanted, against
 from fairway.placement.scores import Weights, score
 from fairway.placement.shapes import Ask, Demand, ask
+from fairway.placement.verdicts.verdict import Context, Verdict
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload

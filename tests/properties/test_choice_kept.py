@@ -12,11 +12,11 @@ from plain_choice import choose as plainly
 from fairway.domain.recorded_verdicts import scores, verdicts
 from fairway.domain.resources import Resources
 from fairway.placement.choose import Choice, choose
-from fairway.placement.filters import Context
 from fairway.placement.fleet import Fleet
-from fairway.placement.record import recorded
 from fairway.placement.scores import Weights
-from fairway.placement.sheet import NUMBERS
+from fairway.placement.verdicts.recorded import recorded
+from fairway.placement.verdicts.table import NUMBERS
+from fairway.placement.verdicts.verdict import Context
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import ClusterInfo, Node, Slot, Taint
 from fairway.wire.policy import Affinity, Placement

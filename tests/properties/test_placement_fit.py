@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from fairway.placement.choose import choose
 from fairway.placement.cluster import ClusterView, taken
-from fairway.placement.filters import Context
 from fairway.placement.fit import Plan, Shortfall, fit
 from fairway.placement.fleet import Fleet
-from fairway.placement.index import room
 from fairway.placement.recheck import recheck
+from fairway.placement.shape_index import room
+from fairway.placement.verdicts.verdict import Context
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code

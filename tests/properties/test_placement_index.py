@@ -6,7 +6,7 @@ from placement_model import PODS, STEPS, Model, apply
 
 from fairway.placement import cluster as module
 from fairway.placement.cluster import ClusterView
-from fairway.placement.index import room
+from fairway.placement.shape_index import room
 from fairway.placement.shapes import shape
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.workload import PodSet

@@ -7,7 +7,7 @@ from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job
 from fairway.domain.resources import describe
 from fairway.explain import wording
-from fairway.placement.record import words
+from fairway.placement.verdicts.recorded import words
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Reason

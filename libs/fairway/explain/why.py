@@ -11,7 +11,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.resources import describe
 from fairway.explain import waiting, wording
 from fairway.explain.answer_parts import Standing
-from fairway.placement.record import words
+from fairway.placement.verdicts.recorded import words
 from fairway.wire.asks import QueuePlace
 from fairway.wire.jobs import Verdict
 from fairway.wire.reasons import Code

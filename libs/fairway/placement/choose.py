@@ -6,15 +6,15 @@ the next.
 
 from msgspec import Struct
 
-from fairway.placement.board import Board
-from fairway.placement.filters import Context, Verdict
+from fairway.placement.cluster_rules import Wanted
+from fairway.placement.columns.choice_cache import Board
+from fairway.placement.columns.survey import survey
 from fairway.placement.fit import Plan, place, planned
 from fairway.placement.fleet import Fleet
-from fairway.placement.rules import Wanted
 from fairway.placement.scores import Score
 from fairway.placement.shapes import Ask, Demand, ask, words
-from fairway.placement.sheet import Sheet, empty
-from fairway.placement.survey import survey
+from fairway.placement.verdicts.table import Sheet, empty
+from fairway.placement.verdicts.verdict import Context, Verdict
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload

@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from fairway.domain.reservations import left_on
 from fairway.domain.resources import Resources, add, scale
-from fairway.placement.bearers import Bearers
+from fairway.placement.attempt_nodes import Bearers
+from fairway.placement.change_journal import Journal, Watch
 from fairway.placement.constraints import same_facts
-from fairway.placement.index import Region, Row, State, extended
-from fairway.placement.journal import Journal, Watch
+from fairway.placement.shape_index import Region, Row, State, extended
 from fairway.placement.shapes import Shape, Where
 from fairway.wire.capacity import ClusterInfo, Node, Slot
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from fairway.domain.resources import Resources
-from fairway.placement.bins import attempt, extend, most
+from fairway.placement.bin_packing import attempt, extend, most
 from fairway.placement.cluster import ClusterView
-from fairway.placement.index import Row
 from fairway.placement.pack import Placed, pack
+from fairway.placement.shape_index import Row
 from fairway.placement.shapes import Ask, Demand, Where, ask, words
 from fairway.wire.capacity import Slot
 from fairway.wire.reasons import Code

@@ -3,9 +3,9 @@
 from collections import UserDict
 from collections.abc import Mapping
 
-from fairway.placement.board import Board
+from fairway.placement.change_journal import Watch
 from fairway.placement.cluster import ClusterView
-from fairway.placement.journal import Watch
+from fairway.placement.columns.choice_cache import Board
 
 
 class Fleet(UserDict[str, ClusterView]):

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from heapq import nsmallest
 
-from fairway.placement.index import Buckets, Row, move
+from fairway.placement.shape_index import Buckets, Row, move
 
 Placed = list[tuple[str, int]]
 

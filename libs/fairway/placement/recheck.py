@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fairway.domain.resources import fits
 from fairway.placement.cluster import ClusterView, taken
 from fairway.placement.fit import Plan, Shortfall, place
-from fairway.placement.index import admits
+from fairway.placement.shape_index import admits
 from fairway.placement.shapes import Ask, ask, shape
 from fairway.wire.capacity import Slot
 from fairway.wire.workload import Workload

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from fairway.placement.index import Row
 from fairway.placement.pack import spread
+from fairway.placement.shape_index import Row
 from fairway.placement.shapes import Demand
 
 

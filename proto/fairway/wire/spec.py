@@ -60,8 +60,8 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):
-    """What the scheduler found of one cluster, as a code and numbers (see placement.filters.Verdict for their
-    meaning); `about` names the label, taint, kind or resource. placement.record puts it into words."""
+    """What the scheduler found of one cluster, as a code and numbers (see placement.verdicts.verdict for their
+    meaning); `about` names the label, taint, kind or resource. placement.verdicts.recorded puts it into words."""
 
     cluster: str
     code: Code

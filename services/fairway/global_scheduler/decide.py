@@ -8,10 +8,10 @@ from fairway.domain.job import Job, State
 from fairway.domain.job_events import Jobs, Teller, current
 from fairway.domain.retry import go_back
 from fairway.placement.choose import choose
-from fairway.placement.filters import Context
 from fairway.placement.fleet import Fleet
-from fairway.placement.record import recorded
-from fairway.placement.sentences import what_would_help
+from fairway.placement.verdicts.recorded import recorded
+from fairway.placement.verdicts.sentences import what_would_help
+from fairway.placement.verdicts.verdict import Context
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 

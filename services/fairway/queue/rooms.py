@@ -21,7 +21,7 @@ def enough(entry: Entry, freed: Freed, now: int) -> bool:
 
 
 def _selected(entry: Entry, freed: Freed) -> bool:
-    """The rules of `placement.filters`, as far as names and labels go."""
+    """The rules of `placement.verdicts.verdict`, as far as names and labels go."""
     if entry.job.spec is None or freed.labels is None:
         return True
     affinities = entry.job.spec.placement.affinities or (Affinity(),)

@@ -16,9 +16,9 @@ from fairway.domain.job_events import Teller
 from fairway.global_scheduler.decide import SERVICE, View, decide
 from fairway.operate.replay.decisions import Asked, Report, lines, replay
 from fairway.placement.choose import choose
-from fairway.placement.filters import Context
-from fairway.placement.record import recorded
 from fairway.placement.scores import Weights
+from fairway.placement.verdicts.recorded import recorded
+from fairway.placement.verdicts.verdict import Context
 from fairway.runtime.ports import Commit, Delivery, Outgoing, Row
 from fairway.wire import jobs as wire
 from fairway.wire import views

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from fairway.placement.cluster import ClusterView
-from fairway.placement.filters import Context
+from fairway.placement.verdicts.verdict import Context
 from fairway.wire.capacity import ClusterInfo, Node, Taint
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
 

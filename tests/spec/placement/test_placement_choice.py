@@ -7,7 +7,7 @@ from fairway.placement.choose import Choice, choose
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
 from fairway.placement.scores import Weights
-from fairway.placement.sentences import explain
+from fairway.placement.verdicts.sentences import explain
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Expression, Workload

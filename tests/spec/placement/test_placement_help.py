@@ -6,7 +6,7 @@ from placement_builders import NOW, cluster, context, gpus, job, node, workers
 from fairway.placement.choose import choose
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
-from fairway.placement.sentences import what_would_help
+from fairway.placement.verdicts.sentences import what_would_help
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from fairway.placement.gauge import Gauge
+from fairway.placement.columns.change_log import Numbers
+from fairway.placement.columns.pod_counts import Gauge
 from fairway.placement.scores import Weights
 from fairway.placement.shapes import Part
-from fairway.placement.trail import Numbers
 
 Column = Numbers | int
 

@@ -8,12 +8,12 @@ first), as a running sum: the first place where it reaches k is the number of no
 import numpy as np
 from numpy.typing import NDArray
 
-from fairway.placement.ground import PODS, UNLISTED, Ground, widened
-from fairway.placement.index import MAX_PODS
+from fairway.placement.columns.change_log import Numbers
+from fairway.placement.columns.eligible_nodes import MOST_PODS, Reach
+from fairway.placement.columns.nodes import PODS, UNLISTED, Ground, widened
 from fairway.placement.pack import Placed
-from fairway.placement.reach import MOST_PODS, Reach
+from fairway.placement.shape_index import MAX_PODS
 from fairway.placement.shapes import Shape
-from fairway.placement.trail import Numbers
 
 # Counts are kept negative, so that the largest sort first; a plain node's are lower than all others'.
 _PLAIN = np.int32(MOST_PODS + 1)

@@ -10,11 +10,11 @@ import numpy as np
 from msgspec import Raw
 from numpy.typing import NDArray
 
-from fairway.placement.filters import Verdict
-from fairway.placement.grades import Column
-from fairway.placement.rules import Answer
+from fairway.placement.cluster_rules import Answer
+from fairway.placement.columns.change_log import Numbers
+from fairway.placement.columns.scores import Column
 from fairway.placement.scores import Score
-from fairway.placement.trail import Numbers
+from fairway.placement.verdicts.verdict import Verdict
 from fairway.wire.found import KINDS
 from fairway.wire.reasons import Code
 

@@ -6,11 +6,11 @@ import msgspec
 import numpy as np
 from msgspec import Raw, Struct
 
-from fairway.placement.filters import Verdict
-from fairway.placement.grades import Column
-from fairway.placement.rules import Answer
-from fairway.placement.sentences import sentence
-from fairway.placement.sheet import FITS, NUMBERS, SCORES, Sheet
+from fairway.placement.cluster_rules import Answer
+from fairway.placement.columns.scores import Column
+from fairway.placement.verdicts.sentences import sentence
+from fairway.placement.verdicts.table import FITS, NUMBERS, SCORES, Sheet
+from fairway.placement.verdicts.verdict import Verdict
 from fairway.wire import jobs as wire
 
 _encode = msgspec.json.Encoder().encode

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fairway.placement.ground import PODS, UNLISTED, Ground, widened
-from fairway.placement.index import MAX_PODS, admits
+from fairway.placement.columns.change_log import Numbers
+from fairway.placement.columns.nodes import PODS, UNLISTED, Ground, widened
+from fairway.placement.shape_index import MAX_PODS, admits
 from fairway.placement.shapes import Amounts, Where
-from fairway.placement.trail import Numbers
 
 # No kubelet takes so many pods: a node that would take more of a shape counts for this many.
 MOST_PODS = (1 << 17) - 1

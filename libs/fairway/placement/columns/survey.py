@@ -7,15 +7,15 @@ import numpy as np
 from msgspec.structs import astuple
 from numpy.typing import NDArray
 
-from fairway.placement.board import Board
-from fairway.placement.filters import Context, room
-from fairway.placement.gauge import Gauge
-from fairway.placement.grades import Column, grades
-from fairway.placement.rules import Answer, Wanted
+from fairway.placement.cluster_rules import Answer, Wanted
+from fairway.placement.columns.change_log import Numbers
+from fairway.placement.columns.choice_cache import Board
+from fairway.placement.columns.pod_counts import Gauge
+from fairway.placement.columns.scores import Column, grades
 from fairway.placement.scores import lead
 from fairway.placement.shapes import Demand, Part
-from fairway.placement.sheet import AVOIDED, FIELDS, FITS, SCORES, SHORT, STALE, Columns, Sheet
-from fairway.placement.trail import Numbers
+from fairway.placement.verdicts.table import AVOIDED, FIELDS, FITS, SCORES, SHORT, STALE, Columns, Sheet
+from fairway.placement.verdicts.verdict import Context, room
 from fairway.wire.reasons import Code
 
 _FITS, _UNKNOWN, _STALE, _AVOIDED = range(4)

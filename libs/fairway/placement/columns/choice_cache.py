@@ -5,15 +5,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from fairway.placement.change_journal import Watch
 from fairway.placement.cluster import ClusterView
-from fairway.placement.gauge import Gauge
-from fairway.placement.ground import Ground
-from fairway.placement.journal import Watch
-from fairway.placement.reach import Reach
-from fairway.placement.rules import Rules, Wanted
+from fairway.placement.cluster_rules import Rules, Wanted
+from fairway.placement.columns.change_log import Trail
+from fairway.placement.columns.eligible_nodes import Reach
+from fairway.placement.columns.nodes import Ground
+from fairway.placement.columns.pod_counts import Gauge
 from fairway.placement.shapes import Shape, Where
-from fairway.placement.sheet import Names
-from fairway.placement.trail import Trail
+from fairway.placement.verdicts.table import Names
 from fairway.wire.capacity import ClusterInfo
 
 # Shapes and rules kept; real traces have tens (design/scale.md), a hostile tenant can invent any number. Shapes are

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from fairway.domain.resources import Resources
 from fairway.placement.cluster import ClusterView
-from fairway.placement.index import Row, room
 from fairway.placement.pack import Placed, pack
+from fairway.placement.shape_index import Row, room
 from fairway.placement.shapes import Demand
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from fairway.domain.resources import Resources
 from fairway.placement.cluster import ClusterView
-from fairway.placement.index import State
+from fairway.placement.columns.change_log import Numbers, Trail
+from fairway.placement.shape_index import State
 from fairway.placement.shapes import Amounts
-from fairway.placement.trail import Numbers, Trail
 
 Array = TypeVar("Array", NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_])
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from fairway.placement.bins import attempt, certain
+from fairway.placement.bin_packing import attempt, certain
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fit import shortfall
 from fairway.placement.scores import Score, Weights, score

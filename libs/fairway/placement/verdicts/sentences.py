@@ -4,9 +4,9 @@ import numpy as np
 from msgspec import Struct
 
 from fairway.placement.choose import Choice
-from fairway.placement.filters import Verdict
 from fairway.placement.fit import Shortfall
-from fairway.placement.sheet import Sheet
+from fairway.placement.verdicts.table import Sheet
+from fairway.placement.verdicts.verdict import Verdict
 from fairway.wire.reasons import Code
 
 _SHORT = (Code.NOT_ENOUGH, Code.FRAGMENTED, Code.NEVER_FITS)

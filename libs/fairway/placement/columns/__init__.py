@@ -1,0 +1,1 @@
+"""All clusters of a fleet at once, in numpy columns."""
