@@ -17,8 +17,8 @@ from fairway.domain.job import Job
 from fairway.gateway.callers.access import Callers
 from fairway.gateway.callers.hosts import Networks
 from fairway.gateway.callers.keys import Keys
-from fairway.gateway.callers.pace import HttpLimits
-from fairway.gateway.http import HttpSettings, create_app
+from fairway.gateway.callers.rate_limits import HttpLimits
+from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Clock, Outgoing

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from fairway.cli.crds import pages
 from fairway.cli.main import app
-from fairway.gateway.hub_objects import SETTINGS
+from fairway.gateway.hub.objects import SETTINGS
 from fairway.workloads.crds import definitions
 
 CRDS = Path(__file__).resolve().parents[2] / "deploy" / "crds"

@@ -19,8 +19,8 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.adapters.valkey.store import RedisStore
 from fairway.admission.understand import understand
-from fairway.gateway.http import HttpSettings, create_app
-from fairway.gateway.hub_objects import SETTINGS
+from fairway.gateway.http.routes import HttpSettings, create_app
+from fairway.gateway.hub.objects import SETTINGS
 from fairway.gateway.service import run_gateway
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from fairway.runtime.loop import World

@@ -10,7 +10,7 @@ from door_house import ADMIN, NOBODY, TENANT_A, TENANT_B, House, callers, opened
 
 from fairway.adapters.memory.clock import ManualClock
 from fairway.gateway.callers.caller import Ask, Caller
-from fairway.gateway.callers.pace import HttpLimits
+from fairway.gateway.callers.rate_limits import HttpLimits
 from fairway.runtime.cluster_port import ClusterRefused
 
 LIST = "/v1/jobs?namespace=team-a"

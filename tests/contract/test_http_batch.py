@@ -14,11 +14,11 @@ from starlette.requests import Request
 
 from fairway.domain.names import job_id
 from fairway.domain.tenancy.submission_limits import Limits
-from fairway.gateway.batch import BatchDoor
 from fairway.gateway.callers.access import Access
-from fairway.gateway.callers.pace import HttpLimits
-from fairway.gateway.http import _door
-from fairway.gateway.problem import Problem
+from fairway.gateway.callers.rate_limits import HttpLimits
+from fairway.gateway.http.batch import BatchDoor
+from fairway.gateway.http.problem import Problem
+from fairway.gateway.http.routes import _door
 from fairway.runtime.ports import Outgoing
 
 BATCH = "/v1/jobs:batch"

@@ -102,9 +102,9 @@ def test_every_route_names_its_right(house: House) -> None:
 
 
 async def test_a_route_that_asks_for_no_right_answers_nothing(house: House) -> None:
-    from fairway.gateway.callers.routes import guarded
-    from fairway.gateway.openapi import Operation
-    from fairway.gateway.problem import answer
+    from fairway.gateway.callers.guarded_routes import guarded
+    from fairway.gateway.http.openapi import Operation
+    from fairway.gateway.http.problem import answer
 
     async def forgot(request: Any) -> Any:
         return answer("a secret")

@@ -10,7 +10,7 @@ import pytest_asyncio
 from door_house import TENANT_A, TENANT_B, House, bearer, opened
 
 from fairway.adapters.memory.identities import Identity
-from fairway.gateway.stream import Streams
+from fairway.gateway.http.event_stream import Streams
 from fairway.wire import jobs as wire
 
 

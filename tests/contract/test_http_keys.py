@@ -13,7 +13,7 @@ from fairway.adapters.memory.clock import ManualClock
 from fairway.gateway.callers.caller import Ask
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.keys import read_keys
-from fairway.gateway.problem import Problem
+from fairway.gateway.http.problem import Problem
 from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.settings import Settings
 

@@ -11,7 +11,7 @@ import uvicorn
 from door_house import ADMIN, TENANT_A, TENANT_B, House, opened, row
 from structlog.testing import capture_logs
 
-from fairway.gateway.callers.pace import HttpLimits
+from fairway.gateway.callers.rate_limits import HttpLimits
 from fairway.process.http_server import config
 from fairway.process.settings import from_environment
 

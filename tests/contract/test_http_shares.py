@@ -15,10 +15,10 @@ from test_http_limits import Server, Wire, answered, serving
 from fairway.adapters.memory.identities import Identity
 from fairway.gateway.callers.access import Access
 from fairway.gateway.callers.caller import Caller
-from fairway.gateway.callers.pace import HttpLimits
-from fairway.gateway.callers.shares import Shares
-from fairway.gateway.problem import Problem
-from fairway.gateway.stream import Streams
+from fairway.gateway.callers.rate_limits import HttpLimits
+from fairway.gateway.callers.tenant_shares import Shares
+from fairway.gateway.http.event_stream import Streams
+from fairway.gateway.http.problem import Problem
 from fairway.runtime.ports import Delivery
 from fairway.wire import jobs as wire
 

@@ -12,7 +12,7 @@ from door_house import ADMIN, TENANT_A, TENANT_B, House, opened
 from starlette.requests import Request
 
 from fairway.gateway.callers.hosts import Hosts, Networks
-from fairway.gateway.callers.pace import HttpLimits
+from fairway.gateway.callers.rate_limits import HttpLimits
 
 RATE = 5
 PATH = "/v1/queues"

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from door_house import POLICY, TENANT_A, TENANT_B, House, job, opened
 
-from fairway.gateway.reading import Turns
+from fairway.gateway.http.request_bodies import Turns
 
 # Some 0.1 s of reading each.
 LONG = b"- a\n" * 30_000

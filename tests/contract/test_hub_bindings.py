@@ -8,7 +8,7 @@ import pytest_asyncio
 from hub_house import JOB, PP, House, admitted, opened
 
 from fairway.domain.job import Job
-from fairway.gateway.bindings import KIND
+from fairway.gateway.hub.bindings import KIND
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.reasons import Code, Reason

@@ -10,7 +10,7 @@ from hub_house import JOB, PP, TREE, House, admitted, opened
 
 from fairway.adapters.memory.clock import CountingIds
 from fairway.admission.understand import understand
-from fairway.gateway.http import HttpSettings, create_app
+from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire

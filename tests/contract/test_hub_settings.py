@@ -9,8 +9,8 @@ import pytest_asyncio
 from hub_house import PP, TREE, House, opened
 
 from fairway.adapters.memory.clock import ManualClock
-from fairway.gateway.conditions import Conditions, Standing, condition_of
-from fairway.gateway.hub_objects import hub_object
+from fairway.gateway.hub.objects import hub_object
+from fairway.gateway.hub.settings_conditions import Conditions, Standing, condition_of
 from fairway.wire import fleet
 
 Json = dict[str, Any]

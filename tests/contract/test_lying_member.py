@@ -21,8 +21,8 @@ from fairway.domain.text.foreign_json import CUT
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Unreachable
 from fairway.runtime.views.members import Members
+from fairway.watcher.object_doubts import Suspicion
 from fairway.watcher.service import Eyes
-from fairway.watcher.suspicion import Suspicion
 from fairway.workloads.member_copy import job_labels
 
 Json = dict[str, Any]

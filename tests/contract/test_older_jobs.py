@@ -13,7 +13,7 @@ from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.tenancy.profile import PRIVILEGED, Tenancy
 from fairway.propagator.calls import APPLY, Copy
-from fairway.propagator.hands import Hands
+from fairway.propagator.member_calls import Hands
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing

@@ -13,7 +13,7 @@ from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Call
 from fairway.lab.kubesim import Cluster
 from fairway.propagator.calls import DELETE, Copy
-from fairway.propagator.hands import Hands
+from fairway.propagator.member_calls import Hands
 from fairway.runtime.cluster_port import Cluster as Port
 from fairway.runtime.loop import World
 from fairway.wire import jobs as wire
@@ -38,7 +38,7 @@ def hands(cluster: Port) -> Hands:
 async def test_an_object_that_lost_its_labels_gets_them_back_and_goes(
     taken: dict[str, str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fairway.propagator.hands._DELETE_WAIT_S", 0.2)  # its pods would be waited for
+    monkeypatch.setattr("fairway.propagator.member_calls._DELETE_WAIT_S", 0.2)  # its pods would be waited for
     async with simulated() as (cluster, _), asyncio.timeout(PATIENCE_S):
         await cluster.apply(JOB, job("team-a"))
         await cluster.patch(JOB, "team-a", "train", {"metadata": {"labels": taken}})

@@ -19,7 +19,7 @@ from fairway.cli.entries import Entry
 from fairway.cli.manifests import Document, read_all
 from fairway.client.api import Api
 from fairway.domain.tenancy.submission_limits import Limits
-from fairway.gateway.callers.pace import HttpLimits
+from fairway.gateway.callers.rate_limits import HttpLimits
 
 LIMITS = HttpLimits(rate=20)
 OWN = {"namespace": "team-a", "client": "c"}

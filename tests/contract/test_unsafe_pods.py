@@ -15,7 +15,7 @@ from fairway.adapters.memory.clock import CountingIds
 from fairway.admission.service import service as admission
 from fairway.admission.understand import understand
 from fairway.domain.submission import raw
-from fairway.gateway.http import HttpSettings, create_app
+from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.inbound.service import service as inbound
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter

@@ -8,11 +8,11 @@ from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.domain.decision import Call
 from fairway.runtime.views.members import Members
-from fairway.watcher.doubts import LOOK, Look
 from fairway.watcher.missing import Listed
+from fairway.watcher.object_checks import LOOK, Look
+from fairway.watcher.object_doubts import Suspicion
+from fairway.watcher.object_owner import Observed
 from fairway.watcher.service import Eyes
-from fairway.watcher.suspicion import Suspicion
-from fairway.watcher.whose import Observed
 from fairway.workloads.member_copy import job_labels
 
 KIND = "Job.batch/v1"

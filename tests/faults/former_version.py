@@ -3,7 +3,7 @@
 from typing import Any
 
 import fairway.domain.job
-import fairway.propagator.hands
+import fairway.propagator.member_calls
 from fairway.cli.main import main
 from fairway.domain.attempt import newest_with
 
@@ -18,6 +18,6 @@ def _without_uid(attempts: Any, **changes: Any) -> Any:
 
 
 if __name__ == "__main__":
-    fairway.propagator.hands.sealed = _unsealed
+    fairway.propagator.member_calls.sealed = _unsealed
     fairway.domain.job.newest_with = _without_uid
     main()

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import fairway.agent.service
-import fairway.gateway.post
-import fairway.gateway.submit
+import fairway.gateway.http.submit
+import fairway.gateway.hub.publishing
 import fairway.runtime.outbox
 from fairway.cli.main import main
 
@@ -20,7 +20,12 @@ def more(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 
 
 if __name__ == "__main__":
-    speakers = (fairway.agent.service, fairway.gateway.post, fairway.gateway.submit, fairway.runtime.outbox)
+    speakers = (
+        fairway.agent.service,
+        fairway.gateway.hub.publishing,
+        fairway.gateway.http.submit,
+        fairway.runtime.outbox,
+    )
     for module in speakers:
         module._encode = more(module._encode)
     main()

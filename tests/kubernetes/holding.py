@@ -23,8 +23,8 @@ from fairway.join import rights
 from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.control_plane import Plane, kubeconfig
 from fairway.propagator.calls import Made
-from fairway.propagator.holds import Room
-from fairway.propagator.reserve import Rooms
+from fairway.propagator.held_room import Room
+from fairway.propagator.rooms import Rooms
 from fairway.runtime.ports import Commit
 from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, ClusterInfo, Slot

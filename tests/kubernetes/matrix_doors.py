@@ -9,7 +9,7 @@ from door_house import job
 from fleet import until
 from matrix_house import House, Json
 
-from fairway.gateway.decide import of_hub
+from fairway.gateway.submissions import of_hub
 
 POLICIES = "policy.karmada.io/v1alpha1"
 _LEAVES = [{"name": "all", "namespaces": ["team-a", "team-b"]}]

@@ -13,12 +13,12 @@ from holding import GPU, Ground, Stranger, dir_of, ground, made, on_nodes, until
 from koord import foreign, only_its_scheduler
 
 from fairway.adapters.system_clock import SystemClock
-from fairway.agent.decide import Seen
-from fairway.agent.holds import ways
+from fairway.agent.hold_ways import ways
+from fairway.agent.report import Seen
 from fairway.domain.job import State
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Plane, Spec, member, planes
-from fairway.propagator.holds import RESERVATION, Room
+from fairway.propagator.held_room import RESERVATION, Room
 from fairway.runtime.ports import Unreachable
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
 

@@ -13,7 +13,7 @@ from fleet import Api, RealFleet
 from own_hub import path_of
 from settings_house import profile
 
-from fairway.gateway.hub_objects import SETTINGS
+from fairway.gateway.hub.objects import SETTINGS
 from fairway.wire.reasons import Refused
 from fairway.workloads.settings.policies import read_policy
 from fairway.workloads.settings.queues import read_queue

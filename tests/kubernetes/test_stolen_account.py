@@ -19,7 +19,7 @@ from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Plane, Planes, kubeconfig, member
 from fairway.lab.kubereal.crds import define
-from fairway.propagator.holds import PAUSE, Room, manifests, priority_class
+from fairway.propagator.held_room import PAUSE, Room, manifests, priority_class
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import PLACEHOLDERS, Slot

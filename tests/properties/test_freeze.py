@@ -10,10 +10,10 @@ from lives import T0, S, dispatched, running
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.eviction_freeze import SILENT_MS, Freeze, freeze
 from fairway.watcher.decide import Late, Listed
-from fairway.watcher.doubts import GONE, LOOK, STRIPPED
 from fairway.watcher.freeze import guarded as decide
 from fairway.watcher.missing import Emptied
-from fairway.watcher.whose import Observed
+from fairway.watcher.object_checks import GONE, LOOK, STRIPPED
+from fairway.watcher.object_owner import Observed
 from fairway.wire import fleet
 
 NOW = T0 + 900 * S

@@ -11,12 +11,12 @@ from fairway.domain.job import Job, State
 from fairway.placement.fit import Plan as Room
 from fairway.propagator import decide as propagating
 from fairway.queue import decide as queueing
-from fairway.queue import turn
+from fairway.queue import order
 from fairway.reserver import capacity
 from fairway.reserver import decide as reserving
 from fairway.runtime.views.members import Facts
 from fairway.watcher import decide as watching
-from fairway.watcher import missing, whose
+from fairway.watcher import missing, object_owner
 from fairway.watcher import service as watcher
 from fairway.watcher.view import Roster
 from fairway.wire import jobs as wire
@@ -42,8 +42,8 @@ def impatient(patch: Patch) -> None:
 
 def generous(patch: Patch) -> None:
     """Quota is given back twice."""
-    settled = turn.settled
-    patch.setattr(turn, "settled", lambda key, share: (*settled(key, share), *share.adds(-1)))
+    settled = order.settled
+    patch.setattr(order, "settled", lambda key, share: (*settled(key, share), *share.adds(-1)))
 
 
 def greedy(patch: Patch) -> None:
@@ -64,7 +64,7 @@ def hasty(patch: Patch) -> None:
 
 def credulous(patch: Patch) -> None:
     """What any attempt shows is taken for what the present one does."""
-    patch.setattr(whose, "attempt_of", lambda job, seen: job.attempt)
+    patch.setattr(object_owner, "attempt_of", lambda job, seen: job.attempt)
 
 
 def trusting(patch: Patch) -> None:
@@ -127,14 +127,14 @@ def hopeful(patch: Patch) -> None:
 
 def mute(patch: Patch) -> None:
     """Who stands behind a blocking head does not say so."""
-    enter = turn.Turn.enter
+    enter = order.Turn.enter
 
-    def silently(self: turn.Turn, entry: Any) -> None:
+    def silently(self: order.Turn, entry: Any) -> None:
         steps = len(self.steps)
         enter(self, entry)
         self.steps[steps:] = [one for one in self.steps[steps:] if not _of_one_behind(one)]
 
-    patch.setattr(turn.Turn, "enter", silently)
+    patch.setattr(order.Turn, "enter", silently)
 
 
 def _of_one_behind(step: Step) -> bool:
@@ -144,5 +144,5 @@ def _of_one_behind(step: Step) -> bool:
 
 def uncharged(patch: Patch) -> None:
     """A turn is not charged to the last node of its path."""
-    charge = turn.charge
-    patch.setattr(turn, "charge", lambda path, asks: charge(path[:-1], asks))
+    charge = order.charge
+    patch.setattr(order, "charge", lambda path, asks: charge(path[:-1], asks))

@@ -16,8 +16,8 @@ from fairway.domain.decision import Decision, Heard
 from fairway.domain.job import Job
 from fairway.lab.kubesim import KubeSim
 from fairway.lab.kubesim.control import Control
-from fairway.watcher import final
-from fairway.watcher.reflect import Mirror
+from fairway.watcher.hub_status import final
+from fairway.watcher.hub_status.mirror import Mirror
 from fairway.wire import jobs as wire
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.kinds.registry import KINDS

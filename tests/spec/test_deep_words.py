@@ -14,8 +14,8 @@ from fairway.adapters.nats.headers import PARTS
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.explain.story import _read
-from fairway.gateway.narrator import _message as _narrated
-from fairway.gateway.stream import _passed_over, event
+from fairway.gateway.http.event_stream import _passed_over, event
+from fairway.gateway.hub.job_updates import _message as _narrated
 from fairway.operate.dead_letters.show import _message, _readable
 from fairway.runtime.ports import Delivery, Outgoing
 from fairway.runtime.record import dead_letter_retry

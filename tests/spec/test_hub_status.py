@@ -11,7 +11,7 @@ from hub_mirror import JOB, House, opened
 from lives import Life, dispatched, failing, running
 
 from fairway.domain.decision import NOTHING, Call
-from fairway.watcher import final
+from fairway.watcher.hub_status import final
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from job_statuses import LATER, START, on

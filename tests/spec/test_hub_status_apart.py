@@ -11,7 +11,7 @@ from lives import running
 
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Unreachable
-from fairway.watcher import hub_writes, reflect
+from fairway.watcher.hub_status import mirror, writer
 
 WORKFLOW = "Workflow.argoproj.io/v1alpha1"
 UP = {"active": 1, "ready": 1}
@@ -34,10 +34,10 @@ async def test_a_list_that_does_not_end_holds_up_no_other_kind(house: House, mon
             yield change
 
     monkeypatch.setattr(house.hub, "watch", watch)
-    monkeypatch.setattr(hub_writes, "_PATIENCE_S", 0.2)
-    monkeypatch.setattr(reflect, "_AGAIN_S", 0.05)
+    monkeypatch.setattr(writer, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(mirror, "_AGAIN_S", 0.05)
     flow: dict[str, Any] = {"phase": "Running", "progress": "1/2"}
-    names = [f"flow-{number}" for number in range(reflect.AT_ONCE + 4)]
+    names = [f"flow-{number}" for number in range(mirror.AT_ONCE + 4)]
     for name in names:
         await house.make(name, WORKFLOW)
         house.saw(house.job(running(), name, WORKFLOW), flow)
@@ -61,7 +61,7 @@ async def test_a_list_that_failed_is_made_anew_for_the_next_write(
             yield change
 
     monkeypatch.setattr(house.hub, "watch", watch)
-    monkeypatch.setattr(reflect, "_AGAIN_S", 0.05)
+    monkeypatch.setattr(mirror, "_AGAIN_S", 0.05)
     house.saw(house.job(running()), UP)
     async with asyncio.timeout(20):
         while house.hub.calls != ["patch"]:

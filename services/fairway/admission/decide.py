@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from fairway.admission.named import SETTLING
+from fairway.admission.named_settings import SETTLING
 from fairway.admission.understand import Understood
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Write

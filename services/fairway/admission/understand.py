@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from fairway.admission.named import Settings, placement_of, policy_of, priority_of, queue_named
+from fairway.admission.named_settings import Settings, placement_of, policy_of, priority_of, queue_named
 from fairway.domain.names import job_id
 from fairway.domain.policy_terms import terms
 from fairway.domain.submission import BUS, HUB, client_problem

@@ -7,8 +7,8 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.agent.decide import Seen, parts
-from fairway.agent.holds import ways
+from fairway.agent.hold_ways import ways
+from fairway.agent.report import Seen, parts
 from fairway.domain.job_events import message_id
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Clock, Ids, Outgoing, Unreachable

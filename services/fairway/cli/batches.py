@@ -12,7 +12,7 @@ from fairway.cli.entries import Entry, ReasonEntry, reasons_of, refused, taken
 from fairway.cli.manifests import Document
 from fairway.client.api import LONGEST_S
 from fairway.client.failure import ERROR, Failure
-from fairway.gateway.batch import MOST
+from fairway.gateway.http.batch import MOST
 from fairway.wire.reasons import Code
 
 PATH = "/v1/jobs:batch"

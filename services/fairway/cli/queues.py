@@ -9,7 +9,7 @@ from rich.text import Text
 from fairway.cli.jobs import Output
 from fairway.client.failure import NOT_FOUND, USAGE, Failure, end
 from fairway.client.options import TokenFile, Url
-from fairway.gateway.answers import JobRow, QueueRow
+from fairway.gateway.http.answers import JobRow, QueueRow
 
 _commands = typer.Typer()
 

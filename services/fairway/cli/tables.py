@@ -7,7 +7,7 @@ from rich.text import Text
 from fairway.client.terminal import render_table
 from fairway.domain.resources import describe, show
 from fairway.explain.wording import span
-from fairway.gateway.answers import ClusterRow, JobRow, QueueRow, QuotaRow
+from fairway.gateway.http.answers import ClusterRow, JobRow, QueueRow, QuotaRow
 
 
 def render_jobs(rows: Sequence[JobRow], now: int, wide: bool = False) -> Text:

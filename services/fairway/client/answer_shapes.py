@@ -88,32 +88,32 @@ def _shape(verb: str, path: str) -> Any:
 
 
 def _accepted() -> Any:
-    from fairway.gateway.submit import Accepted
+    from fairway.gateway.http.submit import Accepted
 
     return Accepted
 
 
 def _taken() -> Any:
-    from fairway.gateway.setting import Taken
+    from fairway.gateway.http.settings import Taken
 
     return Taken
 
 
 def _batch() -> Any:
-    from fairway.gateway.batch import BatchResult
+    from fairway.gateway.http.batch import BatchResult
 
     return BatchResult
 
 
 def _cancelled() -> Any:
-    from fairway.gateway.jobs import Cancelling
+    from fairway.gateway.http.jobs import Cancelling
 
     return Cancelling
 
 
 def _rows(name: str) -> Callable[[], Any]:
     def of() -> Any:
-        from fairway.gateway import answers
+        from fairway.gateway.http import answers
 
         return Items[getattr(answers, name)]  # type: ignore[misc]  # one of its rows, by name
 

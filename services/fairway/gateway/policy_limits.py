@@ -1,6 +1,6 @@
 """Whether a policy of the hub or of POST /v1/settings is larger than policies may be, alone or with others. Pure."""
 
-from fairway.gateway.hub_objects import HubObject, cleaned
+from fairway.gateway.hub.objects import HubObject, cleaned
 from fairway.wire.reasons import Reason
 from fairway.workloads.settings.policies import is_policy
 from fairway.workloads.settings.policy_limits import Together, size_of, too_large

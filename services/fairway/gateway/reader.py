@@ -9,7 +9,7 @@ from fairway.domain import decision
 from fairway.domain.eviction_freeze import EVICTIONS, Freeze
 from fairway.domain.job import Job
 from fairway.domain.text.decoding import decoder
-from fairway.gateway.answers import Slim
+from fairway.gateway.http.answers import Slim
 from fairway.runtime.ports import Found, Store, StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
 

@@ -3,11 +3,11 @@
 import asyncio
 
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
-from fairway.gateway.desk import Desk
-from fairway.gateway.intake import Intake
-from fairway.gateway.limiter import Limiter
-from fairway.gateway.nameplate import put_up
-from fairway.gateway.narrator import Narrator
+from fairway.gateway.hub.intake import Intake
+from fairway.gateway.hub.job_updates import Narrator
+from fairway.gateway.hub.pending_updates import Desk
+from fairway.gateway.hub.published_address import put_up
+from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
 from fairway.runtime.vital_tasks import vital

@@ -32,7 +32,7 @@ from fairway.join.secret import (
     token_of,
     with_token,
 )
-from fairway.propagator.holds import PAUSE
+from fairway.propagator.held_room import PAUSE
 from fairway.runtime.views.members import Facts
 from fairway.workloads.kinds.registry import KINDS
 

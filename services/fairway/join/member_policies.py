@@ -10,7 +10,7 @@ from typing import Any
 from fairway.adapters.kubernetes.namespaces import ACCOUNT, HOME, TENANT_ROLE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import LEVELS, TENANT_LABEL
-from fairway.propagator.holds import LONGEST_S
+from fairway.propagator.held_room import LONGEST_S
 from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL
 from fairway.workloads.reading.names import OURS
 

@@ -14,7 +14,7 @@ from fairway.adapters.kubernetes.namespaces import ACCOUNT, HOME, TENANT_ROLE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import RESTRICTED
 from fairway.join import member_policies
-from fairway.propagator.holds import PAUSE
+from fairway.propagator.held_room import PAUSE
 from fairway.runtime.views.members import NO_FACTS, Facts
 from fairway.wire.capacity import AUTO, PLACEHOLDERS, RESERVATIONS
 from fairway.workloads.kinds.registry import KINDS

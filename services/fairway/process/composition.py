@@ -10,8 +10,8 @@ from fairway.domain.decision import Call, Outcome
 from fairway.global_scheduler import service as global_scheduler
 from fairway.inbound import service as inbound
 from fairway.propagator import service as propagator
-from fairway.propagator.hands import Hands
-from fairway.propagator.reserve import Image, Rooms
+from fairway.propagator.member_calls import Hands
+from fairway.propagator.rooms import Image, Rooms
 from fairway.queue import service as queue
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
@@ -24,8 +24,8 @@ from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import service as watcher
-from fairway.watcher.reflect import Mirror
-from fairway.watcher.suspicion import Suspicion
+from fairway.watcher.hub_status.mirror import Mirror
+from fairway.watcher.object_doubts import Suspicion
 from fairway.watcher.view import SETTLE_MS
 
 Act = Callable[[Call], Awaitable[Outcome]]

@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from fairway.gateway.callers.pace import HttpLimits
+from fairway.gateway.callers.rate_limits import HttpLimits
 
 # Room for a token of an identity provider with many groups, and for a few headers of proxies.
 _MOST_HEADERS = 32 * 1024

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from fairway.gateway.callers.hosts import Hosts
-from fairway.gateway.problem import Problem
+from fairway.gateway.http.problem import Problem
 
 _MORE = "what it waits for is told at http://127.0.0.1, and at the names of FAIRWAY_HTTP_HOSTS"
 

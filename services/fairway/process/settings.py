@@ -11,7 +11,7 @@ from msgspec import Struct
 from fairway.domain.quota.tree import listed
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.gateway.callers.hosts import Networks
-from fairway.gateway.callers.pace import HttpLimits
+from fairway.gateway.callers.rate_limits import HttpLimits
 from fairway.workloads.reading.names import is_namespace
 
 NO_LONGER_INSECURE = (

@@ -21,9 +21,9 @@ from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.adapters.valkey.store import RedisStore
 from fairway.admission.understand import understand
 from fairway.agent.service import run_agent
-from fairway.gateway.http import HttpSettings, create_app
-from fairway.gateway.limiter import Limiter
+from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.gateway.service import run_gateway
+from fairway.gateway.submission_limiter import Limiter
 from fairway.process.bus_isolation import told_of_doubts
 from fairway.process.composition import Act, Composition
 from fairway.process.fleet_key import fleet_key
@@ -34,9 +34,9 @@ from fairway.process.members.pull_mode import JOINED_BY, announce, given_by, kee
 from fairway.process.members.token_renewal import Renewal
 from fairway.process.settings import Settings
 from fairway.process.streams import provisioned, views_provisioned
-from fairway.propagator.holds import PAUSE
+from fairway.propagator.held_room import PAUSE
 from fairway.queue import service as queue
-from fairway.queue.place import place
+from fairway.queue.position import place
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.metrics import Meter

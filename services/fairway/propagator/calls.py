@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from fairway.domain.job import Job
-from fairway.propagator.holds import Room, room_of
+from fairway.propagator.held_room import Room, room_of
 from fairway.wire import jobs as wire
 
 # Hold the room there, apply the job there, delete it there with its room, give back the room alone.

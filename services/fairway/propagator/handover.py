@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.domain.text.digits import is_whole
-from fairway.propagator.holds import NAMESPACE, NAMESPACE_LABEL, ROOM_LABEL
+from fairway.propagator.held_room import NAMESPACE, NAMESPACE_LABEL, ROOM_LABEL
 from fairway.wire.capacity import PLACEHOLDERS
 from fairway.workloads.member_copy import ATTEMPT_LABEL, HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL, POD_SET_LABEL
 

@@ -7,10 +7,10 @@ from fairway.domain.job import State
 from fairway.domain.job_events import Teller, current
 from fairway.domain.policy_terms import Changed
 from fairway.domain.retry import next_attempt
-from fairway.queue.book import retry_at
 from fairway.queue.cancel import cancel, cancelled
-from fairway.queue.turn import Turn
+from fairway.queue.order import Turn
 from fairway.queue.view import SERVICE, SWEEP, Begin, Sweep, View
+from fairway.queue.waiting_jobs import retry_at
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

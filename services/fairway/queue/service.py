@@ -14,11 +14,11 @@ from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.shares import Share, given_back_by
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import scale
-from fairway.queue.book import Book
 from fairway.queue.decide import decide
-from fairway.queue.follow import Policies
-from fairway.queue.rooms import taken_of
+from fairway.queue.freed_room import taken_of
+from fairway.queue.policy_changes import Policies
 from fairway.queue.view import SERVICE, SWEEP, Begin, Sweep
+from fairway.queue.waiting_jobs import Book
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Found, Store, Wanted

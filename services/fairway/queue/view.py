@@ -7,8 +7,8 @@ from fairway.domain.job_events import Jobs
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.shares import Share
 from fairway.domain.quota.tree import QuotaNode
-from fairway.queue.book import Book
-from fairway.queue.follow import Policies
+from fairway.queue.policy_changes import Policies
+from fairway.queue.waiting_jobs import Book
 from fairway.wire.fleet import FleetMessage, Freed
 
 SERVICE = "queue"

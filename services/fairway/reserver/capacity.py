@@ -12,7 +12,7 @@ from fairway.domain.job_events import message_id
 from fairway.domain.reservations import Hold, holds_of, left_on, whose
 from fairway.domain.resources import Resources
 from fairway.placement.fleet import Fleet
-from fairway.reserver.bounds import believed, said, sound, to_confirm
+from fairway.reserver.report_checks import believed, said, sound, to_confirm
 from fairway.runtime.views.members import Facts
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import ClusterInfo, Node

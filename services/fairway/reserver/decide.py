@@ -12,7 +12,7 @@ from fairway.domain.retry import go_back
 from fairway.placement.fit import Plan
 from fairway.placement.recheck import recheck
 from fairway.reserver.capacity import Capacity, ask_the_silent, forget_the_left, release, take_report
-from fairway.reserver.holding import hold_of
+from fairway.reserver.hold_way import hold_of
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

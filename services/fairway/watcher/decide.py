@@ -6,10 +6,10 @@ from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Ste
 from fairway.domain.job import Job, State
 from fairway.domain.job_events import Teller
 from fairway.domain.retry import attempt_over
-from fairway.watcher import missing, whose
-from fairway.watcher.doubts import COMPARE, compare
+from fairway.watcher import missing, object_owner
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
-from fairway.watcher.whose import Observed
+from fairway.watcher.object_checks import COMPARE, compare
+from fairway.watcher.object_owner import Observed
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -35,7 +35,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
 
 def _observed(view: View, heard: Heard, now: int) -> Decision:
     job = view.jobs.get(heard.message.job)
-    ours = whose.identified(job, heard) if job is not None else None
+    ours = object_owner.identified(job, heard) if job is not None else None
     if job is None or ours is None:
         return NOTHING  # somebody else's, whatever it says; a Job that a JobSet made carries its labels, too
     heard, seen = ours, ours.message
@@ -48,12 +48,12 @@ def _observed(view: View, heard: Heard, now: int) -> Decision:
     if job.removing or job.state is State.RESERVED:
         return missing.early(job, seen.manifest if seen.whole else None, seen.doubt)
     teller = Teller(view, SERVICE, heard, now)
-    return _found_again(teller, job, seen) if whose.unknown(job) and seen.whole else _lives(teller, job, heard)
+    return _found_again(teller, job, seen) if object_owner.unknown(job) and seen.whole else _lives(teller, job, heard)
 
 
 def _found_again(teller: Teller, job: Job, seen: Observed) -> Decision:
     """Which object it is was not kept, or the word of it was lost with a working set: from now on its uid counts."""
-    said = teller.say(wire.Dispatched, cluster=job.cluster, uid=whose.uid_of(seen.manifest), adopted=True)
+    said = teller.say(wire.Dispatched, cluster=job.cluster, uid=object_owner.uid_of(seen.manifest), adopted=True)
     return Decision((said.step(),), again_in=missing.SOON_MS)
 
 
@@ -73,7 +73,7 @@ def _lives(teller: Teller, job: Job, heard: Heard) -> Decision:
 
 def _question(job: Job, seen: Observed, phase: Phase | None) -> Call | None:
     if phase is None:
-        return missing.look(job, whose.uid_of(seen.manifest))
+        return missing.look(job, object_owner.uid_of(seen.manifest))
     if seen.doubt is None or phase.state in (SUCCEEDED, FAILED) or job.spec is None:
         return None
     return Call(COMPARE, seen.cluster, job.id, job.attempt, compare(job.spec, seen.manifest, seen.doubt))

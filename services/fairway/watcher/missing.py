@@ -12,8 +12,8 @@ from fairway.domain.job_events import Jobs, Teller
 from fairway.domain.quota.charge import MAX_JOBS, request
 from fairway.domain.resources import describe
 from fairway.domain.retry import attempt_over, next_attempt
-from fairway.watcher.doubts import GONE, LOOK, THERE, Doubt, Look
 from fairway.watcher.edits import Edit
+from fairway.watcher.object_checks import GONE, LOOK, THERE, Doubt, Look
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

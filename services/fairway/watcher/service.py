@@ -18,13 +18,14 @@ from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Ear, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.runtime.views.members import Members
-from fairway.watcher import final, whose
+from fairway.watcher import object_owner
 from fairway.watcher.freeze import guarded
+from fairway.watcher.hub_status import final
+from fairway.watcher.hub_status.mirror import Mirror
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
-from fairway.watcher.reflect import Mirror
-from fairway.watcher.suspicion import Suspicion
+from fairway.watcher.object_doubts import Suspicion
+from fairway.watcher.object_owner import Observed
 from fairway.watcher.view import SETTLE_MS, Roster, WatcherView
-from fairway.watcher.whose import Observed
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.workloads import seal
@@ -91,7 +92,7 @@ class Eyes:
             if seen is None:
                 continue
             if not seen.gone:
-                there[change.namespace, change.name] = (seen.job, seen.attempt, whose.uid_of(change.manifest))
+                there[change.namespace, change.name] = (seen.job, seen.attempt, object_owner.uid_of(change.manifest))
             if seen.gone:
                 self.suspicion.forget(change.manifest)
             inbox.put(msgspec.structs.replace(seen, place=next(self._places)))

@@ -14,10 +14,10 @@ from fairway.domain.job import Job, State
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Found, Store, Wanted
 from fairway.runtime.views.jobs import JobsView
-from fairway.watcher import whose
+from fairway.watcher import object_owner
+from fairway.watcher.hub_status.mirror import Mirror
 from fairway.watcher.missing import PRESENT, SERVICE, Down, Emptied, Late, Listed, down_of
-from fairway.watcher.reflect import Mirror
-from fairway.watcher.whose import Observed
+from fairway.watcher.object_owner import Observed
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo
 from fairway.workloads.kinds.kind import PENDING
@@ -128,7 +128,7 @@ class WatcherView(JobsView):
         for one in heard:
             seen = one.message
             job = self.jobs.get(seen.job) if isinstance(seen, Observed) else None
-            if job is None or not (number := whose.attempt_of(job, seen)):
+            if job is None or not (number := object_owner.attempt_of(job, seen)):
                 continue
             seen = msgspec.structs.replace(seen, attempt=number)
             if self._is_newest(job, seen) and seen.whole:
@@ -168,7 +168,7 @@ class WatcherView(JobsView):
         return seen.place == self.newest[job.id]
 
     def _look(self, job: Job, seen: Observed, now: int) -> None:
-        if job.uid not in ("", whose.uid_of(seen.manifest)):
+        if job.uid not in ("", object_owner.uid_of(seen.manifest)):
             return  # of the same attempt, and not the object that it was dispatched as
         if self._mirror is not None:
             self._mirror.saw(job, seen.attempt, seen.cluster, seen.manifest)

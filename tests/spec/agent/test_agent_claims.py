@@ -3,7 +3,7 @@
 import pytest
 from test_agent_observe import OURS, node, pod
 
-from fairway.agent.decide import Seen
+from fairway.agent.report import Seen
 from fairway.wire.capacity import Pods
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from fairway.agent.decide import Seen, parts
 from fairway.agent.observe import node_of, use_of
+from fairway.agent.report import Seen, parts
 from fairway.wire.capacity import Node, Pods, Taint
 from fairway.wire.fleet import Strand
 

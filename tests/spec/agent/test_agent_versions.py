@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairway.agent.decide import Seen
+from fairway.agent.report import Seen
 
 Json = dict[str, Any]
 OLD, NEW = "v1.9.12-gke.3", "v1.34.1"

@@ -3,7 +3,7 @@
 import pytest
 
 from fairway.cli.queues import ordered
-from fairway.gateway.answers import JobRow, QueueRow
+from fairway.gateway.http.answers import JobRow, QueueRow
 
 
 def waiting(name: str, priority: int, since: int, queue: str = "gold") -> JobRow:

@@ -5,8 +5,8 @@ import pytest
 from fairway.domain.resources import parse_quantity
 from fairway.domain.text.digits import is_whole
 from fairway.domain.working_sets import born_of
-from fairway.gateway.jobs import _limit
-from fairway.gateway.problem import Problem
+from fairway.gateway.http.jobs import _limit
+from fairway.gateway.http.problem import Problem
 from fairway.placement.constraints import matches
 from fairway.wire.reasons import Refused
 from fairway.wire.workload import Expression

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fairway.gateway.hub_objects import HubObject, hub_object
+from fairway.gateway.hub.objects import HubObject, hub_object
 
 Json = dict[str, Any]
 JOB, PP, CPP = "Job.batch/v1", "PropagationPolicy.policy.karmada.io/v1alpha1", "ClusterPropagationPolicy"

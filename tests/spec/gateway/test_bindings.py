@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from lives import T0, Life, admitted, back, dequeued, dispatched, failing, place, placed, queued, reserved, running
 
-from fairway.gateway.bindings import Binding, binding_of, manifest_of, name_of, replacing, stamps_of, unclaimed
-from fairway.gateway.hub_objects import HubObject
+from fairway.gateway.hub.bindings import Binding, binding_of, manifest_of, name_of, replacing, stamps_of, unclaimed
+from fairway.gateway.hub.objects import HubObject
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from fairway.gateway.callers.caller import Ask
-from fairway.gateway.callers.kinds import setting, submitting
-from fairway.gateway.callers.pace import Buckets, InHand
-from fairway.gateway.callers.seal import Seal
+from fairway.gateway.callers.page_cursor import Seal
+from fairway.gateway.callers.rate_limits import Buckets, InHand
+from fairway.gateway.callers.rights_of_kinds import setting, submitting
 from fairway.gateway.callers.tokens import claims
-from fairway.gateway.hub_objects import SETTINGS, hub_object
-from fairway.gateway.problem import Problem
+from fairway.gateway.http.problem import Problem
+from fairway.gateway.hub.objects import SETTINGS, hub_object
 from fairway.workloads.crds import definitions
 from fairway.workloads.kinds.registry import KINDS
 

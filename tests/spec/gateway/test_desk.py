@@ -3,7 +3,16 @@
 import pytest
 from hub import job
 
-from fairway.gateway.desk import LONGEST_MS, PASSING_MS, SOON_MS, STARTING_MS, STRETCH_MS, UNCLAIMED_MS, Desk, Pace
+from fairway.gateway.hub.pending_updates import (
+    LONGEST_MS,
+    PASSING_MS,
+    SOON_MS,
+    STARTING_MS,
+    STRETCH_MS,
+    UNCLAIMED_MS,
+    Desk,
+    Pace,
+)
 from fairway.runtime.ports import Delivery
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

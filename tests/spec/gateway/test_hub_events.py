@@ -6,7 +6,7 @@ import pytest
 from hub import job
 from lives import Life, back, dequeued, dispatched, failing, place, queued, running
 
-from fairway.gateway.hub_events import Note, manifest_of, note_on
+from fairway.gateway.hub.events import Note, manifest_of, note_on
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 

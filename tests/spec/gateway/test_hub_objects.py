@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from hub import CLASS, CPP, JOB, PP, PROFILE, QUEUE, TREE, job, policy, thing, tree
 
-from fairway.gateway.decide import Asked, cancellation, of_hub, submission
-from fairway.gateway.hub_objects import (
+from fairway.gateway.hub.objects import (  # fmt: skip
     SETTINGS,
     HubObject,
     child_of_job,
@@ -20,7 +19,8 @@ from fairway.gateway.hub_objects import (
     only_named,
     problems_of,
     withdrawn,
-)  # fmt: skip
+)
+from fairway.gateway.submissions import Asked, cancellation, of_hub, submission
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason

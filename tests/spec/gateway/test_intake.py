@@ -16,10 +16,10 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Add, Step
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
 from fairway.domain.tenancy.submission_limits import Limits
-from fairway.gateway.desk import Desk
-from fairway.gateway.hub_objects import SETTINGS
-from fairway.gateway.intake import Intake
-from fairway.gateway.limiter import Limiter, in_turn
+from fairway.gateway.hub.intake import Intake
+from fairway.gateway.hub.objects import SETTINGS
+from fairway.gateway.hub.pending_updates import Desk
+from fairway.gateway.submission_limiter import Limiter, in_turn
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Commit, Outgoing

@@ -7,7 +7,7 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Say
-from fairway.gateway.post import Outbox, Post
+from fairway.gateway.hub.publishing import Outbox, Post
 from fairway.runtime.loop import World
 
 

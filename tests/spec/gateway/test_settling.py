@@ -3,9 +3,9 @@
 import pytest
 from hub import JOB, HubObject, hub_object, job, policy, thing
 
-from fairway.gateway.hub_objects import cleaned
-from fairway.gateway.settling import SETTLE_MS, Settling
-from fairway.gateway.waiting_room import WaitingRoom
+from fairway.gateway.hub.objects import cleaned
+from fairway.gateway.hub.submission_delay import SETTLE_MS, Settling
+from fairway.gateway.hub.waiting_objects import WaitingRoom
 from fairway.workloads.settings.policies import read_policy
 
 NOW, LONG_AGO = 1_000_000, 0

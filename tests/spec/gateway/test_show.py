@@ -10,7 +10,7 @@ from fairway.cli.tables import render_clusters, render_jobs, render_queues, rend
 from fairway.client.terminal import clean, console, render_story, render_table, render_why
 from fairway.domain.queue_policy import QueuePolicy, QueueSpec
 from fairway.explain.story import compose, why
-from fairway.gateway.answers import QueueRow, QuotaRow, Slim, cluster_row, job_row, queue_rows, used_by_node
+from fairway.gateway.http.answers import QueueRow, QuotaRow, Slim, cluster_row, job_row, queue_rows, used_by_node
 from fairway.wire.asks import QueuePlace
 from fairway.wire.capacity import ClusterInfo, Node
 

@@ -7,9 +7,9 @@ from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
-from fairway.gateway.desk import Desk
-from fairway.gateway.intake import Intake
-from fairway.gateway.limiter import Limiter
+from fairway.gateway.hub.intake import Intake
+from fairway.gateway.hub.pending_updates import Desk
+from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
 

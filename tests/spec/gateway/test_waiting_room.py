@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hub import CPP, ONE, job, policy
 
-from fairway.gateway.hub_objects import HubObject
-from fairway.gateway.waiting_room import WaitingRoom, policy_copy
+from fairway.gateway.hub.objects import HubObject
+from fairway.gateway.hub.waiting_objects import WaitingRoom, policy_copy
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.settings.policies import read_policy
 

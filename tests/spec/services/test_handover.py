@@ -7,7 +7,7 @@ import pytest
 from lives import GPU, SLOTS, S, placed
 
 from fairway.propagator.handover import Clear, Place, Pod, Take, next_steps, seen
-from fairway.propagator.holds import Room, manifests, priority_class, room_of
+from fairway.propagator.held_room import Room, manifests, priority_class, room_of
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.workload import Expression, PodSet, Toleration

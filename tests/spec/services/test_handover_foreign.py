@@ -7,7 +7,7 @@ import pytest
 from test_handover import ROOM, place, pod
 
 from fairway.propagator.handover import Place, Take, attempt_of, next_steps, seen
-from fairway.propagator.holds import manifests
+from fairway.propagator.held_room import manifests
 from fairway.workloads.member_copy import GATE
 
 FOREIGN = msgspec.structs.replace(pod("a"), namespace="team-evil")

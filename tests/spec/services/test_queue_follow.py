@@ -13,8 +13,8 @@ from fairway.domain.decision import Decision
 from fairway.domain.policy_terms import Changed, within
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.decide import decide
+from fairway.queue.order import FOLLOWERS
 from fairway.queue.service import service
-from fairway.queue.turn import FOLLOWERS
 from fairway.queue.view import Begin
 from fairway.runtime.metrics import Meter
 from fairway.runtime.views.settings import Catalog

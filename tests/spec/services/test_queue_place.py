@@ -5,7 +5,7 @@ from given import of, tree
 from line import BLOCK, flying, quota, room, waiting
 from test_queue_turns import removing
 
-from fairway.queue.place import place
+from fairway.queue.position import place
 from fairway.wire.reasons import Code, Reason
 
 BEHIND = Reason(Code.BEHIND_HEAD, "not its turn")

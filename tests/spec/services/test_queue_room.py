@@ -8,8 +8,8 @@ from given import events, gone, heard, of, told
 from line import freed, held, room, waiting
 from lives import GPU, T0, S
 
-from fairway.queue.book import Book
 from fairway.queue.decide import decide
+from fairway.queue.waiting_jobs import Book
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.workload import Expression

@@ -11,8 +11,8 @@ from test_reserver_reports import known, report
 from fairway.domain import decision
 from fairway.domain.decision import Call, Heard
 from fairway.domain.reservations import Hold
-from fairway.reserver.bounds import SETTLING_MS
 from fairway.reserver.decide import decide
+from fairway.reserver.report_checks import SETTLING_MS
 from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import ClusterInfo, Node, Pods, Slot, Taint
 from fairway.wire.fleet import Report

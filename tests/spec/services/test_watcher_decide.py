@@ -8,10 +8,10 @@ from lives import SLOTS, T0, Life, S, dispatched, failing, placed, queued, reser
 
 from fairway.domain.decision import NOTHING, Call, Decision, Outcome
 from fairway.watcher.decide import Late, Listed, decide
-from fairway.watcher.doubts import COMPARE, GONE, LOOK, STRIPPED, THERE, Doubt
 from fairway.watcher.edits import Edit
 from fairway.watcher.missing import Down
-from fairway.watcher.whose import Observed
+from fairway.watcher.object_checks import COMPARE, GONE, LOOK, STRIPPED, THERE, Doubt
+from fairway.watcher.object_owner import Observed
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

@@ -15,11 +15,11 @@ from fairway.domain.eviction_freeze import EVICTIONS, Freeze
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Commit
 from fairway.watcher.decide import Late, Listed
-from fairway.watcher.doubts import GONE, LOOK
 from fairway.watcher.freeze import guarded as decide
 from fairway.watcher.missing import Emptied
+from fairway.watcher.object_checks import GONE, LOOK
+from fairway.watcher.object_owner import Observed
 from fairway.watcher.view import SETTLE_MS, Roster, WatcherView
-from fairway.watcher.whose import Observed
 from fairway.wire import fleet
 
 NOW = T0 + 900 * S

@@ -9,9 +9,9 @@ from lives import T0, Life, S, dispatched, failing, reserved, running
 from test_watcher_decide import listed, second, shows
 
 from fairway.domain.decision import NOTHING, Decision
-from fairway.watcher import whose
+from fairway.watcher import object_owner
 from fairway.watcher.decide import decide
-from fairway.watcher.doubts import LOOK, Look
+from fairway.watcher.object_checks import LOOK, Look
 from fairway.watcher.view import WatcherView
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -86,7 +86,7 @@ def test_the_hub_is_shown_the_status_of_the_attempts_own_object_alone() -> None:
     view, job = WatcherView(shown), running().now  # type: ignore[arg-type]  # a mirror is only told
     view.jobs[job.id] = job
     for one in (*(foreign(shows("Up", sealed=None), **other) for other in OTHERS.values()), shows("Up")):
-        if whose.attempt_of(job, one.message):
+        if object_owner.attempt_of(job, one.message):
             view._look(job, one.message, NOW)
     assert shown.seen == ["u-9"]
 

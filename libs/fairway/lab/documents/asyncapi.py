@@ -11,7 +11,7 @@ import msgspec
 import yaml
 
 from fairway.adapters.system_clock import SystemIds
-from fairway.gateway import narrator
+from fairway.gateway.hub import job_updates
 from fairway.process.members.enrolment import Enrolment
 from fairway.process.pipeline import LOOPS
 from fairway.process.settings import Settings
@@ -100,7 +100,7 @@ def ears() -> list[tuple[str, Ear]]:
     some = {**here, "catalog": Catalog(), "meter": Meter()}
     parts = Parts(**{**nothing, **some, "queues": [], "stores": []})
     found = [(service.name, ear) for service in composition(parts).services(LOOPS) for ear in service.ears]
-    return [*found, ("gateway", Ear(subjects.JOBS, narrator.DURABLE, narrator.SUBJECTS, None))]
+    return [*found, ("gateway", Ear(subjects.JOBS, job_updates.DURABLE, job_updates.SUBJECTS, None))]
 
 
 def hears(place: str, name: str, known: Iterable[tuple[str, Ear]]) -> list[tuple[str, str]]:

@@ -7,11 +7,11 @@ import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 
+from fairway.gateway.callers.answer_cache import Kept
 from fairway.gateway.callers.caller import JOBS, Ask, Caller
-from fairway.gateway.callers.kept import Kept
 from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.tokens import Hub, Tokens
-from fairway.gateway.problem import Problem
+from fairway.gateway.http.problem import Problem
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.ports import Clock
 from fairway.wire.envelope import Actor

@@ -6,10 +6,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fairway.domain.text.bearer_token import LONGEST
 from fairway.gateway.callers.access import Access, Callers
 from fairway.gateway.callers.hosts import Hosts
-from fairway.gateway.callers.pace import TOGETHER, Buckets, HttpLimits, InHand, too_much
-from fairway.gateway.callers.strangers import Strangers
+from fairway.gateway.callers.rate_limits import TOGETHER, Buckets, HttpLimits, InHand, too_much
 from fairway.gateway.callers.tokens import HOW, unauthenticated
-from fairway.gateway.problem import Problem, on_problem
+from fairway.gateway.callers.unknown_tokens import Strangers
+from fairway.gateway.http.problem import Problem, on_problem
 from fairway.runtime.ports import Clock, Ids
 
 

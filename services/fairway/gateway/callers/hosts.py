@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 from fairway.domain.text.host_names import is_loopback, without_port
-from fairway.gateway.problem import Problem
+from fairway.gateway.http.problem import Problem
 
 Networks = tuple[IPv4Network | IPv6Network, ...]
 

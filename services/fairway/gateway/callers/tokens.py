@@ -12,11 +12,11 @@ import structlog
 from msgspec import Struct
 
 from fairway.domain.text.bearer_token import is_token
+from fairway.gateway.callers.answer_cache import Kept
 from fairway.gateway.callers.caller import Caller
-from fairway.gateway.callers.kept import Kept
 from fairway.gateway.callers.keys import Keys
-from fairway.gateway.callers.strangers import Standing, Subject
-from fairway.gateway.problem import Problem, away
+from fairway.gateway.callers.unknown_tokens import Standing, Subject
+from fairway.gateway.http.problem import Problem, away
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire.reasons import Code

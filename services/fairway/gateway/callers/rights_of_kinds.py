@@ -1,0 +1,58 @@
+"""Which right of the hub stands for what is done here with an object or a job of some kind. Pure."""
+
+from typing import Any
+
+from fairway.domain.job import Job
+from fairway.gateway.callers.caller import JOBS, Ask
+from fairway.gateway.hub.objects import HubObject
+from fairway.gateway.submissions import Asked, names_of
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.settings.policies import NAMESPACED
+
+
+def submitting(manifest: dict[str, Any]) -> Ask:
+    """To create it on the hub. What is of no known kind will be refused, in the record of its namespace."""
+    key = f"{manifest.get('kind')}.{manifest.get('apiVersion')}"
+    return _of_kind("create", key, names_of(manifest)[0])
+
+
+def policies_along(asked: Asked) -> tuple[Ask, ...]:
+    """To create the PropagationPolicies that came with a job. What else came with it admission refuses by name, unless
+    the hub has it in the same words."""
+    namespace = names_of(asked.manifest)[0]
+    along = [one for one in asked.policies if one.get("kind") == NAMESPACED]
+    groups = sorted({_group(str(one.get("apiVersion"))) for one in along})
+    return tuple(Ask("create", "propagationpolicies", group, namespace) for group in groups)
+
+
+def cancelling(job: Job) -> Ask:
+    """To delete it on the hub. What was never understood is over, and there is nothing of it to delete."""
+    work = job.spec.workload if job.spec else None
+    if work is None:
+        return Ask("get", JOBS, namespace=job.tenant)
+    return _of_kind("delete", f"{work.kind}.{work.api_version}", job.tenant, work.name)
+
+
+def _of_kind(verb: str, key: str, namespace: str, name: str = "") -> Ask:
+    kind = KINDS.get(key)
+    if kind is None:
+        return Ask(verb, JOBS, namespace=namespace, name=name)
+    return Ask(verb, kind.plural, _group(kind.api_version), namespace, name)
+
+
+def setting(one: HubObject) -> tuple[Ask, ...]:
+    """To write it there, whether it is there already or not."""
+    where = (_plural(one.plain), _group(one.api_version), one.namespace)
+    return Ask("patch", *where, one.name), Ask("create", *where)
+
+
+def _group(api_version: str) -> str:
+    return api_version.rpartition("/")[0]
+
+
+def _plural(kind: str) -> str:
+    """As Kubernetes guesses it, rightly for every kind that is a setting."""
+    plain = kind.lower()
+    if plain.endswith("s"):
+        return f"{plain}es"
+    return f"{plain[:-1]}ies" if plain.endswith("y") else f"{plain}s"

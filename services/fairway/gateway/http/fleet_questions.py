@@ -1,0 +1,105 @@
+"""Questions about queues, quota and clusters."""
+
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fairway.domain import decision
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.tenancy.profile import Tenancy
+from fairway.domain.tenancy.submission_limits import Limits
+from fairway.gateway.callers.access import access_of
+from fairway.gateway.callers.redaction import Veil
+from fairway.gateway.http.answers import (
+    ClusterRow,
+    QueueRow,
+    QuotaRow,
+    cluster_row,
+    queue_rows,
+    quota_rows,
+    used_by_node,
+)
+from fairway.gateway.http.problem import answer
+from fairway.gateway.reader import Reader
+from fairway.runtime.loop import World
+from fairway.runtime.ports import Wanted
+from fairway.wire.capacity import ClusterInfo, Node
+from fairway.workloads.settings.policy_limits import Together
+
+# Counting every live job costs about 10 µs each; several askers in one second share one count.
+_FRESH_MS = 1_000
+_info = msgspec.json.Decoder(ClusterInfo).decode
+_node = msgspec.json.Decoder(Node).decode
+
+
+class Configuration(Protocol):
+    """What the hub has set, as far as it is shown; runtime.views.settings.Catalog is one."""
+
+    tree: QuotaNode | None
+    limits: dict[str, Limits]
+    queues: dict[str, QueueSpec]
+    clusters: dict[str, dict[str, str]]
+    classes: dict[str, int]
+    together: Together
+
+    def tenancy(self, namespace: str) -> Tenancy: ...
+
+
+class QueueList(Struct, frozen=True):
+    items: tuple[QueueRow, ...]
+
+
+class QuotaList(Struct, frozen=True):
+    items: tuple[QuotaRow, ...]
+
+
+class ClusterList(Struct, frozen=True):
+    """`frozen`: why no job is given up now, though clusters are silent; empty while that is not so."""
+
+    items: tuple[ClusterRow, ...]
+    frozen: str = ""
+
+
+class Fleet:
+    def __init__(self, world: World, configuration: Configuration) -> None:
+        self._world, self._set = world, configuration
+        self._rows = Reader(world.store)
+        self._counted: tuple[int, QueueList] | None = None
+
+    async def queues(self, request: Request) -> Response:
+        now = self._world.clock.now()
+        if self._counted is None or now - self._counted[0] >= _FRESH_MS:
+            jobs = [job async for job in self._rows.live()]
+            self._counted = (now, QueueList(tuple(queue_rows(jobs, self._set.queues))))
+        counted = self._counted[1]
+        words = await Veil(self._rows, access_of(request)).words([row.first for row in counted.items if row.first])
+        if not words:
+            return answer(counted)
+        rows = (msgspec.structs.replace(row, first=words.get(row.first, row.first)) for row in counted.items)
+        return answer(QueueList(tuple(rows)))
+
+    async def quota(self, request: Request) -> Response:
+        found = await self._rows.read(Wanted(whole=(decision.QUOTA,)))
+        used = used_by_node(found.counters.get(decision.QUOTA, {}))
+        return answer(QuotaList(tuple(quota_rows(self._set.tree, used))))
+
+    async def clusters(self, request: Request) -> Response:
+        """Those that reported, and those that the fleet was told of and that have not."""
+        found = await self._rows.read(Wanted(whole=(decision.CLUSTERS,)))
+        known = {name: _info(row.data) for name, row in found.whole.get(decision.CLUSTERS, {}).items()}
+        for name, labels in self._set.clusters.items():
+            known.setdefault(name, ClusterInfo(name, labels=labels))
+        now, frozen = self._world.clock.now(), await self._rows.frozen()
+        rows = [cluster_row(known[name], await self._nodes(name), now) for name in sorted(known)]
+        if frozen is not None:
+            rows = [msgspec.structs.replace(row, frozen=True) for row in rows]
+        return answer(ClusterList(tuple(rows), frozen.why.text if frozen else ""))
+
+    async def _nodes(self, cluster: str) -> list[Node]:
+        table = decision.nodes(cluster)
+        found = await self._rows.read(Wanted(whole=(table,)))
+        return [_node(row.data) for row in found.whole.get(table, {}).values()]

@@ -1,0 +1,165 @@
+"""Questions about jobs: the list in pages, one job, why it is where it is, its story; and its cancellation."""
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fairway.domain import decision
+from fairway.domain.job import Job, State
+from fairway.domain.text.decoding import decoder
+from fairway.domain.text.digits import is_whole
+from fairway.explain.story import story_of, why
+from fairway.gateway.callers.access import Access, access_of, forbidden
+from fairway.gateway.callers.caller import GROUP, JOBS, Ask
+from fairway.gateway.callers.guarded_routes import refused_parameter
+from fairway.gateway.callers.page_cursor import Seal
+from fairway.gateway.callers.redaction import Veil
+from fairway.gateway.callers.rights_of_kinds import cancelling
+from fairway.gateway.http.answers import JobRow, job_row
+from fairway.gateway.http.problem import Problem, answer
+from fairway.gateway.http.submit import Door
+from fairway.gateway.reader import Reader
+from fairway.gateway.submissions import cancellation
+from fairway.runtime.loop import World
+from fairway.runtime.ports import Unreachable
+from fairway.wire import asks
+
+_MOST, _USUAL, _MOST_NAMED = 500, 100, 100
+# Every story reads the record through a consumer of its own.
+_STORIES = 8
+_PLACE_S = 0.5
+_placed = decoder(asks.QueuePlace)
+
+
+class JobPage(Struct, frozen=True, omit_defaults=True, rename={"resume": "continue"}):
+    """`continue` goes into the next request; absent: this was the last page. A page may be shorter than its limit, or
+    empty, and still not be the last."""
+
+    items: tuple[JobRow, ...]
+    resume: str = ""
+
+
+class Cancelling(Struct, frozen=True):
+    job: str
+    state: str
+    text: str
+
+
+class Jobs:
+    def __init__(self, world: World, door: Door) -> None:
+        self._world, self._door = world, door
+        self._rows, self._seal = Reader(world.store), Seal()
+        self._stories = asyncio.Semaphore(_STORIES)
+
+    async def list(self, request: Request) -> Response:
+        query, access = request.query_params, access_of(request)
+        states = _states(query.get("state", ""))
+        namespace, most = query.get("namespace", ""), _limit(query.get("limit", ""))
+        if namespace and not await access.everywhere("list"):
+            await access.need(Ask("list", JOBS, namespace=namespace))
+
+        async def passes(job: Job) -> bool:
+            wanted = (not states or job.state.value in states) and (not namespace or job.tenant == namespace)
+            return wanted and await access.jobs("list", job.tenant)
+
+        if "id" in query:
+            if "continue" in query:
+                text = "continue goes with no id: the jobs that are named are one page"
+                raise refused_parameter("continue", text, "leave it out")
+            return await self._page(access, await self._rows.some(_names(query["id"]), passes), "")
+        # Jobs that have not ended are found without looking at all those that have.
+        live = bool(states) and not any(State(one) in _ENDED for one in states)
+        table, after = decision.LIVE if live else decision.JOBS, self._seal.open(query.get("continue", ""))
+        jobs, resume = await self._rows.page(table, after, most, passes)
+        return await self._page(access, jobs, resume)
+
+    async def _page(self, access: Access, jobs: Sequence[Job], resume: str) -> Response:
+        # Asked once more where nothing was asked yet: of a list that is empty, too.
+        if not await access.everywhere("list") and resume and not (jobs and jobs[-1].id == resume):
+            resume = self._seal.close(resume)
+        return answer(JobPage(tuple(map(job_row, jobs)), resume))
+
+    async def one(self, request: Request) -> Response:
+        return answer(await self._job(request))
+
+    async def why(self, request: Request) -> Response:
+        job = await self._job(request)
+        place = await self._place(job) if job.state is State.QUEUED else None
+        if place is not None:
+            place = await Veil(self._rows, access_of(request)).place(place)
+        return answer(why(job, place, self._world.clock.now(), await self._rows.frozen()))
+
+    async def story(self, request: Request) -> Response:
+        job = await self._job(request)
+        async with self._stories:
+            return answer(await story_of(self._world.bus, self._rows, job.id))
+
+    async def cancel(self, request: Request) -> Response:
+        name, access = request.path_params["id"], access_of(request)
+        job = await self._rows.job(name)
+        if job is None:
+            raise _unknown(name)
+        if not await access.may(cancelling(job)):
+            if await access.jobs("get", job.tenant):
+                raise forbidden(access.caller, cancelling(job))
+            raise _unknown(name)
+        await self._door.publish([cancellation(job.id, job.tenant, access.actor, self._world.clock.now())])
+        if job.ended:
+            text = f"it has ended already: {job.state.value}; what is left of it in a cluster is being removed"
+            return answer(Cancelling(job.id, job.state.value, text))
+        return answer(Cancelling(job.id, job.state.value, "its cancellation is on its way; follow it with why"), 202)
+
+    async def _job(self, request: Request) -> Job:
+        name: str = request.path_params["id"]
+        job = await self._rows.job(name)
+        if job is None or not await access_of(request).jobs("get", job.tenant):
+            raise _unknown(name)
+        return job
+
+    async def _place(self, job: Job) -> asks.QueuePlace | None:
+        """Its place in the queue; None when the queue service does not answer: the row must do then."""
+        question = msgspec.json.encode(asks.QueueAsk(job.id))
+        try:
+            place = _placed(await self._world.bus.ask(asks.QUEUE, question, timeout=_PLACE_S))
+        except (Unreachable, OSError, TimeoutError, msgspec.DecodeError):
+            return None
+        return place if place.queue else None
+
+
+def _unknown(name: str) -> Problem:
+    """The same for a job that is not there and for one that the caller may not see: who asks learns nothing."""
+    detail = f"GET /v1/jobs lists the jobs that you may see; `kubectl auth can-i get {JOBS}.{GROUP} -n NAMESPACE` tells"
+    return Problem(404, f"there is no job {name[:80]}", detail)
+
+
+def _names(text: str) -> list[str]:
+    names = [one for one in text.split(",") if one]
+    if len(names) > _MOST_NAMED:
+        raise Problem(400, f"id names {len(names)} jobs", f"name at most {_MOST_NAMED} in each request")
+    return names
+
+
+_ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.REJECTED})
+
+
+def _states(text: str) -> frozenset[str]:
+    known = sorted(one.value for one in State)
+    states = frozenset(filter(None, text.split(",")))
+    if "live" in states:
+        states = states - {"live"} | {one.value for one in State if one not in _ENDED}
+    unknown = sorted(states.difference(known))
+    if unknown:
+        raise Problem(400, f"state {unknown[0][:40]!r} is not known", f"use live, or some of {', '.join(known)}")
+    return states
+
+
+def _limit(text: str) -> int:
+    if not text:
+        return _USUAL
+    if not is_whole(text, 9) or not 1 <= int(text) <= _MOST:
+        raise Problem(400, f"limit={text[:20]!r} is not a page size", f"use a number from 1 to {_MOST}")
+    return int(text)

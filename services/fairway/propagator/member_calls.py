@@ -1,0 +1,185 @@
+"""What the propagator does outside: holds room, applies, deletes, and makes way where an ended job left an object of
+that name."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from fairway.domain import decision
+from fairway.domain.decision import Call, Outcome
+from fairway.domain.job import ENDED, State
+from fairway.domain.names import HUB_UID
+from fairway.domain.tenancy.profile import Tenancy
+from fairway.domain.text.decoding import decoder
+from fairway.domain.text.digits import is_whole
+from fairway.propagator import calls
+from fairway.propagator.calls import Copy, Made
+from fairway.propagator.classes import Classes
+from fairway.propagator.rooms import Rooms
+from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
+from fairway.runtime.loop import World
+from fairway.runtime.ports import StoreWiped, Unreachable, Wanted
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.wire.reasons import Code, Refused
+from fairway.workloads.kinds.registry import read
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy
+from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
+
+Json = dict[str, Any]
+# One look at a deletion; the message comes again for the next one.
+_DELETE_WAIT_S = 5.0
+_submitted = decoder(wire.Submitted)
+_manifest = decoder(dict[str, Any])
+
+
+class _Row(msgspec.Struct):
+    """Of a job's row only this is asked."""
+
+    state: State
+
+
+_row = decoder(_Row)
+
+
+class Hands:
+    """`clusters` may grow while it runs; the world's `store` is its own client. With `key`, the fleet's, everything is
+    sealed that is applied. `may` is what a namespace's pods may ask for."""
+
+    def __init__(
+        self,
+        world: World,
+        clusters: Mapping[str, Cluster],
+        key: bytes,
+        rooms: Rooms | None = None,
+        may: Callable[[str], Tenancy] = Tenancy,
+    ) -> None:
+        self._bus, self._store, self._clusters, self._rooms = world.bus, world.store, clusters, rooms
+        self._key = key
+        self._classes, self._may = Classes(world.clock), may
+
+    async def __call__(self, call: Call) -> Outcome:
+        """Unknown outcomes have no code: they are tried again, which is harmless for both calls."""
+        cluster = self._clusters.get(call.cluster)
+        if cluster is None:
+            return Outcome(call, False, "", f"{call.cluster} is no member of this fleet now")
+        try:
+            done = await self._do(cluster, call)
+        except ClusterRefused as error:
+            return Outcome(call, False, error.code, error.text)
+        except Unreachable as error:
+            return Outcome(call, False, "", str(error))
+        return Outcome(call, True, body=done)
+
+    async def _do(self, cluster: Cluster, call: Call) -> Applied | Made | bool:
+        copy: Copy = call.body
+        match call.verb:
+            case calls.HOLD if copy.room is not None:
+                return await self._held_by().make(call.cluster, copy.room)
+            case calls.RELEASE if copy.room is not None:
+                await self._held_by().release(call.cluster, copy.room)
+                return True
+            case calls.APPLY:
+                return await self._apply(cluster, call)
+        return await self._delete(cluster, call)
+
+    def _held_by(self) -> Rooms:
+        if self._rooms is None:
+            raise Unreachable("this propagator holds no room in members")
+        return self._rooms
+
+    async def _apply(self, cluster: Cluster, call: Call) -> Applied:
+        copy: Copy = call.body
+        data = await self._bus.fetch(subjects.JOBS, copy.manifest.sequence)
+        if data is None:
+            raise ClusterRefused("ManifestGone", f"message {copy.manifest.sequence} of the record is no longer there")
+        manifest = _manifest(_submitted(data).manifest)
+        if (manifest["metadata"].get("namespace") or "default") != copy.namespace:
+            text = f"the manifest at {copy.manifest.sequence} of the record is not of namespace {copy.namespace}"
+            raise ClusterRefused("WrongManifest", text)
+        tokens = copy.tokens if copy.judged else self._judged(manifest)
+        terms = Terms(copy.room.way if copy.room else "", tokens)
+        member = member_copy(manifest, call.job, call.attempt, terms=terms)
+        if copy.hub_uid:
+            member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
+        member = sealed(self._key, spot_of(call.cluster, copy.kind, member), (call.job, call.attempt), member)
+        await self._classes.need(cluster, copy.priority_class, copy.priority)
+        try:
+            return await cluster.apply(copy.kind, member, copy.level)
+        except ClusterRefused as error:
+            if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
+                raise
+        return await cluster.apply(copy.kind, member, copy.level)
+
+    def _judged(self, manifest: dict[str, Any]) -> bool:
+        """Of what an older version let in: whether its pods may have tokens, or that they may not run at all."""
+        try:
+            work = read(manifest, may=self._may)
+        except Refused as error:
+            text = f"it was admitted by a version that did not look at its pods: {error}"
+            raise ClusterRefused(Code.UNSAFE_POD, text) from None
+        return self._may(work.namespace).tokens
+
+    async def _make_way(self, cluster: Cluster, copy: Copy, job: str) -> bool:
+        """Removes the object of that name if an ended job of ours left it: it stayed there to be looked at. False when
+        it is anybody else's."""
+        found = await cluster.get(copy.kind, copy.namespace, copy.name)
+        labels: dict[str, Any] = ((found or {}).get("metadata") or {}).get("labels") or {}
+        other = labels.get(JOB_LABEL, "")
+        number = str(labels.get(ATTEMPT_LABEL, ""))
+        if found is None or not other or other == job or not is_whole(number):
+            return False
+        if not of_attempt(self._key, (cluster.name, copy.kind), found, (other, int(number))):
+            return False  # it only says that it is ours
+        if not await self._ended(other):
+            return False
+        marks = {JOB_LABEL: other, ATTEMPT_LABEL: number}
+        if not await cluster.delete(copy.kind, copy.namespace, copy.name, marks, _DELETE_WAIT_S):
+            raise Unreachable(f"what job {other} left in {cluster.name} is still being removed")
+        return True
+
+    async def _ended(self, job: str) -> bool:
+        """Whether this fleet knows the job, and it has ended."""
+        try:
+            if not await self._store.open():
+                raise StoreWiped
+            found = await self._store.read(Wanted(rows={decision.JOBS: [job]}))
+        except StoreWiped:
+            raise Unreachable("the working set is being rebuilt") from None
+        row = found.rows.get((decision.JOBS, job))
+        return row is not None and _row(row.data).state in ENDED
+
+    async def _delete(self, cluster: Cluster, call: Call) -> bool:
+        """Its pods are waited for, and the object itself is deleted only if it is the attempt's: whoever else made one
+        of that name, with whatever labels, keeps it."""
+        copy: Copy = call.body
+        labels = attempt_labels(call.job, call.attempt)
+        found = await cluster.get(copy.kind, copy.namespace, copy.name)
+        name = "" if found is not None and not self._is_its(call, found) else copy.name
+        gone = await cluster.delete(copy.kind, copy.namespace, name, labels, _DELETE_WAIT_S)
+        if copy.room is not None:
+            await self._held_by().release(call.cluster, copy.room)
+        return not await self._still_there(cluster, call) and gone
+
+    def _is_its(self, call: Call, found: Json) -> bool:
+        """Whether this is the object of the call's attempt: the one that was dispatched, or applied once more."""
+        copy: Copy = call.body
+        if copy.uid and found["metadata"].get("uid") == copy.uid:
+            return True
+        if copy.uid and not seal_of(found):
+            return False
+        return of_attempt(self._key, (call.cluster, copy.kind), found, (call.job, call.attempt))
+
+    async def _still_there(self, cluster: Cluster, call: Call) -> bool:
+        """Whether the object is there, though it had no labels by which it would have been deleted. It gets them back,
+        or has them back from somebody else who removes it."""
+        copy: Copy = call.body
+        labels = attempt_labels(call.job, call.attempt)
+        found = await cluster.get(copy.kind, copy.namespace, copy.name)
+        if found is None or not self._is_its(call, found):
+            return False
+        if not labels.items() <= (found["metadata"].get("labels") or {}).items():
+            body = {"metadata": {"uid": found["metadata"]["uid"], "labels": labels}}
+            await cluster.patch(copy.kind, copy.namespace, copy.name, body)
+        return True

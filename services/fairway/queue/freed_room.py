@@ -1,0 +1,63 @@
+"""Whether freed room could hold a job, and what is left of it when one is on the way there. Pure."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from fairway.domain.resources import Resources
+from fairway.placement.constraints import matches
+from fairway.queue.waiting_jobs import Book, Entry
+from fairway.wire.fleet import Freed
+from fairway.wire.policy import Affinity
+
+
+def enough(entry: Entry, freed: Freed, now: int) -> bool:
+    """Whether the freed room could hold the gang by its sums, in a cluster that its policy selects and that it does not
+    avoid after a failure there; what it takes node by node is the scheduler's to say."""
+    total, largest = entry.least
+    if entry.job.avoid.get(freed.cluster, 0) > now:
+        return False
+    return _within(total, freed.free) and _within(largest, freed.largest) and _selected(entry, freed)
+
+
+def _selected(entry: Entry, freed: Freed) -> bool:
+    """The rules of `placement.verdicts.verdict`, as far as names and labels go."""
+    if entry.job.spec is None or freed.labels is None:
+        return True
+    affinities = entry.job.spec.placement.affinities or (Affinity(),)
+    return any(_selects(one, freed.cluster, freed.labels) for one in affinities)
+
+
+def _selects(affinity: Affinity, name: str, labels: Mapping[str, str]) -> bool:
+    named = not affinity.cluster_names or name in affinity.cluster_names
+    return named and name not in affinity.exclude and all(matches(one, labels) for one in affinity.labels)
+
+
+class Rooms:
+    """Freed room within one decision: as last heard of, less what those on the way there are going to take."""
+
+    def __init__(self, book: Book) -> None:
+        self._heading = book.heading
+        self._left: dict[str, Freed] | None = None
+
+    def of(self, room: Mapping[str, Freed]) -> dict[str, Freed]:
+        """What is left of these rooms; once asked for it stays, less what is taken."""
+        if self._left is None:
+            self._left = dict(room)
+            for cluster, amounts in self._heading.values():
+                self.take(cluster, amounts)
+        return self._left
+
+    def take(self, cluster: str, amounts: Resources) -> None:
+        if self._left is not None and cluster in self._left:
+            self._left[cluster] = taken_of(self._left[cluster], amounts)
+
+
+def taken_of(freed: Freed, amounts: Resources) -> Freed:
+    """What is left of freed room once somebody is on the way to it: the next in line is not woken for the same."""
+    left = {name: amount - amounts.get(name, 0) for name, amount in freed.free.items()}
+    return msgspec.structs.replace(freed, free=left)
+
+
+def _within(need: Resources, have: Mapping[str, int]) -> bool:
+    return all(amount <= have.get(name, 0) for name, amount in need.items() if amount)

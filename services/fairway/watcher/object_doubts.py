@@ -1,0 +1,97 @@
+"""Looks closer where a member's object is not as it should be: what was edited, and what only seems to be gone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairway.domain.decision import Call, Outcome
+from fairway.domain.text.decoding import decoder
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ports import Bus, Unreachable
+from fairway.watcher.edits import Edit, Marks, edits, marks
+from fairway.watcher.object_checks import COMPARE, GONE, STRIPPED, THERE, Compare, Doubt, Look
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.workloads.kinds.kind import reach
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.member_copy import Terms, attempt_labels, member_copy
+from fairway.workloads.seal import of_attempt
+
+Json = dict[str, Any]
+_submitted = decoder(wire.Submitted)
+_manifest = decoder(dict[str, Any])
+# Of so many objects it is remembered what they looked like.
+_MOST = 50_000
+
+
+class Suspicion:
+    """One for each process: `doubt` notes what objects look like, and calling it settles the doubt."""
+
+    def __init__(self, bus: Bus, clusters: Mapping[str, Cluster], key: bytes) -> None:
+        self._bus, self._clusters, self._key = bus, clusters, key
+        self._seen: dict[str, Marks] = {}
+
+    def doubt(self, manifest: Json) -> Doubt | None:
+        """None: nobody has touched the spec since it was last found to be ours, as far as the server says."""
+        now, uid = marks(manifest), str((manifest.get("metadata") or {}).get("uid", ""))
+        before = self._seen.get(uid)
+        if before is None and now.ours:
+            self._remember(uid, Marks("", now.ours))
+        known = before or Marks("", now.ours)
+        if not now.all or now.all == known.all:
+            return None
+        return Doubt(now.all, now.ours != known.ours)
+
+    def forget(self, manifest: Json) -> None:
+        self._seen.pop(str((manifest.get("metadata") or {}).get("uid", "")), None)
+
+    def _remember(self, uid: str, seen: Marks) -> None:
+        self._seen[uid] = seen
+        while len(self._seen) > _MOST:
+            del self._seen[next(iter(self._seen))]
+
+    async def __call__(self, call: Call) -> Outcome:
+        cluster = self._clusters.get(call.cluster)
+        if cluster is None:
+            return Outcome(call, False, "", f"{call.cluster} is no member of this fleet now")
+        try:
+            if call.verb == COMPARE:
+                return Outcome(call, True, body=await self._compare(call))
+            return Outcome(call, True, body=await self._look(cluster, call))
+        except Unreachable as error:
+            return Outcome(call, False, "", str(error))
+        except ClusterRefused as error:
+            return Outcome(call, False, error.code, error.text)
+
+    async def _compare(self, call: Call) -> tuple[Edit, ...]:
+        asked: Compare = call.body
+        data = await self._bus.fetch(subjects.JOBS, asked.manifest.sequence)
+        if data is None:
+            return ()
+        manifest, terms = _manifest(_submitted(data).manifest), Terms(tokens=asked.tokens)
+        applied = member_copy(manifest, call.job, call.attempt, terms=terms)
+        path = KINDS[f"{applied['kind']}.{applied['apiVersion']}"].suspend_path
+        if path:  # what starts at once is not suspended, though it may not say so
+            reach(applied, path[:-1]).setdefault(path[-1], False)
+        found = edits(applied, asked.live, asked.doubt.lost)
+        if not found:
+            now = marks(asked.live)
+            self._remember(asked.live["metadata"]["uid"], Marks(asked.doubt.mark, now.ours))
+        return found
+
+    async def _look(self, cluster: Cluster, call: Call) -> str:
+        """An object that only lost its labels gets them back: by them it and its pods are found."""
+        asked: Look = call.body
+        found = await cluster.get(asked.kind, asked.namespace, asked.name)
+        if found is None:
+            return GONE
+        meta = found["metadata"]
+        labels = attempt_labels(call.job, call.attempt)
+        if meta.get("deletionTimestamp") or (asked.uid and meta["uid"] != asked.uid):
+            return GONE
+        if not asked.uid and not of_attempt(self._key, (call.cluster, asked.kind), found, (call.job, call.attempt)):
+            return GONE
+        if labels.items() <= (meta.get("labels") or {}).items():
+            return THERE
+        body = {"metadata": {"uid": meta["uid"], "labels": labels}}
+        there = await cluster.patch(asked.kind, asked.namespace, asked.name, body)
+        return STRIPPED if there else GONE
