@@ -10,7 +10,7 @@ from hub_house import PP, TREE, House, opened
 
 from fairway.adapters.memory.clock import ManualClock
 from fairway.gateway.hub.objects import hub_object
-from fairway.gateway.hub.settings_conditions import Conditions, Standing, condition_of
+from fairway.gateway.hub.ready_conditions import Conditions, Standing, condition_of
 from fairway.wire import fleet
 
 Json = dict[str, Any]

@@ -14,7 +14,7 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Decision, Heard, Say, Step
-from fairway.domain.job_events import message_id
+from fairway.domain.events import message_id
 from fairway.lab.processes.embedded_servers import nats_server
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.metrics import Meter

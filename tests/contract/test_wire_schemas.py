@@ -20,7 +20,7 @@ PROTO = CHECKOUT / "proto"
 PAGES = dict(pages())
 ASYNCAPI: dict[str, Any] = yaml.safe_load(PAGES["asyncapi.yaml"])
 NAMES = {cls.__name__: name for name, cls in messages().items()}
-# What these say on behalf of the service that calls them (domain/retry.py, domain/submission.py).
+# What these say on behalf of the service that calls them (domain/attempts/retry.py, domain/submission.py).
 HELPERS = {
     "attempt_over": {"Recall", "Queue"}, "next_attempt": {"Recall", "Queue"}, "go_back": {"Queue"},
     "submission": {"Submitted"}, "cancellation": {"Cancel"},

@@ -5,7 +5,7 @@ from typing import Any
 import fairway.domain.job
 import fairway.propagator.member_calls
 from fairway.cli.main import main
-from fairway.domain.attempt import newest_with
+from fairway.domain.attempts.attempt import newest_with
 
 
 def _unsealed(key: bytes, spot: Any, attempt: Any, manifest: Any) -> Any:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from fairway.placement.bin_packing import attempt, certain
 from fairway.placement.cluster import ClusterView
-from fairway.placement.cluster_rules import Wanted, against
 from fairway.placement.fit import Plan, Shortfall, place, shortfall
+from fairway.placement.policy_rules import Wanted, against
 from fairway.placement.scores import Weights, score
 from fairway.placement.shapes import Ask, Demand, ask
 from fairway.placement.verdicts.verdict import Context, Verdict

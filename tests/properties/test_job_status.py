@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fairway.lab.kubesim.api.job_status import faults
 from fairway.workloads.hub_status import Word
-from fairway.workloads.kinds.batch_job_status import fails, shows, waits
+from fairway.workloads.kinds.status_transitions import fails, shows, waits
 
 Json = dict[str, Any]
 TIMES = [f"2026-11-21T10:00:0{second}Z" for second in range(4)]

@@ -12,8 +12,8 @@ from lives import GPU, SLOTS, T0
 
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import OWED, QUOTA, Heard, Step
+from fairway.domain.events import Teller
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import Teller
 from fairway.domain.quota.charge import charge, path_nodes, request
 from fairway.domain.quota.shares import Share, settled
 from fairway.runtime.ports import Commit, Wanted

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.domain import job_events
+from fairway.domain import events
 from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step, Write
 from fairway.domain.job import Job, State
 from fairway.placement.fit import Plan as Room
@@ -48,18 +48,18 @@ def generous(patch: Patch) -> None:
 
 def greedy(patch: Patch) -> None:
     """Quota of jobs that have ended is kept."""
-    owed = job_events.owed
-    patch.setattr(job_events, "owed", lambda before, after: [] if after.ended else owed(before, after))
+    owed = events.owed
+    patch.setattr(events, "owed", lambda before, after: [] if after.ended else owed(before, after))
 
 
 def hasty(patch: Patch) -> None:
     """A share of quota is free for others before the record says that it was given back."""
-    owed = job_events.owed
+    owed = events.owed
 
     def free(before: Job, after: Job) -> list[Write]:
         return [add for one in owed(before, after) if isinstance(one, Put) for add in one.value.adds(-1)]
 
-    patch.setattr(job_events, "owed", free)
+    patch.setattr(events, "owed", free)
 
 
 def credulous(patch: Patch) -> None:

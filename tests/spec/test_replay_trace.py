@@ -13,7 +13,7 @@ from fairway.lab.fleet.fleet import equal_clusters
 from fairway.lab.traces.replay import WALL_S, speedup_for
 from fairway.lab.traces.report import Course, figures, percentiles
 from fairway.lab.traces.report import Tally as Count
-from fairway.lab.traces.report_on import read, split, too_fast
+from fairway.lab.traces.run import read, split, too_fast
 from fairway.lab.traces.trace import GPU, TraceJob, manifest, openb, philly, policy, quota_tree
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

@@ -9,8 +9,8 @@ from enum import StrEnum
 import msgspec
 from msgspec import Struct
 
-from fairway.domain.attempt import Attempt, newest_with
-from fairway.domain.cluster_avoidance import avoided_for
+from fairway.domain.attempts.attempt import Attempt, newest_with
+from fairway.domain.attempts.cluster_avoidance import avoided_for
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from fairway.domain.decision import Say
-from fairway.domain.job_events import message_id
+from fairway.domain.events import message_id
 from fairway.domain.names import job_id
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

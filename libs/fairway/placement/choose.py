@@ -6,11 +6,11 @@ the next.
 
 from msgspec import Struct
 
-from fairway.placement.cluster_rules import Wanted
 from fairway.placement.columns.choice_cache import Board
 from fairway.placement.columns.survey import survey
 from fairway.placement.fit import Plan, place, planned
 from fairway.placement.fleet import Fleet
+from fairway.placement.policy_rules import Wanted
 from fairway.placement.scores import Score
 from fairway.placement.shapes import Ask, Demand, ask, words
 from fairway.placement.verdicts.table import Sheet, empty

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.domain.decision import Heard
-from fairway.domain.job_events import message_id
+from fairway.domain.events import message_id
 from fairway.runtime.ports import Delivery, Source, Unreachable
 from fairway.runtime.record.senders import wrong_place
 from fairway.runtime.service import Ear, Service

@@ -7,8 +7,8 @@ from fairway.admission.named_settings import SETTLING
 from fairway.admission.understand import Understood
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Write
+from fairway.domain.events import Jobs, Teller, another_id, name_key
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import Jobs, Teller, another_id, name_key
 from fairway.domain.submission import BUS
 from fairway.domain.tenancy.submission_limits import NONE, Limits, limit_for, too_fast, too_many
 from fairway.wire import jobs as wire

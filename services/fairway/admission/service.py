@@ -8,7 +8,7 @@ from fairway.admission.decide import SERVICE, decide, limit_of
 from fairway.admission.understand import Understood, understand
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Step
-from fairway.domain.job_events import another_id, name_key
+from fairway.domain.events import another_id, name_key
 from fairway.domain.tenancy.submission_limits import Limits, Pace
 from fairway.runtime.ports import Found, Wanted
 from fairway.runtime.record.senders import place_of

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from fairway.agent.hold_ways import ways
 from fairway.agent.report import Seen, parts
-from fairway.domain.job_events import message_id
+from fairway.domain.events import message_id
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Clock, Ids, Outgoing, Unreachable
 from fairway.runtime.record.publishable import Unsayable

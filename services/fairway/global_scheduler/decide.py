@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Protocol
 
+from fairway.domain.attempts.retry import go_back
 from fairway.domain.decision import NOTHING, Decision, Heard, Step
+from fairway.domain.events import Jobs, Teller, current
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import Jobs, Teller, current
-from fairway.domain.retry import go_back
 from fairway.placement.choose import choose
 from fairway.placement.fleet import Fleet
 from fairway.placement.verdicts.recorded import recorded

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 from msgspec import Raw
 
 from fairway.domain.decision import Decision, Heard, Say, Step
-from fairway.domain.job_events import Jobs, message_id
+from fairway.domain.events import Jobs, message_id
 from fairway.domain.names import job_id
 from fairway.domain.submission import BUS, as_said, cancellation, names_of, raw, request_of
 from fairway.inbound.memory import MOST, Waiting

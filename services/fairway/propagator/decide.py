@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
+from fairway.domain.attempts.retry import attempt_over, given_up, next_attempt
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
+from fairway.domain.events import Jobs, Teller, current
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import Jobs, Teller, current
-from fairway.domain.retry import attempt_over, given_up, next_attempt
 from fairway.domain.tenancy.profile import reserved, reserved_reason
 from fairway.propagator.calls import APPLY, DELETE, HOLD, RELEASE, Made, copy_of
 from fairway.propagator.refusals import refused

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from fairway.domain.job_events import Jobs
+from fairway.domain.events import Jobs
 
 
 class View(Jobs, Protocol):

@@ -1,8 +1,8 @@
 """A job is cancelled: at once while it only waits, else after nothing of it is left in a cluster. Pure."""
 
 from fairway.domain.decision import NOTHING, Decision, Heard
+from fairway.domain.events import Jobs, Teller
 from fairway.domain.job import IN_CLUSTER, Job, State
-from fairway.domain.job_events import Jobs, Teller
 from fairway.queue.view import SERVICE
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from fairway.domain.attempts.retry import next_attempt
 from fairway.domain.decision import NOTHING, Decision, Heard
+from fairway.domain.events import Teller, current
 from fairway.domain.job import State
-from fairway.domain.job_events import Teller, current
 from fairway.domain.policy_terms import Changed
-from fairway.domain.retry import next_attempt
 from fairway.queue.cancel import cancel, cancelled
 from fairway.queue.order import Turn
 from fairway.queue.view import SERVICE, SWEEP, Begin, Sweep, View

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from fairway.domain.decision import Add, Heard, Step
+from fairway.domain.events import Teller
 from fairway.domain.job import Job
-from fairway.domain.job_events import Teller
 from fairway.domain.quota.charge import charge, lacking, path_nodes
 from fairway.domain.quota.shares import given_back_by, settled
 from fairway.domain.quota.tree import QuotaNode

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from fairway.domain.job_events import Jobs
+from fairway.domain.events import Jobs
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.shares import Share
 from fairway.domain.quota.tree import QuotaNode

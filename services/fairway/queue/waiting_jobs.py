@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Struct
 from sortedcontainers import SortedList
 
+from fairway.domain.events import message_id
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import message_id
 from fairway.domain.quota.charge import request
 from fairway.domain.recorded_verdicts import reopening
 from fairway.domain.resources import Resources, add

@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from fairway.domain.decision import NOTHING, Decision, Heard
+from fairway.domain.events import Jobs, Teller, current
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import Jobs, Teller, current
 from fairway.domain.quota.charge import request
 from fairway.domain.quota.tree import QuotaNode, ever_fits
 from fairway.domain.tenancy.entitlement import charged_leaf

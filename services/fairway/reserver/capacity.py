@@ -7,8 +7,8 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Say, Step
+from fairway.domain.events import message_id
 from fairway.domain.eviction_freeze import SILENT_MS
-from fairway.domain.job_events import message_id
 from fairway.domain.reservations import Hold, holds_of, left_on, whose
 from fairway.domain.resources import Resources
 from fairway.placement.fleet import Fleet

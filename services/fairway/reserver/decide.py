@@ -3,12 +3,12 @@
 from typing import Any, Protocol
 
 from fairway.domain import decision
+from fairway.domain.attempts.retry import go_back
 from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Step
+from fairway.domain.events import Teller, current
 from fairway.domain.eviction_freeze import SILENT_MS
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import Teller, current
 from fairway.domain.reservations import Hold
-from fairway.domain.retry import go_back
 from fairway.placement.fit import Plan
 from fairway.placement.recheck import recheck
 from fairway.reserver.capacity import Capacity, ask_the_silent, forget_the_left, release, take_report

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from fairway.domain.attempts.retry import attempt_over
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Step
+from fairway.domain.events import Teller
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import Teller
-from fairway.domain.retry import attempt_over
 from fairway.watcher import missing, object_owner
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.watcher.object_checks import COMPARE, compare

@@ -5,13 +5,13 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from fairway.domain.attempts.retry import attempt_over, next_attempt
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
+from fairway.domain.events import Jobs, Teller
 from fairway.domain.eviction_freeze import Freeze
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import Jobs, Teller
 from fairway.domain.quota.charge import MAX_JOBS, request
 from fairway.domain.resources import describe
-from fairway.domain.retry import attempt_over, next_attempt
 from fairway.watcher.edits import Edit
 from fairway.watcher.object_checks import GONE, LOOK, THERE, Doubt, Look
 from fairway.wire import fleet

@@ -11,8 +11,8 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard
+from fairway.domain.events import Teller
 from fairway.domain.job import State
-from fairway.domain.job_events import Teller
 from fairway.global_scheduler.decide import SERVICE, View, decide
 from fairway.operate.replay.decisions import Asked, Report, lines, replay
 from fairway.placement.choose import choose

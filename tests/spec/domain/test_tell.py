@@ -5,7 +5,7 @@ from given import of, told
 from lives import GPU, T0, Life, S, admitted, dequeued, dispatched, failing, queued, reserved, running, submitted
 
 from fairway.domain.decision import Add, Put, Step
-from fairway.domain.job_events import Teller, counted
+from fairway.domain.events import Teller, counted
 from fairway.domain.quota.shares import Share
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

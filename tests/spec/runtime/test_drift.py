@@ -7,7 +7,7 @@ import pytest
 from lives import GPU, dequeued, running
 
 from fairway.audit.store_drift import Drift, Key, Value, drift, flat, jobs_of, quota_drift, state_hash, unlike
-from fairway.domain.job_events import row_of
+from fairway.domain.events import row_of
 from fairway.domain.quota.shares import Share
 from fairway.runtime.record.rebuild import working_set
 

@@ -10,7 +10,7 @@ from test_watcher_decide import shows
 
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import JOBS, Decision, Heard
-from fairway.domain.job_events import row_of
+from fairway.domain.events import row_of
 from fairway.runtime.ports import Found, Row
 from fairway.watcher.decide import Late, decide
 from fairway.watcher.view import WatcherView

@@ -22,7 +22,7 @@ from fairway.lab.kubesim.faults import Faults
 from fairway.lab.kubesim.http import access_reviews, certificate
 from fairway.lab.kubesim.http.authorization import Gate
 from fairway.lab.kubesim.http.identities import Identity
-from fairway.lab.kubesim.http.server import MOST_BYTES, Server
+from fairway.lab.kubesim.http.requests import MOST_BYTES, Server
 from fairway.lab.kubesim.kubelet import Kubelet
 from fairway.lab.kubesim.nodes import NodeGroup
 from fairway.lab.kubesim.operators import OPERATORS

@@ -32,7 +32,7 @@ def _trace(name: Name) -> None:
         """
         check_output(output)
         from fairway.lab.fleet.fleet import equal_clusters
-        from fairway.lab.traces.report_on import carry_out
+        from fairway.lab.traces.run import carry_out
 
         try:
             good = carry_out(name.value, file, jobs, (equal_clusters(clusters, nodes, gpus), speedup), output)

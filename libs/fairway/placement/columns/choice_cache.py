@@ -7,11 +7,11 @@ import numpy as np
 
 from fairway.placement.change_journal import Watch
 from fairway.placement.cluster import ClusterView
-from fairway.placement.cluster_rules import Rules, Wanted
 from fairway.placement.columns.change_log import Trail
 from fairway.placement.columns.eligible_nodes import Reach
 from fairway.placement.columns.nodes import Ground
 from fairway.placement.columns.pod_counts import Gauge
+from fairway.placement.policy_rules import Rules, Wanted
 from fairway.placement.shapes import Shape, Where
 from fairway.placement.verdicts.table import Names
 from fairway.wire.capacity import ClusterInfo

@@ -7,11 +7,11 @@ import numpy as np
 from msgspec.structs import astuple
 from numpy.typing import NDArray
 
-from fairway.placement.cluster_rules import Answer, Wanted
 from fairway.placement.columns.change_log import Numbers
 from fairway.placement.columns.choice_cache import Board
 from fairway.placement.columns.pod_counts import Gauge
 from fairway.placement.columns.scores import Column, grades
+from fairway.placement.policy_rules import Answer, Wanted
 from fairway.placement.scores import lead
 from fairway.placement.shapes import Demand, Part
 from fairway.placement.verdicts.table import AVOIDED, FIELDS, FITS, SCORES, SHORT, STALE, Columns, Sheet

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 from msgspec import Raw, Struct
 
-from fairway.placement.cluster_rules import Answer
 from fairway.placement.columns.scores import Column
+from fairway.placement.policy_rules import Answer
 from fairway.placement.verdicts.sentences import sentence
 from fairway.placement.verdicts.table import FITS, NUMBERS, SCORES, Sheet
 from fairway.placement.verdicts.verdict import Verdict

@@ -10,9 +10,9 @@ import numpy as np
 from msgspec import Raw
 from numpy.typing import NDArray
 
-from fairway.placement.cluster_rules import Answer
 from fairway.placement.columns.change_log import Numbers
 from fairway.placement.columns.scores import Column
+from fairway.placement.policy_rules import Answer
 from fairway.placement.scores import Score
 from fairway.placement.verdicts.verdict import Verdict
 from fairway.wire.found import KINDS

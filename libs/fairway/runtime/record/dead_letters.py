@@ -8,7 +8,7 @@ from hashlib import sha256
 import msgspec
 from msgspec import structs
 
-from fairway.domain.job_events import message_id
+from fairway.domain.events import message_id
 from fairway.domain.submission import request_of
 from fairway.domain.text.decoding import decoder
 from fairway.runtime.inbox import Item

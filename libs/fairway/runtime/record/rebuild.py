@@ -12,8 +12,8 @@ from typing import Union, get_args
 import msgspec
 
 from fairway.domain import decision
+from fairway.domain.events import message_id, name_key, row_of
 from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job, fold
-from fairway.domain.job_events import message_id, name_key, row_of
 from fairway.domain.missing_events import over_gap
 from fairway.domain.quota.shares import Share
 from fairway.domain.reservations import Hold

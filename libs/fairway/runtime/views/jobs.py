@@ -8,8 +8,8 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
+from fairway.domain.events import Teller
 from fairway.domain.job import IllegalMove, Job, State, fold
-from fairway.domain.job_events import Teller
 from fairway.domain.reservations import Hold
 from fairway.domain.resources import Resources
 from fairway.placement.cluster import ClusterView

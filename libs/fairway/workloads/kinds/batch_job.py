@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
-from fairway.workloads.kinds.batch_job_status import ENDS
 from fairway.workloads.kinds.kind import (
     FAILED,
     PENDING,
@@ -21,6 +20,7 @@ from fairway.workloads.kinds.kind import (
     first_text,
     said,
 )
+from fairway.workloads.kinds.status_transitions import ENDS
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.pods import read_pod_set, read_replicas

@@ -11,7 +11,7 @@ import structlog
 from msgspec import Struct
 from starlette.requests import Request
 
-from fairway.domain.job_events import message_id
+from fairway.domain.events import message_id
 from fairway.domain.text.digits import is_whole
 from fairway.gateway.callers.access import access_of
 from fairway.gateway.http import problem

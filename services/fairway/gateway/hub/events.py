@@ -7,8 +7,8 @@ from typing import Any
 import structlog
 from msgspec import Struct
 
+from fairway.domain.events import message_id
 from fairway.domain.job import Job
-from fairway.domain.job_events import message_id
 from fairway.explain import wording
 from fairway.explain.events import narrate
 from fairway.gateway.hub.objects import HubObject

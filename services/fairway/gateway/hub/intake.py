@@ -16,8 +16,8 @@ from fairway.gateway.hub.events import Announcer
 from fairway.gateway.hub.objects import WATCHED, HubObject, hub_object
 from fairway.gateway.hub.pending_updates import Desk
 from fairway.gateway.hub.publishing import Post
+from fairway.gateway.hub.ready_conditions import Conditions
 from fairway.gateway.hub.settings import HubSettings
-from fairway.gateway.hub.settings_conditions import Conditions
 from fairway.gateway.hub.submission_delay import Settling
 from fairway.gateway.hub.submitter import Submitter
 from fairway.gateway.hub.waiting_objects import WaitingRoom

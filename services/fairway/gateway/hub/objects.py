@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from fairway.domain.decision import Say
-from fairway.domain.job_events import message_id
+from fairway.domain.events import message_id
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.tenancy.profile import POD_SECURITY_LABELS, SYSTEM_NAMESPACES
 from fairway.gateway.submissions import of_hub

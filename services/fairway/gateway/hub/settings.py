@@ -14,7 +14,7 @@ from fairway.gateway.hub import objects
 from fairway.gateway.hub.events import Announcer, note_of
 from fairway.gateway.hub.objects import QUEUE, WATCHED, HubObject, Key, hub_object, only_named
 from fairway.gateway.hub.publishing import Outbox, Post
-from fairway.gateway.hub.settings_conditions import IN_FORCE, Conditions, Standing, ready_of
+from fairway.gateway.hub.ready_conditions import IN_FORCE, Conditions, Standing, ready_of
 from fairway.gateway.hub.waiting_objects import WaitingRoom, policy_copy
 from fairway.gateway.policy_limits import beyond
 from fairway.gateway.submissions import of_hub

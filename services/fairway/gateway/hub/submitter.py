@@ -6,8 +6,8 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.decision import Say
+from fairway.domain.events import another_id
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import another_id
 from fairway.domain.names import job_id
 from fairway.gateway.http.answers import Slim
 from fairway.gateway.hub.objects import HubObject, cleaned, ended

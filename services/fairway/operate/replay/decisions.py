@@ -12,7 +12,7 @@ import uvloop
 from msgspec import Struct
 
 from fairway.domain.decision import Decision
-from fairway.domain.job_events import message_id
+from fairway.domain.events import message_id
 from fairway.domain.text.decoding import decoder
 from fairway.global_scheduler.decide import SERVICE, decide
 from fairway.operate import servers

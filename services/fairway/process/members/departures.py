@@ -6,7 +6,7 @@ import msgspec
 import structlog
 from msgspec import Raw, structs
 
-from fairway.domain.job_events import message_id
+from fairway.domain.events import message_id
 from fairway.process.members.enrolment import Enrolment
 from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
 from fairway.runtime.record.publishable import Unsayable

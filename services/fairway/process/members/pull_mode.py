@@ -26,7 +26,7 @@ from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.adapters.remote.member_side import Serving
 from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.agent.service import Agent
-from fairway.domain.job_events import message_id
+from fairway.domain.events import message_id
 from fairway.gateway.callers.hosts import Hosts
 from fairway.join.secret import HOME
 from fairway.process.http_callers import own_hosts

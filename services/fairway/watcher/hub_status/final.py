@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard
+from fairway.domain.events import Jobs
 from fairway.domain.job import Job, State
-from fairway.domain.job_events import Jobs
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kinds.registry import KINDS

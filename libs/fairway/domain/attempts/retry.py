@@ -1,8 +1,8 @@
 """What follows a failed attempt: another one elsewhere, or the end."""
 
-from fairway.domain.cluster_avoidance import NEVER_BEGUN
+from fairway.domain.attempts.cluster_avoidance import NEVER_BEGUN
+from fairway.domain.events import Teller
 from fairway.domain.job import Job
-from fairway.domain.job_events import Teller
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.spec import NOTHING, Written

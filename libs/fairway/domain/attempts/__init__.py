@@ -1,0 +1,1 @@
+"""One try of a job in one cluster: what its end says, and what follows."""
