@@ -35,9 +35,20 @@ TOGETHER = {
     "kubernetes/test_settings_schemas": "schemas",
 }
 _FIRST = (
-    "test_kill", "test_cli", "test_up", "test_rights", "test_trouble", "test_stalls", "test_webhooks",
-    "test_ruling_hub", "test_matrix", "test_join", "test_handover", "test_renewed_join", "test_stolen_account",
-)  # fmt: skip
+    "test_kill",
+    "test_cli",
+    "test_up",
+    "test_rights",
+    "test_trouble",
+    "test_stalls",
+    "test_webhooks",
+    "test_ruling_hub",
+    "test_matrix",
+    "test_join",
+    "test_handover",
+    "test_renewed_join",
+    "test_stolen_account",
+)
 
 
 def turn(path: Path) -> int:

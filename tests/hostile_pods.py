@@ -120,10 +120,19 @@ def ray_job() -> Json:
 
 def spark() -> Json:
     role = {"cores": 1, "memory": "1g", "securityContext": deepcopy(CONTEXT)}
-    return job("sparkoperator.k8s.io/v1beta2", "SparkApplication", {
-        "type": "Scala", "mode": "cluster", "sparkVersion": "3.5.5", "image": "x", "mainApplicationFile": "local:///a",
-        "driver": role, "executor": deepcopy(role),
-    })  # fmt: skip
+    return job(
+        "sparkoperator.k8s.io/v1beta2",
+        "SparkApplication",
+        {
+            "type": "Scala",
+            "mode": "cluster",
+            "sparkVersion": "3.5.5",
+            "image": "x",
+            "mainApplicationFile": "local:///a",
+            "driver": role,
+            "executor": deepcopy(role),
+        },
+    )
 
 
 def spark_by_template() -> Json:
@@ -151,17 +160,21 @@ def _workflow(kind: str) -> Site:
     at: tuple[str | int, ...] = ("spec", "templates", 0)
     inside = (*at, kind, "containers", 0) if kind == "containerSet" else (*at, kind)
     fields = {
-        "hostNetwork": ("spec", "hostNetwork"), "volumes": ("spec", "volumes"), "metadata": (*at, "metadata"),
+        "hostNetwork": ("spec", "hostNetwork"),
+        "volumes": ("spec", "volumes"),
+        "metadata": (*at, "metadata"),
         "securityContext": ("spec", "securityContext"),
-    }  # fmt: skip
+    }
     return Site("Workflow", kind, lambda: workflow(kind), inside, fields, ("main",))
 
 
 def _spark(role: str) -> Site:
     fields: dict[str, tuple[str | int, ...]] = {
-        "hostNetwork": ("spec", role, "hostNetwork"), "volumes": ("spec", "volumes"), "metadata": ("spec", role),
+        "hostNetwork": ("spec", role, "hostNetwork"),
+        "volumes": ("spec", "volumes"),
+        "metadata": ("spec", role),
         "securityContext": ("spec", role, "podSecurityContext"),
-    }  # fmt: skip
+    }
     return Site("SparkApplication", role, spark, ("spec", role), fields, ("main", "initContainers", "sidecars"))
 
 
@@ -169,21 +182,45 @@ _RAY = ("spec", "rayClusterSpec")
 _SUBMITTER = ("spec", "submitterPodTemplate")
 SITES = (
     Site("Job", "pod", batch_job, ("spec", "template")),
-    Site("PyTorchJob", "Master", kubeflow("PyTorchJob", "pytorch", "Master", "Worker"),
-         ("spec", "pytorchReplicaSpecs", "Master", "template")),
-    Site("PyTorchJob", "Worker", kubeflow("PyTorchJob", "pytorch", "Master", "Worker"),
-         ("spec", "pytorchReplicaSpecs", "Worker", "template")),
+    Site(
+        "PyTorchJob",
+        "Master",
+        kubeflow("PyTorchJob", "pytorch", "Master", "Worker"),
+        ("spec", "pytorchReplicaSpecs", "Master", "template"),
+    ),
+    Site(
+        "PyTorchJob",
+        "Worker",
+        kubeflow("PyTorchJob", "pytorch", "Master", "Worker"),
+        ("spec", "pytorchReplicaSpecs", "Worker", "template"),
+    ),
     Site("TFJob", "PS", kubeflow("TFJob", "tf", "PS", "Worker"), ("spec", "tfReplicaSpecs", "PS", "template")),
-    Site("XGBoostJob", "Master", kubeflow("XGBoostJob", "xgb", "Master"),
-         ("spec", "xgbReplicaSpecs", "Master", "template")),
-    Site("PaddleJob", "Worker", kubeflow("PaddleJob", "paddle", "Worker"),
-         ("spec", "paddleReplicaSpecs", "Worker", "template")),
+    Site(
+        "XGBoostJob",
+        "Master",
+        kubeflow("XGBoostJob", "xgb", "Master"),
+        ("spec", "xgbReplicaSpecs", "Master", "template"),
+    ),
+    Site(
+        "PaddleJob",
+        "Worker",
+        kubeflow("PaddleJob", "paddle", "Worker"),
+        ("spec", "paddleReplicaSpecs", "Worker", "template"),
+    ),
     Site("JAXJob", "Worker", kubeflow("JAXJob", "jax", "Worker"), ("spec", "jaxReplicaSpecs", "Worker", "template")),
     Site("MXJob", "Server", kubeflow("MXJob", "mx", "Server"), ("spec", "mxReplicaSpecs", "Server", "template")),
-    Site("MPIJob", "Launcher", kubeflow("MPIJob", "mpi", "Launcher", "Worker"),
-         ("spec", "mpiReplicaSpecs", "Launcher", "template")),
-    Site("MPIJob v2", "Launcher", kubeflow("MPIJob", "mpi", "Launcher", "Worker", version="v2beta1"),
-         ("spec", "mpiReplicaSpecs", "Launcher", "template")),
+    Site(
+        "MPIJob",
+        "Launcher",
+        kubeflow("MPIJob", "mpi", "Launcher", "Worker"),
+        ("spec", "mpiReplicaSpecs", "Launcher", "template"),
+    ),
+    Site(
+        "MPIJob v2",
+        "Launcher",
+        kubeflow("MPIJob", "mpi", "Launcher", "Worker", version="v2beta1"),
+        ("spec", "mpiReplicaSpecs", "Launcher", "template"),
+    ),
     Site("Volcano Job", "task", volcano_job, ("spec", "tasks", 0, "template")),
     Site("JobSet", "one", job_set, ("spec", "replicatedJobs", 0, "template", "spec", "template")),
     Site("RayJob", "head", ray_job, (*_RAY, "headGroupSpec", "template")),
@@ -196,7 +233,7 @@ SITES = (
     _workflow("script"),
     _workflow("containerSet"),
     Site("Workflow", "beside the container", workflow, ("spec", "templates", 0), {}, ("initContainers", "sidecars")),
-)  # fmt: skip
+)
 
 
 def every() -> Iterator[tuple[str, str, Json]]:

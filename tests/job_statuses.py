@@ -60,20 +60,20 @@ CHANGES = {
     "it completes without announcing it": Change(
         status(), status("Complete", completionTime=LATER), "without the SuccessCriteriaMet"
     ),
-    "it completes at no time": Change(
-        status(), status("SuccessCriteriaMet", "Complete"), "completionTime is required"
-    ),
+    "it completes at no time": Change(status(), status("SuccessCriteriaMet", "Complete"), "completionTime is required"),
     "it completes before it started": Change(
         {}, {**DONE, "startTime": LATER, "completionTime": START}, "must be equal to or after"
     ),
     "its completion moves": Change(DONE, {**DONE, "completionTime": START}, "field is immutable"),
     "it fails after it completed": Change(
-        DONE, {**DONE, "conditions": on("SuccessCriteriaMet", "Complete", "FailureTarget", "Failed")}, "Complete=True",
+        DONE,
+        {**DONE, "conditions": on("SuccessCriteriaMet", "Complete", "FailureTarget", "Failed")},
+        "Complete=True",
     ),
     "another condition comes to a completed one": Change(
         DONE, {**DONE, "conditions": [*on("SuccessCriteriaMet", "Complete"), *on("Seen")]}
     ),
-}  # fmt: skip
+}
 
 
 def manifest(name: str, **spec: Any) -> Json:

@@ -34,13 +34,18 @@ MARKS = (
     marked("a priority past its class", batch_job(), _LABELS, "koordinator.sh/priority", "9999"),
     marked("a gang over namespaces", batch_job(), _NOTES, "gang.scheduling.koordinator.sh/groups", '["a/b"]'),
     marked("a place before others in Volcano", volcano_job(), "metadata.annotations", "volcano.sh/sla-waiting-time"),
-    marked("a node of others by its time", volcano_job(), "spec.tasks.0.template.metadata.annotations",
-           "volcano.sh/revocable-zone"),
+    marked(
+        "a node of others by its time",
+        volcano_job(),
+        "spec.tasks.0.template.metadata.annotations",
+        "volcano.sh/revocable-zone",
+    ),
     marked("what is critical to the cluster", batch_job(), _NOTES, "scheduler.alpha.kubernetes.io/critical-pod", ""),
     marked("room of others for a worker", _pytorch(), "spec.pytorchReplicaSpecs.Worker.template.metadata.labels"),
     marked("room of others for a JobSet's Job", job_set(), "spec.replicatedJobs.0.template.metadata.labels"),
-    marked("room of others for a JobSet's pod", job_set(),
-           "spec.replicatedJobs.0.template.spec.template.metadata.labels"),
+    marked(
+        "room of others for a JobSet's pod", job_set(), "spec.replicatedJobs.0.template.spec.template.metadata.labels"
+    ),
     marked("room of others for a head", ray_job(), "spec.rayClusterSpec.headGroupSpec.template.metadata.labels"),
     marked("room of others for a driver", spark(), "spec.driver.labels"),
     marked("room of others by the labels of the application", spark(), "metadata.labels"),
@@ -49,19 +54,41 @@ MARKS = (
     marked("room of others inside a step", _inline(), "spec.templates.1.steps.0.0.inline.metadata.labels"),
     marked("room of others as a default", workflow(), "spec.templateDefaults.metadata.labels"),
     marked("room of others for who removes artifacts", workflow(), "spec.artifactGC.podMetadata.labels"),
-    Rule("devices by claims", but(batch_job(), "spec.template.spec.resourceClaims", [{"name": "gpu"}]),
-         "spec.template.spec.resourceClaims", "claims devices that no quota counts", ANYTHING, MORE),
-    Rule("devices by claims of a driver's template", but(spark(), "spec.driver.template.spec.resourceClaims",
-         [{"name": "gpu"}]), "spec.driver.template.spec.resourceClaims", "claims devices that no quota counts",
-         ANYTHING, MORE),
-    Rule("room of others by sparkConf", conf(f"spark.kubernetes.driver.label.{IGNORED}", "true"),
-         f"spec.sparkConf['spark.kubernetes.driver.label.{IGNORED}']", _SAYS, ANYTHING, MORE),
-)  # fmt: skip
+    Rule(
+        "devices by claims",
+        but(batch_job(), "spec.template.spec.resourceClaims", [{"name": "gpu"}]),
+        "spec.template.spec.resourceClaims",
+        "claims devices that no quota counts",
+        ANYTHING,
+        MORE,
+    ),
+    Rule(
+        "devices by claims of a driver's template",
+        but(spark(), "spec.driver.template.spec.resourceClaims", [{"name": "gpu"}]),
+        "spec.driver.template.spec.resourceClaims",
+        "claims devices that no quota counts",
+        ANYTHING,
+        MORE,
+    ),
+    Rule(
+        "room of others by sparkConf",
+        conf(f"spark.kubernetes.driver.label.{IGNORED}", "true"),
+        f"spec.sparkConf['spark.kubernetes.driver.label.{IGNORED}']",
+        _SAYS,
+        ANYTHING,
+        MORE,
+    ),
+)
 _COMPLETED = "workflows.argoproj.io/completed"
 OWN = (
-    Never("a pod that its controller would take for ended", but(workflow(), "spec.templates.0.metadata.labels",
-          {_COMPLETED: "true"}), f"spec.templates[0].metadata.labels['{_COMPLETED}']", OWN_MARK, "remove it"),
-)  # fmt: skip
+    Never(
+        "a pod that its controller would take for ended",
+        but(workflow(), "spec.templates.0.metadata.labels", {_COMPLETED: "true"}),
+        f"spec.templates[0].metadata.labels['{_COMPLETED}']",
+        OWN_MARK,
+        "remove it",
+    ),
+)
 HARMLESS = (
     but(batch_job(), _LABELS, {"koordinator.sh/qosClass": "LS", "app.kubernetes.io/name": "a"}),
     but(batch_job(), _NOTES, {"gang.scheduling.koordinator.sh/name": "g"}),

@@ -6,9 +6,11 @@ from msgspec import Struct
 
 Json = dict[str, Any]
 CONTEXT: Json = {
-    "allowPrivilegeEscalation": False, "runAsNonRoot": True, "capabilities": {"drop": ["ALL"]},
+    "allowPrivilegeEscalation": False,
+    "runAsNonRoot": True,
+    "capabilities": {"drop": ["ALL"]},
     "seccompProfile": {"type": "RuntimeDefault"},
-}  # fmt: skip
+}
 BASELINE, RESTRICTED, NEVER = "baseline", "restricted", ""
 
 
@@ -84,7 +86,9 @@ CONTAINER_FLAWS = (
     Flaw("no word on seccomp", RESTRICTED, container=context(seccompProfile=None)),
     Flaw("no securityContext", RESTRICTED, container={"securityContext": None}),
     Flaw(
-        "what the pod says for it", NEVER, context(runAsNonRoot=True, seccompProfile=_profile("Localhost")),
+        "what the pod says for it",
+        NEVER,
+        context(runAsNonRoot=True, seccompProfile=_profile("Localhost")),
         context(runAsNonRoot=None, seccompProfile=None),
     ),
-)  # fmt: skip
+)

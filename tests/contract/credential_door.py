@@ -78,9 +78,7 @@ def run(folder: Path, *words: str, **settings: str) -> tuple[int, str]:
     """A command in this folder, with nothing in the environment that would help it; `kubectl` before the others is the
     plugin."""
     plugin = words[0] == "kubectl"
-    done = command(
-        *words[plugin:], folder=folder, program="kubectl-fairway" if plugin else "fairway", **settings
-    )  # fmt: skip
+    done = command(*words[plugin:], folder=folder, program="kubectl-fairway" if plugin else "fairway", **settings)
     return _judged(done.exit_code, done.stdout + done.stderr)
 
 
@@ -112,10 +110,13 @@ def token_file(folder: Path, text: str = TOKEN) -> str:
 
 def kubeconfig(folder: Path, user: dict[str, Any], server: str = "https://127.0.0.1:1") -> str:
     config = {
-        "apiVersion": "v1", "kind": "Config", "current-context": "c", "users": [{"name": "u", "user": user}],
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "c",
+        "users": [{"name": "u", "user": user}],
         "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}],
         "clusters": [{"name": "k", "cluster": {"server": server}}],
-    }  # fmt: skip
+    }
     (folder / "config").write_text(json.dumps(config))
     return str(folder / "config")
 

@@ -138,8 +138,10 @@ async def opened(limits: HttpLimits = WIDE, hub: Cluster | None = None, proxies:
 def row(name: str, state: str = "queued", tenant: str = "team-a", **more: Any) -> Job:
     sets = (PodSet("pod", 1, {GPU: 1}),)
     spec = wire.JobSpec(
-        workload=Workload("batch/v1", "Job", tenant, name, sets, 1), policy="PropagationPolicy team-a/train",
-        placement=Placement(), manifest=wire.ManifestRef(1, "0" * 64, 10),
-    )  # fmt: skip
+        workload=Workload("batch/v1", "Job", tenant, name, sets, 1),
+        policy="PropagationPolicy team-a/train",
+        placement=Placement(),
+        manifest=wire.ManifestRef(1, "0" * 64, 10),
+    )
     plain = {"rev": 2, "entered": 2, "attempt": 1, "at": NOW, "since": NOW, "queue": "gold", "spec": spec}
     return msgspec.convert({"id": name, "tenant": tenant, "state": state, **plain, **more}, Job, from_attributes=True)

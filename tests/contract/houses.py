@@ -24,12 +24,16 @@ CRD: Json = {
         "group": "example.org",
         "scope": "Namespaced",
         "names": {"kind": "Absent", "plural": "absents", "singular": "absent", "listKind": "AbsentList"},
-        "versions": [{
-            "name": "v1", "served": True, "storage": True,
-            "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-        }],
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
     },
-}  # fmt: skip
+}
 
 
 class House(Protocol):

@@ -14,7 +14,8 @@ from fairway.adapters.kubernetes.watch import Pace
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.adapters.system_clock import SystemClock
-from fairway.domain.job import Job, fold
+from fairway.domain.fold import fold
+from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.gateway.service import run_gateway
 from fairway.lab.kubesim import Cluster, KubeSim

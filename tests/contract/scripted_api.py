@@ -7,8 +7,12 @@ import msgspec
 from aiohttp import web
 
 Answer = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
-CONFIG_MAPS = {"resources": [{"name": "configmaps", "kind": "ConfigMap", "namespaced": True},
-                             {"name": "namespaces", "kind": "Namespace", "namespaced": False}]}  # fmt: skip
+CONFIG_MAPS = {
+    "resources": [
+        {"name": "configmaps", "kind": "ConfigMap", "namespaced": True},
+        {"name": "namespaces", "kind": "Namespace", "namespaced": False},
+    ]
+}
 
 
 def json(body: Any, status: int = 200, **headers: str) -> web.Response:
@@ -61,10 +65,11 @@ class ScriptedApi:
     def kubeconfig(self) -> dict[str, Any]:
         server = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
         return {
-            "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
             "clusters": [{"name": "c", "cluster": {"server": server}}],
             "users": [{"name": "u", "user": {"token": "secret"}}],
-        }  # fmt: skip
+        }
 
 
 def _again(answer: web.Response) -> web.Response:

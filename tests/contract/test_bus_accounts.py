@@ -45,8 +45,10 @@ async def test_a_tenant_and_a_member_are_acknowledged_by_streams_of_other_server
 async def test_a_member_is_asked_over_the_bus_from_another_server(urls: list[str]) -> None:
     heard: list[Any] = []
     async with (
-        connected(urls[0], "fairway") as (hub, _), connected(urls[2], "m1") as (beside, _), simulated() as (cluster, _)
-    ):  # fmt: skip
+        connected(urls[0], "fairway") as (hub, _),
+        connected(urls[2], "m1") as (beside, _),
+        simulated() as (cluster, _),
+    ):
         member = Serving(cluster, beside, heard.append)
         serving = asyncio.create_task(member.run())
         await member.heard.wait()

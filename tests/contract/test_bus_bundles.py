@@ -62,9 +62,13 @@ async def test_a_bundle_comes_again_until_all_of_it_is_acknowledged(bus: Bus) ->
 async def test_the_events_of_one_job_stay_in_their_order(bus: Bus) -> None:
     """Those of one subject go together, but never past an earlier event of the same job."""
     words = [
-        event("a", 1, "order", "queue"), event("b", 1, "order", "failed"), event("b", 2, "order", "queue"),
-        event("c", 1, "order", "queue"), event("c", 2, "order", "failed"), event("a", 2, "order", "failed"),
-    ]  # fmt: skip
+        event("a", 1, "order", "queue"),
+        event("b", 1, "order", "failed"),
+        event("b", 2, "order", "queue"),
+        event("c", 1, "order", "queue"),
+        event("c", 2, "order", "failed"),
+        event("a", 2, "order", "failed"),
+    ]
     await bus.publish(words)
     found = [one.id async for one in bus.history("JOBS", ["fairway.job.*.order"])]
     assert sorted(found) == sorted(one.id for one in words)

@@ -43,15 +43,19 @@ async def test_a_server_is_known_by_its_answer(tmp_path: Path, said: str, want: 
     [
         pytest.param("", "", [], id="without users everybody is the services"),
         pytest.param(
-            'authorization { users: [ { user: fairway, password: x }, { user: team-a, password: y } ] }',
-            "fairway:x@", [SHARED], id="users without accounts",
+            "authorization { users: [ { user: fairway, password: x }, { user: team-a, password: y } ] }",
+            "fairway:x@",
+            [SHARED],
+            id="users without accounts",
         ),
         pytest.param(
-            'accounts { FAIRWAY { jetstream: enabled, users: [ { user: fairway, password: x } ] } }',
-            "fairway:x@", [], id="an account of their own",
+            "accounts { FAIRWAY { jetstream: enabled, users: [ { user: fairway, password: x } ] } }",
+            "fairway:x@",
+            [],
+            id="an account of their own",
         ),
     ],
-)  # fmt: skip
+)
 async def test_users_in_one_account_with_the_services_are_told_of(
     tmp_path: Path, rules: str, who: str, want: list[str]
 ) -> None:

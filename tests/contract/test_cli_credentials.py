@@ -71,13 +71,21 @@ def test_a_redirect_is_not_followed(door: Door, other: Door, tmp_path: Path) -> 
     ("answer", "given", "says"),
     [
         pytest.param((401, {"title": "who?"}), False, ("no credential was found", "--token-file"), id="401, none sent"),
-        pytest.param((401, {"title": "expired", "detail": "make one"}), True,
-                     ("does not take the token in", "expired; make one"), id="401 with one"),
-        pytest.param((403, {"title": "ann may not list jobs", "detail": "ask for it"}), True,
-                     ("ann may not list jobs; ask for it",), id="403"),
+        pytest.param(
+            (401, {"title": "expired", "detail": "make one"}),
+            True,
+            ("does not take the token in", "expired; make one"),
+            id="401 with one",
+        ),
+        pytest.param(
+            (403, {"title": "ann may not list jobs", "detail": "ask for it"}),
+            True,
+            ("ann may not list jobs; ask for it",),
+            id="403",
+        ),
         pytest.param((403, {}), True, ("ask whoever manages the hub",), id="403 of something else on the way"),
     ],
-)  # fmt: skip
+)
 def test_a_refusal_at_the_door_is_one_sentence_with_the_remedy(
     answer: tuple[int, dict[str, Any]], given: bool, says: tuple[str, ...], door: Door, tmp_path: Path
 ) -> None:
@@ -106,11 +114,16 @@ def test_who_asks_too_much_waits_as_long_as_they_are_told(door: Door, tmp_path: 
         pytest.param(Place("http://gateway.example", HUB), False, "https://h.example", False, id="a hub's plain http"),
         pytest.param(Place("https://gateway.example", HUB), False, "https://hub.example", True, id="a hub's https"),
         pytest.param(Place("http://127.0.0.1:80", HUB), False, "https://127.0.0.1:6443", True, id="a hub here"),
-        pytest.param(Place("http://127.0.0.1:80", HUB), True, "https://hub.example", False,
-                     id="a hub elsewhere that names this machine"),
+        pytest.param(
+            Place("http://127.0.0.1:80", HUB),
+            True,
+            "https://hub.example",
+            False,
+            id="a hub elsewhere that names this machine",
+        ),
         pytest.param(Place("http://127.0.0.1:80", FOLDER), False, "", True, id="the folder's"),
     ],
-)  # fmt: skip
+)
 def test_where_a_credential_may_go(place: Place, plain: bool, server: str, allowed: bool) -> None:
     if allowed:
         check_way(place, plain, lambda: server)

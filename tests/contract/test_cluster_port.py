@@ -76,9 +76,12 @@ async def test_an_api_that_is_away_leaves_the_outcome_unknown(house: House, mode
     house.refuse(mode)
     cluster, team = house.cluster, house.team
     for call in (
-        cluster.apply(JOB, job(team)), cluster.delete(JOB, team, "train", OURS, 1), cluster.served(),
-        cluster.get(JOB, team, "train"), cluster.patch(JOB, team, "train", {}),
-    ):  # fmt: skip
+        cluster.apply(JOB, job(team)),
+        cluster.delete(JOB, team, "train", OURS, 1),
+        cluster.served(),
+        cluster.get(JOB, team, "train"),
+        cluster.patch(JOB, team, "train", {}),
+    ):
         with pytest.raises(Unreachable, match="m1"):
             await call
 

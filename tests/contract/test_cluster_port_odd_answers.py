@@ -88,7 +88,7 @@ async def test_a_server_that_stays_busy_leaves_the_outcome_open() -> None:
         pytest.param(status(409, "Conflict"), ClusterRefused, id="so is a conflict"),
         pytest.param(web.Response(text="too large", status=413), ClusterRefused, id="also in plain text"),
     ],
-)  # fmt: skip
+)
 async def test_what_an_answer_means(answer: web.Response, want: type[Exception]) -> None:
     async with api(answer) as (_, cluster):
         with pytest.raises(want):
@@ -100,9 +100,10 @@ async def test_a_namespace_that_went_is_made_once() -> None:
     async with api(no_namespace, json(config_map()), json(config_map())) as (scripted, cluster):
         assert (await cluster.apply(KIND, config_map())).uid == "1"
         assert [one.split("?")[0] for one in scripted.asked] == [
-            "POST /api/v1/namespaces/team/configmaps", "POST /api/v1/namespaces",
             "POST /api/v1/namespaces/team/configmaps",
-        ]  # fmt: skip
+            "POST /api/v1/namespaces",
+            "POST /api/v1/namespaces/team/configmaps",
+        ]
 
 
 async def test_an_object_is_applied_with_one_call_and_its_namespace_is_looked_at_once_for_all() -> None:

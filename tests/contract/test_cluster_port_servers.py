@@ -89,8 +89,9 @@ async def test_what_a_server_adds_to_an_object_is_no_reason_to_write_again(house
     manifest = job(house.team)
     manifest["spec"]["suspend"] = True
     manifest["spec"]["template"]["spec"]["containers"][0] |= {
-        "resources": {"requests": {"cpu": "0.5", "memory": "1024Mi"}}, "env": twice,
-    }  # fmt: skip
+        "resources": {"requests": {"cpu": "0.5", "memory": "1024Mi"}},
+        "env": twice,
+    }
     first = await house.cluster.apply(JOB, manifest)
     before = await house.cluster.get(JOB, house.team, "train")
     for _ in range(3):

@@ -41,9 +41,11 @@ _encode = msgspec.json.Encoder().encode
 def catalog() -> Catalog:
     known = Catalog()
     policy = {
-        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterPropagationPolicy", "metadata": {"name": "all"},
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "ClusterPropagationPolicy",
+        "metadata": {"name": "all"},
         "spec": {"resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job"}], "placement": {}},
-    }  # fmt: skip
+    }
     for kind, name, body in (("ClusterPropagationPolicy", "all", policy), ("Cluster", "c1", {"labels": {}})):
         known.take(fleet.Configured(kind=kind, name=name, manifest=msgspec.Raw(_encode(body))))
     known.known.set()
@@ -65,9 +67,13 @@ async def pipeline(bus: Bus, valkey_url: str, known: Catalog, prefix: str) -> As
     report = fleet.Report(cluster="c1", epoch="e1", sequence=1, full=True, nodes=(Node("n1", ROOM),), kinds=(KIND,))
     await bus.publish([Outgoing(ids.new(), subjects.cluster("report", "c1"), _encode(report))])
     services = [
-        admission.service(known), quota.service(known), queue.service(known, Meter(), []), global_scheduler.service(),
-        reserver.service(bus, known), *propagator.services(stub_act),
-    ]  # fmt: skip
+        admission.service(known),
+        quota.service(known),
+        queue.service(known, Meter(), []),
+        global_scheduler.service(),
+        reserver.service(bus, known),
+        *propagator.services(stub_act),
+    ]
     async with asyncio.TaskGroup() as group:
         tasks = []
         for service in services:
@@ -95,9 +101,10 @@ async def said_of(bus: Bus, verb: str, tenant: str, count: int = 1) -> list[Any]
 async def test_jobs_that_wait_do_not_keep_another_tenant_waiting(nats_url: str, valkey_url: str) -> None:
     """All of team-a's jobs but one wait for room, in the queue in which team-b's is, too."""
     async with (
-        asyncio.timeout(PATIENCE_S), opened_bus("nats", nats_url) as bus,
+        asyncio.timeout(PATIENCE_S),
+        opened_bus("nats", nats_url) as bus,
         pipeline(bus, valkey_url, catalog(), "{waiting}"),
-    ):  # fmt: skip
+    ):
         await bus.publish([submission("team-a", number) for number in range(WAITING)])
         await said_of(bus, "queue", "team-a", WAITING)
         await bus.publish([submission("team-b", 0)])

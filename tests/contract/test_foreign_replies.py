@@ -21,30 +21,53 @@ SAYS = {
     "a member that reports": ("north", subjects.cluster("report", "north"), "CLUSTERS"),
     "a member that lost a node": ("north", subjects.cluster("stranded", "north"), "CLUSTERS"),
     "a member that says its name": ("north", subjects.config("Cluster", "", "north"), "CONFIG"),
-}  # fmt: skip
+}
 TREE = subjects.config("ElasticQuotaTree", "kube-system", "elasticquotatree")
 SAID = {
-    "JOBS": subjects.job("submitted", "team-b"), "CONFIG": TREE, "DLQ": subjects.dead_letter("quota"),
-    "IN": subjects.inbound("submit", "team-b"), "CLUSTERS": subjects.cluster("report", "west"),
+    "JOBS": subjects.job("submitted", "team-b"),
+    "CONFIG": TREE,
+    "DLQ": subjects.dead_letter("quota"),
+    "IN": subjects.inbound("submit", "team-b"),
+    "CLUSTERS": subjects.cluster("report", "west"),
     "VIEWS": subjects.view("whole", "global-scheduler"),
-}  # fmt: skip
+}
 # What streams keep, what others hear, and what JetStream is asked with.
 REPLIES = [
-    *SAID.values(), subjects.config("TenantProfile", "", "vision"), subjects.config("Cluster", "", "west"),
-    subjects.job("cancel", "team-b"), subjects.job("lost", "team-a"), subjects.cluster("stranded", "west"),
-    subjects.inbound("cancel", "team-b"), "fairway.member.west.ask", "fairway.member.west.at.x",
-    "fairway.member.north.ask", "fairway.member.west.reply.x.1", subjects.resync("west"), "fairway.ask.queue",
-    "_INBOX.x.1", "_INBOX_team-b.x", "_INBOX_west.x", "$JS.API.STREAM.PURGE.JOBS", "$JS.API.STREAM.DELETE.JOBS",
-    "$JS.API.STREAM.MSG.DELETE.JOBS", "$JS.API.STREAM.CREATE.MINE", "$JS.API.CONSUMER.DELETE.JOBS.quota",
-    "$JS.API.CONSUMER.MSG.NEXT.JOBS.quota", "$JS.ACK.JOBS.quota.1.1.1.1.0", "$JS.API.INFO", "_R_.x",
-]  # fmt: skip
+    *SAID.values(),
+    subjects.config("TenantProfile", "", "vision"),
+    subjects.config("Cluster", "", "west"),
+    subjects.job("cancel", "team-b"),
+    subjects.job("lost", "team-a"),
+    subjects.cluster("stranded", "west"),
+    subjects.inbound("cancel", "team-b"),
+    "fairway.member.west.ask",
+    "fairway.member.west.at.x",
+    "fairway.member.north.ask",
+    "fairway.member.west.reply.x.1",
+    subjects.resync("west"),
+    "fairway.ask.queue",
+    "_INBOX.x.1",
+    "_INBOX_team-b.x",
+    "_INBOX_west.x",
+    "$JS.API.STREAM.PURGE.JOBS",
+    "$JS.API.STREAM.DELETE.JOBS",
+    "$JS.API.STREAM.MSG.DELETE.JOBS",
+    "$JS.API.STREAM.CREATE.MINE",
+    "$JS.API.CONSUMER.DELETE.JOBS.quota",
+    "$JS.API.CONSUMER.MSG.NEXT.JOBS.quota",
+    "$JS.ACK.JOBS.quota.1.1.1.1.0",
+    "$JS.API.INFO",
+    "_R_.x",
+]
 HEADERS = ("Nats-Trace-Dest", "Nats-Rollup", "Nats-Expected-Stream", "Nats-TTL", "Nats-Schedule-Target")
 # Everything that each may hear; the services may hear all.
 _HEARS = {
-    "fairway": [">"], "team-a": ["fairway.job.*.team-a"], "team-b": ["fairway.job.*.team-b", "_INBOX_team-b.>"],
+    "fairway": [">"],
+    "team-a": ["fairway.job.*.team-a"],
+    "team-b": ["fairway.job.*.team-b", "_INBOX_team-b.>"],
     "north": ["fairway.member.north.ask", "fairway.member.north.at.>", "fairway.ask.report.north"],
     "west": ["fairway.member.west.ask", "fairway.member.west.at.>", "fairway.ask.report.west", "_INBOX_west.>"],
-}  # fmt: skip
+}
 # Made by the server for one message.
 _WAY_BACK = re.compile(r"_R_\.\w{6,}\.\w+")
 Kept = dict[str, list[tuple[str, bytes]]]
@@ -72,9 +95,7 @@ class House:
     async def said(self, user: str, subject: str) -> None:
         """By this user, with every reply and header, while all others listen."""
         async with AsyncExitStack() as stack:
-            clients = {
-                name: (await stack.enter_async_context(connected(self.where, name)))[0] for name in _HEARS
-            }  # fmt: skip
+            clients = {name: (await stack.enter_async_context(connected(self.where, name)))[0] for name in _HEARS}
             for name, client in clients.items():
                 if name != user:
                     await self.listen(name, client)

@@ -17,9 +17,11 @@ TENANTS = ("team-data\n", "team data", "a.b", ">", "", "\x00", "ü" * 400)
 
 async def test_what_is_poison_on_the_bus_stops_no_later_job(nats_url: str, valkey_url: str) -> None:
     async with (
-        asyncio.timeout(60), opened_bus("nats", nats_url) as bus, raw_client(nats_url) as raw,
+        asyncio.timeout(60),
+        opened_bus("nats", nats_url) as bus,
+        raw_client(nats_url) as raw,
         pipeline(bus, valkey_url, catalog(), "{poison}"),
-    ):  # fmt: skip
+    ):
         good = submission("team-b", 0)
         known = [one.sequence async for one in bus.history("DLQ")]
         for number, tenant in enumerate(TENANTS):

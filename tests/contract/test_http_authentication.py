@@ -135,18 +135,28 @@ async def test_an_answer_that_is_no_clear_yes_is_a_no(house: House, answer: dict
 async def test_a_token_of_another_audience_is_not_good_here(house: House) -> None:
     """A server that says yes, and for whom: an authenticator of its own that does not look at what was asked."""
     house.hub.reviews = lambda kind, body: {
-        "authenticated": bool(body["spec"].get("audiences")), "user": {"username": "x"}, "audiences": ["vault"],
-    }  # fmt: skip
+        "authenticated": bool(body["spec"].get("audiences")),
+        "user": {"username": "x"},
+        "audiences": ["vault"],
+    }
     assert await status(house, ADMIN) == 401
 
 
 @pytest.mark.parametrize(
     "header",
     [
-        "Bearer", "Bearer ", "Bearer  two-blanks", "Bearer a b", "Basic YWRtaW46", "Token admin-token", "admin-token",
-        "Bearer admin-token\tx", "Bearer " + "a" * 20_000, "Bearer admin-tok\u00e9n",
+        "Bearer",
+        "Bearer ",
+        "Bearer  two-blanks",
+        "Bearer a b",
+        "Basic YWRtaW46",
+        "Token admin-token",
+        "admin-token",
+        "Bearer admin-token\tx",
+        "Bearer " + "a" * 20_000,
+        "Bearer admin-tok\u00e9n",
     ],
-)  # fmt: skip
+)
 async def test_what_is_no_bearer_token_is_never_shown_to_the_hub(house: House, header: str) -> None:
     """Of `Bearer  x` an API server reads no token at all, and calls the caller system:anonymous."""
     async with house.client() as client:
@@ -177,12 +187,18 @@ async def test_a_right_is_asked_as_the_caller_with_all_that_the_hub_said_of_them
     assert await come.may(who, Ask("create", "pytorchjobs", "kubeflow.org", "team-a"))
     assert said == [
         {
-            "user": "u", "uid": "uid-1", "groups": ["g1", "g2"], "extra": {"scopes": ["a", "b"]},
+            "user": "u",
+            "uid": "uid-1",
+            "groups": ["g1", "g2"],
+            "extra": {"scopes": ["a", "b"]},
             "resourceAttributes": {
-                "verb": "create", "group": "kubeflow.org", "resource": "pytorchjobs", "namespace": "team-a",
+                "verb": "create",
+                "group": "kubeflow.org",
+                "resource": "pytorchjobs",
+                "namespace": "team-a",
             },
         }
-    ]  # fmt: skip
+    ]
     other = Caller("u", "uid-1", ("g1",), (("scopes", ("a", "b")),))
     await come.may(other, Ask("create", "pytorchjobs", "kubeflow.org", "team-a"))
     assert len(said) == 2, "who is in fewer groups is another caller"

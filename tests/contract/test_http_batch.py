@@ -50,9 +50,13 @@ async def test_every_job_is_accepted_or_refused_for_itself(house: House) -> None
     async with house.client(TENANT_A) as client:
         got = await client.post(BATCH, json=jobs(good, foreign, *broken, {"manifest": job("c"), "client": "c"}))
     assert items(got) == [
-        (202, job_id("team-a", "a", "a")), (403, "Forbidden"), (422, "Invalid"), (422, "Invalid"), (422, "Invalid"),
+        (202, job_id("team-a", "a", "a")),
+        (403, "Forbidden"),
+        (422, "Invalid"),
+        (422, "Invalid"),
+        (422, "Invalid"),
         (202, job_id("team-a", "c", "c")),
-    ]  # fmt: skip
+    ]
     assert [one.client for one in await house.submitted()] == ["a", "c"]
     assert {one.who.user for one in await house.submitted() if one.who} == {"system:serviceaccount:team-a:ci"}
 

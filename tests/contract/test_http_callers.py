@@ -45,7 +45,7 @@ ASKED: dict[str, tuple[dict[str, Any], tuple[int, int, int, int, int]]] = {
     "quota": ({"method": "GET", "url": "/v1/quota"}, (200, 403, 403, 403, 403)),
     "clusters": ({"method": "GET", "url": "/v1/clusters"}, (200, 403, 403, 403, 403)),
     "document": ({"method": "GET", "url": "/openapi.json"}, (200, 200, 200, 200, 200)),
-}  # fmt: skip
+}
 
 
 def cases() -> list[Any]:

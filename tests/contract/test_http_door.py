@@ -1,10 +1,8 @@
 """Submitting over HTTP, on the in-memory bus and store: what is accepted, what is refused and in which words."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
 import msgspec
 import pytest
 import pytest_asyncio
@@ -14,8 +12,6 @@ from fairway.admission.understand import understand
 from fairway.domain.names import job_id
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.tenancy.submission_limits import Limits
-from fairway.wire import jobs as wire
-from fairway.wire.reasons import Code, Reason
 
 
 @pytest_asyncio.fixture
@@ -29,9 +25,13 @@ async def test_a_job_is_accepted_when_its_message_is_stored(house: House) -> Non
     (said,) = await house.submitted()
     assert got.status_code == 202
     assert got.json() == {
-        "job": job_id("team-a", "ci-7", "train"), "namespace": "team-a", "client": "ci-7", "state": "submitted",
-        "queue": "", "repeated": False,
-    }  # fmt: skip
+        "job": job_id("team-a", "ci-7", "train"),
+        "namespace": "team-a",
+        "client": "ci-7",
+        "state": "submitted",
+        "queue": "",
+        "repeated": False,
+    }
     assert got.headers["location"] == f"/v1/jobs/{said.job}"
     assert (said.tenant, said.client, said.source) == ("team-a", "ci-7", "http")
     assert msgspec.json.decode(said.manifest) == job()
@@ -110,7 +110,7 @@ BAD: dict[str, tuple[dict[str, Any], int, str]] = {
     "a client id of the hub's": ({"json": {"manifest": job(), "client": "hub:u-1"}}, 422, "Idempotency-Key: starts"),
     "an endless client id": ({"json": {"manifest": job(), "client": "x" * 129}}, 422, "Idempotency-Key: has 129"),
     "waiting for something unknown": ({"json": {"manifest": job()}, "params": {"wait": "done"}}, 400, "wait='done'"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("request_", "status", "title"), BAD.values(), ids=list(BAD))
@@ -163,54 +163,6 @@ async def test_with_the_store_away_nobody_is_kept_out_for_what_cannot_be_counted
 async def chunks(count: int) -> AsyncIterator[bytes]:
     for _ in range(count):
         yield b" " * 2**16
-
-
-# Waiting for the first word
-
-
-async def waiting(house: House, answer: Callable[[wire.Submitted], wire.JobMessage]) -> httpx.Response:
-    """Posts with wait=admitted, and lets `answer` be said once the submission is there."""
-
-    async def reply() -> None:
-        async for one in house.bus.history("JOBS", ["fairway.job.submitted.>"], live=True):
-            if one.subject:
-                await house.say("word", answer(msgspec.json.decode(one.data, type=wire.Submitted)))
-                return
-
-    async with asyncio.TaskGroup() as group:
-        group.create_task(reply())
-        post = house.http.post("/v1/jobs", json={"manifest": job()}, params={"wait": "admitted"})
-        return await post
-
-
-async def test_who_waits_hears_that_the_job_was_queued(house: House) -> None:
-    got = await waiting(house, lambda said: wire.Queue(job=said.job, tenant="team-a", rev=2, queue="gold"))
-    assert (got.status_code, got.json()["state"], got.json()["queue"]) == (202, "queued", "gold")
-
-
-async def test_who_waits_hears_every_reason_of_a_rejection(house: House) -> None:
-    reasons = (
-        Reason(Code.INVALID, "is -1", "spec.parallelism", "write a number of 0 or more"),
-        Reason(Code.NO_POLICY, "no policy selects Job team-a/train", "", "apply a PropagationPolicy"),
-    )
-    got = await waiting(house, lambda said: wire.Rejected(job=said.job, tenant="team-a", rev=1, reasons=reasons))
-    assert (got.status_code, got.json()["title"]) == (422, "spec.parallelism: is -1 (and 1 more)")
-    assert got.json()["reasons"] == [
-        {"code": "Invalid", "field": "spec.parallelism", "text": "is -1", "remedy": "write a number of 0 or more"},
-        {"code": "NoPolicy", "field": "", "text": "no policy selects Job team-a/train",
-         "remedy": "apply a PropagationPolicy"},
-    ]  # fmt: skip
-
-
-async def test_a_rejection_under_another_job_id_is_known_by_its_cause(house: House) -> None:
-    why = (Reason(Code.DUPLICATE, "is live already", "metadata.name", "choose another name"),)
-
-    def answer(said: wire.Submitted) -> wire.JobMessage:
-        cause = house.bus._log["JOBS"][0].id
-        return wire.Rejected(job="another", tenant="team-a", rev=1, reasons=why, cause=cause)
-
-    got = await waiting(house, answer)
-    assert (got.status_code, got.json()["code"], got.json()["job"]) == (409, "Duplicate", "another")
 
 
 # Dry runs

@@ -84,15 +84,9 @@ def forbidden(house: House) -> None:
     house.reviews.table[TENANT_A] = Identity(one.user, (), audiences=one.audiences)
 
 
-@pytest.mark.parametrize(
-    ("take_away", "says"),
-    [(withdrawn, b"the bearer token is not good here"), (forbidden, b"system:serviceaccount:team-a:ci may not watch")],
-)
-async def test_a_stream_ends_within_a_minute_when_the_right_to_it_is_gone(
-    house: House, take_away: Callable[[House], None], says: bytes
-) -> None:
+async def begun(house: House) -> tuple[asyncio.Task[None], list[bytes]]:
+    """A stream of team-a's own, which has begun, and what it sends: httpx would hand over nothing before its end."""
     got: list[bytes] = []
-    headers = bearer(TENANT_A)
     started = asyncio.Event()
 
     async def send(message: Any) -> None:
@@ -102,14 +96,38 @@ async def test_a_stream_ends_within_a_minute_when_the_right_to_it_is_gone(
     async def receive() -> Any:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    raw = [(b"host", b"127.0.0.1"), *((k.lower().encode(), v.encode()) for k, v in headers.items())]
-    scope = {
-        "type": "http", "method": "GET", "path": "/v1/events", "raw_path": b"/v1/events", "headers": raw,
-        "query_string": b"namespace=team-a", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "scheme": "http",
-        "http_version": "1.1", "asgi": {"version": "3.0", "spec_version": "2.4"}, "root_path": "",
-    }  # fmt: skip
-    stream = asyncio.create_task(house.app(scope, receive, send))
+    stream = asyncio.create_task(house.app(asks_for_events(bearer(TENANT_A)), receive, send))
     await started.wait()
+    return stream, got
+
+
+def asks_for_events(headers: dict[str, str]) -> dict[str, Any]:
+    """A request as a server hands it to the app."""
+    raw = [(b"host", b"127.0.0.1"), *((k.lower().encode(), v.encode()) for k, v in headers.items())]
+    return {
+        "type": "http",
+        "method": "GET",
+        "path": "/v1/events",
+        "raw_path": b"/v1/events",
+        "headers": raw,
+        "query_string": b"namespace=team-a",
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+        "scheme": "http",
+        "http_version": "1.1",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "root_path": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("take_away", "says"),
+    [(withdrawn, b"the bearer token is not good here"), (forbidden, b"system:serviceaccount:team-a:ci may not watch")],
+)
+async def test_a_stream_ends_within_a_minute_when_the_right_to_it_is_gone(
+    house: House, take_away: Callable[[House], None], says: bytes
+) -> None:
+    stream, got = await begun(house)
     await house.clock.advance(30)
     async with house.client(TENANT_A) as client:  # the hub's answers to this are kept for a minute
         assert (await client.get("/v1/jobs", params={"namespace": "team-a"})).status_code == 200

@@ -88,9 +88,14 @@ async def test_it_answers_to_the_name_under_which_others_reach_it() -> None:
     of = Settings(http_host="0.0.0.0", public_url="https://fairway.example:8443/x", http_hosts=more)
     hosts = Hosts(own_hosts(of))
     for host, good in {
-        "fairway.example": True, "FAIRWAY.example:80": True, "10.1.2.3:8080": True, "[fd00::1]:80": True,
-        "0.0.0.0": False, "example": False, "x.fairway.example": False,
-    }.items():  # fmt: skip
+        "fairway.example": True,
+        "FAIRWAY.example:80": True,
+        "10.1.2.3:8080": True,
+        "[fd00::1]:80": True,
+        "0.0.0.0": False,
+        "example": False,
+        "x.fairway.example": False,
+    }.items():
         request = Request({"type": "http", "headers": [(b"host", host.encode())]})
         if good:
             hosts.check(request)

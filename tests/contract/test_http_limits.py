@@ -211,12 +211,19 @@ async def test_a_body_that_is_dropped_leaves_no_traceback(capfd: pytest.CaptureF
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("HTTP_HEADER_SECONDS", "0"), ("HTTP_BODY_SECONDS", "soon"), ("HTTP_STREAMS", "0"), ("HTTP_STREAMS", "65"),
-        ("HTTP_RATE", "-1"), ("HTTP_RATE", "many"), ("HTTP_CONNECTIONS", "0"), ("INSECURE", "1"),
-        ("HTTP_TRUSTED_PROXIES", "proxy.example"), ("HTTP_TRUSTED_PROXIES", "10.0.0.1/8"),
+        ("HTTP_HEADER_SECONDS", "0"),
+        ("HTTP_BODY_SECONDS", "soon"),
+        ("HTTP_STREAMS", "0"),
+        ("HTTP_STREAMS", "65"),
+        ("HTTP_RATE", "-1"),
+        ("HTTP_RATE", "many"),
+        ("HTTP_CONNECTIONS", "0"),
+        ("INSECURE", "1"),
+        ("HTTP_TRUSTED_PROXIES", "proxy.example"),
+        ("HTTP_TRUSTED_PROXIES", "10.0.0.1/8"),
         ("HTTP_TRUSTED_PROXIES", "10.0.0.1, 10.0.0.0/33"),
     ],
-)  # fmt: skip
+)
 def test_a_limit_that_is_none_is_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(ValueError, match=f"FAIRWAY_{name}"):
         from_environment({f"FAIRWAY_{name}": value})

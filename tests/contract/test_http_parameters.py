@@ -42,7 +42,7 @@ REFUSED: list[tuple[str, str, Any, str]] = [
     ("GET", "/v1/quota?leaf=a", None, "leaf"),
     ("GET", "/v1/clusters?name=north", None, "name"),
     ("GET", "/openapi.json?version=2", None, "version"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("method", "path", "body", "named"), REFUSED, ids=[f"{one[0]} {one[1]}" for one in REFUSED])

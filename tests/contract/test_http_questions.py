@@ -122,14 +122,18 @@ async def test_queues_quota_and_clusters_are_counted_from_the_rows(house: House)
     quota = (await house.http.get("/v1/quota")).json()["items"]
     clusters = (await house.http.get("/v1/clusters")).json()["items"]
     assert [(one["name"], one["waiting"], one["running"]) for one in queues] == [
-        ("gold", 1, 1), ("silver", 0, 0),
-    ]  # fmt: skip
+        ("gold", 1, 1),
+        ("silver", 0, 0),
+    ]
     assert [(one["path"], one["used"]) for one in quota] == [
-        ("root", {GPU: 3}), ("root/a", {}), ("gone", {GPU: 1}),
-    ]  # fmt: skip
+        ("root", {GPU: 3}),
+        ("root/a", {}),
+        ("gone", {GPU: 1}),
+    ]
     assert [(one["name"], one["stale"], one["free"]) for one in clusters] == [
-        ("c1", False, {GPU: 5}), ("c2", True, {}),
-    ]  # fmt: skip
+        ("c1", False, {GPU: 5}),
+        ("c2", True, {}),
+    ]
 
 
 async def test_it_is_told_that_nothing_is_given_up(house: House) -> None:

@@ -103,8 +103,9 @@ async def test_what_a_tenant_had_put_there_before_gives_way_to_its_place(house: 
     assert (await house.http.post("/v1/settings", json=queue("Priority"))).status_code == 200
     words = [msgspec.json.decode(one.data) async for one in house.bus.history("CONFIG")]
     assert [(one["namespace"], bool(one.get("manifest"))) for one in words][1:] == [
-        ("team-a", False), ("kube-queue", True),
-    ]  # fmt: skip
+        ("team-a", False),
+        ("kube-queue", True),
+    ]
 
 
 async def test_a_profile_is_set_without_a_namespace(house: House) -> None:

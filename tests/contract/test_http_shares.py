@@ -158,10 +158,16 @@ async def test_the_requests_of_many_accounts_of_one_tenant_are_those_of_two_call
 
 
 def test_accounts_of_a_namespace_are_one_tenant_and_other_callers_are_each_their_own() -> None:
-    of = {name: Caller(name).tenant for name in (
-        "system:serviceaccount:team-a:x", "system:serviceaccount:team-a:y", "system:serviceaccount:team-b:x", "ann",
-        "system:serviceaccount:broken",
-    )}  # fmt: skip
+    of = {
+        name: Caller(name).tenant
+        for name in (
+            "system:serviceaccount:team-a:x",
+            "system:serviceaccount:team-a:y",
+            "system:serviceaccount:team-b:x",
+            "ann",
+            "system:serviceaccount:broken",
+        )
+    }
     assert len(set(of.values())) == 4
     assert of["system:serviceaccount:team-a:x"] == of["system:serviceaccount:team-a:y"]
 

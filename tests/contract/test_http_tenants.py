@@ -14,16 +14,25 @@ from fairway.wire import fleet
 LEAF = "quota.scheduling.koordinator.sh/name"
 ALLOW = "fairway.io/allow-namespaces"
 TREE: dict[str, Any] = {
-    "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree",
+    "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
+    "kind": "ElasticQuotaTree",
     "metadata": {"name": "tree", "namespace": "kube-system"},
-    "spec": {"root": {"name": "root", "children": [
-        {"name": "mine", "namespaces": ["team-a"]}, {"name": "theirs", "namespaces": ["team-b"]},
-    ]}},
-}  # fmt: skip
+    "spec": {
+        "root": {
+            "name": "root",
+            "children": [
+                {"name": "mine", "namespaces": ["team-a"]},
+                {"name": "theirs", "namespaces": ["team-b"]},
+            ],
+        }
+    },
+}
 QUEUE: dict[str, Any] = {
-    "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "spec": {},
+    "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+    "kind": "Queue",
+    "spec": {},
     "metadata": {"name": "gold", "namespace": "kube-queue", "annotations": {ALLOW: "team-b"}},
-}  # fmt: skip
+}
 PIN = {**POLICY, "kind": "ClusterPropagationPolicy", "metadata": {"name": "pin"}}
 THEIRS = {**POLICY, "metadata": {"name": "train", "namespace": "team-b"}}
 SYSTEMS = {**POLICY, "metadata": {"name": "train", "namespace": "kube-system"}}
@@ -41,15 +50,20 @@ async def house() -> AsyncIterator[House]:
 HOSTILE: dict[str, tuple[dict[str, Any], list[dict[str, Any]], str, str]] = {
     "another's leaf": (job(labels={LEAF: "theirs"}), [POLICY], "NotYourQuota", f"metadata.labels['{LEAF}']"),
     "another's queue": (
-        job(annotations={"kube-queue/queue-name": "gold"}), [POLICY], "NotYourQuota",
+        job(annotations={"kube-queue/queue-name": "gold"}),
+        [POLICY],
+        "NotYourQuota",
         "metadata.annotations[kube-queue/queue-name]",
     ),
     "a policy for the whole fleet": (job(), [PIN], "Forbidden", "policies[0]"),
     "a policy of another namespace, behind its own": (job(), [POLICY, THEIRS], "Forbidden", "policies[1]"),
     "a namespace of the system": (
-        job(namespace="kube-system"), [SYSTEMS], "ReservedNamespace", "metadata.namespace",
+        job(namespace="kube-system"),
+        [SYSTEMS],
+        "ReservedNamespace",
+        "metadata.namespace",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("manifest", "policies", "code", "field"), HOSTILE.values(), ids=list(HOSTILE))
@@ -70,8 +84,9 @@ async def test_admission_is_told_the_same_of_a_job_that_was_let_in(house: House)
     got = await house.http.post("/v1/jobs", json={"manifest": job(), "policies": [PIN]})
     (said,) = await house.submitted()
     assert (got.status_code, [one.code for one in understand(said, "m", 1, house.catalog).reasons]) == (
-        202, ["Forbidden"],
-    )  # fmt: skip
+        202,
+        ["Forbidden"],
+    )
 
 
 async def test_policies_come_along_only_with_who_may_create_them(house: House) -> None:

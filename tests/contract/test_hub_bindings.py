@@ -61,8 +61,12 @@ async def test_a_job_that_flies_through_is_written_once_where_it_is(house: House
     binding = await bound(house)
     assert binding["spec"]["clusters"] == [{"name": "c1", "replicas": 1}]
     assert binding["spec"]["resource"] == {
-        "apiVersion": "batch/v1", "kind": "Job", "namespace": "team-a", "name": "train", "uid": uid,
-    }  # fmt: skip
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "namespace": "team-a",
+        "name": "train",
+        "uid": uid,
+    }
     assert binding["metadata"]["labels"] == {"fairway.io/job": job.id}
     assert [one["status"] for one in binding["status"]["conditions"]] == ["False", "True", "True"]
     assert binding["status"]["aggregatedStatus"] == [{"clusterName": "c1", "applied": True, "health": "Unknown"}]
@@ -89,8 +93,11 @@ async def test_a_job_without_a_policy_has_a_binding_that_says_so(house: House) -
     await house.job()
     waiting = await bound(house)
     assert condition(waiting, "Scheduled") == {
-        **condition(waiting, "Queuing"), "type": "Scheduled", "status": "False", "reason": "NoPolicy",
-    }  # fmt: skip
+        **condition(waiting, "Queuing"),
+        "type": "Scheduled",
+        "status": "False",
+        "reason": "NoPolicy",
+    }
     assert "apply a PropagationPolicy in team-a" in condition(waiting, "Queuing")["message"]
 
 

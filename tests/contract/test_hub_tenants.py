@@ -40,8 +40,10 @@ async def test_the_first_tree_on_a_fresh_hub_does_not_rule_from_a_tenants_namesp
     assert "kube-system" in event["message"]
     (refused,) = await house.said(fleet.ConfigRefused)
     assert (refused.kind, refused.namespace, refused.reasons[0].field) == (
-        "ElasticQuotaTree", "team-a", "metadata.namespace",
-    )  # fmt: skip
+        "ElasticQuotaTree",
+        "team-a",
+        "metadata.namespace",
+    )
     await house.apply(TREE, "t", root=ROOT)
     assert await said(house, "p") == [("ElasticQuotaTree", "kube-system", "t")]
 
@@ -60,8 +62,10 @@ async def test_a_queue_of_a_tenants_is_none_and_what_was_one_before_gives_way(ho
     assert "the last good one stays in force" in found["status"]["conditions"][0]["message"]
     await house.apply(QUEUE, "gold", queuePolicy="Block")
     assert await said(house, "p") == [
-        ("Queue", "team-a", "gold"), ("-Queue", "team-a", "gold"), ("Queue", "kube-queue", "gold"),
-    ]  # fmt: skip
+        ("Queue", "team-a", "gold"),
+        ("-Queue", "team-a", "gold"),
+        ("Queue", "kube-queue", "gold"),
+    ]
 
 
 async def test_a_queue_that_is_open_to_nobody_says_what_to_write(house: House) -> None:
@@ -95,8 +99,11 @@ async def test_a_namespaces_labels_are_said_as_far_as_they_are_about_pods(house:
     (word,) = await house.said(fleet.Configured)
     meta = msgspec.json.decode(word.manifest)["metadata"]
     assert (word.kind, word.namespace, word.name, meta["labels"]) == (
-        "Namespace", "", "team-b", {ENFORCE: "restricted"},
-    )  # fmt: skip
+        "Namespace",
+        "",
+        "team-b",
+        {ENFORCE: "restricted"},
+    )
     await label(house, "team-b", "other", key="by")  # is no news
     await label(house, "team-b", "baseline")
     await house.said(fleet.Configured, 2)

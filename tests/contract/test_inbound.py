@@ -93,9 +93,11 @@ def one_at_a_time() -> Catalog:
     known = catalog()
     leaf = {"name": "a", "namespaces": ["team-a"], "max": {"kube-queue/max-jobs": "1"}}
     tree = {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree", "metadata": {"name": "tree"},
+        "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
+        "kind": "ElasticQuotaTree",
+        "metadata": {"name": "tree"},
         "spec": {"root": {"name": "root", "max": {"kube-queue/max-jobs": "9"}, "children": [leaf]}},
-    }  # fmt: skip
+    }
     known.take(fleet.Configured(kind="ElasticQuotaTree", name="tree", manifest=msgspec.Raw(_encode(tree))))
     return known
 

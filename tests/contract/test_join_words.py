@@ -50,19 +50,36 @@ def config(user: Json, cluster: Json | None = None) -> Json:
     ("user", "cluster", "cause", "remedy"),
     [
         pytest.param({"exec": {"command": "aws"}}, {}, "user.exec", "kubectl create token", id="a program to run"),
-        pytest.param({"auth-provider": {"name": "gcp"}}, {}, "user.auth-provider", "kubectl create token",
-                     id="an auth provider"),
-        pytest.param({"token": "t"}, {"certificate-authority": "/etc/ca.crt"}, "certificate-authority",
-                     "certificate-authority-data", id="a file elsewhere"),
-        pytest.param({"token": "t"}, {"insecure-skip-tls-verify": True}, "insecure-skip-tls-verify",
-                     "certificate-authority-data", id="a server that is not verified"),
+        pytest.param(
+            {"auth-provider": {"name": "gcp"}}, {}, "user.auth-provider", "kubectl create token", id="an auth provider"
+        ),
+        pytest.param(
+            {"token": "t"},
+            {"certificate-authority": "/etc/ca.crt"},
+            "certificate-authority",
+            "certificate-authority-data",
+            id="a file elsewhere",
+        ),
+        pytest.param(
+            {"token": "t"},
+            {"insecure-skip-tls-verify": True},
+            "insecure-skip-tls-verify",
+            "certificate-authority-data",
+            id="a server that is not verified",
+        ),
         pytest.param({"token": "t"}, {"proxy-url": "http://p"}, "proxy-url", "own address", id="a proxy"),
-        pytest.param({"token": "t"}, {"server": "https://169.254.169.254"}, "link-local", "own address",
-                     id="a metadata service"),
-        pytest.param({"token": "t"}, {"server": "https://127.0.0.1:6443"}, "this machine itself", "--allow-loopback",
-                     id="this machine"),
+        pytest.param(
+            {"token": "t"}, {"server": "https://169.254.169.254"}, "link-local", "own address", id="a metadata service"
+        ),
+        pytest.param(
+            {"token": "t"},
+            {"server": "https://127.0.0.1:6443"},
+            "this machine itself",
+            "--allow-loopback",
+            id="this machine",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_administrators_kubeconfig_with_this_is_refused_with_what_to_do(
     tmp_path: Path, user: Json, cluster: Json, cause: str, remedy: str
 ) -> None:
@@ -89,14 +106,25 @@ def test_an_administrators_kubeconfig_with_this_is_refused_with_what_to_do(
         pytest.param(("north", "--adopt-namespaces", "fairway-system"), "the system's", id="Fairway's own namespace"),
         pytest.param(("north", "--adopt-namespaces", "A b"), "is no namespace", id="a namespace that cannot be"),
         pytest.param(("north", "--placeholder-image", "x' || 'a"), "names no image", id="an image that cannot be"),
-        *(pytest.param(("north", "--renew", f"--{one}", text), f"goes without --{one}", id=f"--renew with --{one}")
-          for one, text in {"labels": "a=b", "taints": "", "reserve": "auto", "mode": "push", "nodes": "9"}.items()),
+        *(
+            pytest.param(("north", "--renew", f"--{one}", text), f"goes without --{one}", id=f"--renew with --{one}")
+            for one, text in {"labels": "a=b", "taints": "", "reserve": "auto", "mode": "push", "nodes": "9"}.items()
+        ),
         pytest.param(("north", "--renew", "--dry-run"), "goes without --renew", id="a dry run of a renewal"),
-        *(pytest.param(("north", "--confirm-capacity", *more), f"goes without {more[0]}", id=f"with {more[0]}")
-          for more in (("--renew",), ("--dry-run",), ("--nodes", "9"), ("--token-life", "24h"), ("--kinds", "Job"),
-                       ("--placeholder-image", "x"), ("--adopt-namespaces", "a"))),
+        *(
+            pytest.param(("north", "--confirm-capacity", *more), f"goes without {more[0]}", id=f"with {more[0]}")
+            for more in (
+                ("--renew",),
+                ("--dry-run",),
+                ("--nodes", "9"),
+                ("--token-life", "24h"),
+                ("--kinds", "Job"),
+                ("--placeholder-image", "x"),
+                ("--adopt-namespaces", "a"),
+            )
+        ),
     ],
-)  # fmt: skip
+)
 def test_words_that_make_no_sense_are_refused_by_name(args: tuple[str, ...], says: str) -> None:
     done = command("join", *args)
     assert done.exit_code == 2

@@ -35,10 +35,14 @@ def cluster_of(checked: Json) -> Json:
         pytest.param(config(user={"username": "a", "password": "b"}), "user.username", id="a password"),
         pytest.param(config(user={"token": "a", "as": "root"}), "user.as", id="impersonation that would be ignored"),
         pytest.param(config(cluster={"proxy-url": "http://p"}), "cluster.proxy-url", id="a proxy"),
-        pytest.param(config(cluster={"insecure-skip-tls-verify": True}), "cluster.insecure-skip-tls-verify",
-                     id="no verification"),
-        pytest.param(config(cluster={"certificate-authority": "ca.crt"}), "certificate-authority",
-                     id="a file, named in a content without a folder"),
+        pytest.param(
+            config(cluster={"insecure-skip-tls-verify": True}), "cluster.insecure-skip-tls-verify", id="no verification"
+        ),
+        pytest.param(
+            config(cluster={"certificate-authority": "ca.crt"}),
+            "certificate-authority",
+            id="a file, named in a content without a folder",
+        ),
         pytest.param(config("http://m1.example.org"), "cluster.server", id="plain http to another machine"),
         pytest.param(config("https://169.254.169.254"), "cluster.server", id="a cloud's metadata address"),
         pytest.param(config("https://[fe80::1]:6443"), "cluster.server", id="a link-local address of version 6"),
@@ -54,7 +58,7 @@ def cluster_of(checked: Json) -> Json:
         pytest.param(config() | {"users": []}, "users", id="a user that is not there"),
         pytest.param({"a": 1}, "contexts", id="no kubeconfig"),
     ],
-)  # fmt: skip
+)
 def test_a_kubeconfig_with_this_is_refused_by_field(given: Json, field: str) -> None:
     with pytest.raises(BadKubeconfig, match=r"; |add it") as refused:
         read(given)
@@ -68,9 +72,17 @@ def test_plain_http_is_taken_on_the_machine_itself(server: str) -> None:
 
 @pytest.mark.parametrize(
     "server",
-    ["https://127.0.0.1:6443", "https://127.8.8.8", "https://localhost", "https://api.localhost", "https://[::1]",
-     "https://[::ffff:127.0.0.1]", "https://0.0.0.0:6443", "http://127.0.0.1:8001"],
-)  # fmt: skip
+    [
+        "https://127.0.0.1:6443",
+        "https://127.8.8.8",
+        "https://localhost",
+        "https://api.localhost",
+        "https://[::1]",
+        "https://[::ffff:127.0.0.1]",
+        "https://0.0.0.0:6443",
+        "http://127.0.0.1:8001",
+    ],
+)
 def test_a_server_on_the_machine_itself_is_refused_where_that_is_not_allowed(server: str) -> None:
     with pytest.raises(BadKubeconfig) as refused:
         read(config(server), loopback=False)

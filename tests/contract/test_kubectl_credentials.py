@@ -51,9 +51,11 @@ def test_kubectls_own_credential_goes_to_its_hubs_gateway(
     script(tmp_path / "login", f"{checked}print('''{said}''')")
     token_file(tmp_path)
     program = {
-        "apiVersion": "client.authentication.k8s.io/v1", "command": "./login", "interactiveMode": "Never",
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": "./login",
+        "interactiveMode": "Never",
         "env": [{"name": "A", "value": "b"}],
-    }  # fmt: skip
+    }
     user = {"a token": {"token": TOKEN}, "a token file": {"tokenFile": "token"}, "a program": {"exec": program}}[way]
     begun = process if way == "a token" else run
     config = kubeconfig(tmp_path, user)
@@ -67,10 +69,19 @@ def test_kubectls_own_credential_goes_to_its_hubs_gateway(
         pytest.param({"client-certificate": "c", "client-key": "k"}, "client certificate", id="a certificate"),
         pytest.param({"token": TOKEN, "as": "jane"}, "acts as somebody else", id="one who speaks for another"),
         pytest.param({"username": "a", "password": "b"}, "no bearer token", id="a password"),
-        pytest.param({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "./none",
-                               "interactiveMode": "Never"}}, "gave no credential", id="a program that is not there"),
+        pytest.param(
+            {
+                "exec": {
+                    "apiVersion": "client.authentication.k8s.io/v1",
+                    "command": "./none",
+                    "interactiveMode": "Never",
+                }
+            },
+            "gave no credential",
+            id="a program that is not there",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_bearer_token_is_refused_with_how_to_make_one(
     user: dict[str, Any], says: str, door: Door, plugin: dict[str, str], tmp_path: Path
 ) -> None:

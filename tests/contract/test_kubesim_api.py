@@ -43,11 +43,13 @@ MAPS = "/api/v1/namespaces/team-a/configmaps"
         pytest.param(
             "POST", MAPS, {"json": config_map("m", {"l": "x" * 64})}, 422, "Invalid", id="a label of 64 letters"
         ),
+        pytest.param("POST", TORCH, {"json": {**torch("b"), "kind": "TFJob"}}, 400, "BadRequest", id="the wrong kind"),
         pytest.param(
-            "POST", TORCH, {"json": {**torch("b"), "kind": "TFJob"}}, 400, "BadRequest", id="the wrong kind"
-        ),
-        pytest.param(
-            "POST", TORCH, {"data": b"{: [", "headers": JSON}, 400, "BadRequest",
+            "POST",
+            TORCH,
+            {"data": b"{: [", "headers": JSON},
+            400,
+            "BadRequest",
             id="a body that is neither JSON nor YAML",
         ),
         pytest.param("GET", f"{TORCH}?labelSelector=a in", {}, 400, "BadRequest", id="half a label selector"),
@@ -55,25 +57,37 @@ MAPS = "/api/v1/namespaces/team-a/configmaps"
             "GET", f"{TORCH}?fieldSelector=spec.x=1", {}, 400, "BadRequest", id="a field nobody may select by"
         ),
         pytest.param(
-            "PATCH", f"{TORCH}/a", {"json": {}, "headers": STRATEGIC}, 415, "UnsupportedMediaType",
+            "PATCH",
+            f"{TORCH}/a",
+            {"json": {}, "headers": STRATEGIC},
+            415,
+            "UnsupportedMediaType",
             id="a strategic merge patch of a custom resource",
         ),
         pytest.param(
             "PATCH", f"{TORCH}/a", {"json": {}, "headers": APPLY}, 422, "Invalid", id="an apply without manager"
         ),
         pytest.param(
-            "PUT", f"{TORCH}/a", {"json": {**torch("a"), "metadata": {"name": "a", "resourceVersion": "1"}}}, 409,
-            "Conflict", id="an update of an old version",
+            "PUT",
+            f"{TORCH}/a",
+            {"json": {**torch("a"), "metadata": {"name": "a", "resourceVersion": "1"}}},
+            409,
+            "Conflict",
+            id="an update of an old version",
         ),
         pytest.param(
-            "DELETE", f"{TORCH}/a", {"json": {"preconditions": {"uid": "other"}}}, 409, "Conflict",
+            "DELETE",
+            f"{TORCH}/a",
+            {"json": {"preconditions": {"uid": "other"}}},
+            409,
+            "Conflict",
             id="a delete of another object of that name",
         ),
         pytest.param("DELETE", f"{TORCH}/a?propagationPolicy=x", {}, 422, "Invalid", id="an unknown policy"),
         pytest.param("GET", f"{TORCH}?continue=nonsense", {}, 400, "BadRequest", id="a page token that is none"),
         pytest.param("PATCH", TORCH, {"json": {}, "headers": MERGE}, 405, "MethodNotAllowed", id="a patch of a list"),
     ],
-)  # fmt: skip
+)
 async def test_refuses_as_kubernetes_does(method: str, path: str, given: Json, code: int, reason: str) -> None:
     async with served() as (_, client):
         await create(client, TORCH, torch("a"))

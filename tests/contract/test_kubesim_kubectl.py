@@ -19,10 +19,17 @@ class Kubectl:
     async def __call__(self, *words: str) -> tuple[int, str]:
         """(exit code, standard output and error). HOME is the test's, so nobody's own configuration is read."""
         process = await asyncio.create_subprocess_exec(
-            str(self._program), "--kubeconfig", str(self._config), "--cache-dir", str(self._folder / "cache"), *words,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, stdin=asyncio.subprocess.DEVNULL,
+            str(self._program),
+            "--kubeconfig",
+            str(self._config),
+            "--cache-dir",
+            str(self._folder / "cache"),
+            *words,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            stdin=asyncio.subprocess.DEVNULL,
             env={"HOME": str(self._folder), "PATH": "/usr/bin:/bin"},
-        )  # fmt: skip
+        )
         output, _ = await asyncio.wait_for(process.communicate(), 3 * PATIENCE)
         assert process.returncode is not None
         return process.returncode, output.decode()
@@ -48,7 +55,7 @@ async def test_kubectl_applies_reads_changes_and_deletes(controllers: bool, kube
         (("get", "nodes"), "gpu-1"),
         (("create", "namespace", "other"), "created"),
         (("-n", "team-a", "get", "pytorchjob", "none"), "NotFound"),
-    ]  # fmt: skip
+    ]
     if controllers:
         steps.append((("-n", "team-a", "wait", "--for=condition=Succeeded", "pytorchjob/a"), "condition met"))
     steps.append((("-n", "team-a", "delete", "pytorchjob", "a"), "deleted"))

@@ -1,4 +1,4 @@
-"""Jobs in a simulated member cluster: placed, run, ended, and broken on demand."""
+"""Jobs in a simulated member cluster: placed, run and ended."""
 
 import asyncio
 from collections.abc import Callable
@@ -69,34 +69,46 @@ SPARK = {"driver": {"annotations": {"fairway.test/run-for": "5ms"}}, "executor":
     [
         pytest.param(torch(workers=2, run_for="5ms"), conditions("Succeeded"), 3, id="PyTorchJob"),
         pytest.param(
-            job("kubeflow.org/v1", "TFJob", {"tfReplicaSpecs": TF}), conditions("Succeeded"), 1,
+            job("kubeflow.org/v1", "TFJob", {"tfReplicaSpecs": TF}),
+            conditions("Succeeded"),
+            1,
             id="TFJob, whose parameter server is deleted at the end",
         ),
         pytest.param(
             job("kubeflow.org/v2beta1", "MPIJob", {"mpiReplicaSpecs": MPI, "runPolicy": {"cleanPodPolicy": "Running"}}),
-            conditions("Succeeded"), 1, id="MPIJob, whose workers are deleted at the end",
+            conditions("Succeeded"),
+            1,
+            id="MPIJob, whose workers are deleted at the end",
         ),
         pytest.param(job("batch/v1", "Job", BATCH), conditions("Complete"), 3, id="Job"),
         pytest.param(volcano(2, 8), status("state.phase", "Completed"), 2, id="Volcano Job"),
         pytest.param(workflow("a", "b"), status("phase", "Succeeded"), 2, id="Workflow"),
         pytest.param(
             job("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": REPLICATED}),
-            status("terminalState", "Completed"), 2, id="JobSet",
+            status("terminalState", "Completed"),
+            2,
+            id="JobSet",
         ),
         pytest.param(
             job("ray.io/v1", "RayJob", {"rayClusterSpec": RAY, "shutdownAfterJobFinishes": True}),
-            status("jobDeploymentStatus", "Complete"), 1, id="RayJob, whose cluster is deleted at the end",
+            status("jobDeploymentStatus", "Complete"),
+            1,
+            id="RayJob, whose cluster is deleted at the end",
         ),
         pytest.param(
             job("ray.io/v1", "RayJob", {"rayClusterSpec": RAY, **HTTP}),
-            status("jobStatus", "SUCCEEDED"), 0, id="RayJob without a submitter",
+            status("jobStatus", "SUCCEEDED"),
+            0,
+            id="RayJob without a submitter",
         ),
         pytest.param(
             job("sparkoperator.k8s.io/v1beta2", "SparkApplication", SPARK),
-            status("applicationState.state", "COMPLETED"), 1, id="SparkApplication without its executors",
+            status("applicationState.state", "COMPLETED"),
+            1,
+            id="SparkApplication without its executors",
         ),
     ],
-)  # fmt: skip
+)
 async def test_every_kind_runs_to_its_end(manifest: Json, ends: Callable[[Json], bool], ran: int) -> None:
     async with simulated(nodes=2) as cluster:
         key = submit(cluster, manifest)
@@ -156,51 +168,6 @@ async def test_a_gang_is_bound_as_a_whole_or_not_at_all() -> None:
         )
         assert waiting["status"]["conditions"][0]["message"].startswith("1/2 pods of the gang fit")
         await until(cluster, key, status("state.phase", "Completed"))
-
-
-@pytest.mark.parametrize(
-    ("cluster_name", "want"),
-    [pytest.param("bad", "Failed", id="there"), pytest.param("good", "Succeeded", id="not elsewhere")],
-)
-async def test_a_job_fails_in_the_clusters_it_is_told_to(cluster_name: str, want: str) -> None:
-    async with simulated(cluster_name, nodes=2) as cluster:
-        key = submit(cluster, torch(run_for="5ms", fail_in_cluster="worse, bad", reason="Xid79"))
-        found = await until(cluster, key, lambda obj: bool(true_conditions(obj) & {"Failed", "Succeeded"}))
-        assert want in true_conditions(found)
-        if want == "Failed":
-            assert found["status"]["conditions"][-1]["message"].endswith("failed: Xid79.")
-
-
-async def test_pods_that_never_start_stay_pending_on_their_node() -> None:
-    async with simulated("bad", nodes=1) as cluster:
-        submit(cluster, torch(never_start_in_cluster="bad"))
-        await until(cluster, Key("pods", "team-a", "a-master-0"), lambda pod: "nodeName" in pod.get("spec", {}))
-        assert set(pods(cluster).values()) == {"Pending"}
-
-
-async def test_a_lost_node_takes_its_pods_and_is_avoided_until_it_is_back() -> None:
-    async with simulated(nodes=1) as cluster:
-        key = submit(cluster, torch(run_for="never"))
-        await until(cluster, key, conditions("Running"))
-        cluster.control.lose_node("gpu-0")
-        found = await until(cluster, key, conditions("Failed"))
-        assert "NodeLost" in found["status"]["conditions"][-1]["message"]
-        second = submit(cluster, torch("b", run_for="5ms"))
-        await until(cluster, Key("pods", "team-a", "b-master-0"), lambda pod: "conditions" in pod.get("status", {}))
-        assert pods(cluster)["b-master-0"] == "Pending"
-        cluster.control.return_node("gpu-0")
-        await until(cluster, second, conditions("Succeeded"))
-
-
-async def test_a_job_is_failed_and_a_pod_evicted_on_demand() -> None:
-    async with simulated(nodes=1) as cluster:
-        first, second = submit(cluster, torch("a", run_for="never")), submit(cluster, torch("b", run_for="never"))
-        for key in (first, second):
-            await until(cluster, key, conditions("Running"))
-        assert cluster.control.fail_job("team-a", "a", reason="Boom", code=3) == 2
-        assert "Boom" in (await until(cluster, first, conditions("Failed")))["status"]["conditions"][-1]["message"]
-        cluster.control.evict_pod("team-a", "b-worker-0")
-        assert "Evicted" in (await until(cluster, second, conditions("Failed")))["status"]["conditions"][-1]["message"]
 
 
 async def test_a_suspended_job_has_no_pods_and_starts_from_scratch_when_resumed() -> None:

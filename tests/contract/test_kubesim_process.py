@@ -25,9 +25,17 @@ async def hosted(fleet: Json, folder: Path) -> AsyncIterator[tuple[Process, Json
     config.write_text(json.dumps({"kubeconfigs": str(folder), **fleet}))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "fairway.lab.kubesim", "--config", str(config), "--until-eof",
-        stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment,
-    )  # fmt: skip
+        sys.executable,
+        "-m",
+        "fairway.lab.kubesim",
+        "--config",
+        str(config),
+        "--until-eof",
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        env=environment,
+    )
     assert process.stdout
     line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
     try:

@@ -74,13 +74,14 @@ CASES: dict[str, tuple[Answers, str]] = {
     "a job of somebody, where groups are told one by one": ({"apis": plain, "jobs": job}, "Job theirs is in it"),
     "nothing, where groups are told one by one": ({"apis": plain}, ""),
     "a group whose API is away": (
-        {"apis": lambda: aggregated("far.example.org")}, "the kinds of far.example.org/v1 cannot be listed",
+        {"apis": lambda: aggregated("far.example.org")},
+        "the kinds of far.example.org/v1 cannot be listed",
     ),
     "a group whose API is away, told by itself": (
         {"apis": plain, "far.example.org/v1": lambda: status(403, "Forbidden")},
         "the kinds of far.example.org/v1 cannot be listed",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -47,15 +47,21 @@ async def test_a_member_speaks_for_itself_alone_and_can_say_that_a_node_is_lost(
     services: NatsBus, north: NatsBus, where: str
 ) -> None:
     own = [
-        subjects.cluster("report", "north"), subjects.cluster("stranded", "north"),
+        subjects.cluster("report", "north"),
+        subjects.cluster("stranded", "north"),
         subjects.config("Cluster", "", "north"),
-    ]  # fmt: skip
+    ]
     others = [
-        subjects.cluster("report", "west"), subjects.cluster("stranded", "west"), subjects.cluster("freed", "north"),
-        subjects.config("Cluster", "", "west"), subjects.config("Member", "", "north"),
-        subjects.job("submitted", "team-a"), subjects.job("lost", "team-a"), subjects.inbound("submit", "team-a"),
+        subjects.cluster("report", "west"),
+        subjects.cluster("stranded", "west"),
+        subjects.cluster("freed", "north"),
+        subjects.config("Cluster", "", "west"),
+        subjects.config("Member", "", "north"),
+        subjects.job("submitted", "team-a"),
+        subjects.job("lost", "team-a"),
+        subjects.inbound("submit", "team-a"),
         subjects.dead_letter("watcher"),
-    ]  # fmt: skip
+    ]
     for subject in own:
         assert (await north.client.jetstream().publish(subject, b"{}", timeout=10)).seq
     assert [subject for subject in (*own, *others) if await refused(where, subject)] == others

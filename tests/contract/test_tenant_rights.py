@@ -10,9 +10,15 @@ from fairway.wire import subjects
 
 OWN = ("fairway.in.team-a.submit", "fairway.in.team-a.cancel")
 NOT_OWN = (
-    "fairway.in.team-b.submit", "fairway.in.team-a.other", "fairway.job.submitted.team-a", "fairway.job.cancel.team-a",
-    "fairway.config.Queue.x.y", "fairway.dlq.inbound", "$JS.API.STREAM.DELETE.IN", "$JS.API.STREAM.NAMES",
-)  # fmt: skip
+    "fairway.in.team-b.submit",
+    "fairway.in.team-a.other",
+    "fairway.job.submitted.team-a",
+    "fairway.job.cancel.team-a",
+    "fairway.config.Queue.x.y",
+    "fairway.dlq.inbound",
+    "$JS.API.STREAM.DELETE.IN",
+    "$JS.API.STREAM.NAMES",
+)
 
 
 async def test_a_tenant_says_and_hears_its_own(where: str) -> None:

@@ -28,10 +28,17 @@ from pod_rules import RULES, Rule
 
 Json = dict[str, Any]
 TEN = (
-    "a node for MPI's launcher", "every taint", "a runtime class", "an account for Ray's submitter",
-    "the token of the default account for a driver", "any object, as a resource", "a patch in another case",
-    "another namespace by sparkConf", "a plugin of Volcano", "privileges in a template written inside a step",
-)  # fmt: skip
+    "a node for MPI's launcher",
+    "every taint",
+    "a runtime class",
+    "an account for Ray's submitter",
+    "the token of the default account for a driver",
+    "any object, as a resource",
+    "a patch in another case",
+    "another namespace by sparkConf",
+    "a plugin of Volcano",
+    "privileges in a template written inside a step",
+)
 CHOSEN = [rule for rule in RULES if rule.name in TEN]
 
 
@@ -65,9 +72,11 @@ class Doors:
 def policy(job: Json) -> Json:
     selector = {"apiVersion": job["apiVersion"], "kind": job["kind"]}
     return {
-        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
-        "metadata": {"name": "all", "namespace": "team"}, "spec": {"resourceSelectors": [selector]},
-    }  # fmt: skip
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy",
+        "metadata": {"name": "all", "namespace": "team"},
+        "spec": {"resourceSelectors": [selector]},
+    }
 
 
 @pytest_asyncio.fixture

@@ -200,8 +200,10 @@ async def test_what_a_stream_refuses_for_its_size_is_a_letter_and_a_bundle_of_it
         config = (await bus.client.jetstream().stream_info("JOBS")).config
         config.max_msg_size = 2_000
         await bus.client.jetstream().update_stream(config)
-        words = [Outgoing(f"w{n}", "fairway.job.queue.f", b'"%b"' % (b"x" * size), "k", "s", "j")
-                 for n, size in enumerate((900, 3_000, 900, 900))]  # fmt: skip
+        words = [
+            Outgoing(f"w{n}", "fairway.job.queue.f", b'"%b"' % (b"x" * size), "k", "s", "j")
+            for n, size in enumerate((900, 3_000, 900, 900))
+        ]
         with pytest.raises(Unsayable, match="message size exceeds maximum allowed") as caught:
             await bus.publish(words, tries=1)
         assert [one.message.id for one in caught.value.refused] == ["w1"]

@@ -22,9 +22,12 @@ ASYNCAPI: dict[str, Any] = yaml.safe_load(PAGES["asyncapi.yaml"])
 NAMES = {cls.__name__: name for name, cls in messages().items()}
 # What these say on behalf of the service that calls them (domain/attempts/retry.py, domain/submission.py).
 HELPERS = {
-    "attempt_over": {"Recall", "Queue"}, "next_attempt": {"Recall", "Queue"}, "go_back": {"Queue"},
-    "submission": {"Submitted"}, "cancellation": {"Cancel"},
-}  # fmt: skip
+    "attempt_over": {"Recall", "Queue"},
+    "next_attempt": {"Recall", "Queue"},
+    "go_back": {"Queue"},
+    "submission": {"Submitted"},
+    "cancellation": {"Cancel"},
+}
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -8,17 +8,30 @@ from typing import Any
 import pytest
 
 FIGURES = (
-    "jobs_per_second", "bare_jobs_per_second", "ratio_to_bare", "p50_ms", "p99_ms", "half_p50_ms", "half_p99_ms",
-    "cpu_us_per_job", "bare_cpu_us_per_job",
-)  # fmt: skip
+    "jobs_per_second",
+    "bare_jobs_per_second",
+    "ratio_to_bare",
+    "p50_ms",
+    "p99_ms",
+    "half_p50_ms",
+    "half_p99_ms",
+    "cpu_us_per_job",
+    "bare_cpu_us_per_job",
+)
 SPREAD = ("p50_ms", "p95_ms", "p99_ms", "mean_ms")
 
 
 async def bench(name: str, *options: str) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "fairway.cli.main", "bench", name, *options,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+        sys.executable,
+        "-m",
+        "fairway.cli.main",
+        "bench",
+        name,
+        *options,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
     out, err = await process.communicate()
     return process.returncode or 0, out.decode(), err.decode()
 

@@ -23,12 +23,15 @@ def load(count: int, seconds: float) -> list[TraceJob]:
     chance = random.Random(1)
     return [
         TraceJob(
-            name=f"job-{number}", tenant=f"team-{number % 3}", at=number * seconds / count,
-            seconds=chance.uniform(0.1, 1.5), pods=chance.choice((1, 1, 2, 4)),
+            name=f"job-{number}",
+            tenant=f"team-{number % 3}",
+            at=number * seconds / count,
+            seconds=chance.uniform(0.1, 1.5),
+            pods=chance.choice((1, 1, 2, 4)),
             requests={GPU: str(chance.choice((1, 2, 4, 8))), "cpu": "2"},
         )
         for number in range(count)
-    ]  # fmt: skip
+    ]
 
 
 async def second(fleet: Fleet) -> None:
@@ -43,9 +46,13 @@ async def command(url: str, *words: str) -> Result:
 
 async def test_three_hundred_jobs_on_three_clusters_are_decided_again_all_the_same(tmp_path: Path) -> None:
     plan = Plan(
-        name="decisions", dir=tmp_path, clusters=equal_clusters(3, nodes=4, gpus=8), speedup=1,
-        groups=(("agent",), *((name,) for name in STAGES)), patience_s=60,
-    )  # fmt: skip
+        name="decisions",
+        dir=tmp_path,
+        clusters=equal_clusters(3, nodes=4, gpus=8),
+        speedup=1,
+        groups=(("agent",), *((name,) for name in STAGES)),
+        patience_s=60,
+    )
     report = await replay(plan, load(300, seconds=12), while_running=second)
     assert (report.findings.violations, report.figures.jobs["succeeded"]) == ((), 300)
     server = await nats_server(tmp_path / "nats")

@@ -77,8 +77,12 @@ def test_every_file_is_its_owners_alone(standing: Up) -> None:
 def run(kubectl: Path, config: Path, *words: str, given: str = "") -> tuple[int, str]:
     done = subprocess.run(
         [str(kubectl), "--kubeconfig", str(config), "--cache-dir", str(config.parent / "cache"), *words],
-        input=given, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -86,9 +90,11 @@ def test_a_tenant_of_the_hub_writes_jobs_of_its_own_namespace_and_nothing_else(
     standing: Up, kubectl: Path, tmp_path: Path
 ) -> None:
     job = {
-        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "mine"},
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "mine"},
         "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}},
-    }  # fmt: skip
+    }
     queue = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "metadata": {"name": "q"}}
     home = standing.folder / ".fairway"
     tenant, admin = home / "tenants" / "team-vision.kubeconfig", home / "hub.kubeconfig"

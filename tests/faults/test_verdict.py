@@ -211,7 +211,7 @@ CASES = {
     "it is sent elsewhere than where it has room": Case(
         "others", "dispatched to c1", said=tuple(elsewhere(one) for one in life())
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

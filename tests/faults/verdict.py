@@ -91,15 +91,24 @@ class Reading:
         false = [f"attempt {at} of {job} did not succeed" for job, at in sorted(self._well - members.ended_well)]
         known = {"lost", "one attempt", "quota"}
         return Verdict(
-            accepted=found.accepted, ended=sum(found.ends.values()), cancelled=found.ends.get("cancelled", 0),
+            accepted=found.accepted,
+            ended=sum(found.ends.values()),
+            cancelled=found.ends.get("cancelled", 0),
             failed=("a job failed for good",) * found.ends.get("failed", 0),
             refused=("a job was refused",) * found.ends.get("rejected", 0),
-            attempts=found.attempts, stall_s=self._stall(), lost=(*of.get("lost", ()), *lost),
-            twice=tuple(members.twice), quota=of.get("quota", ()),
+            attempts=found.attempts,
+            stall_s=self._stall(),
+            lost=(*of.get("lost", ()), *lost),
+            twice=tuple(members.twice),
+            quota=of.get("quota", ()),
             overlapping=(*of.get("one attempt", ()), *members.overlapping),
-            others=(*(text for rule, texts in of.items() if rule not in known for text in texts), *false,
-                    *self._letters, *held),
-        )  # fmt: skip
+            others=(
+                *(text for rule, texts in of.items() if rule not in known for text in texts),
+                *false,
+                *self._letters,
+                *held,
+            ),
+        )
 
     def _stall(self) -> float:
         moved = sorted(self._moved)

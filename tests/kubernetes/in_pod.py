@@ -51,9 +51,11 @@ async def in_pod(place: RightsHouse) -> InPod:
     port = free_port()
     environment = {
         **{one["name"]: one.get("value") or secret["stringData"][_key(one)] for one in container["env"]},
-        "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(place.home.planes["north"].port),
-        "FAIRWAY_SERVICE_ACCOUNT_DIR": str(folder), "FAIRWAY_HTTP_PORT": str(port),
-    }  # fmt: skip
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": str(place.home.planes["north"].port),
+        "FAIRWAY_SERVICE_ACCOUNT_DIR": str(folder),
+        "FAIRWAY_HTTP_PORT": str(port),
+    }
     log = place.home.dir / "in-pod.log"
     child = Child("in-pod", "fairway.cli.main", [*container["args"], "--announce"], log, environment)
     place.home.children.append(child)

@@ -56,8 +56,9 @@ class House:
         self.environment = {
             "FAIRWAY_NATS_URL": f"nats://fairway:secret@127.0.0.1:{nats.port}",
             "FAIRWAY_REDIS_URL": f"{valkey.url}/0",
-            "FAIRWAY_HUB_KUBECONFIG": str(clusters["hub"].kubeconfig), "FAIRWAY_ALLOW_LOOPBACK": "1",
-        }  # fmt: skip
+            "FAIRWAY_HUB_KUBECONFIG": str(clusters["hub"].kubeconfig),
+            "FAIRWAY_ALLOW_LOOPBACK": "1",
+        }
         self.url = ""
         self.children: list[Child] = []
         self._apis: dict[str, Api] = {}
@@ -210,9 +211,11 @@ def policy(name: str, clusters: tuple[str, ...]) -> Json:
 def node(name: str) -> Json:
     room = {"cpu": "8", "memory": "16Gi", "ephemeral-storage": "100Gi", "pods": "50"}
     return {
-        "apiVersion": "v1", "kind": "Node", "metadata": {"name": name},
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name},
         "status": {"capacity": room, "allocatable": room},
-    }  # fmt: skip
+    }
 
 
 @asynccontextmanager

@@ -10,29 +10,41 @@ Json = dict[str, Any]
 _POD: Json = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x", "command": ["x"]}]}
 _TEMPLATE: Json = {"metadata": {"annotations": {"fairway.test/run-for": "500ms"}}, "spec": _POD}
 _ROLES = {
-    "PyTorchJob": ("pytorch", "Master"), "TFJob": ("tf", "Worker"), "XGBoostJob": ("xgb", "Master"),
-    "PaddleJob": ("paddle", "Worker"), "JAXJob": ("jax", "Worker"), "MXJob": ("mx", "Worker"),
+    "PyTorchJob": ("pytorch", "Master"),
+    "TFJob": ("tf", "Worker"),
+    "XGBoostJob": ("xgb", "Master"),
+    "PaddleJob": ("paddle", "Worker"),
+    "JAXJob": ("jax", "Worker"),
+    "MXJob": ("mx", "Worker"),
     "MPIJob": ("mpi", "Launcher"),
-}  # fmt: skip
+}
 _ROLE: Json = {"cores": 1, "memory": "256m", "serviceAccount": "spark-operator-spark"}
 _SPECS: dict[str, Json] = {
     "Job.batch/v1": {"template": _TEMPLATE},
     "Job.batch.volcano.sh/v1alpha1": {"tasks": [{"name": "one", "replicas": 1, "template": _TEMPLATE}]},
     "SparkApplication.sparkoperator.k8s.io/v1beta2": {
-        "type": "Scala", "mode": "cluster", "image": "x", "sparkVersion": "3.5.5", "mainClass": "A",
-        "mainApplicationFile": "local:///a.jar", "restartPolicy": {"type": "Never"},
-        "driver": _ROLE, "executor": {"cores": 1, "memory": "256m", "instances": 1},
+        "type": "Scala",
+        "mode": "cluster",
+        "image": "x",
+        "sparkVersion": "3.5.5",
+        "mainClass": "A",
+        "mainApplicationFile": "local:///a.jar",
+        "restartPolicy": {"type": "Never"},
+        "driver": _ROLE,
+        "executor": {"cores": 1, "memory": "256m", "instances": 1},
     },
     "Workflow.argoproj.io/v1alpha1": {
-        "entrypoint": "s", "templates": [{"name": "s", "container": {"name": "main", "image": "x", "command": ["x"]}}],
+        "entrypoint": "s",
+        "templates": [{"name": "s", "container": {"name": "main", "image": "x", "command": ["x"]}}],
     },
     "JobSet.jobset.x-k8s.io/v1alpha2": {
         "replicatedJobs": [{"name": "one", "replicas": 1, "template": {"spec": {"template": _TEMPLATE}}}],
     },
     "RayJob.ray.io/v1": {
-        "entrypoint": "x", "rayClusterSpec": {"headGroupSpec": {"rayStartParams": {}, "template": {"spec": _POD}}},
+        "entrypoint": "x",
+        "rayClusterSpec": {"headGroupSpec": {"rayStartParams": {}, "template": {"spec": _POD}}},
     },
-}  # fmt: skip
+}
 
 
 def _ended(kind: str) -> Json:
@@ -81,7 +93,8 @@ def policy(name: str, *clusters: str, **annotations: str) -> Json:
     selectors = [{"apiVersion": kind.api_version, "kind": kind.name} for kind in every()]
     notes = {f"fairway.io/{key.replace('_', '-')}": text for key, text in annotations.items()}
     return {
-        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy",
         "metadata": {"name": name, "annotations": notes},
         "spec": {"resourceSelectors": selectors, "placement": {"clusterAffinity": {"clusterNames": list(clusters)}}},
-    }  # fmt: skip
+    }

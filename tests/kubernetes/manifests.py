@@ -54,10 +54,12 @@ def _kubeflow(kind: str) -> list[Json]:
     return [
         {"apiVersion": version, "kind": kind, "metadata": meta, "spec": {field: roles, **more}},
         {
-            "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy", "metadata": dict(meta),
+            "apiVersion": "policy.karmada.io/v1alpha1",
+            "kind": "PropagationPolicy",
+            "metadata": dict(meta),
             "spec": {"resourceSelectors": [selector], "placement": {}},
         },
-    ]  # fmt: skip
+    ]
 
 
 def _changed(manifest: Json, tenant: str, run_for: str) -> Json:

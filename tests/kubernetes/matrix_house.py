@@ -101,9 +101,12 @@ class House:
         self._valkey = await valkey_server(self._folder / "valkey")
         self.bus = await NatsBus.connect(self.nats_url("fairway"), "test")
         self._child = Child(
-            "services", "fairway.cli.main", ["run", *SERVICES, "--announce"], self._folder / "services.log",
+            "services",
+            "fairway.cli.main",
+            ["run", *SERVICES, "--announce"],
+            self._folder / "services.log",
             self._environment(),
-        )  # fmt: skip
+        )
         self.url = (await self._child.start())["http"]
         self._tasks = [asyncio.create_task(self._listen(name)) for name in ("JOBS", "CLUSTERS", "DLQ", "IN")]
         # Of each setting the stream keeps the last word alone.
@@ -119,10 +122,12 @@ class House:
         path = self._folder / "hub.kubeconfig"
         path.write_bytes(msgspec.json.encode(config))
         return {
-            "FAIRWAY_NATS_URL": self.nats_url("fairway"), "FAIRWAY_REDIS_URL": f"{self._valkey.url}/0",
-            "FAIRWAY_HUB_KUBECONFIG": str(path), "FAIRWAY_HTTP_RATE": "100000",
+            "FAIRWAY_NATS_URL": self.nats_url("fairway"),
+            "FAIRWAY_REDIS_URL": f"{self._valkey.url}/0",
+            "FAIRWAY_HUB_KUBECONFIG": str(path),
+            "FAIRWAY_HTTP_RATE": "100000",
             "PYTHONPATH": os.pathsep.join(sys.path),
-        }  # fmt: skip
+        }
 
     async def _listen(self, stream: str) -> None:
         async for one in self.bus.history(stream, live=True):

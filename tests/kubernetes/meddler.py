@@ -71,9 +71,11 @@ class Meddler:
     def kubeconfig(self) -> Json:
         user = {"token": self._config["users"][0]["user"]["token"]}
         return {
-            "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": {"server": self.url}}], "users": [{"name": "u", "user": user}],
-        }  # fmt: skip
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": self.url}}],
+            "users": [{"name": "u", "user": user}],
+        }
 
     async def __aenter__(self) -> "Meddler":
         trust = ssl.create_default_context(cadata=b64decode(self._there["certificate-authority-data"]).decode())
@@ -105,9 +107,13 @@ class Meddler:
         url = self._there["server"] + request.path_qs
         try:
             async with self._session.request(
-                request.method, aiohttp.client.URL(url, encoded=True), data=body or None, headers=headers,
-                timeout=aiohttp.ClientTimeout(total=None), allow_redirects=False,
-            ) as said:  # fmt: skip
+                request.method,
+                aiohttp.client.URL(url, encoded=True),
+                data=body or None,
+                headers=headers,
+                timeout=aiohttp.ClientTimeout(total=None),
+                allow_redirects=False,
+            ) as said:
                 return await self._pass_on(request, said)
         except aiohttp.ClientError:
             # The server is away: so is this.

@@ -10,12 +10,12 @@ MERGE = "application/merge-patch+json"
 STEPS = "application/json-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
-JOBS, PODS, MAPS = (
-    "/apis/batch/v1/namespaces/{ns}/jobs",
-    "/api/v1/namespaces/{ns}/pods",
-    "/api/v1/namespaces/{ns}/configmaps",
-)
+JOBS = "/apis/batch/v1/namespaces/{ns}/jobs"
+MAPS = "/api/v1/namespaces/{ns}/configmaps"
+MAP = MAPS + "/a"
+APPLIED = MAPS + "/s"
 WIDGETS = "/apis/example.org/v1/namespaces/{ns}/widgets"
+WIDGET = WIDGETS + "/w"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
@@ -27,11 +27,18 @@ class Raw(NamedTuple):
     content: str = "application/json"
 
 
+def applied(said: str, by: str, body: Json, path: str = APPLIED, force: bool = False) -> Raw:
+    """An apply by this manager."""
+    return Raw(said, "PATCH", f"{path}?fieldManager={by}" + ("&force=true" if force else ""), body, APPLY)
+
+
 def config_map(name: str, data: Json | None = None, **metadata: Any) -> Json:
     return {
-        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "{ns}", **metadata},
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "{ns}", **metadata},
         "data": data or {"d": "1"},
-    }  # fmt: skip
+    }
 
 
 def job(name: str, **spec: Any) -> Json:
@@ -52,12 +59,17 @@ WIDGET_CRD: Json = {
         "group": "example.org",
         "scope": "Namespaced",
         "names": {"kind": "Widget", "plural": "widgets", "singular": "widget", "listKind": "WidgetList"},
-        "versions": [{
-            "name": "v1", "served": True, "storage": True, "subresources": {"status": {}},
-            "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-        }],
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
     },
-}  # fmt: skip
+}
 
 WRITES = (
     Raw("a config map", "POST", MAPS, config_map("a", {"k": "v"})),
@@ -86,62 +98,42 @@ WRITES = (
     Raw("an object that is not there", "GET", MAPS + "/nobody"),
     Raw("a kind that is not there", "GET", "/apis/example.org/v1/namespaces/{ns}/nothings"),
     Raw("a group that is not there", "GET", "/apis/nobody.example.org/v1"),
-    Raw("a subresource that is not there", "GET", MAPS + "/a/status"),
-    Raw("a put", "PUT", MAPS + "/a", config_map("a", {"k": "w"})),
-    Raw("a put of another name", "PUT", MAPS + "/a", config_map("b")),
-    Raw("a put with a stale version", "PUT", MAPS + "/a", config_map("a", resourceVersion="1")),
-    Raw("a put with a foreign uid", "PUT", MAPS + "/a", config_map("a", uid="x")),
-    Raw("a merge patch", "PATCH", MAPS + "/a", {"data": {"m": "1"}}, MERGE),
-    Raw("a merge patch that removes", "PATCH", MAPS + "/a", {"data": {"m": None}}, MERGE),
-    Raw("a merge patch that is a list", "PATCH", MAPS + "/a", [], MERGE),
-    Raw("a merge patch of the name", "PATCH", MAPS + "/a", {"metadata": {"name": "z"}}, MERGE),
-    Raw("a merge patch with a stale version", "PATCH", MAPS + "/a", {"metadata": {"resourceVersion": "1"}}, MERGE),
-    Raw("a merge patch with a foreign uid", "PATCH", MAPS + "/a", {"metadata": {"uid": "x"}}, MERGE),
+    Raw("a subresource that is not there", "GET", MAP + "/status"),
+    Raw("a put", "PUT", MAP, config_map("a", {"k": "w"})),
+    Raw("a put of another name", "PUT", MAP, config_map("b")),
+    Raw("a put with a stale version", "PUT", MAP, config_map("a", resourceVersion="1")),
+    Raw("a put with a foreign uid", "PUT", MAP, config_map("a", uid="x")),
+    Raw("a merge patch", "PATCH", MAP, {"data": {"m": "1"}}, MERGE),
+    Raw("a merge patch that removes", "PATCH", MAP, {"data": {"m": None}}, MERGE),
+    Raw("a merge patch that is a list", "PATCH", MAP, [], MERGE),
+    Raw("a merge patch of the name", "PATCH", MAP, {"metadata": {"name": "z"}}, MERGE),
+    Raw("a merge patch with a stale version", "PATCH", MAP, {"metadata": {"resourceVersion": "1"}}, MERGE),
+    Raw("a merge patch with a foreign uid", "PATCH", MAP, {"metadata": {"uid": "x"}}, MERGE),
     Raw("a merge patch of nobody", "PATCH", MAPS + "/nobody", {"data": {}}, MERGE),
-    Raw("a JSON patch", "PATCH", MAPS + "/a", [{"op": "add", "path": "/data/n", "value": "1"}], STEPS),
-    Raw(
-        "a JSON patch with a failing test",
-        "PATCH",
-        MAPS + "/a",
-        [{"op": "test", "path": "/data/n", "value": "2"}],
-        STEPS,
-    ),
-    Raw("a JSON patch of a missing path", "PATCH", MAPS + "/a", [{"op": "remove", "path": "/data/zz"}], STEPS),
-    Raw("a JSON patch that is no list", "PATCH", MAPS + "/a", {"op": "add"}, STEPS),
-    Raw("a JSON patch of an unknown op", "PATCH", MAPS + "/a", [{"op": "jump", "path": "/data"}], STEPS),
-    Raw("a patch of an unknown type", "PATCH", MAPS + "/a", {"data": {}}, "application/json"),
-    Raw("a strategic patch", "PATCH", MAPS + "/a", {"data": {"s": "1"}}, STRATEGIC),
+    Raw("a JSON patch", "PATCH", MAP, [{"op": "add", "path": "/data/n", "value": "1"}], STEPS),
+    Raw("a JSON patch with a failing test", "PATCH", MAP, [{"op": "test", "path": "/data/n", "value": "2"}], STEPS),
+    Raw("a JSON patch of a missing path", "PATCH", MAP, [{"op": "remove", "path": "/data/zz"}], STEPS),
+    Raw("a JSON patch that is no list", "PATCH", MAP, {"op": "add"}, STEPS),
+    Raw("a JSON patch of an unknown op", "PATCH", MAP, [{"op": "jump", "path": "/data"}], STEPS),
+    Raw("a patch of an unknown type", "PATCH", MAP, {"data": {}}, "application/json"),
+    Raw("a strategic patch", "PATCH", MAP, {"data": {"s": "1"}}, STRATEGIC),
     Raw("a patch of a collection", "PATCH", MAPS, {"data": {}}, MERGE),
 )
 
 APPLIES = (
     Raw("what somebody created", "POST", MAPS, config_map("a", {"k": "v"})),
-    Raw("an apply that creates", "PATCH", MAPS + "/s?fieldManager=one", config_map("s", {"k": "1"}), APPLY),
-    Raw("the same apply", "PATCH", MAPS + "/s?fieldManager=one", config_map("s", {"k": "1"}), APPLY),
-    Raw("another manager's conflict", "PATCH", MAPS + "/s?fieldManager=two", config_map("s", {"k": "2"}), APPLY),
-    Raw(
-        "another manager's force", "PATCH", MAPS + "/s?fieldManager=two&force=true", config_map("s", {"k": "2"}), APPLY
-    ),
-    Raw("the first manager has lost it", "PATCH", MAPS + "/s?fieldManager=one", config_map("s", {"k": "1"}), APPLY),
-    Raw("an apply without a manager", "PATCH", MAPS + "/s", config_map("s"), APPLY),
-    Raw("an apply of another name", "PATCH", MAPS + "/s?fieldManager=one", config_map("t"), APPLY),
-    Raw("a conflict with who created", "PATCH", MAPS + "/a?fieldManager=one", config_map("a", {"k": "9"}), APPLY),
-    Raw(
-        "an apply with managedFields",
-        "PATCH",
-        MAPS + "/s?fieldManager=one",
-        config_map("s", managedFields=[{"manager": "x"}]),
-        APPLY,
-    ),
-    Raw(
-        "fields that are not applied any more go",
-        "PATCH",
-        MAPS + "/s?fieldManager=two&force=true",
-        config_map("s", {"z": "1"}),
-        APPLY,
-    ),
-    Raw("what is left", "GET", MAPS + "/s"),
-    Raw("a force without apply", "PATCH", MAPS + "/a?force=true", {"data": {}}, MERGE),
+    applied("an apply that creates", "one", config_map("s", {"k": "1"})),
+    applied("the same apply", "one", config_map("s", {"k": "1"})),
+    applied("another manager's conflict", "two", config_map("s", {"k": "2"})),
+    applied("another manager's force", "two", config_map("s", {"k": "2"}), force=True),
+    applied("the first manager has lost it", "one", config_map("s", {"k": "1"})),
+    Raw("an apply without a manager", "PATCH", APPLIED, config_map("s"), APPLY),
+    applied("an apply of another name", "one", config_map("t")),
+    applied("a conflict with who created", "one", config_map("a", {"k": "9"}), MAP),
+    applied("an apply with managedFields", "one", config_map("s", managedFields=[{"manager": "x"}])),
+    applied("fields that are not applied any more go", "two", config_map("s", {"z": "1"}), force=True),
+    Raw("what is left", "GET", APPLIED),
+    Raw("a force without apply", "PATCH", MAP + "?force=true", {"data": {}}, MERGE),
 )
 
 JOB_WRITES = (
@@ -176,50 +168,44 @@ JOB_WRITES = (
 
 WIDGET_WRITES = (
     Raw("a widget with a status", "POST", WIDGETS, widget("w", {"a": 1}, status={"s": 1})),
-    Raw("a change of it", "PATCH", WIDGETS + "/w", {"spec": {"a": 2}}, MERGE),
-    Raw("a change of its labels", "PATCH", WIDGETS + "/w", {"metadata": {"labels": {"l": "1"}}}, MERGE),
-    Raw("a change of its status", "PATCH", WIDGETS + "/w/status", {"status": {"s": 2}, "spec": {"a": 9}}, MERGE),
-    Raw("a change of nothing", "PATCH", WIDGETS + "/w", {"spec": {"a": 2}}, MERGE),
-    Raw("a strategic patch of it", "PATCH", WIDGETS + "/w", {"spec": {}}, STRATEGIC),
-    Raw(
-        "an apply of its status",
-        "PATCH",
-        WIDGETS + "/w/status?fieldManager=s&force=true",
-        widget("w", status={"t": 1}),
-        APPLY,
-    ),
-    Raw("a put without a version", "PUT", WIDGETS + "/w", widget("w", {"a": 3})),
+    Raw("a change of it", "PATCH", WIDGET, {"spec": {"a": 2}}, MERGE),
+    Raw("a change of its labels", "PATCH", WIDGET, {"metadata": {"labels": {"l": "1"}}}, MERGE),
+    Raw("a change of its status", "PATCH", WIDGET + "/status", {"status": {"s": 2}, "spec": {"a": 9}}, MERGE),
+    Raw("a change of nothing", "PATCH", WIDGET, {"spec": {"a": 2}}, MERGE),
+    Raw("a strategic patch of it", "PATCH", WIDGET, {"spec": {}}, STRATEGIC),
+    applied("an apply of its status", "s", widget("w", status={"t": 1}), WIDGET + "/status", force=True),
+    Raw("a put without a version", "PUT", WIDGET, widget("w", {"a": 3})),
     Raw(
         "a put with a stale version",
         "PUT",
-        WIDGETS + "/w",
+        WIDGET,
         widget("w", {"a": 3}) | {"metadata": {"name": "w", "resourceVersion": "1"}},
     ),
-    Raw("a finalizer", "PATCH", WIDGETS + "/w", {"metadata": {"finalizers": ["example.org/hold"]}}, MERGE),
-    Raw("a deletion that waits", "DELETE", WIDGETS + "/w"),
-    Raw("it is marked", "GET", WIDGETS + "/w"),
-    Raw("a second deletion", "DELETE", WIDGETS + "/w"),
+    Raw("a finalizer", "PATCH", WIDGET, {"metadata": {"finalizers": ["example.org/hold"]}}, MERGE),
+    Raw("a deletion that waits", "DELETE", WIDGET),
+    Raw("it is marked", "GET", WIDGET),
+    Raw("a second deletion", "DELETE", WIDGET),
     Raw(
         "no finalizer may be added now",
         "PATCH",
-        WIDGETS + "/w",
+        WIDGET,
         {"metadata": {"finalizers": ["example.org/hold", "example.org/more"]}},
         MERGE,
     ),
-    Raw("without finalizers it goes", "PATCH", WIDGETS + "/w", {"metadata": {"finalizers": []}}, MERGE),
-    Raw("it is gone", "GET", WIDGETS + "/w"),
+    Raw("without finalizers it goes", "PATCH", WIDGET, {"metadata": {"finalizers": []}}, MERGE),
+    Raw("it is gone", "GET", WIDGET),
 )
 
 DELETES = (
     Raw("what somebody created", "POST", MAPS, config_map("a", {"k": "v"})),
     Raw("and another", "POST", MAPS, config_map("s")),
-    Raw("a foreign uid", "DELETE", MAPS + "/a", {"preconditions": {"uid": "x"}}),
-    Raw("a stale version", "DELETE", MAPS + "/a", {"preconditions": {"resourceVersion": "1"}}),
-    Raw("a policy nobody knows", "DELETE", MAPS + "/a", {"propagationPolicy": "Sideways"}),
-    Raw("a dry run", "DELETE", MAPS + "/a?dryRun=All"),
-    Raw("a config map", "DELETE", MAPS + "/a"),
-    Raw("what is not there", "DELETE", MAPS + "/a"),
-    Raw("in the foreground, without dependents", "DELETE", MAPS + "/s", {"propagationPolicy": "Foreground"}),
+    Raw("a foreign uid", "DELETE", MAP, {"preconditions": {"uid": "x"}}),
+    Raw("a stale version", "DELETE", MAP, {"preconditions": {"resourceVersion": "1"}}),
+    Raw("a policy nobody knows", "DELETE", MAP, {"propagationPolicy": "Sideways"}),
+    Raw("a dry run", "DELETE", MAP + "?dryRun=All"),
+    Raw("a config map", "DELETE", MAP),
+    Raw("what is not there", "DELETE", MAP),
+    Raw("in the foreground, without dependents", "DELETE", APPLIED, {"propagationPolicy": "Foreground"}),
     Raw("a collection by label", "DELETE", MAPS + "?labelSelector=nobody=1"),
 )
 
@@ -236,7 +222,7 @@ READS = (
     Raw("nothing at all", "GET", "/nowhere"),
     Raw("its namespace", "GET", "/api/v1/namespaces/{ns}"),
     Raw("a method that is not there", "PUT", MAPS, config_map("a")),
-    Raw("a post to an object", "POST", MAPS + "/a", config_map("a")),
+    Raw("a post to an object", "POST", MAP, config_map("a")),
     Raw("the resources of batch", "GET", "/apis/batch/v1"),
     Raw("the readiness", "GET", "/readyz"),
 )

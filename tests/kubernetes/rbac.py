@@ -14,9 +14,15 @@ HOME = "fairway-system"
 TENANT_ROLE, TENANTS = "fairway-tenant", "*"
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 _METHODS = {
-    "get": "GET", "list": "GET", "watch": "GET", "create": "POST", "update": "PUT", "patch": "PATCH",
-    "delete": "DELETE", "deletecollection": "DELETE",
-}  # fmt: skip
+    "get": "GET",
+    "list": "GET",
+    "watch": "GET",
+    "create": "POST",
+    "update": "PUT",
+    "patch": "PATCH",
+    "delete": "DELETE",
+    "deletecollection": "DELETE",
+}
 _OF_MANY = ("list", "watch", "deletecollection")
 # Everybody may ask what he may do.
 _EVERYBODYS = {("authorization.k8s.io", "create"), ("authentication.k8s.io", "create")}
@@ -33,11 +39,12 @@ def binding(name: str, cluster_role: str, account: tuple[str, str], namespace: s
     """Of the account, by its namespace and name: in a namespace, or in all."""
     group, home = RULES.partition("/")[0], {"namespace": namespace} if namespace else {}
     return {
-        "apiVersion": RULES, "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
+        "apiVersion": RULES,
+        "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
         "metadata": {"name": name, **home},
         "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": cluster_role},
         "subjects": [{"kind": "ServiceAccount", "namespace": account[0], "name": account[1]}],
-    }  # fmt: skip
+    }
 
 
 class Right(NamedTuple):
@@ -165,9 +172,12 @@ def administrator(hub: Api) -> str:
     hub.apply(
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "administrator", "namespace": "default"}},
         {
-            "apiVersion": f"{group}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "administrator"},
-            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"}, "subjects": [account],
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "administrator"},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [account],
         },
-    )  # fmt: skip
+    )
     made = hub.create("v1/namespaces/default/serviceaccounts/administrator/token", {"spec": {}})
     return str(made["status"]["token"])

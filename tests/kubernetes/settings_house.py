@@ -132,25 +132,29 @@ def policy(name: str, *clusters: str, **more: Any) -> Json:
     selectors = [{"apiVersion": "batch/v1", "kind": "Job", "name": name}]
     placement = {"clusterAffinity": {"clusterNames": list(clusters)}} if clusters else {}
     return {
-        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy",
         "metadata": {"name": name, "namespace": TENANT, **more},
         "spec": {"resourceSelectors": selectors, "placement": placement},
-    }  # fmt: skip
+    }
 
 
 def quota_tree(root: Json, name: str = "tree", namespace: str = "kube-system") -> Json:
     return {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree",
-        "metadata": {"name": name, "namespace": namespace}, "spec": {"root": {"name": "root", **root}},
-    }  # fmt: skip
+        "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
+        "kind": "ElasticQuotaTree",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"root": {"name": "root", **root}},
+    }
 
 
 def queue(how: str = "", allows: str = TENANT, namespace: str = "kube-queue") -> Json:
     return {
-        "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue",
+        "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+        "kind": "Queue",
         "metadata": {"name": "gold", "namespace": namespace, "annotations": {ALLOW: allows} if allows else {}},
         "spec": {"queuePolicy": how} if how else {},
-    }  # fmt: skip
+    }
 
 
 def profile(**spec: Any) -> Json:

@@ -113,10 +113,14 @@ def _access(who: str, verb: str, resource: str, namespace: str = "", group: str 
         pytest.param(*_access("team-vision", "list", "queues", "", "fairway.io"), id="list queues"),
         pytest.param(*_access("team-vision", "list", "quotas", "", "fairway.io"), id="list quota"),
         pytest.param(*_access("team-vision", "list", "record", "", "fairway.io"), id="read the record"),
-        pytest.param(*_access("team-vision", "patch", "elasticquotatrees", "kube-system", "scheduling.sigs.k8s.io"),
-                     id="set the quota tree"),
-        pytest.param(*_access("team-vision", "patch", "propagationpolicies", "team-vision", "policy.karmada.io"),
-                     id="set a policy of its own"),
+        pytest.param(
+            *_access("team-vision", "patch", "elasticquotatrees", "kube-system", "scheduling.sigs.k8s.io"),
+            id="set the quota tree",
+        ),
+        pytest.param(
+            *_access("team-vision", "patch", "propagationpolicies", "team-vision", "policy.karmada.io"),
+            id="set a policy of its own",
+        ),
         pytest.param(*_access("nobody", "list", "jobs", "team-vision"), id="nobody"),
         pytest.param(*_access("admin", "delete", "jobs", "team-data"), id="the administrator"),
         pytest.param(f"{TOKENS}/tokenreviews", {"token": VISION}, id="whose a token is"),
@@ -125,7 +129,7 @@ def _access(who: str, verb: str, resource: str, namespace: str = "", group: str 
         pytest.param(f"{TOKENS}/tokenreviews", {"token": "guessed"}, id="a token of nobody"),
         pytest.param(f"{TOKENS}/selfsubjectreviews", {}, id="who one is oneself"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_review_gets_the_same_answer(two: Two, path: str, spec: Any) -> None:
     body = {} if path.endswith("selfsubjectreviews") else {"spec": spec}

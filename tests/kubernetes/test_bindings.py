@@ -28,18 +28,21 @@ def pytorchjob(tenant: str, name: str, run_for: str = "1s", gpus: int = 1, worke
     role = {"restartPolicy": "Never", "template": {"metadata": meta, "spec": {"containers": [container]}}}
     replicas = {"Master": {**role, "replicas": 1}, **({"Worker": {**role, "replicas": workers}} if workers else {})}
     return {
-        "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": name, "namespace": tenant},
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": name, "namespace": tenant},
         "spec": {"pytorchReplicaSpecs": replicas},
-    }  # fmt: skip
+    }
 
 
 def policy(tenant: str, name: str, cluster: str = "north", kind: str = "PyTorchJob") -> Json:
     selector = {"apiVersion": "kubeflow.org/v1", "kind": kind, "name": name}
     return {
-        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy",
         "metadata": {"name": name, "namespace": tenant},
         "spec": {"resourceSelectors": [selector], "placement": {"clusterAffinity": {"clusterNames": [cluster]}}},
-    }  # fmt: skip
+    }
 
 
 def binding(fleet: RealFleet, tenant: str, name: str) -> Json | None:

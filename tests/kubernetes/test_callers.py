@@ -118,10 +118,12 @@ BAD = {
 async def test_a_bad_token_is_nobodys(house: House, hub: Api, tokens: dict[str, str], what: str) -> None:
     """A blank and a token is what an API server itself takes for no token at all."""
     sent = {
-        "no token": "", "a made up one": "Bearer abc.def.ghi",
+        "no token": "",
+        "a made up one": "Bearer abc.def.ghi",
         "one of another audience": f"Bearer {token(hub, 'platform', 'admin', ('vault',))}",
-        "one whose end was cut off": f"Bearer {tokens['admin'][:-8]}", "a blank and one": f"Bearer  {tokens['admin']}",
-    }[what]  # fmt: skip
+        "one whose end was cut off": f"Bearer {tokens['admin'][:-8]}",
+        "a blank and one": f"Bearer  {tokens['admin']}",
+    }[what]
     async with house.client() as client:
         got = await client.get("/v1/queues", headers={"Authorization": sent} if sent else {})
     assert (got.status_code, got.json()["code"]) == (401, "Unauthenticated")
@@ -160,7 +162,11 @@ async def test_a_right_that_is_taken_away_is_gone_within_a_minute(house: House, 
 async def test_the_gateways_account_can_ask_and_cannot_do_it_itself(gateways_hub: Cluster) -> None:
     said = await gateways_hub.review(
         "SubjectAccessReview.authorization.k8s.io/v1",
-        {"spec": {"user": "system:serviceaccount:fairway-system:fairway", "resourceAttributes": {
-            "verb": "create", "group": "batch", "resource": "jobs", "namespace": "team-a"}}},
-    )  # fmt: skip
+        {
+            "spec": {
+                "user": "system:serviceaccount:fairway-system:fairway",
+                "resourceAttributes": {"verb": "create", "group": "batch", "resource": "jobs", "namespace": "team-a"},
+            }
+        },
+    )
     assert said["status"]["allowed"] is False

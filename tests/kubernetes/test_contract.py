@@ -26,10 +26,11 @@ _numbers = count()
 _REFUSALS = {"503": (503, "ServiceUnavailable"), "429": (429, "TooManyRequests")}
 _CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
 _PATHS = {
-    "ConfigMap.v1": "v1/namespaces/{team}/configmaps", "Namespace.v1": "v1/namespaces",
+    "ConfigMap.v1": "v1/namespaces/{team}/configmaps",
+    "Namespace.v1": "v1/namespaces",
     "CustomResourceDefinition.apiextensions.k8s.io/v1": _CRDS,
     ABSENT: "example.org/v1/namespaces/{team}/absents",
-}  # fmt: skip
+}
 
 
 class Real:

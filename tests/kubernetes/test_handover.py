@@ -143,8 +143,10 @@ async def died_at(place: Ground, room: Room) -> None:
     await until(come, "the pods are there")
     pods = sorted(pod["metadata"]["name"] for pod in await place.ours(room))
     for number, name in ((3, pods[0]), (2, pods[1])):
-        body = {"metadata": {"labels": {"fairway.io/room": f"0-{number}"}},
-                "status": {"nominatedNodeName": place.nodes[number]}}  # fmt: skip
+        body = {
+            "metadata": {"labels": {"fairway.io/room": f"0-{number}"}},
+            "status": {"nominatedNodeName": place.nodes[number]},
+        }
         await place.cluster.patch("Pod.v1", "default", name, body, "status")
     hold = {"fairway.io/hold": PLACEHOLDERS}
     await place.cluster.discard("Pod.v1", "fairway-system", hold, f"{room.job}-1-0-2")

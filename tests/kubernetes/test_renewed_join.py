@@ -104,16 +104,18 @@ async def goes_on_with_its_wide_rights(fleet: Fleet) -> None:
     finally:
         await account.close()
     assert fleet.labels("later") == {
-        "fairway.io/tenant": "later", "pod-security.kubernetes.io/enforce": "restricted",
-    }  # fmt: skip
+        "fairway.io/tenant": "later",
+        "pod-security.kubernetes.io/enforce": "restricted",
+    }
 
 
 async def is_narrowed_and_adopts_what_fairway_made(fleet: Fleet) -> None:
     facts = await fleet.renew()
     assert (facts.labels, facts.reserve, facts.max_pod_security) == ({"region": "eu"}, "ledger", "baseline")
     assert fleet.labels("made") == {
-        "fairway.io/tenant": "made", "pod-security.kubernetes.io/enforce": "baseline",
-    }  # fmt: skip
+        "fairway.io/tenant": "made",
+        "pod-security.kubernetes.io/enforce": "baseline",
+    }
     assert (fleet.labels("strange"), fleet.labels("payments")) == ({}, {})
     assert any("--adopt-namespaces strange" in line for line in fleet.said), fleet.said
     account = await fleet.account()
@@ -136,9 +138,10 @@ async def takes_a_namespace_that_was_named(fleet: Fleet) -> None:
     assert facts.max_pod_security == "privileged"
     assert any("absent is not there yet" in line for line in fleet.said)
     assert fleet.labels("strange") == {
-        "fairway.io/tenant": "strange", "fairway.io/adopted": "true",
+        "fairway.io/tenant": "strange",
+        "fairway.io/adopted": "true",
         "pod-security.kubernetes.io/enforce": "baseline",
-    }  # fmt: skip
+    }
     account = await fleet.account()
     try:
         assert await account.delete(JOB, "strange", "before", OURS, wait_s=20)
@@ -165,9 +168,13 @@ async def cannot_be_renewed_before_it_has_joined(fleet: Fleet) -> None:
     fleet.hub.delete(SECRET)
     with pytest.raises(Failure, match="no cluster has joined as north"):
         await fleet.renew()
-    fleet.hub.create(SECRET.rpartition("/")[0], {name: kept[name] for name in ("data", "type")} | {
-        "metadata": {name: kept["metadata"][name] for name in ("name", "labels", "annotations")},
-    })  # fmt: skip
+    fleet.hub.create(
+        SECRET.rpartition("/")[0],
+        {name: kept[name] for name in ("data", "type")}
+        | {
+            "metadata": {name: kept["metadata"][name] for name in ("name", "labels", "annotations")},
+        },
+    )
 
 
 async def gives_back_what_was_taken_and_is_not_in_use(fleet: Fleet) -> None:

@@ -44,9 +44,13 @@ SETTINGS = (
     *(setting(group, scope, _NOBODY) for group in _POLICIES for scope in _SCOPES),
     setting("scheduling.x-k8s.io/v1alpha1", "Queue", {"queuePolicy": "Block"}, "kube-system"),
     setting("fairway.io/v1alpha1", "TenantProfile", {"namespaces": ["nobody"]}),
-    setting("scheduling.sigs.k8s.io/v1beta1", "ElasticQuotaTree",
-            {"root": {"name": "root", "min": _AMOUNT, "max": _AMOUNT, "children": [_LEAF]}}, "kube-system"),
-)  # fmt: skip
+    setting(
+        "scheduling.sigs.k8s.io/v1beta1",
+        "ElasticQuotaTree",
+        {"root": {"name": "root", "min": _AMOUNT, "max": _AMOUNT, "children": [_LEAF]}},
+        "kube-system",
+    ),
+)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -82,7 +86,7 @@ async def test_only_the_account_that_renews_may_ask_for_tokens_and_it_may_nothin
     granted = rbac.granted(place.north, RENEWERS)
     assert {(one.resource, one.verb, one.namespace) for one in granted} == {
         ("serviceaccounts/token", "create", rbac.HOME),
-    }  # fmt: skip
+    }
     assert await counted(granted, lambda: place.home.asked("north", account)) == ""
     assert rbac.allowed(place.north, place.home.token("north", "renewal"), granted) == []
     assert "serviceaccounts/token" not in {one.resource for one in rbac.granted(place.north, MEMBERS)}

@@ -11,14 +11,14 @@ import pytest
 import yaml
 from fleet import Api, RealFleet
 from own_hub import path_of
-from settings_house import profile
+from profile_cases import PROFILES
 
 from fairway.gateway.hub.objects import SETTINGS
 from fairway.wire.reasons import Refused
 from fairway.workloads.settings.policies import read_policy
 from fairway.workloads.settings.queues import read_queue
 from fairway.workloads.settings.quota_trees import MOST_CHILDREN, MOST_NAMED, read_quota_tree
-from fairway.workloads.settings.tenant_profiles import MOST_NAMES, read_tenant_profile
+from fairway.workloads.settings.tenant_profiles import read_tenant_profile
 
 CHECKOUT = Path(__file__).parents[2]
 sys.path.append(str(CHECKOUT / "tests" / "spec" / "workloads"))
@@ -35,18 +35,25 @@ from settings_cases import (  # noqa: E402 - beside the readers' own tests
     policy,
     queue,
     tree,
-)  # fmt: skip
+)
 from workloads_builders import with_at  # noqa: E402 - the same
 
 Json = dict[str, Any]
 DEFINED = {kind for kind in SETTINGS if not kind.startswith("PriorityClass.")}
 # What a schema cannot see beside annotations: labels, unknown fields, the namespace, what is far apart or deep.
 ONLY_FAIRWAY = {
-    "a typing error", "another namespace", "root/b/a has the name of root/a", "root has the name of",
+    "a typing error",
+    "another namespace",
+    "root/b/a has the name of root/a",
+    "root has the name of",
     "root/b already in root/a",
-    "an unknown policy on a queue's label", "a child above its parent four levels down", "a misspelt resource",
-    "a part of a device", "a tree too deep", "a profile with a misspelt bound",
-}  # fmt: skip
+    "an unknown policy on a queue's label",
+    "a child above its parent four levels down",
+    "a misspelt resource",
+    "a part of a device",
+    "a tree too deep",
+    "a profile with a misspelt bound",
+}
 
 
 def examples() -> Iterator[tuple[str, Json]]:
@@ -96,8 +103,13 @@ MORE: dict[str, Json] = {
     "an excluded cluster that is none": placed(clusterAffinity={"exclude": ["No!"]}),
     "a selector in no namespace": policy(resourceSelectors=[{**JOB, "namespace": "No!"}]),
     "fields of Karmada that change nothing": policy(
-        association=True, conflictResolution="Overwrite", preemption="Always", activationPreference="Lazy",
-        schedulerName="default-scheduler", dependentOverrides=["a"], preserveResourcesOnDeletion=False,
+        association=True,
+        conflictResolution="Overwrite",
+        preemption="Always",
+        activationPreference="Lazy",
+        schedulerName="default-scheduler",
+        dependentOverrides=["a"],
+        preserveResourcesOnDeletion=False,
     ),
     "dispatching held": policy(suspension={"dispatching": True}),
     "dispatching not held": policy(suspension={"dispatching": False, "scheduling": True}),
@@ -139,28 +151,13 @@ MORE: dict[str, Json] = {
         {"queuePolicy": "Fair"}, labels={"kube-queue/queue-policy": "Block"}
     ),
     "a queue of a long name": queue({}, name="q" * 64),
-    "the smallest profile": profile(),
-    "a full profile": profile(
-        serviceAccounts=["trainer"], priorityClasses=["low"], queues=["gold"], quotaLeaves=["root/a"],
-        clusters=["north"], schedulers=["koord-scheduler"], runtimeClasses=["gvisor"], podSecurity="restricted",
-        tolerations=[{"operator": "Exists"}], automountServiceAccountToken=True,
-    ),
-    "a profile of nobody": profile(namespaces=[]),
-    "a profile without namespaces": {**profile(), "spec": {"queues": ["gold"]}},
-    "a profile of a namespace that is none": profile(namespaces=["No!"]),
-    "a profile with a misspelt bound": profile(cluster=["north"]),
-    "a profile of an unknown level": profile(podSecurity="open"),
-    "a profile with an empty name": profile(clusters=[""]),
-    "a profile of a long name": {**profile(), "metadata": {"name": "p" * 64}},
-    "a profile with a toleration of nothing": profile(tolerations=[{"value": "x"}]),
-    "a profile with a word for true": profile(automountServiceAccountToken="yes"),
-    "a profile of too many names": profile(queues=[f"q{n}" for n in range(MOST_NAMES + 1)]),
     "a queue open to a namespace": queue({}, annotations={"fairway.io/allow-namespaces": "team-a"}),
     "a queue without a spec": {key: value for key, value in queue({}).items() if key != "spec"},
-}  # fmt: skip
+}
 CASES: dict[str, Json] = {
     **dict(examples()),
     **MORE,
+    **PROFILES,
     "a full policy": FULL,
     "a full policy of the other group": {**FULL, "apiVersion": "policy.one.alibabacloud.com/v1alpha1"},
     "an organisation": ORGANISATION,

@@ -141,8 +141,9 @@ async def test_what_fairway_does_is_still_allowed(place: Member) -> None:
     meta = (place.owner.get(PODS.format("team") + "/held") or {})["metadata"]
     seen = {name: meta[name] for name in ("uid", "resourceVersion")}
     nominated = {
-        "metadata": {**seen, "labels": {"fairway.io/room": "1"}}, "status": {"nominatedNodeName": "node-1"},
-    }  # fmt: skip
+        "metadata": {**seen, "labels": {"fairway.io/room": "1"}},
+        "status": {"nominatedNodeName": "node-1"},
+    }
     await place.fairway.patch("Pod.v1", "team", "held", nominated, "status")
     gates = {"metadata": {"uid": meta["uid"]}, "spec": {"schedulingGates": [{"name": "of/others"}]}}
     found = await place.fairway.patch("Pod.v1", "team", "held", gates) or {}

@@ -26,8 +26,11 @@ def job(kind: str, namespace: str, name: str = "try", **how: str) -> Json:
     """Of two pods (Workflow: one)."""
     spec = {"Job": _batch, "PyTorchJob": _torch, "SparkApplication": _spark, "Workflow": _flow, "JobSet": _set}[kind]
     return {
-        "apiVersion": API[kind], "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec(how),
-    }  # fmt: skip
+        "apiVersion": API[kind],
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec(how),
+    }
 
 
 def in_pool(pool: Pool) -> Json:
@@ -51,10 +54,16 @@ def _torch(how: dict[str, str]) -> Json:
 def _spark(how: dict[str, str]) -> Json:
     role = {"cores": 1, "memory": "256m", "annotations": template(**how)["metadata"]["annotations"]}
     return {
-        "type": "Scala", "mode": "cluster", "image": "spark", "sparkVersion": "3.5.5", "mainClass": "A",
-        "mainApplicationFile": "local:///a.jar", "restartPolicy": {"type": "Never"},
-        "driver": {**role, "serviceAccount": "spark-operator-spark"}, "executor": {**role, "instances": 1},
-    }  # fmt: skip
+        "type": "Scala",
+        "mode": "cluster",
+        "image": "spark",
+        "sparkVersion": "3.5.5",
+        "mainClass": "A",
+        "mainApplicationFile": "local:///a.jar",
+        "restartPolicy": {"type": "Never"},
+        "driver": {**role, "serviceAccount": "spark-operator-spark"},
+        "executor": {**role, "instances": 1},
+    }
 
 
 def _flow(how: dict[str, str]) -> Json:
@@ -75,10 +84,11 @@ def policy(what: Json, *first_then: str, attempts: int = 3, start: str = "5m") -
     groups = [{"affinityName": name, "clusterNames": [name]} for name in first_then]
     selects = {"apiVersion": what["apiVersion"], "kind": what["kind"], "name": meta["name"]}
     return {
-        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy",
         "metadata": {"name": meta["name"], "namespace": meta["namespace"], "annotations": notes},
         "spec": {"resourceSelectors": [selects], "placement": {"clusterAffinities": groups}},
-    }  # fmt: skip
+    }
 
 
 class Watch:
@@ -89,8 +99,9 @@ class Watch:
         command = [tools().program("kubectl"), f"--kubeconfig={api.kubeconfig}", "get", plural, "-n", namespace]
         self._process = subprocess.Popen(
             [*map(str, command), "-w", "-o", "json", f"--field-selector=metadata.name={name}"],
-            stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         self.seen: list[Json] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

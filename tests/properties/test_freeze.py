@@ -31,10 +31,12 @@ def _observed(gone: bool, state: str) -> Observed:
 
 
 _words: st.SearchStrategy[Any] = st.one_of(
-    st.just(Late()), st.just(Emptied(cluster="c1")), st.just(fleet.Stranded(cluster="c1", attempts=(_strand,))),
+    st.just(Late()),
+    st.just(Emptied(cluster="c1")),
+    st.just(fleet.Stranded(cluster="c1", attempts=(_strand,))),
     st.just(Listed(cluster="c1", kind=KIND, keys=frozenset())),
     st.builds(_observed, st.booleans(), st.sampled_from(["", "Running", "Succeeded", "Failed"])),
-)  # fmt: skip
+)
 _answers = st.sampled_from([(Outcome(Call(LOOK, "c1", "llm-1", 1), True, body=one),) for one in (GONE, STRIPPED)])
 _lives = st.sampled_from([dispatched, running])
 

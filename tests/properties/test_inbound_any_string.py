@@ -21,8 +21,9 @@ _NAMES = st.text(max_size=70) | st.sampled_from(_ODD)
 _TOKENS = _NAMES.map(lambda name: name.translate(dict.fromkeys(map(ord, "*>. \t\r\n\f\x00"), "")) or "x")
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | _NAMES,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=3), max_leaves=8,
-)  # fmt: skip
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=3),
+    max_leaves=8,
+)
 _PLAIN = subjects.token
 encode = msgspec.json.Encoder().encode
 

@@ -49,17 +49,19 @@ class Client:
         made: dict[str, tuple[tuple[State, ...], Callable[[], Step]]] = {
             "dequeue": ((State.QUEUED,), lambda: self._dequeued(teller, job)),
             "place": (
-                (State.DEQUEUED,), lambda: teller.say(wire.Placed, cluster="c1", slots=SLOTS).step(),
+                (State.DEQUEUED,),
+                lambda: teller.say(wire.Placed, cluster="c1", slots=SLOTS).step(),
             ),
             "return": (
                 (State.DEQUEUED, State.PLACED),
                 lambda: teller.say(wire.Queue, queue="gold", leaf=job.leaf, enqueued_at=T0, why=WHY).step(),
             ),
             "reserve": (
-                (State.PLACED,), lambda: teller.say(wire.Reserved, cluster="c1", slots=SLOTS, expires_at=0).step(),
+                (State.PLACED,),
+                lambda: teller.say(wire.Reserved, cluster="c1", slots=SLOTS, expires_at=0).step(),
             ),
             "cancel": ((State.QUEUED, State.RESERVED), lambda: teller.say(wire.Cancelled).step()),
-        }  # fmt: skip
+        }
         states, build = made[verb]
         return build() if job.state in states else None
 

@@ -11,9 +11,10 @@ from memory_fleet import Fleet
 from memory_fleet import running as fleet_running
 from weather import storm
 
-from fairway.domain.job import State, fold
+from fairway.domain.fold import fold
+from fairway.domain.job import State
 from fairway.domain.tenancy.submission_limits import pending as is_pending
-from fairway.runtime.record.rebuild import Folding, Working, working_set
+from fairway.runtime.record.folding import Folding, Working, working_set
 from fairway.wire import jobs as wire
 
 LIFE = place(failing(running()).then(wire.Removed, cluster="c1", attempt=1).then(wire.Dequeued, after=S), "c2")

@@ -106,9 +106,15 @@ class MemoryAgent:
         self._told = nodes
         self._sequence += 1
         said = fleet.Report(
-            at=self._clock.now(), cluster=self.cluster.name, epoch=self._epoch, sequence=self._sequence, full=full,
-            nodes=changed, gone=() if full else gone, kinds=(KIND,),
-        )  # fmt: skip
+            at=self._clock.now(),
+            cluster=self.cluster.name,
+            epoch=self._epoch,
+            sequence=self._sequence,
+            full=full,
+            nodes=changed,
+            gone=() if full else gone,
+            kinds=(KIND,),
+        )
         name = f"{self.cluster.name}-{self._epoch}-{self._sequence}"
         await insist(
             self._bus, Outgoing(name, subjects.cluster("report", self.cluster.name), msgspec.json.encode(said))

@@ -21,7 +21,7 @@ from fairway.queue import service as queue
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.record.rebuild import Folding, Working, working_set
+from fairway.runtime.record.folding import Folding, Working, working_set
 from fairway.runtime.service import Service
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder

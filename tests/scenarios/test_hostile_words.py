@@ -9,7 +9,7 @@ from memory_fleet import Fleet, manifest, running, runs
 from fairway.domain.working_sets import WorkingSets
 from fairway.explain.story import story_of
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.record.rebuild import Folding
+from fairway.runtime.record.folding import Folding
 from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

@@ -63,8 +63,13 @@ async def test_a_gang_that_starts_in_part_is_recalled_as_a_whole_before_its_next
         assert fleet.states() == {"gang": "running"}
         said = [(one.verb, one.attempt) for one in fleet.record() if one.job == job and one.attempt]
         assert [one for one in said if one[0] in ("dispatched", "lost", "recall", "removed", "running")] == [
-            ("dispatched", 1), ("lost", 1), ("recall", 1), ("removed", 1), ("dispatched", 2), ("running", 2),
-        ]  # fmt: skip
+            ("dispatched", 1),
+            ("lost", 1),
+            ("recall", 1),
+            ("removed", 1),
+            ("dispatched", 2),
+            ("running", 2),
+        ]
         assert [one.why.code for one in fleet.jobs()[job].attempts if one.why] == ["StartTimeout"]
         (left,) = fleet.clusters["c1"].objects.values()
         assert left["metadata"]["labels"]["fairway.io/attempt"] == "2"

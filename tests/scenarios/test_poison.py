@@ -10,8 +10,15 @@ from fairway.wire import fleet as fleet_wire
 from fairway.wire.reasons import Code
 
 STAGES = (
-    "admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "propagator-recall", "watcher",
-)  # fmt: skip
+    "admission",
+    "quota",
+    "queue",
+    "global-scheduler",
+    "reserver",
+    "propagator",
+    "propagator-recall",
+    "watcher",
+)
 GARBAGE = b"\xff not a message"
 
 

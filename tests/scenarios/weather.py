@@ -15,14 +15,16 @@ TREE = {
     "metadata": {"name": "tree", "namespace": "kube-system"},
     "spec": {
         "root": {
-            "name": "root", "min": {GPU: 20}, "max": {GPU: 20},
+            "name": "root",
+            "min": {GPU: 20},
+            "max": {GPU: 20},
             "children": [
                 {"name": "a", "namespaces": ["team-a"], "min": {GPU: 8}, "max": {GPU: 14}},
                 {"name": "b", "namespaces": ["team-b"], "min": {GPU: 8}, "max": {GPU: 10}},
             ],
         }
     },
-}  # fmt: skip
+}
 BLOCK = {
     "apiVersion": "scheduling.x-k8s.io/v1alpha1",
     "kind": "Queue",

@@ -8,17 +8,31 @@ from fairway.lab.simulation.run import simulate
 
 # The rule that broke first, and the profile and the seed at which it was (pins.py finds them anew).
 FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
-    "unsaid": ("rev", ("rough", 3)), "early": ("reason", ("hostile", 4)), "unguarded": ("quota", ("rough", 0)),
-    "chained": ("room", ("hostile", 943)), "stale": ("reason", ("rough", 0)), "forgetful": ("room", ("rough", 14)),
-    "tardy": ("dead letter", ("rough", 0)), "unmet": ("quota", ("hostile", 0)),
-    "impatient": ("one attempt", ("rough", 0)), "generous": ("quota", ("rough", 0)),
-    "greedy": ("quota", ("rough", 0)), "hasty": ("quota", ("hostile", 1)), "uncharged": ("quota", ("rough", 0)),
-    "credulous": ("truth", ("hostile", 0)), "trusting": ("room", ("hostile", 4)),
-    "dateless": ("room", ("hostile", 31)), "unlabelled": ("truth", ("rough", 0)), "keeping": ("held", ("rough", 0)),
-    "blind": ("liveness", ("rough", 0)), "deaf": ("cancel", ("hostile", 1)), "mute": ("reason", ("rough", 4)),
-    "fearless": ("frozen", ("hostile", 0)), "hopeful": ("frozen", ("hostile", 2)),
+    "unsaid": ("rev", ("rough", 3)),
+    "early": ("reason", ("hostile", 4)),
+    "unguarded": ("quota", ("rough", 0)),
+    "chained": ("room", ("hostile", 943)),
+    "stale": ("reason", ("rough", 0)),
+    "forgetful": ("room", ("rough", 14)),
+    "tardy": ("dead letter", ("rough", 0)),
+    "unmet": ("quota", ("hostile", 0)),
+    "impatient": ("one attempt", ("rough", 0)),
+    "generous": ("quota", ("rough", 0)),
+    "greedy": ("quota", ("rough", 0)),
+    "hasty": ("quota", ("hostile", 1)),
+    "uncharged": ("quota", ("rough", 0)),
+    "credulous": ("truth", ("hostile", 0)),
+    "trusting": ("room", ("hostile", 4)),
+    "dateless": ("room", ("hostile", 31)),
+    "unlabelled": ("truth", ("rough", 0)),
+    "keeping": ("held", ("rough", 0)),
+    "blind": ("liveness", ("rough", 0)),
+    "deaf": ("cancel", ("hostile", 1)),
+    "mute": ("reason", ("rough", 4)),
+    "fearless": ("frozen", ("hostile", 0)),
+    "hopeful": ("frozen", ("hostile", 2)),
     "gullible": ("size", ("hostile", 4)),
-}  # fmt: skip
+}
 
 
 def test_the_page_says_of_each_where_it_is_found() -> None:

@@ -19,9 +19,23 @@ KINDS = {"calm": 2, "rough": 9, "hostile": 15}
 # What every piece has to have, however few of these there are in an hour.
 NEEDED = {"hostile": {"forge", "squat", "lie"}}
 TROUBLES = {
-    "cancel", "change_tree", "move", "kill", "pause", "silence", "wipe", "failover", "outage", "api_loss", "node_loss",
-    "stranger", "hand", "forge", "squat", "lie",
-}  # fmt: skip
+    "cancel",
+    "change_tree",
+    "move",
+    "kill",
+    "pause",
+    "silence",
+    "wipe",
+    "failover",
+    "outage",
+    "api_loss",
+    "node_loss",
+    "stranger",
+    "hand",
+    "forge",
+    "squat",
+    "lie",
+}
 
 
 def told(outcome: Outcome) -> str:

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from fairway.domain.job import Job, fold
+from fairway.domain.fold import fold
+from fairway.domain.job import Job
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.policy import Placement

@@ -8,7 +8,7 @@ from fairway.domain import decision
 from fairway.domain.decision import Put, Step
 from fairway.domain.job import Job
 from fairway.runtime.ports import Found, Row
-from fairway.runtime.views.jobs import FleetView
+from fairway.runtime.views.clusters import FleetView
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import ClusterInfo, Node, Slot
 

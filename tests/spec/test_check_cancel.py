@@ -36,14 +36,15 @@ CASES: dict[str, tuple[Callable[[], Life], list[str]]] = {
         ["attempt 1 succeeded 90 s after the job was cancelled"],
     ),
     "what was recalled succeeds before it can be removed": (
-        lambda: recalled(cancelled(running())).then(wire.Succeeded, cluster="c1", text="", after=90 * S), [],
+        lambda: recalled(cancelled(running())).then(wire.Succeeded, cluster="c1", text="", after=90 * S),
+        [],
     ),
     "what was recalled for another reason succeeds": (
         lambda: recalled(cancelled(running()), AWAY).then(wire.Succeeded, cluster="c1", text="", after=90 * S),
         ["attempt 1 succeeded 91 s after the job was cancelled"],
     ),
     "what had ended before": (lambda: cancelled(succeeded(running())), []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

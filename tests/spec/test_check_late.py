@@ -53,9 +53,15 @@ def test_a_rebuild_goes_on_over_a_word_that_was_never_said() -> None:
     begun = after(whole, wire.Rebuild(owner="o"))[-1]
     over = Spoken(born + 1, "over", begun.subject, wire.Rebuild(owner="o", begun=born))
     end = wire.Succeeded(
-        job=life.now.id, tenant=life.now.tenant, rev=life.now.rev + 1, attempt=1, at=life.at, cluster="c1",
-        text="8 of 8 ended well", epoch=born,
-    )  # fmt: skip
+        job=life.now.id,
+        tenant=life.now.tenant,
+        rev=life.now.rev + 1,
+        attempt=1,
+        at=life.at,
+        cluster="c1",
+        text="8 of 8 ended well",
+        epoch=born,
+    )
     said = [*gap, begun, over, Spoken(born + 2, "end", subjects.job("succeeded", end.tenant), end)]
     assert rules(said) == []
     assert audit(said).ends == {"succeeded": 1}

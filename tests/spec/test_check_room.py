@@ -64,19 +64,22 @@ TOO_MUCH = "n1 of c1 has 8 nvidia.com/gpu, but 16 are reserved or running"
         pytest.param((report(FIRST + 5_000),), [TOO_MUCH], id="a pod that was not seen yet keeps its slot"),
         pytest.param((report(SECOND + 1, first="n2"),), [TOO_MUCH], id="what was reported later could not be known"),
         pytest.param(
-            (report(FIRST + 1, first="n2"), report(SECOND - 100, 2, first="n1")), [],
+            (report(FIRST + 1, first="n2"), report(SECOND - 100, 2, first="n1")),
+            [],
             id="a report of the last second may not have arrived yet",
         ),
         pytest.param(
-            (report(FIRST + 1, first="n2"), report(SECOND - 2_000, 2, first="n1")), [TOO_MUCH],
+            (report(FIRST + 1, first="n2"), report(SECOND - 2_000, 2, first="n1")),
+            [TOO_MUCH],
             id="an older one had",
         ),
         pytest.param(
             (report(FIRST - 1), report(FIRST + 5_000, 2, used=4, first="n2")),
-            ["n1 of c1 has 8 nvidia.com/gpu, but 12 are reserved or running"], id="other people's pods count",
+            ["n1 of c1 has 8 nvidia.com/gpu, but 12 are reserved or running"],
+            id="other people's pods count",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_node_is_overfull(reports: tuple[Report, ...], want: list[str]) -> None:
     assert found(*reports) == want
 

@@ -20,8 +20,8 @@ from fairway.operate.dead_letters.show import _message, _readable
 from fairway.runtime.ports import Delivery, Outgoing
 from fairway.runtime.record import dead_letter_retry
 from fairway.runtime.record.dead_letters import asker
+from fairway.runtime.record.folding import Folding
 from fairway.runtime.record.publishable import same
-from fairway.runtime.record.rebuild import Folding
 from fairway.runtime.record.working_sets import rebuild_of
 from fairway.runtime.views.settings import complaint, setting
 from fairway.wire import jobs as wire

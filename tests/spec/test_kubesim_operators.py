@@ -64,11 +64,15 @@ def mpi(version: str) -> tuple[str, Json]:
         pytest.param(torch(), {"master": "Succeeded"}, {"Created", "Succeeded"}, id="the master decides success"),
         pytest.param(torch(), {"worker_1": "Failed"}, {"Created", "Failed"}, id="one failed worker fails the job"),
         pytest.param(
-            torch(restart="ExitCode"), {"worker_0": "Failed:137"}, {"Created", "Restarting"},
+            torch(restart="ExitCode"),
+            {"worker_0": "Failed:137"},
+            {"Created", "Restarting"},
             id="a retryable exit code restarts the worker",
         ),
         pytest.param(
-            torch(restart="ExitCode"), {"worker_0": "Failed:1"}, {"Created", "Failed"},
+            torch(restart="ExitCode"),
+            {"worker_0": "Failed:1"},
+            {"Created", "Failed"},
             id="a permanent exit code does not",
         ),
         pytest.param(
@@ -81,7 +85,7 @@ def mpi(version: str) -> tuple[str, Json]:
         pytest.param(mpi("v1"), {"launcher": "Running"}, {"Created", "Running"}, id="MPIJob v1 runs with its launcher"),
         pytest.param(mpi("v2beta1"), {"launcher": "Running"}, {"Created"}, id="MPIJob v2beta1 wants its workers too"),
     ],
-)  # fmt: skip
+)
 def test_kubeflow_conditions(given: tuple[str, Json], phases: dict[str, str], want: set[str]) -> None:
     assert told(reconcile(given, **phases)) == want
 
@@ -109,16 +113,26 @@ def batch(**spec: Any) -> tuple[str, Json]:
     ("given", "phases", "conditions", "made"),
     [
         pytest.param(batch(parallelism=2, completions=3), {}, set(), 2, id="parallelism bounds what runs"),
-        pytest.param(batch(parallelism=2, completions=3), {"j_0": "Succeeded", "j_1": "Running"}, set(), 1,
-                     id="the next one comes when one is done"),
+        pytest.param(
+            batch(parallelism=2, completions=3),
+            {"j_0": "Succeeded", "j_1": "Running"},
+            set(),
+            1,
+            id="the next one comes when one is done",
+        ),
         pytest.param(batch(), {"j_0": "Succeeded"}, {"SuccessCriteriaMet", "Complete"}, 0, id="complete"),
-        pytest.param(batch(backoffLimit=0), {"j_0": "Failed"}, {"FailureTarget", "Failed"}, 0,
-                     id="failed at the first with backoffLimit 0"),
+        pytest.param(
+            batch(backoffLimit=0),
+            {"j_0": "Failed"},
+            {"FailureTarget", "Failed"},
+            0,
+            id="failed at the first with backoffLimit 0",
+        ),
         pytest.param(batch(backoffLimit=1), {"j_0": "Failed"}, set(), 1, id="replaced within the backoffLimit"),
         pytest.param(batch(suspend=True), {}, {"Suspended"}, 0, id="suspended"),
         pytest.param(batch(managedBy="fairway.io/x"), {}, set(), 0, id="managed by somebody else"),
     ],
-)  # fmt: skip
+)
 def test_batch_job(given: tuple[str, Json], phases: dict[str, str], conditions: set[str], made: int) -> None:
     outcome = reconcile(given, **phases)
     assert (told(outcome), len(outcome.create)) == (conditions, made)
@@ -141,16 +155,20 @@ RESTART = [{"event": "PodFailed", "action": "RestartJob"}]
         pytest.param(volcano(), {"t_0": "Failed", "t_1": "Running"}, "Pending", id="a failure without a policy waits"),
         pytest.param(volcano(), {"t_0": "Failed", "t_1": "Succeeded"}, "Failed", id="and fails at the end"),
         pytest.param(
-            volcano(policies=[{"event": "PodFailed", "action": "AbortJob"}]), {"t_0": "Failed", "t_1": "Running"},
-            "Aborted", id="a policy aborts",
+            volcano(policies=[{"event": "PodFailed", "action": "AbortJob"}]),
+            {"t_0": "Failed", "t_1": "Running"},
+            "Aborted",
+            id="a policy aborts",
         ),
         pytest.param(volcano(policies=RESTART), {"t_0": "Failed", "t_1": "Running"}, "Pending", id="a policy restarts"),
         pytest.param(
-            volcano(policies=[{"event": "TaskCompleted", "action": "CompleteJob"}]), {"t": "Succeeded"}, "Completed",
+            volcano(policies=[{"event": "TaskCompleted", "action": "CompleteJob"}]),
+            {"t": "Succeeded"},
+            "Completed",
             id="a completed task completes the job",
         ),
     ],
-)  # fmt: skip
+)
 def test_volcano_phase(given: tuple[str, Json], phases: dict[str, str], want: str) -> None:
     status = reconcile(given, **phases).status
     assert status
@@ -169,15 +187,19 @@ def spark(**spec: Any) -> tuple[str, Json]:
         pytest.param(spark(), {"driver": "Succeeded"}, ("COMPLETED", 0), id="the driver decides success"),
         pytest.param(spark(), {"driver": "Failed"}, ("FAILED", 0), id="and failure"),
         pytest.param(
-            spark(restartPolicy={"type": "OnFailure", "onFailureRetries": 1}), {"driver": "Failed"},
-            ("PENDING_RERUN", 0), id="which may be tried again",
+            spark(restartPolicy={"type": "OnFailure", "onFailureRetries": 1}),
+            {"driver": "Failed"},
+            ("PENDING_RERUN", 0),
+            id="which may be tried again",
         ),
         pytest.param(
-            spark(dynamicAllocation={"enabled": True, "minExecutors": 5}), {"driver": "Running"}, ("RUNNING", 5),
+            spark(dynamicAllocation={"enabled": True, "minExecutors": 5}),
+            {"driver": "Running"},
+            ("RUNNING", 5),
             id="dynamic allocation starts with its minimum",
         ),
     ],
-)  # fmt: skip
+)
 def test_spark_state(given: tuple[str, Json], phases: dict[str, str], want: tuple[str, int]) -> None:
     outcome = reconcile(given, **phases)
     assert outcome.status

@@ -31,19 +31,33 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("selector", "want"),
     [
-        ("a=1", True), ("a==1", True), ("a!=1", False), ("b!=1", True), ("a", True), ("!a", False), ("!b", True),
-        ("a in (1,2)", True), ("a notin (1, 2)", False), ("b notin (1)", True), ("a=1,b", False), ("", True),
+        ("a=1", True),
+        ("a==1", True),
+        ("a!=1", False),
+        ("b!=1", True),
+        ("a", True),
+        ("!a", False),
+        ("!b", True),
+        ("a in (1,2)", True),
+        ("a notin (1, 2)", False),
+        ("b notin (1)", True),
+        ("a=1,b", False),
+        ("", True),
     ],
-)  # fmt: skip
+)
 def test_label_selectors(selector: str, want: bool) -> None:
     assert selectors.labels(selector)({"metadata": {"labels": {"a": "1"}}}) is want
 
 
 @pytest.mark.parametrize(
     ("selector", "want"),
-    [("spec.nodeName=", True), ("spec.nodeName!=n", True), ("status.phase=Pending,metadata.name=p", True),
-     ("status.phase!=Pending", False)],
-)  # fmt: skip
+    [
+        ("spec.nodeName=", True),
+        ("spec.nodeName!=n", True),
+        ("status.phase=Pending,metadata.name=p", True),
+        ("status.phase!=Pending", False),
+    ],
+)
 def test_field_selectors(selector: str, want: bool) -> None:
     pod = {"metadata": {"name": "p"}, "spec": {}, "status": {"phase": "Pending"}}
     assert selectors.fields("pods", selector)(pod) is want
@@ -124,27 +138,29 @@ TOLERANT = [{"key": "gpu", "operator": "Exists"}]
         pytest.param(pod(tolerations=TOLERANT), "", id="it fits"),
         pytest.param(pod(), "node(s) had untolerated taint {gpu: a100}", id="a taint"),
         pytest.param(
-            pod(tolerations=[{"key": "gpu", "value": "t4"}]), "node(s) had untolerated taint {gpu: a100}",
+            pod(tolerations=[{"key": "gpu", "value": "t4"}]),
+            "node(s) had untolerated taint {gpu: a100}",
             id="another value tolerated",
         ),
         pytest.param(pod(tolerations=[{"operator": "Exists"}]), "", id="everything tolerated"),
         pytest.param(
-            pod(tolerations=TOLERANT, nodeSelector={"zone": "a"}), "node(s) didn't match Pod's node affinity/selector",
+            pod(tolerations=TOLERANT, nodeSelector={"zone": "a"}),
+            "node(s) didn't match Pod's node affinity/selector",
             id="another zone",
         ),
         pytest.param(
-            pod(tolerations=TOLERANT, affinity=affinity({"key": "size", "operator": "Gt", "values": ["6"]})), "",
+            pod(tolerations=TOLERANT, affinity=affinity({"key": "size", "operator": "Gt", "values": ["6"]})),
+            "",
             id="an affinity that holds",
         ),
         pytest.param(
             pod(tolerations=TOLERANT, affinity=affinity({"key": "zone", "operator": "NotIn", "values": ["b"]})),
-            "node(s) didn't match Pod's node affinity/selector", id="an affinity that does not",
+            "node(s) didn't match Pod's node affinity/selector",
+            id="an affinity that does not",
         ),
-        pytest.param(
-            pod(tolerations=TOLERANT, overhead={"cpu": "2500m"}), "Insufficient cpu", id="overhead counts"
-        ),
+        pytest.param(pod(tolerations=TOLERANT, overhead={"cpu": "2500m"}), "Insufficient cpu", id="overhead counts"),
     ],
-)  # fmt: skip
+)
 def test_which_node_a_pod_may_be_on(given: Json, want: str) -> None:
     assert obstacle(want_of(given), space_of(NODE)) == want
 

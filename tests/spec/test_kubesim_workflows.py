@@ -32,18 +32,21 @@ DIAMOND = [
         pytest.param({"container": {}}, {"w": ()}, id="one container is named as the workflow"),
         pytest.param(
             {"steps": [[task("a"), task("b")], [task("c")]]},
-            {"w[0].a": (), "w[0].b": (), "w[1].c": ("w[0].a", "w[0].b")}, id="a step waits for the whole group before",
+            {"w[0].a": (), "w[0].b": (), "w[1].c": ("w[0].a", "w[0].b")},
+            id="a step waits for the whole group before",
         ),
         pytest.param(
-            {"dag": {"tasks": DIAMOND}}, {"w.a": (), "w.b": ("w.a",), "w.c": ("w.a",), "w.d": ("w.b", "w.c")},
+            {"dag": {"tasks": DIAMOND}},
+            {"w.a": (), "w.b": ("w.a",), "w.c": ("w.a",), "w.d": ("w.b", "w.c")},
             id="a DAG",
         ),
         pytest.param(
-            {"steps": [[task("a", withItems=[7, 8])]]}, {"w[0].a(0:7)": (), "w[0].a(1:8)": ()},
+            {"steps": [[task("a", withItems=[7, 8])]]},
+            {"w[0].a(0:7)": (), "w[0].a(1:8)": ()},
             id="one pod per item",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_workflow_is_a_graph_of_pods(main: Json, want: dict[str, tuple[str, ...]]) -> None:
     templates = [{"name": "main", **main}, {"name": "t", "container": {}}]
     steps = plan({"entrypoint": "main", "templates": templates}, "w")

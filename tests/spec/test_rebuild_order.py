@@ -4,7 +4,7 @@ import pytest
 from lives import Life, failing, running
 
 from fairway.domain.job import Job
-from fairway.runtime.record.rebuild import Folding
+from fairway.runtime.record.folding import Folding
 from fairway.wire import jobs as wire
 
 

@@ -118,9 +118,12 @@ def test_a_wait_is_split_into_waiting_for_room_and_the_pipelines_own() -> None:
     head = {"job": "j", "tenant": "a", "attempt": 1}
     told = Reason(Code.WAITING_FOR_QUOTA, "no room")
     for after, kind, more in (
-        (1, wire.Queue, {"queue": "q"}), (1, wire.Blocked, {"why": told}), (5, wire.Dequeued, {}),
-        (6, wire.Running, {"cluster": "c1"}), (8, wire.Succeeded, {"cluster": "c1"}),
-    ):  # fmt: skip
+        (1, wire.Queue, {"queue": "q"}),
+        (1, wire.Blocked, {"why": told}),
+        (5, wire.Dequeued, {}),
+        (6, wire.Running, {"cluster": "c1"}),
+        (8, wire.Succeeded, {"cluster": "c1"}),
+    ):
         course.take(kind(at=T0 + after * S, **head, **more))
     count = Count()
     count.courses["j"] = course

@@ -26,9 +26,10 @@ STEPS = {
     "a share that is owed stays charged": ([[TURN, *SHARE.adds()], [BACK, Put(OWED, owed_key("llm-1", 4), SHARE)]], 0),
     "a share that is neither owed nor given back": ([[TURN, *SHARE.adds()], [BACK]], 1),
     "a share that is given back and still owed": (
-        [[TURN, *SHARE.adds()], [BACK, Put(OWED, owed_key("llm-1", 4), SHARE), *SHARE.adds(-1)]], 1,
+        [[TURN, *SHARE.adds()], [BACK, Put(OWED, owed_key("llm-1", 4), SHARE), *SHARE.adds(-1)]],
+        1,
     ),
-}  # fmt: skip
+}
 
 
 Wrong = list[tuple[str, str, str]]
@@ -78,7 +79,7 @@ ROWS = {
         ["llm-1/1 is reserved, and the row of n1 does not say so"],
     ),
     "on another node": (Node("n2", {GPU: 16}), ["llm-1/1 is reserved, and the row of n1 does not say so"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ROWS)

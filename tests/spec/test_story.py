@@ -34,8 +34,10 @@ def test_a_moved_job_is_told_attempt_by_attempt() -> None:
 def test_durations_are_those_between_the_steps() -> None:
     story = compose(moved().now, moved().said)
     assert [line.after for line in story.lines if line.what in ("failed", "removed", "succeeded")] == [
-        60 * S, 3 * S, 3600 * S,
-    ]  # fmt: skip
+        60 * S,
+        3 * S,
+        3600 * S,
+    ]
 
 
 PLACED = (

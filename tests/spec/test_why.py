@@ -1,18 +1,10 @@
 """Why a job is where it is: for every state one answer that names the cause in numbers and what would change it."""
 
-from dataclasses import dataclass
-
 import pytest
 from lives import (
-    FULL,
-    NOT_NAMED,
-    SMALL,
-    SPLIT,
     T0,
     Life,
     S,
-    admitted,
-    back,
     dequeued,
     dispatched,
     failing,
@@ -22,7 +14,8 @@ from lives import (
     reserved,
     running,
     submitted,
-)  # fmt: skip
+)
+from waits import WAITING, Case, quota_full
 
 from fairway.domain.eviction_freeze import Freeze
 from fairway.explain.story import Why, why
@@ -31,24 +24,6 @@ from fairway.wire.asks import QueuePlace
 from fairway.wire.reasons import Code, Reason
 
 TEN = 10 * S
-
-
-@dataclass
-class Case:
-    given: Life
-    reason: str
-    says: tuple[str, ...]  # each stands somewhere in the answer
-    place: QueuePlace | None = None
-    event: str = ""
-    timer_at: int = 0
-
-
-def quota_full() -> Life:
-    return queued().then(wire.Blocked, why=Reason(Code.WAITING_FOR_QUOTA, "root/a: asks 32 with 24 of 48 used"))
-
-
-def avoided(until: int) -> wire.Verdict:
-    return wire.Verdict("c1", Code.RECENTLY_FAILED, "", {"left": 600_000, "until": until})
 
 
 def cancelling() -> Life:
@@ -71,90 +46,52 @@ def second_try() -> Life:
     return place(life, "c7")
 
 
-NO_ROOM = "none of 3 clusters can take it now"
 CASES = {
-    "a job just admitted waits for the quota service": Case(
-        admitted(), "Admitted", ("admitted 10 s ago", "checked against its quota"), event="queue"
-    ),
-    "a queued job names its position and who is ahead": Case(
-        queued(), "Queued", ("at position 3 in queue gold", "passed over", "behind 2 jobs: a, b", "for 11 s"),
-        QueuePlace("gold", "Priority", 3, ("a", "b")), "dequeued",
-    ),
-    "far back in the queue, only the next to go are named": Case(
-        queued(), "Queued", ("behind 40 jobs: the last of them a, b", "40 jobs of its queue come first"),
-        QueuePlace("gold", "Priority", 41, ("a", "b")), "dequeued",
-    ),
-    "when the queue does not answer, the row still says which queue": Case(
-        queued(), "Queued", ("waits in queue gold for 11 s",), None, "dequeued"
-    ),
-    "waiting for quota: the queue's own numbers win over the recorded ones": Case(
-        quota_full(), "WaitingForQuota", ("40 of 48 used", "that quota ends", "max of that quota is raised"),
-        QueuePlace("gold", "Priority", 1, (), "WaitingForQuota", "root/a: asks 32 with 40 of 48 used"), "dequeued",
-    ),
-    "waiting for quota: the recorded numbers serve when the queue is silent": Case(
-        quota_full(), "WaitingForQuota", ("24 of 48 used",), None, "dequeued"
-    ),
-    "blocked behind a head: the head is named": Case(
-        queued(), "BehindHead", ("Block: the first job blocks", "big-1 stands first", "big-1 is let go"),
-        QueuePlace("gold", "Block", 2, ("big-1",), "BehindHead"), "dequeued",
-    ),
-    "no room: every cluster in numbers, and what each would have to free": Case(
-        back(dequeued(), Code.WAITING_FOR_ROOM, NO_ROOM, FULL, SPLIT, NOT_NAMED), "WaitingForRoom",
-        ("None of 3 clusters", "Room for 3 more pods is freed in c2 (1 of 4 fit)",
-         "2 more pods (2 of 4 fit node by node)", "needs 4 pods of 8 nvidia.com/gpu", "does not name it"),
-        event="dequeued",
-    ),
-    "a cluster that failed it opens again at a known time": Case(
-        back(dequeued(), Code.WAITING_FOR_ROOM, NO_ROOM, FULL, avoided(T0 + 600 * S)), "WaitingForRoom",
-        ("c1 is open to it again at 22:23:20Z (in 9 min 46 s)", "avoided for another 586 s"),
-        event="dequeued", timer_at=T0 + 600 * S,
-    ),
-    "a time that has passed is no timer any more": Case(
-        back(dequeued(), Code.WAITING_FOR_ROOM, NO_ROOM, FULL, avoided(T0 + 5 * S)), "WaitingForRoom",
-        ("it may go there again",), event="dequeued",
-    ),
-    "too big for any cluster: says so, and that waiting does not help": Case(
-        back(dequeued(), Code.NO_CLUSTER_EVER, "none of 2 clusters could hold it even when empty", SMALL, NOT_NAMED),
-        "NoClusterEver",
-        ("even when empty", "even empty the cluster would hold 2", "join the fleet", "asking for less",
-         "PropagationPolicy team-a/llm admits c4"), event="queue",
-    ),
-    "room taken by another between choice and reservation": Case(
-        back(placed(), Code.ROOM_TAKEN, "c1: 2 of 4 pods fit on fresh numbers"), "RoomTaken",
-        ("2 of 4 pods fit on fresh numbers", "Its turn comes again"), event="dequeued",
-    ),
-    "the reserver has not heard of the cluster that was chosen": Case(
-        back(placed(), Code.CAPACITY_STALE, "c1 was last heard of 45 s ago; 30 s is the limit"), "CapacityStale",
-        ("last heard of 45 s ago", "Its turn comes again"), event="dequeued",
-    ),
+    **WAITING,
     "dequeued: what was charged, and to which quota": Case(
         dequeued(), "Dequeued", ("32 nvidia.com/gpu are charged to quota root/a",), event="placed"
     ),
     "placed: where, on which nodes, and why not elsewhere": Case(
-        placed(), "Placed", ("was placed in c1 10 s ago", "n1: 2 Worker; n2: 2 Worker", "node by node 1 fit"),
+        placed(),
+        "Placed",
+        ("was placed in c1 10 s ago", "n1: 2 Worker; n2: 2 Worker", "node by node 1 fit"),
         event="reserved",
     ),
     "reserved: held on so many nodes": Case(
         reserved(), "Reserved", ("room held in c1 for 10 s", "2 nodes are kept free"), event="dispatched"
     ),
     "applied: how long it may take to start, and what then": Case(
-        dispatched(), "Dispatched", ("4 pods of it are up in c1", "(in 4 min 50 s) it goes back"),
-        event="running", timer_at=T0 + 306 * S,
+        dispatched(),
+        "Dispatched",
+        ("4 pods of it are up in c1", "(in 4 min 50 s) it goes back"),
+        event="running",
+        timer_at=T0 + 306 * S,
     ),
     "applied in its last attempt: a timeout would end it": Case(
-        dispatched(attempts=1), "Dispatched", ("it fails: no attempts are left",), event="running",
+        dispatched(attempts=1),
+        "Dispatched",
+        ("it fails: no attempts are left",),
+        event="running",
         timer_at=T0 + 306 * S,
     ),
     "running: since when, and how long it waited": Case(
         running(), "Running", ("runs in c1 since 2023-11-14 22:13:27Z (10 s)", "waited 6 s"), event="succeeded"
     ),
     "moved: attempt 2 waits until nothing of attempt 1 is left": Case(
-        failing(running()), "WaitingForRemoval",
-        ("Attempt 1 in c1 ended (exit code 137)", "attempt 2 may not start beside it",
-         "c1 shows nothing of attempt 1", "Attempt 1 in c1 ended after 1 min 2 s: Exit code 137."), event="removed",
+        failing(running()),
+        "WaitingForRemoval",
+        (
+            "Attempt 1 in c1 ended (exit code 137)",
+            "attempt 2 may not start beside it",
+            "c1 shows nothing of attempt 1",
+            "Attempt 1 in c1 ended after 1 min 2 s: Exit code 137.",
+        ),
+        event="removed",
     ),
     "moved and removed: it waits its turn like any other": Case(
-        failing(running()).then(wire.Removed, cluster="c1", attempt=1), "Queued", ("Nothing of attempt 1 is left",),
+        failing(running()).then(wire.Removed, cluster="c1", attempt=1),
+        "Queued",
+        ("Nothing of attempt 1 is left",),
         event="dequeued",
     ),
     "moved to another cluster: the first attempt is told too": Case(
@@ -164,7 +101,8 @@ CASES = {
         cancelling(), "Cancelled", ("is being cancelled", "pods in c1 must go first"), event="removed"
     ),
     "cancelled: by whom": Case(
-        cancelling().then(wire.Removed, cluster="c1").then(wire.Cancelled, who="ann"), "Cancelled",
+        cancelling().then(wire.Removed, cluster="c1").then(wire.Cancelled, who="ann"),
+        "Cancelled",
         ("was cancelled at", "Cancelled by ann"),
     ),
     "rejected: the field, what is wrong and what to do": Case(
@@ -174,7 +112,7 @@ CASES = {
     "finished: how long it ran, where, in which attempt": Case(
         running().then(wire.Succeeded, cluster="c1", after=3600 * S), "Succeeded", ("ran 1 h in c1", "in attempt 1")
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))

@@ -183,12 +183,16 @@ class Checker:
         room = self._rooms.breaches() if self._rooms is not None else ()
         late = [*self._lost(), *left, *room, *self._charges.breaches()]
         return Findings(
-            messages=self._messages, submitted=len(self._submitted),
-            accepted=sum(life.accepted for life in lives), ends=ends,
-            attempts=sum(life.reservations for life in lives), early=sum(life.early for life in lives),
+            messages=self._messages,
+            submitted=len(self._submitted),
+            accepted=sum(life.accepted for life in lives),
+            ends=ends,
+            attempts=sum(life.reservations for life in lives),
+            early=sum(life.early for life in lives),
             unfinished=tuple(sorted(life.job for life in lives if life.accepted and not life.end)),
-            violations=(*self._violations, *late), asked=dict(sorted(self._asked.doors.items())),
-        )  # fmt: skip
+            violations=(*self._violations, *late),
+            asked=dict(sorted(self._asked.doors.items())),
+        )
 
     def _lost(self) -> list[Violation]:
         """Submitted messages that nobody answered. One that repeats another needs no answer of its own."""

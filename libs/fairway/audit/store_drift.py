@@ -14,7 +14,7 @@ from msgspec import Struct
 from fairway.domain import decision
 from fairway.domain.job import Job
 from fairway.domain.quota.shares import Share
-from fairway.runtime.record.rebuild import Working, working_set
+from fairway.runtime.record.folding import Working, working_set
 
 _TABLES = frozenset({decision.JOBS, decision.LIVE, decision.PLACED, decision.NAMES, decision.CLIENTS})
 _job = msgspec.json.Decoder(Job).decode

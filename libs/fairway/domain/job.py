@@ -6,16 +6,14 @@ same fold over the same events.
 
 from enum import StrEnum
 
-import msgspec
 from msgspec import Struct
 
-from fairway.domain.attempts.attempt import Attempt, newest_with
-from fairway.domain.attempts.cluster_avoidance import avoided_for
+from fairway.domain.attempts.attempt import Attempt
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.jobs import JobMessage, JobSpec, Verdict
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import Reason
 from fairway.wire.spec import NOTHING, Written
 
 
@@ -139,108 +137,3 @@ MOVES: dict[type[JobMessage], tuple[tuple[State, ...], State | None]] = {
     wire.Removed: (tuple(State), None),
     wire.Cancelled: ((State.QUEUED, State.DISPATCHED, State.RUNNING, State.RESERVED), State.CANCELLED),
 }
-
-
-def born(message: wire.Admitted | wire.Rejected) -> Job:
-    """The job that its first event makes."""
-    job = Job(
-        id=message.job, tenant=message.tenant, state=State.ADMITTED, rev=message.rev, entered=message.rev,
-        attempt=message.attempt, at=message.at, since=message.at, submitted_at=message.at,
-    )  # fmt: skip
-    if isinstance(message, wire.Admitted):
-        return msgspec.structs.replace(job, spec=message.spec)
-    return msgspec.structs.replace(
-        job, state=State.REJECTED, why=message.reasons[0], refused=message.manifest.sha256 if message.manifest else "",
-        kind=message.kind, name=message.name, hub=message.hub,
-    )  # fmt: skip
-
-
-def fold(job: Job | None, message: JobMessage) -> Job:
-    """The job after `message`. IllegalMove when the table does not allow it, or when it is of another tenant: nobody
-    moves what is not his."""
-    if job is None:
-        if isinstance(message, wire.Admitted | wire.Rejected):
-            return born(message)
-        raise IllegalMove(None, message)
-    move = MOVES.get(type(message))
-    if move is None or job.state not in move[0] or job.tenant != message.tenant:
-        raise IllegalMove(job, message)
-    state = move[1] or job.state
-    if getattr(message, "final", False):
-        state = State.FAILED
-    elif isinstance(message, wire.Dispatched) and job.state is State.RUNNING:
-        state = job.state  # its object was found again, and which one it is had not been known
-    changes: dict[str, object] = {"rev": message.rev, "at": message.at, "state": state}
-    if state != job.state:
-        changes |= {"entered": message.rev, "since": message.at}
-    return msgspec.structs.replace(job, **changes, **_effects(job, message))
-
-
-def _effects(job: Job, message: JobMessage) -> dict[str, object]:
-    match message:
-        case wire.Queue():
-            return _requeued(job, message)
-        case wire.Blocked():
-            return {"why": message.why}
-        case wire.Amended():
-            return {"spec": message.spec}
-        case wire.Dequeued():
-            return {"path": message.path, "charge": message.charge, "why": None, "verdicts": (), "found": NOTHING}
-        case wire.Placed():
-            return {"cluster": message.cluster, "slots": message.slots, "placed": message}
-        case wire.Reserved():
-            tried = Attempt(job.attempt, message.cluster, message.slots, message.at, hold=message.hold)
-            return {"slots": message.slots, "attempts": (*job.attempts, tried), "held_until": message.expires_at}
-        case wire.Dispatched():
-            return {"attempts": newest_with(job.attempts, uid=message.uid)}
-        case wire.Running():
-            return {"attempts": newest_with(job.attempts, running_at=message.at)}
-        case wire.Succeeded():
-            return {"attempts": newest_with(job.attempts, ended_at=message.at)}
-        case wire.Failed() | wire.Lost():
-            return _attempt_ended(job, message)
-        case wire.Recall():
-            return _recalled(job, message)
-        case wire.Removed():
-            gone = (job.removing, job.recalled) == (message.cluster, message.attempt)
-            return {"removing": ""} if gone else {}
-        case wire.Rejected():
-            return {"why": message.reasons[0]}
-        case wire.Cancelled():
-            why = Reason(code=Code.CANCELLED, text=f"cancelled by {message.who or 'its owner'}")
-            why = job.stopped if job.stopped and not message.who else why
-            return {
-                "why": why,
-                "removing": "",
-                "recalled": 0,
-                "attempts": newest_with(job.attempts, ended_at=message.at, why=why),
-            }
-    return {}
-
-
-def _recalled(job: Job, message: wire.Recall) -> dict[str, object]:
-    stop = message.why.code is Code.CANCELLED and not job.ended
-    changes: dict[str, object] = {"cancelling": True, "stopped": job.stopped or message.why} if stop else {}
-    if message.cluster:
-        changes |= {"removing": message.cluster, "recalled": message.attempt}
-    return changes
-
-
-def _requeued(job: Job, message: wire.Queue) -> dict[str, object]:
-    return {
-        "queue": message.queue, "leaf": message.leaf, "enqueued_at": message.enqueued_at, "attempt": message.attempt,
-        "why": message.why, "verdicts": message.verdicts, "found": message.found,
-        "path": (), "charge": {}, "cluster": "", "slots": (), "placed": None,
-    }  # fmt: skip
-
-
-def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> dict[str, object]:
-    cluster, code = message.cluster, message.why.code
-    ends = [one.why.code for one in job.attempts if one.cluster == cluster and one.why is not None]
-    before = ends.count(code)
-    until = message.at + avoided_for(code, job.spec.avoid if job.spec else 0, before)
-    return {
-        "why": message.why,
-        "avoid": {**{name: end for name, end in job.avoid.items() if end > message.at}, cluster: until},
-        "attempts": newest_with(job.attempts, ended_at=message.at, why=message.why),
-    }

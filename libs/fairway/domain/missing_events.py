@@ -7,7 +7,8 @@ sent on its way once more, and run twice. So the job is taken to where such an e
 import msgspec
 
 from fairway.domain.attempts.attempt import Attempt
-from fairway.domain.job import MOVES, Job, State, fold
+from fairway.domain.fold import fold
+from fairway.domain.job import MOVES, Job, State
 from fairway.wire import jobs as wire
 from fairway.wire.jobs import JobMessage
 

@@ -20,10 +20,14 @@ class Changed(FleetMessage, frozen=True, kw_only=True, tag="changed"):
 def terms(policy: Policy) -> dict[str, Any]:
     """The fields of a job's specification that its policy decides."""
     return {
-        "policy": policy.title, "policy_version": policy.version, "placement": policy.placement,
-        "attempts": policy.attempts, "start_timeout": policy.start_timeout, "avoid": policy.avoid,
+        "policy": policy.title,
+        "policy_version": policy.version,
+        "placement": policy.placement,
+        "attempts": policy.attempts,
+        "start_timeout": policy.start_timeout,
+        "avoid": policy.avoid,
         "reserve": policy.reserve,
-    }  # fmt: skip
+    }
 
 
 def bounded(placement: Placement, clusters: frozenset[str]) -> Placement | None:

@@ -47,9 +47,16 @@ def submission(asked: Asked, who: Actor, now: int, hub: wire.HubRef | None = Non
     `again`: what the hub's object was before has been refused."""
     namespace, name = names_of(asked.manifest)
     message = wire.Submitted(
-        job=job_id(namespace, asked.client, name), tenant=namespace, at=now, manifest=raw(asked.manifest),
-        policies=tuple(map(raw, asked.policies)), client=asked.client, source=who.via, hub=hub, who=who,
-    )  # fmt: skip
+        job=job_id(namespace, asked.client, name),
+        tenant=namespace,
+        at=now,
+        manifest=raw(asked.manifest),
+        policies=tuple(map(raw, asked.policies)),
+        client=asked.client,
+        source=who.via,
+        hub=hub,
+        who=who,
+    )
     return as_said(message, again)
 
 

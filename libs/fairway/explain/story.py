@@ -77,13 +77,16 @@ def compose(job: Job, recorded: Sequence[Recorded]) -> Story:
     seen = {message.rev for _, message in ordered}
     rejected = next((one for _, one in ordered if isinstance(one, wire.Rejected)), None)
     return Story(
-        job=job.id, tenant=job.tenant, state=job.state.value, attempt=job.attempt,
+        job=job.id,
+        tenant=job.tenant,
+        state=job.state.value,
+        attempt=job.attempt,
         kind=work.kind if work else rejected.kind if rejected else "",
         name=work.name if work else rejected.name if rejected else "",
         lines=_lines(job, ordered),
         missing=tuple(rev for rev in range(1, job.rev + 1) if rev not in seen),
         record=tuple(_plain(message) for _, message in ordered),
-    )  # fmt: skip
+    )
 
 
 def _lines(job: Job, ordered: Sequence[Recorded]) -> tuple[Line, ...]:

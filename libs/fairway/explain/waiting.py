@@ -14,8 +14,12 @@ _POLICIES = {"Priority": "jobs that cannot go are passed over", "Block": "the fi
 _OF_CLUSTERS = (Code.WAITING_FOR_ROOM, Code.NO_CLUSTER_EVER)
 # A cluster was chosen, and the reserver did not have its room, or could not say.
 _UNSURE = (
-    Code.ROOM_TAKEN, Code.RESERVATION_EXPIRED, Code.CAPACITY_STALE, Code.CAPACITY_UNKNOWN, Code.CORDONED,
-)  # fmt: skip
+    Code.ROOM_TAKEN,
+    Code.RESERVATION_EXPIRED,
+    Code.CAPACITY_STALE,
+    Code.CAPACITY_UNKNOWN,
+    Code.CORDONED,
+)
 
 Found = tuple[str, tuple[str, ...], str]  # because, moves, next event
 

@@ -9,7 +9,8 @@ from msgspec import UNSET, Raw, Struct, UnsetType, structs
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.domain.events import message_id, row_of
-from fairway.domain.job import IllegalMove, Job, fold
+from fairway.domain.fold import fold
+from fairway.domain.job import IllegalMove, Job
 from fairway.domain.recorded_verdicts import scores, verdicts
 from fairway.domain.text.decoding import decoder
 from fairway.global_scheduler.decide import SERVICE, decide

@@ -43,9 +43,14 @@ class Item(Struct):
         if self.ear and self.ear.subject and (place := self.ear.subject(message)) != one.subject:
             raise Refused(wrong_place(one.subject, place))
         return Heard(
-            one.id, message, one.sequence, one.delivered, size=len(one.data), stored_at=one.stored_at,
+            one.id,
+            message,
+            one.sequence,
+            one.delivered,
+            size=len(one.data),
+            stored_at=one.stored_at,
             subject=one.subject,
-        )  # fmt: skip
+        )
 
     def later(self, delay_ms: int) -> None:
         if self.source is not None:

@@ -42,9 +42,14 @@ class Outbox:
             payloads.append(_packed(words) if words else b"")
             outgoing.append(words)
         commit = Commit(
-            steps=tuple(step for _, step in steps), outbox=self._table, key=f"{self._world.owner}.{self._count}",
-            payloads=tuple(payloads), done=self._done, lease=self._service if token else "", token=token,
-        )  # fmt: skip
+            steps=tuple(step for _, step in steps),
+            outbox=self._table,
+            key=f"{self._world.owner}.{self._count}",
+            payloads=tuple(payloads),
+            done=self._done,
+            lease=self._service if token else "",
+            token=token,
+        )
         return commit, outgoing
 
     def _outgoing(self, say: Any) -> Outgoing:

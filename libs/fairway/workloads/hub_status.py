@@ -54,8 +54,12 @@ def turned(conditions: list[Json] | None, word: Word, **wanted: bool) -> list[Js
 
 def condition(kind: str, value: bool, word: Word) -> Json:
     return {
-        "type": kind, "status": str(value), "reason": word.code, "message": word.text, "lastTransitionTime": word.at,
-    }  # fmt: skip
+        "type": kind,
+        "status": str(value),
+        "reason": word.code,
+        "message": word.text,
+        "lastTransitionTime": word.at,
+    }
 
 
 # kubeflow.org: conditions, and counts by role.
@@ -135,8 +139,11 @@ _RAY_GONE = ("rayClusterStatus", "rayClusterName", "jobId", "dashboardURL", "end
 
 def _ray_waits(shown: Json, word: Word) -> Json:
     return {
-        **without(shown, *_RAY_GONE), "jobDeploymentStatus": "Retrying", "jobStatus": "PENDING", "message": word.text,
-    }  # fmt: skip
+        **without(shown, *_RAY_GONE),
+        "jobDeploymentStatus": "Retrying",
+        "jobStatus": "PENDING",
+        "message": word.text,
+    }
 
 
 def _ray_fails(shown: Json, word: Word) -> Json:

@@ -4,8 +4,8 @@ Names and labels are anybody's to write. The seal is a keyed digest of what was 
 the job, the attempt, and a digest of the pod templates, in which what a resize changes has no part. An annotation that
 was copied to another place, cluster or attempt is no seal. It does not say that the pod templates are still those that
 were applied: nobody compares their digest with the object that is there, and who may edit the object changes them under
-a good seal. Where an object itself is copied, deleted and made anew under its name, its uid tells (domain.attempts). The
-key never leaves Fairway's own processes.
+a good seal. Where an object itself is copied, deleted and made anew under its name, its uid tells
+(domain.attempts). The key never leaves Fairway's own processes.
 """
 
 import hmac

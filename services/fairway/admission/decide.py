@@ -1,20 +1,18 @@
 """Is this a job, is it new, and may it be known by this name? Then it is admitted; else it is told why not."""
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from fairway.admission.named_settings import SETTLING
+from fairway.admission.pending_limit import place, too_much
 from fairway.admission.understand import Understood
+from fairway.admission.view import SERVICE, View
 from fairway.domain import decision
-from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Write
-from fairway.domain.events import Jobs, Teller, another_id, name_key
+from fairway.domain.decision import NOTHING, Decision, Heard, Put
+from fairway.domain.events import Teller, another_id, name_key
 from fairway.domain.job import Job, State
-from fairway.domain.submission import BUS
-from fairway.domain.tenancy.submission_limits import NONE, Limits, limit_for, too_fast, too_many
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
-SERVICE = "admission"
 # An object that was deleted and created again has to wait until nothing of the old one is left; looked at this often
 # (ms), and for about a minute.
 _NAME_WAIT_MS = 250
@@ -22,28 +20,12 @@ _NAME_TRIES = 240
 _SETTLE_MS = 250
 
 
-class View(Jobs, Protocol):
-    """`clients` maps a client id to the job it made and the digest of its manifest; `names` a taken name to a job;
-    `pending` a tenant to how many of its jobs are. `hasty` messages came faster than their tenant may submit."""
-
-    understood: dict[str, Understood]
-    clients: dict[str, tuple[str, str]]
-    names: dict[str, str]
-    pending: dict[str, int]
-    hasty: set[str]
-
-    @property
-    def limits(self) -> Mapping[str, Limits]: ...
-
-
 def decide(view: View, heard: Heard, now: int) -> Decision:
     seen = view.understood[heard.id]
     before = view.jobs.get(seen.job)
     if before is not None and before.refused == seen.digest:
         return NOTHING  # refused already, in the same words
-    known = view.clients.get(seen.client)
-    if known is None and before is not None and not _anew(before, heard.message):
-        known = (before.id, before.spec.manifest.sha256 if before.spec else before.refused)
+    known = _known_client(view, heard, seen)
     if known is not None and known[1] == seen.digest:
         return NOTHING  # the same client says the same again: it is the same job
     if known is not None:
@@ -65,7 +47,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     job = seen.job if before is None else another_id(seen.job, heard.id, seen.digest)
     if job in view.jobs:
         return NOTHING
-    if refusal := _too_much(view, heard):
+    if refusal := too_much(view, heard):
         return _rejected(view, heard, now, seen, refusal)
     teller = Teller(view, SERVICE, heard, now, job)
     teller.say(wire.Admitted, tenant=seen.tenant, attempt=1, spec=seen.spec)
@@ -73,25 +55,15 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
         Put(decision.CLIENTS, seen.client, (job, seen.digest), expect=0),
         Put(decision.NAMES, key, job, expect=0),
     )
-    return Decision((teller.step(*writes, *_place(view, heard)),))
+    return Decision((teller.step(*writes, *place(view, heard)),))
 
 
-def limit_of(message: wire.Submitted, limits: Mapping[str, Limits]) -> Limits:
-    """Of who speaks on the bus. What came through the gateway has been let in there, and is not refused afterwards."""
-    return limit_for(message.tenant, limits) if message.source == BUS else NONE
-
-
-def _place(view: View, heard: Heard) -> tuple[Write, ...]:
-    """Another admission may take the last place meanwhile."""
-    most = limit_of(heard.message, view.limits).pending
-    return (Add(decision.PENDING, heard.message.tenant, 0, most=most - 1),) if most else ()
-
-
-def _too_much(view: View, heard: Heard) -> Reason | None:
-    tenant, limit = heard.message.tenant, limit_of(heard.message, view.limits)
-    if heard.id in view.hasty:
-        return too_fast(tenant, limit)
-    return too_many(tenant, limit, view.pending.get(tenant, 0))
+def _known_client(view: View, heard: Heard, seen: Understood) -> tuple[str, str] | None:
+    """The job that this client id made before, and the digest of its manifest."""
+    known, before = view.clients.get(seen.client), view.jobs.get(seen.job)
+    if known is None and before is not None and not _anew(before, heard.message):
+        return before.id, before.spec.manifest.sha256 if before.spec else before.refused
+    return known
 
 
 def _anew(before: Job, message: Any) -> bool:
@@ -111,7 +83,14 @@ def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Re
     teller = Teller(view, SERVICE, heard, now, job)
     ref = wire.ManifestRef(heard.sequence, seen.digest, len(bytes(message.manifest)))
     teller.say(
-        wire.Rejected, tenant=seen.tenant, reasons=reasons, kind=seen.kind, name=seen.name, client=seen.client,
-        manifest=ref, hub=message.hub, api_version=seen.api_version,
-    )  # fmt: skip
+        wire.Rejected,
+        tenant=seen.tenant,
+        reasons=reasons,
+        kind=seen.kind,
+        name=seen.name,
+        client=seen.client,
+        manifest=ref,
+        hub=message.hub,
+        api_version=seen.api_version,
+    )
     return Decision((teller.step(),))

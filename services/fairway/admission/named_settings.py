@@ -20,10 +20,17 @@ from fairway.workloads.settings.policy_limits import too_large
 from fairway.workloads.settings.queues import QUEUE_ANNOTATIONS, queue_of
 
 # Settings that were applied a moment before the job may still be on their way here: such a refusal is looked at twice.
-SETTLING = frozenset({
-    Code.NO_POLICY, Code.UNKNOWN_PRIORITY_CLASS, Code.UNKNOWN_QUEUE, Code.UNKNOWN_CLUSTER, Code.UNKNOWN_QUOTA,
-    Code.NOT_YOUR_QUOTA, Code.FORBIDDEN,
-})  # fmt: skip
+SETTLING = frozenset(
+    {
+        Code.NO_POLICY,
+        Code.UNKNOWN_PRIORITY_CLASS,
+        Code.UNKNOWN_QUEUE,
+        Code.UNKNOWN_CLUSTER,
+        Code.UNKNOWN_QUOTA,
+        Code.NOT_YOUR_QUOTA,
+        Code.FORBIDDEN,
+    }
+)
 _APPLY = "apply it to the hub, where its rights are asked for, and leave it out here"
 # The queue that every installation of Volcano has.
 _EVERYBODYS = "default"

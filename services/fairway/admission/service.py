@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from fairway.admission.decide import SERVICE, decide, limit_of
+from fairway.admission.decide import decide
+from fairway.admission.pending_limit import limit_of
 from fairway.admission.understand import Understood, understand
+from fairway.admission.view import SERVICE
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Step
 from fairway.domain.events import another_id, name_key

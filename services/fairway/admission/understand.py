@@ -46,9 +46,14 @@ def understand(message: wire.Submitted, cause: str, sequence: int, settings: Set
     # The tenant's, for whom the door vouches, whatever namespace the manifest names: else what is refused for that
     # would take the id of another's job to be.
     head = Understood(
-        job_id(message.tenant, client, name), message.tenant, f"{message.tenant}/{client}", digest,
-        kind=str(manifest.get("kind") or ""), name=name, api_version=str(manifest.get("apiVersion") or ""),
-    )  # fmt: skip
+        job_id(message.tenant, client, name),
+        message.tenant,
+        f"{message.tenant}/{client}",
+        digest,
+        kind=str(manifest.get("kind") or ""),
+        name=name,
+        api_version=str(manifest.get("apiVersion") or ""),
+    )
     if refusal := refusal or wrong:
         return msgspec.structs.replace(head, reasons=(refusal,))
     try:
@@ -100,11 +105,18 @@ def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestR
     decided = terms(policy) | placement_of(policy, settings, mine)
     meta, claimed = manifest["metadata"], claims(manifest, bytes(message.manifest))
     return wire.JobSpec(
-        workload=workload, priority=priority_of(workload, claimed, settings, mine), **decided,
-        queue=queue_named(manifest, claimed, settings, mine), labels=meta.get("labels") or {}, manifest=ref,
-        hub=message.hub, who=message.who, follows=message.hub is not None or _of_the_hub(policy, settings),
-        pod_security=mine.level, tokens=mine.tokens,
-    )  # fmt: skip
+        workload=workload,
+        priority=priority_of(workload, claimed, settings, mine),
+        **decided,
+        queue=queue_named(manifest, claimed, settings, mine),
+        labels=meta.get("labels") or {},
+        manifest=ref,
+        hub=message.hub,
+        who=message.who,
+        follows=message.hub is not None or _of_the_hub(policy, settings),
+        pod_security=mine.level,
+        tokens=mine.tokens,
+    )
 
 
 def _along(message: wire.Submitted) -> tuple[Raw, ...]:

@@ -6,6 +6,7 @@ reports what it cannot see: an agent that has lost its API is silent.
 """
 
 from fairway.agent.observe import SHAPES
-from fairway.agent.service import Agent, Settings, run_agent
+from fairway.agent.service import Agent, run_agent
+from fairway.agent.settings import Settings
 
 __all__ = ["SHAPES", "Agent", "Settings", "run_agent"]

@@ -1,20 +1,19 @@
 """The agent at work: follows nodes and pods, says what changed, and that it still sees."""
 
 import asyncio
-from typing import Literal
 
 import msgspec
 import structlog
-from msgspec import Struct
 
 from fairway.agent.hold_ways import ways
 from fairway.agent.report import Seen, parts
+from fairway.agent.settings import Settings
 from fairway.domain.events import message_id
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Clock, Ids, Outgoing, Unreachable
 from fairway.runtime.record.publishable import Unsayable
 from fairway.wire import subjects
-from fairway.wire.capacity import RESERVATIONS, Taint
+from fairway.wire.capacity import RESERVATIONS
 from fairway.wire.envelope import Actor
 from fairway.wire.fleet import Configured, Report, Stranded
 
@@ -22,24 +21,6 @@ log = structlog.get_logger()
 _encode = msgspec.json.Encoder().encode
 _NODE, _POD, _RESERVATION = "Node.v1", "Pod.v1", "Reservation.scheduling.koordinator.sh/v1alpha1"
 _RETRY_S = 0.5
-
-
-class Settings(Struct, frozen=True):
-    """`labels` and `taints` are the cluster's own; `reserve` is how room may be held there (wire.capacity.RESERVE); a
-    `cordoned` one takes no new work; `mode` is that of a joined one (push or pull). Times in seconds; `stranded`: so
-    long may pods stay on a node that is away. `most_bytes` of node rows go into one message: below the 1 MiB that a
-    NATS server takes by default."""
-
-    labels: dict[str, str] = {}
-    taints: tuple[Taint, ...] = ()
-    heartbeat: float = 5.0
-    coalesce: float = 0.05
-    discover: float = 2.0
-    most_bytes: int = 700_000
-    stranded: float = 60.0
-    reserve: Literal["auto", "reservations", "placeholders", "ledger"] = "auto"
-    cordoned: bool = False
-    mode: str = ""
 
 
 class Agent:
@@ -226,11 +207,21 @@ class Agent:
         for index, rows in enumerate(parts(nodes, self._settings.most_bytes)):
             self._sequence += 1
             report = Report(
-                at=self._clock.now(), cluster=self._cluster.name, epoch=self._epoch, sequence=self._sequence,
-                full=full and index == 0, nodes=rows, gone=() if index else gone, labels=self._settings.labels,
-                taints=self._settings.taints, kinds=self._kinds, kubernetes=self._seen.kubernetes,
-                holds=self._holds, cordoned=self._settings.cordoned, mode=self._settings.mode,
-            )  # fmt: skip
+                at=self._clock.now(),
+                cluster=self._cluster.name,
+                epoch=self._epoch,
+                sequence=self._sequence,
+                full=full and index == 0,
+                nodes=rows,
+                gone=() if index else gone,
+                labels=self._settings.labels,
+                taints=self._settings.taints,
+                kinds=self._kinds,
+                kubernetes=self._seen.kubernetes,
+                holds=self._holds,
+                cordoned=self._settings.cordoned,
+                mode=self._settings.mode,
+            )
             messages.append(self._outgoing(str(self._sequence), subject, report))
         return messages
 

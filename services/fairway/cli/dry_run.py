@@ -115,9 +115,13 @@ def _job(document: Document, rules: _Rules) -> Entry:
     reasons += _quota(document, work, mine, rules.tree) if rules.tree else ()
     sets = tuple(PodSetEntry(one.name, one.count, one.requests) for one in work.pod_sets)
     return entry(
-        document, reasons, pod_sets=sets, gang_minimum=work.gang_minimum, priority_class=work.priority_class,
+        document,
+        reasons,
+        pod_sets=sets,
+        gang_minimum=work.gang_minimum,
+        priority_class=work.priority_class,
         policy=policy.title if isinstance(policy, Policy) else "",
-    )  # fmt: skip
+    )
 
 
 def _quota(document: Document, work: Workload, mine: Tenancy, tree: QuotaNode) -> list[Reason]:

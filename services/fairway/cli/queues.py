@@ -86,11 +86,17 @@ def render(queues: Sequence[QueueRow], waiting: Sequence[JobRow], now: int) -> T
     for one in queues:
         lines = [
             [
-                f"{place}.", f"{job.namespace}/{job.name or job.id}", job.kind or "-", job.pods, job.priority,
-                span(now - job.enqueued_at), job.reason or "Queued", job.text or "-",
+                f"{place}.",
+                f"{job.namespace}/{job.name or job.id}",
+                job.kind or "-",
+                job.pods,
+                job.priority,
+                span(now - job.enqueued_at),
+                job.reason or "Queued",
+                job.text or "-",
             ]
             for place, job in enumerate(ordered(one, waiting), 1)
-        ]  # fmt: skip
+        ]
         if lines:
             text.append(f"\n{one.name}\n", "bold")
             text.append(render_table(columns, lines, "REASON"))

@@ -91,8 +91,10 @@ def _refused(one: Document, refusal: Refusal) -> Entry:
 def _idle(documents: Sequence[Document], policies: Sequence[Document]) -> None:
     for policy in policies:
         if not any(dry_run.policies_for(one, [policy]) for one in documents if one.role == JOB and not one.reasons):
-            say(f"fairway: {policy.kind} {policy.name} selects none of these jobs and went nowhere; "
-                "apply it to the hub to keep it for others")  # fmt: skip
+            say(
+                f"fairway: {policy.kind} {policy.name} selects none of these jobs and went nowhere; "
+                "apply it to the hub to keep it for others"
+            )
 
 
 def _await(api: Api, entries: Sequence[Entry], seconds: float | None) -> tuple[list[Entry], int]:

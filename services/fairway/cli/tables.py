@@ -14,11 +14,18 @@ def render_jobs(rows: Sequence[JobRow], now: int, wide: bool = False) -> Text:
     columns = ["NAMESPACE", "NAME", "KIND", "STATE", "CLUSTER", "QUEUE", "ATTEMPT", "AGE", "REASON"]
     lines: list[list[object]] = [
         [
-            row.namespace, row.name or row.id, row.kind or "-", row.state, row.cluster or "-", row.queue or "-",
-            f"{row.attempt}/{row.attempts}" if row.attempts else "-", span(now - row.submitted_at), row.reason or "-",
+            row.namespace,
+            row.name or row.id,
+            row.kind or "-",
+            row.state,
+            row.cluster or "-",
+            row.queue or "-",
+            f"{row.attempt}/{row.attempts}" if row.attempts else "-",
+            span(now - row.submitted_at),
+            row.reason or "-",
         ]
         for row in rows
-    ]  # fmt: skip
+    ]
     if wide:
         columns += ["JOB", "PRIORITY", "PODS", "SINCE", "MESSAGE"]
         lines = [
@@ -34,12 +41,17 @@ def render_queues(rows: Sequence[QueueRow], now: int) -> Text:
         columns,
         [
             [
-                row.name, row.policy or "-", row.waiting, row.starting, row.running, row.first or "-",
+                row.name,
+                row.policy or "-",
+                row.waiting,
+                row.starting,
+                row.running,
+                row.first or "-",
                 span(now - row.oldest) if row.oldest else "-",
             ]
             for row in rows
         ],
-    )  # fmt: skip
+    )
 
 
 def render_quota(rows: Sequence[QuotaRow]) -> Text:
@@ -56,11 +68,16 @@ def render_clusters(rows: Sequence[ClusterRow], wide: bool = False) -> Text:
     columns = ["CLUSTER", "MODE", "KUBERNETES", "NODES", "REPORT", "FREE", "HELD BY FAIRWAY"]
     lines = [
         [
-            row.name, row.mode or "-", row.kubernetes or "-", f"{row.schedulable}/{row.nodes}", _age(row),
-            _main(row.free), _main(row.held),
+            row.name,
+            row.mode or "-",
+            row.kubernetes or "-",
+            f"{row.schedulable}/{row.nodes}",
+            _age(row),
+            _main(row.free),
+            _main(row.held),
         ]
         for row in rows
-    ]  # fmt: skip
+    ]
     if wide:
         columns += ["ALLOCATABLE", "USED BY OTHERS", "LABELS"]
         lines = [

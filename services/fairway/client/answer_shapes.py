@@ -135,7 +135,9 @@ def _story() -> Any:
 # By what is asked: made when it is asked, as most commands need one of them only.
 _POSTED = {"/v1/jobs": _accepted, "/v1/jobs:batch": _batch, "/v1/settings": _taken}
 _LISTED = {
-    "/v1/jobs": _rows("JobRow"), "/v1/queues": _rows("QueueRow"), "/v1/quota": _rows("QuotaRow"),
+    "/v1/jobs": _rows("JobRow"),
+    "/v1/queues": _rows("QueueRow"),
+    "/v1/quota": _rows("QuotaRow"),
     "/v1/clusters": _rows("ClusterRow"),
-}  # fmt: skip
+}
 _ASKED = {"why": _why, "story": _story}

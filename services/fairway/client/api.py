@@ -19,8 +19,11 @@ from fairway.domain.text.digits import is_whole
 
 _START = "start a fleet with `fairway up`, or name one with --url or FAIRWAY_URL"
 _CODES = {
-    404: NOT_FOUND, 400: USAGE, 503: UNREACHABLE, **dict.fromkeys((401, 403, 409, 413, 415, 422, 429), DENIED),
-}  # fmt: skip
+    404: NOT_FOUND,
+    400: USAGE,
+    503: UNREACHABLE,
+    **dict.fromkeys((401, 403, 409, 413, 415, 422, 429), DENIED),
+}
 _PAGE = 500
 # A caller who asks too much is told when to come again: so often, and for so long, a command waits.
 _AGAIN, LONGEST_S = 20, 30.0

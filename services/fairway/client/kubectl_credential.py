@@ -108,10 +108,13 @@ def _run(given: Json) -> str:
     about = {"apiVersion": given.get("apiVersion"), "kind": "ExecCredential", "spec": spec}
     try:
         done = subprocess.run(
-            [program, *map(str, given.get("args") or ())], check=True, timeout=_SECONDS, stdout=subprocess.PIPE,
+            [program, *map(str, given.get("args") or ())],
+            check=True,
+            timeout=_SECONDS,
+            stdout=subprocess.PIPE,
             stdin=None if interactive else subprocess.DEVNULL,
             env={**os.environ, **extra, "KUBERNETES_EXEC_INFO": json.dumps(about)},
-        )  # fmt: skip
+        )
         status = json.loads(done.stdout).get("status") or {}
     except (OSError, subprocess.SubprocessError, ValueError, AttributeError) as error:
         cause = getattr(error, "strerror", None) or type(error).__name__  # what it printed may hold a token

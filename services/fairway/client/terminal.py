@@ -18,9 +18,14 @@ from fairway.explain.wording import clock, moment, span
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LONGEST = 2_000
 _STATES = {
-    "succeeded": "green", "running": "green", "failed": "red", "rejected": "red", "lost": "red", "queued": "yellow",
+    "succeeded": "green",
+    "running": "green",
+    "failed": "red",
+    "rejected": "red",
+    "lost": "red",
+    "queued": "yellow",
     "cancelled": "magenta",
-}  # fmt: skip
+}
 
 
 def console(file: IO[str] | None = None) -> Console:

@@ -14,9 +14,12 @@ from fairway.runtime.vital_tasks import vital
 
 
 async def run_gateway(
-    world: World, hub: Cluster | None, url: str = "", limiter: Limiter | None = None,
+    world: World,
+    hub: Cluster | None,
+    url: str = "",
+    limiter: Limiter | None = None,
     namespaces: SystemNamespaces = SYSTEM_NAMESPACES,
-) -> None:  # fmt: skip
+) -> None:
     """Without a hub there is nothing to do but to be there. `url` is where others reach the gateway. Without a
     `limiter` nobody is limited."""
     if hub is None:

@@ -13,9 +13,17 @@ from fairway.domain.submission import (
 from fairway.wire.envelope import Actor
 
 __all__ = [
-    "HUB_CLIENT", "Asked", "Submission", "cancellation", "client_problem", "deletion", "names_of", "of_hub",
-    "outgoing_kind", "submission",
-]  # fmt: skip
+    "HUB_CLIENT",
+    "Asked",
+    "Submission",
+    "cancellation",
+    "client_problem",
+    "deletion",
+    "names_of",
+    "of_hub",
+    "outgoing_kind",
+    "submission",
+]
 
 
 def of_hub(namespace: str, uid: str = "") -> Actor:

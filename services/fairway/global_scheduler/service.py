@@ -10,7 +10,7 @@ from fairway.global_scheduler.decide import SERVICE, decide
 from fairway.runtime.ports import Found, Store
 from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.views.jobs import FleetView
+from fairway.runtime.views.clusters import FleetView
 from fairway.runtime.views.recorder import Recorder
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

@@ -66,9 +66,15 @@ def _submit(heard: Heard, token: str, now: int) -> Decision:
         return _refused(heard, now, Reason(Code.WRONG_SUBJECT, text, "metadata.namespace", remedy))
     client = request.client or f"bus:{message_id(_own_id(heard))}"
     message = wire.Submitted(
-        job=job_id(tenant, client, name), tenant=tenant, at=_at(heard, now), manifest=parts[0], policies=parts[1:],
-        client=client, source=BUS, who=Actor(tenant, BUS, request_of(heard.id)),
-    )  # fmt: skip
+        job=job_id(tenant, client, name),
+        tenant=tenant,
+        at=_at(heard, now),
+        manifest=parts[0],
+        policies=parts[1:],
+        client=client,
+        source=BUS,
+        who=Actor(tenant, BUS, request_of(heard.id)),
+    )
     return _said(as_said(message).say)
 
 
@@ -134,9 +140,15 @@ def _refused(heard: Heard, now: int, why: Reason) -> Decision:
     """One dead letter, without the bytes: those stay in the stream for as long as anything does there."""
     token, _ = subjects.spoken(heard.subject)
     letter = DeadLetter(
-        at=_at(heard, now), service=SERVICE, subject=heard.subject, id=request_of(heard.id), stream=subjects.IN,
-        sequence=heard.sequence, why=why, who=Actor(token, BUS, request_of(heard.id)),
-    )  # fmt: skip
+        at=_at(heard, now),
+        service=SERVICE,
+        subject=heard.subject,
+        id=request_of(heard.id),
+        stream=subjects.IN,
+        sequence=heard.sequence,
+        why=why,
+        who=Actor(token, BUS, request_of(heard.id)),
+    )
     name = message_id("refused", heard.id, heard.sequence, heard.subject)
     return _said(Say(name, subjects.dead_letter(SERVICE), letter))
 

@@ -27,18 +27,33 @@ _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _ALONE = {
     "renew": (
         ("labels", "taints", "reserve", "mode", "nodes"),
-        "--renew keeps what was said of the cluster", "leave --renew out to say it anew",
+        "--renew keeps what was said of the cluster",
+        "leave --renew out to say it anew",
     ),
     "confirm_capacity": (
-        ("labels", "taints", "reserve", "mode", "nodes", "kinds", "token_life", "adopt_namespaces", "max_pod_security",
-         "placeholder_image", "renew", "dry_run"),
-        "--confirm-capacity confirms what the cluster has, and does nothing else", "ask for the other in a second join",
+        (
+            "labels",
+            "taints",
+            "reserve",
+            "mode",
+            "nodes",
+            "kinds",
+            "token_life",
+            "adopt_namespaces",
+            "max_pod_security",
+            "placeholder_image",
+            "renew",
+            "dry_run",
+        ),
+        "--confirm-capacity confirms what the cluster has, and does nothing else",
+        "ask for the other in a second join",
     ),
     "dry_run": (
-        ("renew",), "--dry-run asks nobody, and so does not know what was said before",
+        ("renew",),
+        "--dry-run asks nobody, and so does not know what was said before",
         "say with it what the rights depend on: --reserve, --mode, --max-pod-security, --placeholder-image",
     ),
-}  # fmt: skip
+}
 
 
 def check_together(given: Collection[str]) -> None:

@@ -55,19 +55,33 @@ _GENERAL = (
 
 _HOLDS = {
     RESERVATIONS: (
-        Right("scheduling.koordinator.sh", ("reservations",), ("get", "list", "watch", "create", "deletecollection"),
-              "Reservations hold room for a job before it is applied"),
+        Right(
+            "scheduling.koordinator.sh",
+            ("reservations",),
+            ("get", "list", "watch", "create", "deletecollection"),
+            "Reservations hold room for a job before it is applied",
+        ),
     ),
-}  # fmt: skip
+}
 _GIVES_ROOM = Right("", ("pods", "pods/status"), ("patch",), "a job's pod is given the room that a placeholder held")
 # An account of its own, which only a process with the agent uses: whoever steals the other's token has it for a day.
 RENEWER = "fairway-renewal"
 # At home, and nowhere else.
-_RENEWAL = Right("", ("serviceaccounts/token",), ("create",), "the tokens of both accounts are renewed in good time",
-                 (ACCOUNT, RENEWER))  # fmt: skip
+_RENEWAL = Right(
+    "",
+    ("serviceaccounts/token",),
+    ("create",),
+    "the tokens of both accounts are renewed in good time",
+    (ACCOUNT, RENEWER),
+)
 _ROOMS = Right("", ("pods",), ("get", "create", "deletecollection"), "placeholders are made and taken away")
-_ASKED = Right("coordination.k8s.io", ("leases",), ("get",), "which schedulers live, and so how room can be held",
-               ("kube-scheduler", "koord-scheduler"))  # fmt: skip
+_ASKED = Right(
+    "coordination.k8s.io",
+    ("leases",),
+    ("get",),
+    "which schedulers live, and so how room can be held",
+    ("kube-scheduler", "koord-scheduler"),
+)
 
 
 def job_resources() -> dict[str, tuple[str, ...]]:
@@ -164,6 +178,9 @@ def _role(kind: str, metadata: Json, found: Iterable[Right]) -> Json:
 def _binding(kind: str, metadata: Json, subjects: list[Json]) -> Json:
     ref = {"apiGroup": _RBAC, "kind": kind, "name": metadata["name"]}
     return {
-        "apiVersion": f"{_RBAC}/v1", "kind": f"{kind}Binding", "metadata": metadata, "roleRef": ref,
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": f"{kind}Binding",
+        "metadata": metadata,
+        "roleRef": ref,
         "subjects": subjects,
-    }  # fmt: skip
+    }

@@ -43,9 +43,11 @@ def secret(joined: Joined) -> Json:
     if joined.kubeconfig is not None:
         data[_KUBECONFIG] = kubeconfig_text(joined.kubeconfig)
     metadata = {
-        "name": secret_name(joined.name), "namespace": HOME, "labels": {LABEL: joined.name},
+        "name": secret_name(joined.name),
+        "namespace": HOME,
+        "labels": {LABEL: joined.name},
         "annotations": {UID: joined.facts.uid},
-    }  # fmt: skip
+    }
     return {"apiVersion": "v1", "kind": "Secret", "type": "fairway.io/cluster", "metadata": metadata, "data": data}
 
 

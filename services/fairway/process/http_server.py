@@ -70,7 +70,15 @@ class Patient(H11Protocol):
 def config(app: Any, where: tuple[str, int], limits: HttpLimits) -> uvicorn.Config:
     protocol = type("Protocol", (Patient,), {"limits": limits, "idle": {}})
     return uvicorn.Config(
-        app, host=where[0], port=where[1], log_level=logging.ERROR, http=protocol, ws="none",
-        timeout_keep_alive=_KEEP_ALIVE_S, h11_max_incomplete_event_size=_MOST_HEADERS,
-        limit_concurrency=limits.connections + 1, server_header=False, proxy_headers=False,
-    )  # fmt: skip
+        app,
+        host=where[0],
+        port=where[1],
+        log_level=logging.ERROR,
+        http=protocol,
+        ws="none",
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        h11_max_incomplete_event_size=_MOST_HEADERS,
+        limit_concurrency=limits.connections + 1,
+        server_header=False,
+        proxy_headers=False,
+    )

@@ -168,9 +168,18 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     of, come = parts.settings, callers(parts.settings, parts.clock, parts.hub)
     read = partial(understand, cause="dry-run", sequence=0, settings=parts.catalog)
     return HttpSettings(
-        parts.ids, read, parts.catalog, come, parts.hub, limiter, of.limits, own_hosts(of), parts.meter.refused,
-        of.namespaces.admin, of.http_proxies,
-    )  # fmt: skip
+        parts.ids,
+        read,
+        parts.catalog,
+        come,
+        parts.hub,
+        limiter,
+        of.limits,
+        own_hosts(of),
+        parts.meter.refused,
+        of.namespaces.admin,
+        of.http_proxies,
+    )
 
 
 async def _hub(settings: Settings) -> KubernetesCluster:

@@ -51,6 +51,16 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
     manifest, class_name, value = job.spec.manifest, work.priority_class, job.spec.priority
     level = job.spec.pod_security
     return Copy(
-        work.key, work.namespace, work.name, manifest, hub, room, class_name, value,
-        job.spec.tokens, judged=bool(level), uid=uid, level=level,
-    )  # fmt: skip
+        work.key,
+        work.namespace,
+        work.name,
+        manifest,
+        hub,
+        room,
+        class_name,
+        value,
+        job.spec.tokens,
+        judged=bool(level),
+        uid=uid,
+        level=level,
+    )

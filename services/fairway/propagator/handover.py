@@ -88,10 +88,15 @@ def seen(manifest: dict[str, Any]) -> Place | Pod:
         whose = labels.get(NAMESPACE_LABEL, "")
         return Place(meta["name"], room, pod_set, spec.get("nodeName") or "", ended, whose)
     return Pod(
-        meta.get("namespace", ""), meta["name"], meta.get("uid", ""), meta.get("resourceVersion", ""), pod_set, room,
+        meta.get("namespace", ""),
+        meta["name"],
+        meta.get("uid", ""),
+        meta.get("resourceVersion", ""),
+        pod_set,
+        room,
         waits=not spec.get("nodeName") and not ended,
         gates=tuple(one["name"] for one in spec.get("schedulingGates") or ()),
-    )  # fmt: skip
+    )
 
 
 def next_steps(way: str, places: Iterable[Place], pods: Iterable[Pod], gate: str) -> list[Take | Clear]:

@@ -88,8 +88,11 @@ def manifests(room: Room, image: str) -> dict[str, Json]:
     made = {}
     for place, pods, node in room._rooms():
         labels = {
-            **job_labels(room.job, room.attempt), POD_SET_LABEL: pods.name, HOLD_LABEL: room.way, ROOM_LABEL: place,
-        }  # fmt: skip
+            **job_labels(room.job, room.attempt),
+            POD_SET_LABEL: pods.name,
+            HOLD_LABEL: room.way,
+            ROOM_LABEL: place,
+        }
         name = f"{room.job}-{room.attempt}-{place}"
         head: Json = {"metadata": {"name": name, "labels": labels}}
         if room.way == RESERVATIONS:
@@ -128,11 +131,15 @@ def _placeholder(head: Json, room: Room, pod: Json, image: str) -> Json:
     }
     spec = {
         # Whatever it runs may end: it holds its room until its deadline.
-        **pod, "restartPolicy": "Always", "activeDeadlineSeconds": room.ttl, "terminationGracePeriodSeconds": 0,
-        "priorityClassName": priority_class(room.priority)["metadata"]["name"], "enableServiceLinks": False,
+        **pod,
+        "restartPolicy": "Always",
+        "activeDeadlineSeconds": room.ttl,
+        "terminationGracePeriodSeconds": 0,
+        "priorityClassName": priority_class(room.priority)["metadata"]["name"],
+        "enableServiceLinks": False,
         "automountServiceAccountToken": False,
         "securityContext": {"runAsNonRoot": True, "runAsUser": 65534, "seccompProfile": {"type": "RuntimeDefault"}},
-    }  # fmt: skip
+    }
     return {**head, "spec": spec}
 
 

@@ -1,77 +1,23 @@
 """The capacity cache: reports in, holds laid over them, and a word when there is more room than before."""
 
-from collections.abc import Container, Iterable, Mapping, Set
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Set
 
 import msgspec
 
 from fairway.domain import decision
-from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Say, Step
-from fairway.domain.events import message_id
+from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Step
 from fairway.domain.eviction_freeze import SILENT_MS
-from fairway.domain.reservations import Hold, holds_of, left_on, whose
-from fairway.domain.resources import Resources
-from fairway.placement.fleet import Fleet
+from fairway.domain.reservations import Hold, whose
+from fairway.reserver.freed_room import more_room, with_freed
+from fairway.reserver.node_rows import Capacity, node_put, node_writes
 from fairway.reserver.report_checks import believed, said, sound, to_confirm
-from fairway.runtime.views.members import Facts
-from fairway.wire import fleet, subjects
+from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo, Node
 
 # Agents that could not be asked, because the bus was away, are asked again after this long.
 _ASK_AGAIN_MS = 1_000
 # A cluster heard of after this long may take jobs that were told its capacity is stale.
 _SILENT_MS = 20_000
-
-
-class Capacity(Protocol):
-    """`members` are the clusters of the fleet by name, reported or not."""
-
-    clusters: Fleet
-    ledger: dict[str, dict[str, Hold]]
-    row_revs: dict[tuple[str, str], int]
-    freed: Mapping[str, int]
-
-    @property
-    def facts(self) -> Mapping[str, Facts]: ...
-    @property
-    def members(self) -> Iterable[str]: ...
-    @property
-    def left(self) -> Container[str]: ...
-
-    def node_writes(self, cluster: str, changed: Mapping[str, Hold | None]) -> list[Put]: ...
-
-
-def node_writes(
-    view: Capacity, cluster: str, nodes: Mapping[str, Node], changed: Mapping[str, Hold | None]
-) -> list[Put]:
-    """The node rows that differ once the holds of `changed` attempts are worked out anew over `nodes`. Every row is
-    guarded by the revision it was read at, so that two who write one node cannot both win."""
-    showing: dict[str, list[str]] = {}
-    for name, node in nodes.items():
-        for key in node.attempts.keys() | node.holds.keys():
-            if key in changed:
-                showing.setdefault(key, []).append(name)
-    anew: dict[str, dict[str, Resources | None]] = {}
-    for key, hold in changed.items():
-        shown = {name: nodes[name] for name in showing.get(key, ())}
-        wanted = holds_of(key, hold, shown)
-        for name in (*shown, *(name for name in wanted if name not in shown)):
-            if name in nodes:
-                anew.setdefault(name, {})[key] = wanted.get(name)
-    return [node_put(view, cluster, _held(nodes[name], holds)) for name, holds in anew.items()]
-
-
-def _held(node: Node, anew: Mapping[str, Resources | None]) -> Node:
-    """The node with these attempts' holds as they are now; of other attempts nothing changes."""
-    holds = {key: amount for key, amount in node.holds.items() if key not in anew}
-    holds.update((key, amount) for key, amount in anew.items() if amount)
-    return msgspec.structs.replace(node, holds=holds)
-
-
-def node_put(view: Capacity, cluster: str, node: Node) -> Put:
-    table = decision.nodes(cluster)
-    rev = view.row_revs.get((table, node.name), 0)
-    return Put(table, node.name, node, rev=rev + 1, expect=rev)
 
 
 def release(view: Capacity, heard: Heard, cluster: str, key: str, now: int) -> Decision:
@@ -82,9 +28,9 @@ def release(view: Capacity, heard: Heard, cluster: str, key: str, now: int) -> D
     writes: list[Put | Add] = [Put(decision.ledger(cluster), key, None, expect=rev)]
     changed = view.node_writes(cluster, {key: None})
     nodes = view.clusters[cluster].nodes if cluster in view.clusters else {}
-    more = _more_room(nodes, [write.value for write in changed])
+    more = more_room(nodes, [write.value for write in changed])
     step = Step((*writes, *changed))
-    return Decision((_with_freed(view, step, heard, cluster, now) if more else step,))
+    return Decision((with_freed(view, step, heard, cluster, now) if more else step,))
 
 
 def ask_the_silent(view: Capacity, heard: Heard) -> Decision:
@@ -144,17 +90,36 @@ def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: Clust
     table = decision.nodes(cluster)
     writes = [Put(table, name, None, expect=view.row_revs.get((table, name))) for name in gone]
     seen_at = _seen_at(heard, now)
-    fresh = ClusterInfo(
-        cluster, report.labels, report.taints, report.kinds, report.kubernetes, seen_at, report.epoch, report.sequence,
-        report.holds, report.cordoned, report.mode, size.since, size.base, size.total, size.confirmed, size.unconfirmed,
-    )  # fmt: skip
+    fresh = _cluster_info(report, size, seen_at)
     rev = view.row_revs.get((decision.CLUSTERS, cluster), 0)
     step = Step((Put(decision.CLUSTERS, cluster, fresh, rev=rev + 1, expect=rev), *writes, *changed.values()))
     nodes = [write.value for write in changed.values()]
     facts = [(one.kinds, one.labels, one.taints, one.cordoned) for one in (info, fresh)]
     back = now - info.observed_at > _SILENT_MS and now - seen_at <= SILENT_MS
-    news = back or facts[0] != facts[1] or _more_room(before, nodes)
-    return _with_freed(view, step, heard, cluster, now) if news else step
+    news = back or facts[0] != facts[1] or more_room(before, nodes)
+    return with_freed(view, step, heard, cluster, now) if news else step
+
+
+def _cluster_info(report: fleet.Report, size: ClusterInfo, seen_at: int) -> ClusterInfo:
+    """`size` has what is known of the cluster's size."""
+    return ClusterInfo(
+        report.cluster,
+        report.labels,
+        report.taints,
+        report.kinds,
+        report.kubernetes,
+        seen_at,
+        report.epoch,
+        report.sequence,
+        report.holds,
+        report.cordoned,
+        report.mode,
+        size.since,
+        size.base,
+        size.total,
+        size.confirmed,
+        size.unconfirmed,
+    )
 
 
 def forget_the_left(view: Capacity) -> Decision:
@@ -199,51 +164,3 @@ def _attempts(rows: Iterable[Node], before: Mapping[str, Node]) -> set[str]:
 def _planned_on(names: Set[str], ledger: Mapping[str, Hold]) -> set[str]:
     """Attempts that are to be on these nodes, which have just (re)appeared."""
     return {key for key, hold in ledger.items() if names and any(slot.node in names for slot in hold.slots)}
-
-
-def free(node: Node) -> Resources:
-    """What may be taken of it: nothing of one that is cordoned."""
-    return left_on(node) if node.schedulable else {}
-
-
-def _more_room(before: Mapping[str, Node], nodes: Iterable[Node]) -> bool:
-    """Whether any node has more of anything free than it had."""
-    for node in nodes:
-        old = before.get(node.name)
-        was = free(old) if old else {}
-        if any(amount > was.get(name, 0) for name, amount in free(node).items()):
-            return True
-        if old and (old.labels, old.taints) != (node.labels, node.taints):
-            return True
-    return False
-
-
-def _labels(view: Capacity, step: Step, cluster: str) -> dict[str, str]:
-    """As they are after the step."""
-    for write in step.writes:
-        if isinstance(write, Put) and write.table == decision.CLUSTERS and write.value is not None:
-            info: ClusterInfo = write.value
-            return info.labels
-    return view.clusters[cluster].info.labels if cluster in view.clusters else {}
-
-
-def _with_freed(view: Capacity, step: Step, heard: Heard, cluster: str, now: int) -> Step:
-    """The step, counted and told as one that makes room."""
-    nodes = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
-    for write in step.writes:
-        if isinstance(write, Put) and write.table == decision.nodes(cluster):
-            if write.value is None:
-                nodes.pop(write.key, None)
-            else:
-                nodes[write.key] = write.value
-    total: Resources = {}
-    largest: Resources = {}
-    for node in nodes.values():
-        for name, amount in free(node).items():
-            total[name] = total.get(name, 0) + max(amount, 0)
-            largest[name] = max(largest.get(name, 0), amount)
-    count, labels = view.freed.get(cluster, 0) + 1, _labels(view, step, cluster)
-    freed = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count, labels=labels)
-    name = message_id("reserver", heard.id, "freed", cluster)
-    say = Say(name, subjects.cluster("freed", cluster), freed)
-    return Step((*step.writes, Add(decision.FREED, cluster, 1)), (*step.events, say))

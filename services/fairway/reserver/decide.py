@@ -11,8 +11,9 @@ from fairway.domain.job import Job, State
 from fairway.domain.reservations import Hold
 from fairway.placement.fit import Plan
 from fairway.placement.recheck import recheck
-from fairway.reserver.capacity import Capacity, ask_the_silent, forget_the_left, release, take_report
+from fairway.reserver.capacity import ask_the_silent, forget_the_left, release, take_report
 from fairway.reserver.hold_way import hold_of
+from fairway.reserver.node_rows import Capacity
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

@@ -9,12 +9,12 @@ from fairway.domain import decision
 from fairway.domain.decision import Call, Heard, Outcome, Put
 from fairway.domain.job import State
 from fairway.domain.reservations import Hold
-from fairway.reserver.capacity import node_writes
 from fairway.reserver.decide import SERVICE, Begin, Expire, decide
+from fairway.reserver.node_rows import node_writes
 from fairway.runtime.ports import Bus, Found, Row, Store, Unreachable, Wanted
 from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Ear, Service
-from fairway.runtime.views.jobs import FleetView
+from fairway.runtime.views.clusters import FleetView
 from fairway.runtime.views.members import Facts
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects

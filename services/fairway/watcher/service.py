@@ -130,9 +130,14 @@ def observed(cluster: str, change: Change, key: bytes) -> Observed | None:
 
 def _seen(cluster: str, change: Change, job: str, attempt: int, gone: bool) -> Observed:
     return Observed(
-        job=job, tenant=change.namespace, attempt=attempt, cluster=cluster, kind=change.kind, manifest=change.manifest,
+        job=job,
+        tenant=change.namespace,
+        attempt=attempt,
+        cluster=cluster,
+        kind=change.kind,
+        manifest=change.manifest,
         gone=gone,
-    )  # fmt: skip
+    )
 
 
 def service(
@@ -145,9 +150,14 @@ def service(
     strands = msgspec.json.Decoder(fleet.Stranded)
     away = Ear(subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), strands, place_of_cluster)
     return Service(
-        SERVICE, (said, away), guarded, lambda: WatcherView(eyes.mirror, roster, meter, settle_ms),
-        act=eyes.suspicion, ticks=((Late(), _LATE_EVERY_MS),), beside=eyes,
-    )  # fmt: skip
+        SERVICE,
+        (said, away),
+        guarded,
+        lambda: WatcherView(eyes.mirror, roster, meter, settle_ms),
+        act=eyes.suspicion,
+        ticks=((Late(), _LATE_EVERY_MS),),
+        beside=eyes,
+    )
 
 
 def returning(mirror: Mirror) -> Service:

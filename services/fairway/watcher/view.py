@@ -49,9 +49,12 @@ class WatcherView(JobsView):
     of a job is shown to the mirror with the job's row: only the present attempt speaks for it."""
 
     def __init__(
-        self, mirror: Mirror | None = None, roster: Roster = _NOBODY, meter: Meter | None = None,
+        self,
+        mirror: Mirror | None = None,
+        roster: Roster = _NOBODY,
+        meter: Meter | None = None,
         settle_ms: int = SETTLE_MS,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self._mirror, self._roster, self._meter, self._settle_ms = mirror, roster, meter, settle_ms
         self.freeze: Freeze | None = None

@@ -86,13 +86,17 @@ def gatekeeper(fleet: Troubled, tenant: str) -> Iterator[None]:
     """Near does not take jobs of this tenant."""
     near, name = fleet.members["near"], f"no-jobs-{tenant}"
     rule = {"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["jobs"]}
-    near.create(f"{ADMISSION}/validatingadmissionpolicies", {
-        "metadata": {"name": name},
-        "spec": {
-            "matchConstraints": {"resourceRules": [rule]}, "failurePolicy": "Fail",
-            "validations": [{"expression": "false", "message": "no jobs after five o'clock"}],
+    near.create(
+        f"{ADMISSION}/validatingadmissionpolicies",
+        {
+            "metadata": {"name": name},
+            "spec": {
+                "matchConstraints": {"resourceRules": [rule]},
+                "failurePolicy": "Fail",
+                "validations": [{"expression": "false", "message": "no jobs after five o'clock"}],
+            },
         },
-    })  # fmt: skip
+    )
     selected = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": tenant}}}
     binding = {"policyName": name, "validationActions": ["Deny"], "matchResources": selected}
     near.create(f"{ADMISSION}/validatingadmissionpolicybindings", {"metadata": {"name": name}, "spec": binding})

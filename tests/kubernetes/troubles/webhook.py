@@ -55,11 +55,15 @@ class Webhook:
         rule = {"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["jobs"]}
         authority = b64encode(pair().ca).decode()
         hook = {
-            "name": self.name, "rules": [rule], "failurePolicy": "Fail", "sideEffects": "None", "timeoutSeconds": 2,
+            "name": self.name,
+            "rules": [rule],
+            "failurePolicy": "Fail",
+            "sideEffects": "None",
+            "timeoutSeconds": 2,
             "admissionReviewVersions": ["v1"],
             "clientConfig": {"url": f"https://127.0.0.1:{self._port}/validate", "caBundle": authority},
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.tenant}},
-        }  # fmt: skip
+        }
         api.create(_CONFIGURATIONS, {"metadata": {"name": self.name}, "webhooks": [hook]})
 
     def unregister(self, api: Api) -> None:

@@ -7,7 +7,6 @@ import pytest
 from fairway.agent.observe import node_of, use_of
 from fairway.agent.report import Seen, parts
 from fairway.wire.capacity import Node, Pods, Taint
-from fairway.wire.fleet import Strand
 
 Json = dict[str, Any]
 OURS = {"fairway.io/job": "j1", "fairway.io/attempt": "2", "fairway.io/pod-set": "worker"}
@@ -16,7 +15,8 @@ READY = {"type": "Ready", "status": "True"}
 
 def node(name: str = "n1", *, ready: Json = READY, **spec: Any) -> Json:
     return {
-        "apiVersion": "v1", "kind": "Node",
+        "apiVersion": "v1",
+        "kind": "Node",
         "metadata": {"name": name, "labels": {"gpu": "A100"}, "uid": "u", "annotations": {"a": "b"}},
         "spec": spec,
         "status": {
@@ -24,7 +24,7 @@ def node(name: str = "n1", *, ready: Json = READY, **spec: Any) -> Json:
             "conditions": [{"type": "DiskPressure", "status": "False"}, ready],
             "nodeInfo": {"kubeletVersion": "v1.34.4"},
         },
-    }  # fmt: skip
+    }
 
 
 def pod(
@@ -65,10 +65,11 @@ def test_a_node_is_its_allocatable_labels_and_taints() -> None:
         pytest.param(node(ready={"type": "Other", "status": "True"}), False, id="a node that says nothing takes none"),
         pytest.param(
             node() | {"metadata": {"name": "n1", "deletionTimestamp": "now"}},
-            False, id="a node that is being removed takes none",
+            False,
+            id="a node that is being removed takes none",
         ),
     ],
-)  # fmt: skip
+)
 def test_whether_a_node_takes_pods(given: Json, want: bool) -> None:
     assert node_of(given)[0].schedulable is want
 
@@ -76,23 +77,41 @@ def test_whether_a_node_takes_pods(given: Json, want: bool) -> None:
 @pytest.mark.parametrize(
     ("given", "want"),
     [
-        pytest.param({"containers": [container({"cpu": "1"}), container({"cpu": "500m"})]}, {"cpu": 1500},
-                     id="containers add up"),
-        pytest.param({"containers": [container(limits={"cpu": "2", "nvidia.com/gpu": "1"})]},
-                     {"cpu": 2000, "nvidia.com/gpu": 1}, id="what is not requested is what is limited"),
-        pytest.param({"containers": [container({"cpu": "1"})], "initContainers": [container({"cpu": "3"})]},
-                     {"cpu": 3000}, id="a large init container counts instead"),
-        pytest.param({"containers": [container({"cpu": "1"})],
-                      "initContainers": [container({"cpu": "1"}, restartPolicy="Always")]},
-                     {"cpu": 2000}, id="a sidecar counts as well"),
-        pytest.param({"containers": [container({"cpu": "1"})], "overhead": {"cpu": "250m", "memory": "1Mi"}},
-                     {"cpu": 1250, "memory": 2**20}, id="overhead comes on top"),
-        pytest.param({"containers": [container({"cpu": "1"})], "resources": {"requests": {"cpu": "5"}}},
-                     {"cpu": 5000}, id="requests of the whole pod replace the sum"),
+        pytest.param(
+            {"containers": [container({"cpu": "1"}), container({"cpu": "500m"})]}, {"cpu": 1500}, id="containers add up"
+        ),
+        pytest.param(
+            {"containers": [container(limits={"cpu": "2", "nvidia.com/gpu": "1"})]},
+            {"cpu": 2000, "nvidia.com/gpu": 1},
+            id="what is not requested is what is limited",
+        ),
+        pytest.param(
+            {"containers": [container({"cpu": "1"})], "initContainers": [container({"cpu": "3"})]},
+            {"cpu": 3000},
+            id="a large init container counts instead",
+        ),
+        pytest.param(
+            {
+                "containers": [container({"cpu": "1"})],
+                "initContainers": [container({"cpu": "1"}, restartPolicy="Always")],
+            },
+            {"cpu": 2000},
+            id="a sidecar counts as well",
+        ),
+        pytest.param(
+            {"containers": [container({"cpu": "1"})], "overhead": {"cpu": "250m", "memory": "1Mi"}},
+            {"cpu": 1250, "memory": 2**20},
+            id="overhead comes on top",
+        ),
+        pytest.param(
+            {"containers": [container({"cpu": "1"})], "resources": {"requests": {"cpu": "5"}}},
+            {"cpu": 5000},
+            id="requests of the whole pod replace the sum",
+        ),
         pytest.param({"containers": [{"name": "c"}]}, {}, id="a pod without requests takes a pod"),
         pytest.param({"containers": [container({"cpu": "much"})]}, {"cpu": 0}, id="nonsense counts as nothing"),
     ],
-)  # fmt: skip
+)
 def test_what_a_pod_takes(given: Json, want: dict[str, int]) -> None:
     use = use_of(pod(**given))
     assert use is not None and use.requests == want | {"pods": 1}
@@ -102,16 +121,22 @@ def test_what_a_pod_takes(given: Json, want: dict[str, int]) -> None:
     ("given", "want"),
     [
         pytest.param(pod(), {"used": {"cpu": 1000, "pods": 1}}, id="a stranger's pod is in use"),
-        pytest.param(pod(labels=OURS), {"attempts": {"j1/2": Pods({"worker": 1}, {"cpu": 1000, "pods": 1}, "team")}},
-                     id="a pod of an attempt is told by attempt and pod set"),
-        pytest.param(pod(labels={"fairway.io/job": "j1"}), {"used": {"cpu": 1000, "pods": 1}},
-                     id="a pod with half of our labels is a stranger's"),
+        pytest.param(
+            pod(labels=OURS),
+            {"attempts": {"j1/2": Pods({"worker": 1}, {"cpu": 1000, "pods": 1}, "team")}},
+            id="a pod of an attempt is told by attempt and pod set",
+        ),
+        pytest.param(
+            pod(labels={"fairway.io/job": "j1"}),
+            {"used": {"cpu": 1000, "pods": 1}},
+            id="a pod with half of our labels is a stranger's",
+        ),
         pytest.param(pod(labels=OURS, on=None, phase="Pending"), {}, id="a pod without a node counts nowhere"),
         pytest.param(pod(phase="Pending"), {"used": {"cpu": 1000, "pods": 1}}, id="a pod that starts counts"),
         pytest.param(pod(phase="Succeeded"), {}, id="a pod that succeeded does not count"),
         pytest.param(pod(phase="Failed", labels=OURS), {}, id="a pod that failed does not count"),
     ],
-)  # fmt: skip
+)
 def test_who_uses_a_node(given: Json, want: Json) -> None:
     seen = Seen()
     seen.node("n1", node())
@@ -213,33 +238,3 @@ def test_a_large_report_is_cut(most: int, want: list[int]) -> None:
 
 def test_nothing_is_one_empty_part() -> None:
     assert parts([], 100) == [()]
-
-
-SILENT = {"type": "Ready", "status": "Unknown"}
-
-
-@pytest.mark.parametrize(
-    ("away", "how"),
-    [
-        pytest.param(node(ready=SILENT), "has not been ready", id="a node that is silent"),
-        pytest.param(None, "has not been there", id="a node that was taken away"),
-    ],
-)
-def test_pods_that_stay_on_a_node_that_is_away_are_stranded_after_a_while(away: Json | None, how: str) -> None:
-    seen = Seen()
-    seen.node("n1", node())
-    seen.pod("team", "p", pod(labels=OURS))
-    assert seen.stranded(1_000, 60_000) == ()
-    seen.node("n1", away)
-    assert [seen.stranded(at, 60_000) for at in (2_000, 61_999)] == [(), ()]
-    assert seen.stranded(63_000, 60_000) == (Strand("j1", 2, "n1", how, 61, "team"),)
-
-
-def test_a_node_that_comes_back_has_its_time_anew_and_pods_that_go_are_not_stranded() -> None:
-    seen = Seen()
-    seen.pod("team", "p", pod(labels=OURS))
-    for at, ready in ((0, SILENT), (30_000, READY), (40_000, SILENT), (99_000, SILENT)):
-        seen.node("n1", node(ready=ready))
-        assert seen.stranded(at, 60_000) == ()
-    seen.pod("team", "p", None)
-    assert seen.stranded(200_000, 60_000) == ()

@@ -67,9 +67,11 @@ def job() -> dict[str, object]:
     spec = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x", **gpu}]}
     template = {"metadata": {"labels": LABELS, "annotations": {"fairway.test/run-for": "100ms"}}, "spec": spec}
     return {
-        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "namespace": "team", "labels": LABELS},
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "train", "namespace": "team", "labels": LABELS},
         "spec": {"parallelism": 2, "completions": 2, "template": template},
-    }  # fmt: skip
+    }
 
 
 async def test_nodes_are_reported_as_the_cluster_has_them(bus: MemoryBus) -> None:

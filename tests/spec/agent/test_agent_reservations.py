@@ -23,7 +23,8 @@ def reservation(phase: str = "Available", labels: Json | None = None, **status: 
     [
         pytest.param(reservation(), Use("n1", {"cpu": 4000, "nvidia.com/gpu": 8}), id="of somebody else: used"),
         pytest.param(
-            reservation(allocated={"cpu": "1", "nvidia.com/gpu": "8"}), Use("n1", {"cpu": 3000}),
+            reservation(allocated={"cpu": "1", "nvidia.com/gpu": "8"}),
+            Use("n1", {"cpu": 3000}),
             id="less what pods have taken of it: they count themselves",
         ),
         pytest.param(
@@ -35,6 +36,6 @@ def reservation(phase: str = "Available", labels: Json | None = None, **status: 
         pytest.param(reservation("Succeeded"), None, id="taken"),
         pytest.param(reservation("Failed"), None, id="expired"),
     ],
-)  # fmt: skip
+)
 def test_a_reservation_takes_what_it_keeps_from_others(given: Json, want: Use | None) -> None:
     assert reserved_by(given) == want

@@ -151,8 +151,10 @@ async def test_a_node_that_goes_is_told(running: Scene) -> None:
 
 async def test_an_agent_that_sees_nothing_new_says_so_every_heartbeat(running: Scene) -> None:
     assert [shape(one) for one in await running.after(15)] == [
-        (2, False, [], []), (3, False, [], []), (4, False, [], []),
-    ]  # fmt: skip
+        (2, False, [], []),
+        (3, False, [], []),
+        (4, False, [], []),
+    ]
 
 
 async def test_an_agent_that_lost_its_cluster_is_silent_until_it_is_back(running: Scene) -> None:

@@ -45,7 +45,7 @@ def test_without_its_declaration_the_kind_is_unknown() -> None:
             id="a kind that Fairway knows",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_declaration_stops_the_start_and_is_named(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "broken.yaml").write_text(text)
     done = dry_run(tmp_path, SERVING)

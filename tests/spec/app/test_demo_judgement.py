@@ -76,9 +76,16 @@ def test_the_scenario_shows_everything_that_it_is_for() -> None:
     script = load(SCENARIO)
     kinds = {f"{one.manifest['kind']}.{one.manifest['apiVersion'].partition('/')[0]}" for one in script.pieces.values()}
     assert kinds >= {
-        "PyTorchJob.kubeflow.org", "TFJob.kubeflow.org", "MPIJob.kubeflow.org", "SparkApplication.sparkoperator.k8s.io",
-        "Job.batch.volcano.sh", "Workflow.argoproj.io", "Job.batch", "JobSet.jobset.x-k8s.io", "RayJob.ray.io",
-    }  # fmt: skip
+        "PyTorchJob.kubeflow.org",
+        "TFJob.kubeflow.org",
+        "MPIJob.kubeflow.org",
+        "SparkApplication.sparkoperator.k8s.io",
+        "Job.batch.volcano.sh",
+        "Workflow.argoproj.io",
+        "Job.batch",
+        "JobSet.jobset.x-k8s.io",
+        "RayJob.ray.io",
+    }
     roles = script.scenario.roles
     assert {role.by for role in roles} == {"hub", "cli", "http", "bus"}
     assert {role.end for role in roles} == {"succeeded", "rejected", "cancelled"}

@@ -104,8 +104,10 @@ def test_one_bad_file_does_not_hide_the_good_ones(tmp_path: Path) -> None:
     (tmp_path / "good.yaml").write_text(JOB)
     found = entries("-f", str(tmp_path), "-f", str(tmp_path / "missing.yaml"))
     assert [(Path(one["source"]).name, one["accepted"]) for one in found] == [
-        ("bad.yaml", False), ("good.yaml", True), ("missing.yaml", False),
-    ]  # fmt: skip
+        ("bad.yaml", False),
+        ("good.yaml", True),
+        ("missing.yaml", False),
+    ]
 
 
 def test_without_any_policy_in_hand_it_is_not_judged_whether_the_hub_has_one() -> None:

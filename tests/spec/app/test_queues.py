@@ -11,9 +11,10 @@ def waiting(name: str, priority: int, since: int, queue: str = "gold") -> JobRow
 
 
 @pytest.mark.parametrize(
-    ("by_time", "want"), [(False, ["high", "early", "late"]), (True, ["early", "high", "late"])],
+    ("by_time", "want"),
+    [(False, ["high", "early", "late"]), (True, ["early", "high", "late"])],
     ids=["by priority, then as they came", "as they came"],
-)  # fmt: skip
+)
 def test_the_order_of_a_line(by_time: bool, want: list[str]) -> None:
     jobs = [waiting("late", 0, 30), waiting("early", 0, 10), waiting("high", 9, 20), waiting("other", 99, 1, "iron")]
     assert [one.id for one in ordered(QueueRow("gold", by_time=by_time), jobs)] == want

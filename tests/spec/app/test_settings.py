@@ -38,13 +38,19 @@ def test_numbers_are_read() -> None:
 @pytest.mark.parametrize(
     ("name", "given"),
     [
-        ("FAIRWAY_HTTP_PORT", "http"), ("FAIRWAY_HTTP_PORT", "70000"), ("FAIRWAY_HTTP_PORT", "-1"),
-        ("FAIRWAY_REPLICAS", "0"), ("FAIRWAY_REPLICAS", "2.5"), ("FAIRWAY_WATCH_SILENCE", "nan"),
+        ("FAIRWAY_HTTP_PORT", "http"),
+        ("FAIRWAY_HTTP_PORT", "70000"),
+        ("FAIRWAY_HTTP_PORT", "-1"),
+        ("FAIRWAY_REPLICAS", "0"),
+        ("FAIRWAY_REPLICAS", "2.5"),
+        ("FAIRWAY_WATCH_SILENCE", "nan"),
         ("FAIRWAY_WATCH_SILENCE", "inf"),
-        ("FAIRWAY_NODE_GRACE", "60s"), ("FAIRWAY_NODE_GRACE", "0"),
-        ("FAIRWAY_VIEWS_DAYS", "0"), ("FAIRWAY_VIEWS_MIB", "-1"),
+        ("FAIRWAY_NODE_GRACE", "60s"),
+        ("FAIRWAY_NODE_GRACE", "0"),
+        ("FAIRWAY_VIEWS_DAYS", "0"),
+        ("FAIRWAY_VIEWS_MIB", "-1"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_such_number_is_refused_by_its_name(name: str, given: str) -> None:
     with pytest.raises(ValueError, match=rf"^{name} is '{given}'; set it to a .*number from \d+ to \d+") as refused:
         from_environment({name: given})

@@ -68,10 +68,15 @@ class House:
         rng, now = self.rng, self.clock.now()
         seen = rng.choice((*[now] * 8, now - 40 * S, 0))
         info = ClusterInfo(
-            name, {"gpu": "ab"[name > "n"]}, (Taint("spot", "NoSchedule"),) if rng.random() < 0.1 else (),
-            ("Job.batch/v1",) if rng.random() < 0.05 else (KIND,), observed_at=seen, epoch="e", sequence=now - T0,
+            name,
+            {"gpu": "ab"[name > "n"]},
+            (Taint("spot", "NoSchedule"),) if rng.random() < 0.1 else (),
+            ("Job.batch/v1",) if rng.random() < 0.05 else (KIND,),
+            observed_at=seen,
+            epoch="e",
+            sequence=now - T0,
             cordoned=rng.random() < 0.05,
-        )  # fmt: skip
+        )
         await self.write(Put(decision.CLUSTERS, name, info, rev=now))
         for index in range(1, 5):
             await self._report(name, f"{name}-{index}")
@@ -83,10 +88,14 @@ class House:
             await self.write(Put(table, name, None))
             return
         node = Node(
-            name, {GPU: rng.choice((0, 8, 8, 16)), "cpu": 64_000, "pods": 110}, {"zone": rng.choice("xy")},
-            (Taint("slow", "NoSchedule"),) if rng.random() < 0.1 else (), rng.random() < 0.9,
-            {GPU: rng.choice((0, 0, 2)), "cpu": 1_000}, holds=_node(row.data).holds if row else {},
-        )  # fmt: skip
+            name,
+            {GPU: rng.choice((0, 8, 8, 16)), "cpu": 64_000, "pods": 110},
+            {"zone": rng.choice("xy")},
+            (Taint("slow", "NoSchedule"),) if rng.random() < 0.1 else (),
+            rng.random() < 0.9,
+            {GPU: rng.choice((0, 0, 2)), "cpu": 1_000},
+            holds=_node(row.data).holds if row else {},
+        )
         await self.write(Put(table, name, node, rev=(row.rev if row else 0) + 1))
 
     async def dequeue(self) -> str:

@@ -28,9 +28,18 @@ async def test_decisions_of_many_kinds_are_kept(version: str) -> None:
     said = [_decode(one.data) for one in (await read(FILES[version])).stored("JOBS")]
     found = {verdict.code for one in said for verdict in verdicts(one)}
     assert found >= {
-        Code.FITS, Code.NOT_ENOUGH, Code.NEVER_FITS, Code.NOT_SELECTED, Code.TAINTED, Code.CAPACITY_STALE,
-        Code.RECENTLY_FAILED, Code.CORDONED, Code.KIND_NOT_SERVED, Code.FRAGMENTED, Code.CAPACITY_UNKNOWN,
-    }  # fmt: skip
+        Code.FITS,
+        Code.NOT_ENOUGH,
+        Code.NEVER_FITS,
+        Code.NOT_SELECTED,
+        Code.TAINTED,
+        Code.CAPACITY_STALE,
+        Code.RECENTLY_FAILED,
+        Code.CORDONED,
+        Code.KIND_NOT_SERVED,
+        Code.FRAGMENTED,
+        Code.CAPACITY_UNKNOWN,
+    }
     assert {one.verb for one in said} == {"placed", "queue"}
 
 

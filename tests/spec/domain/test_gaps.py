@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from lives import SLOTS, T0, admitted, dispatched, queued, reserved, running, spec
 
-from fairway.domain.job import Job, State, fold
+from fairway.domain.fold import fold
+from fairway.domain.job import Job, State
 from fairway.domain.missing_events import over_gap
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

@@ -25,8 +25,10 @@ def test_who_is_in_no_leaf_has_the_limits_of_the_root() -> None:
     children = (leaf("a"), leaf("b", **{PENDING: "5", RATE: "9"}))
     found = limits(QuotaNode("root", "root", attributes={RATE: "2"}, children=children))
     assert [limit_for(name, found) for name in ("nobody", "team-a", "team-b")] == [
-        Limits(rate=2), Limits(rate=2), Limits(5, 9),
-    ]  # fmt: skip
+        Limits(rate=2),
+        Limits(rate=2),
+        Limits(5, 9),
+    ]
     assert limit_for("nobody", limits(QuotaNode("root", "root", children=children))) == NONE
 
 

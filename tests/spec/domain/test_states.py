@@ -3,7 +3,8 @@
 import pytest
 from lives import SLOTS, Life, admitted, dequeued, dispatched, placed, queued, reserved, running
 
-from fairway.domain.job import MOVES, IllegalMove, State, fold
+from fairway.domain.fold import fold
+from fairway.domain.job import MOVES, IllegalMove, State
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 

@@ -78,8 +78,9 @@ def test_an_end_that_the_store_has_not_seen_gives_back() -> None:
     assert counters(step) == {"root|nvidia.com/gpu": -32, "root/a|nvidia.com/gpu": -32, "team-a": -1}
     assert step.events == ()
     assert {write.key for write in step.writes if isinstance(write, Put) and write.value is None} == {
-        "llm-1", "team-a/PyTorchJob/llm",
-    }  # fmt: skip
+        "llm-1",
+        "team-a/PyTorchJob/llm",
+    }
 
 
 @pytest.mark.parametrize(

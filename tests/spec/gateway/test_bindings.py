@@ -90,9 +90,12 @@ def test_one_pod_set_is_told_as_replicas_and_several_as_components_in_exact_quan
     requests = [part["replicaRequirements"] for part in binding_of(ABOUT, job).body["spec"]["components"]]
     assert requests == [
         {"resourceRequest": {"cpu": "1500m"}, "priorityClassName": "high"},
-        {"resourceRequest": {"memory": "1073741825"}, "priorityClassName": "high",
-         "nodeClaim": {"nodeSelector": {"zone": "a"}}},
-    ]  # fmt: skip
+        {
+            "resourceRequest": {"memory": "1073741825"},
+            "priorityClassName": "high",
+            "nodeClaim": {"nodeSelector": {"zone": "a"}},
+        },
+    ]
 
 
 def test_a_condition_keeps_its_time_until_its_status_changes() -> None:

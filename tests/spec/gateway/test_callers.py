@@ -76,8 +76,10 @@ def test_what_is_sealed_says_nothing_and_opens_where_it_was_sealed() -> None:
     seal, other = Seal(), Seal()
     closed = seal.close("their-secret-job-abc")
     assert (seal.open(closed), "secret" in closed, closed == seal.close("their-secret-job-abc")) == (
-        "their-secret-job-abc", False, False,
-    )  # fmt: skip
+        "their-secret-job-abc",
+        False,
+        False,
+    )
     for bad in (closed[:-4], closed + "AAAA", "~", "~~~", "~\u00e9", other.close("x")):
         with pytest.raises(Problem, match="not known here"):
             seal.open(bad)

@@ -71,8 +71,14 @@ def test_a_job_that_runs_before_its_dispatch_was_told_says_where_it_went() -> No
 def test_commands_and_inner_steps_are_not_told() -> None:
     life = failing(running(hub=HUB))
     told = [note_on(life.now, message, "cause") for _, message in life.said]
-    assert [note.reason for note in told if note] == ["Queued", "Placed", "Dispatched", "Running", "Failed",
-                                                      "WaitingForRemoval"]  # fmt: skip
+    assert [note.reason for note in told if note] == [
+        "Queued",
+        "Placed",
+        "Dispatched",
+        "Running",
+        "Failed",
+        "WaitingForRemoval",
+    ]
 
 
 def manifest(**more: Any) -> dict[str, Any]:
@@ -84,8 +90,12 @@ def test_an_event_is_one_that_kubernetes_takes() -> None:
     event = manifest()
     assert event["metadata"] == {"name": "train.abc", "namespace": "team-a"}
     assert event["involvedObject"] == {
-        "apiVersion": "batch/v1", "kind": "Job", "namespace": "team-a", "name": "train", "uid": "u-team-a-train",
-    }  # fmt: skip
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "namespace": "team-a",
+        "name": "train",
+        "uid": "u-team-a-train",
+    }
     assert (event["lastTimestamp"], event["type"]) == ("2023-11-14T22:13:20Z", "Normal")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hub import CLASS, CPP, JOB, PP, PROFILE, QUEUE, TREE, job, policy, thing, tree
 
-from fairway.gateway.hub.objects import (  # fmt: skip
+from fairway.gateway.hub.objects import (
     SETTINGS,
     HubObject,
     child_of_job,
@@ -31,14 +31,26 @@ APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def test_only_what_its_owner_wrote_is_passed_on() -> None:
-    noisy = thing(JOB, "train", metadata={
-        "managedFields": [{}], "resourceVersion": "7", "generation": 2, "finalizers": ["x"],
-        "annotations": {APPLIED: "{}", "mine": "1"}, "labels": {"team": "a"},
-    }, spec={"parallelism": 2}, status={"active": 1})  # fmt: skip
+    noisy = thing(
+        JOB,
+        "train",
+        metadata={
+            "managedFields": [{}],
+            "resourceVersion": "7",
+            "generation": 2,
+            "finalizers": ["x"],
+            "annotations": {APPLIED: "{}", "mine": "1"},
+            "labels": {"team": "a"},
+        },
+        spec={"parallelism": 2},
+        status={"active": 1},
+    )
     assert cleaned(noisy) == {
-        "apiVersion": "batch/v1", "kind": "Job", "spec": {"parallelism": 2},
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "spec": {"parallelism": 2},
         "metadata": {"name": "train", "namespace": "team-a", "annotations": {"mine": "1"}, "labels": {"team": "a"}},
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -114,8 +126,9 @@ def test_it_is_taken(one: HubObject) -> None:
 
 def test_both_groups_of_policies_are_watched() -> None:
     assert {kind.partition(".")[2] for kind in SETTINGS if kind.startswith("PropagationPolicy")} == {
-        "policy.karmada.io/v1alpha1", "policy.one.alibabacloud.com/v1alpha1",
-    }  # fmt: skip
+        "policy.karmada.io/v1alpha1",
+        "policy.one.alibabacloud.com/v1alpha1",
+    }
 
 
 def test_a_refusal_does_not_take_the_place_of_the_last_good_one() -> None:

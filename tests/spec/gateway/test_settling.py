@@ -31,15 +31,23 @@ def of_class(name: str) -> HubObject:
             of_class("high"), [{"name": "train"}], ("PriorityClass/high",), LONG_AGO, 0, id="its class is here"
         ),
         pytest.param(
-            job(annotations={"kube-queue/queue-name": "night"}), [{"name": "train"}], (), LONG_AGO, SETTLE_MS,
+            job(annotations={"kube-queue/queue-name": "night"}),
+            [{"name": "train"}],
+            (),
+            LONG_AGO,
+            SETTLE_MS,
             id="its queue is not here yet",
         ),
         pytest.param(
-            job(annotations={"kube-queue/queue-name": "night"}), [{"name": "train"}], ("Queue/night",), LONG_AGO, 0,
+            job(annotations={"kube-queue/queue-name": "night"}),
+            [{"name": "train"}],
+            ("Queue/night",),
+            LONG_AGO,
+            0,
             id="its queue is here",
         ),
     ],
-)  # fmt: skip
+)
 def test_an_object_is_ripe(given, policies, in_force, changed, when):  # type: ignore[no-untyped-def]  # a table
     room = WaitingRoom()
     for at, selector in enumerate(policies):

@@ -11,9 +11,11 @@ from fairway.lab.kubereal.sources import examples
 
 MODULE = "example.org/operator@v1.0.0"
 FILES = {
-    "go.mod": "module example.org/operator\n", "examples/job.yaml": "kind: Job\n", "config/crd.yaml": "kind: Crd\n",
+    "go.mod": "module example.org/operator\n",
+    "examples/job.yaml": "kind: Job\n",
+    "config/crd.yaml": "kind: Crd\n",
     "api/jsonschema/schema.json": "{}",
-}  # fmt: skip
+}
 CHECKSUM = "h1:lyY+y4ETBmSYdB9FhVAOTLFfXLCGpL7WyUcEqgI6Vi8="
 
 

@@ -21,14 +21,18 @@ def _pod(node: str, phase: str = "Running", **requests: str) -> dict[str, Any]:
 
 CASES = {
     "a pod uses a quarter of what it requests, the system 1 CPU and 2 GiB": (
-        [_pod("n0", cpu="4", memory="8Gi")], (2_000, 4 * GIB)),
+        [_pod("n0", cpu="4", memory="8Gi")],
+        (2_000, 4 * GIB),
+    ),
     "or the share that its annotation says": ([_pod("n0", cpu="4", half="y")], (3_000, 2 * GIB)),
     "batch resources count as what they are made of": (
-        [_pod("n0", batch_cpu="8000", batch_memory=str(8 * GIB))], (3_000, 4 * GIB)),
+        [_pod("n0", batch_cpu="8000", batch_memory=str(8 * GIB))],
+        (3_000, 4 * GIB),
+    ),
     "pods of one node are added": ([_pod("n0", cpu="2"), _pod("n0", cpu="2")], (2_000, 2 * GIB)),
     "what does not run uses nothing": ([_pod("n0", "Succeeded", cpu="4"), _pod("n1", cpu="4")], (1_000, 2 * GIB)),
     "nor does a pod without a node": ([_pod("", cpu="4")], (1_000, 2 * GIB)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("given", "want"), CASES.values(), ids=CASES.keys())

@@ -20,10 +20,14 @@ CASES = {
     "memory has Spark's overhead, at least 384 MiB": ({"spark__driver__memory": "1g"}, "1408Mi"),
     "a tenth of it when that is more": ({"spark__driver__memory": "8g"}, "9011Mi"),
     "the share that the application says": (
-        {"spark__driver__memory": "2g", "spark__kubernetes__memoryOverheadFactor": "0.4"}, "2867Mi"),
+        {"spark__driver__memory": "2g", "spark__kubernetes__memoryOverheadFactor": "0.4"},
+        "2867Mi",
+    ),
     "or the overhead that it says": (
-        {"spark__driver__memory": "512m", "spark__driver__memoryOverhead": "100m"}, "612Mi"),
-}  # fmt: skip
+        {"spark__driver__memory": "512m", "spark__driver__memoryOverhead": "100m"},
+        "612Mi",
+    ),
+}
 
 
 @pytest.mark.parametrize(("given", "want"), CASES.values(), ids=CASES.keys())

@@ -43,16 +43,28 @@ JOINED = {"labels": {"site": "hub"}}
     ("words", "clusters", "left"),
     [
         pytest.param([member("north", JOINED)], {"north": {"site": "hub"}}, set(), id="the hub's word is enough"),
-        pytest.param([cluster("north", {}), member("north", JOINED), cluster("north", {"labels": {"gpu": "a100"}})],
-                     {"north": {"site": "hub"}}, set(), id="its own agent says nothing of its labels"),
-        pytest.param([member("north", JOINED), cluster("north", None)], {"north": {"site": "hub"}}, set(),
-                     id="its own agent does not say that it has left"),
+        pytest.param(
+            [cluster("north", {}), member("north", JOINED), cluster("north", {"labels": {"gpu": "a100"}})],
+            {"north": {"site": "hub"}},
+            set(),
+            id="its own agent says nothing of its labels",
+        ),
+        pytest.param(
+            [member("north", JOINED), cluster("north", None)],
+            {"north": {"site": "hub"}},
+            set(),
+            id="its own agent does not say that it has left",
+        ),
         pytest.param([member("north", None), cluster("north", {})], {}, {"north"}, id="nor that it is back"),
         pytest.param([cluster("north", {}), member("north", None)], {}, {"north"}, id="whichever is heard first"),
-        pytest.param([cluster("north", {}), member("north", None), member("north", JOINED)],
-                     {"north": {"site": "hub"}}, set(), id="until it joins again"),
+        pytest.param(
+            [cluster("north", {}), member("north", None), member("north", JOINED)],
+            {"north": {"site": "hub"}},
+            set(),
+            id="until it joins again",
+        ),
     ],
-)  # fmt: skip
+)
 def test_where_the_hub_has_spoken_of_a_cluster_its_agent_cannot_say_that_it_is_a_member_or_none(
     words: list[fleet.Configured], clusters: dict[str, dict[str, str]], left: set[str]
 ) -> None:

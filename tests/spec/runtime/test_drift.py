@@ -9,7 +9,7 @@ from lives import GPU, dequeued, running
 from fairway.audit.store_drift import Drift, Key, Value, drift, flat, jobs_of, quota_drift, state_hash, unlike
 from fairway.domain.events import row_of
 from fairway.domain.quota.shares import Share
-from fairway.runtime.record.rebuild import working_set
+from fairway.runtime.record.folding import working_set
 
 MADE = working_set({"llm-1": running().now})
 ROWS = flat(MADE)
@@ -60,5 +60,6 @@ def test_a_counter_that_is_not_the_sum_of_the_charged_jobs_is_told() -> None:
     share = msgspec.json.encode(Share(("other",), {"cpu": 2}))
     assert quota_drift([row], [share], {**used, "other|cpu": 2}) == [], "given back, and not heard of yet"
     assert quota_drift([row], [], {**used, node: 1, "other|cpu": 2}) == [
-        Drift("quota", "other|cpu", None, None, {"": (0, 2)}), Drift("quota", node, None, None, {"": (used[node], 1)}),
-    ]  # fmt: skip
+        Drift("quota", "other|cpu", None, None, {"": (0, 2)}),
+        Drift("quota", node, None, None, {"": (used[node], 1)}),
+    ]

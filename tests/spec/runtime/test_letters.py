@@ -25,9 +25,14 @@ def sets(*born: int) -> WorkingSets:
 
 def letter(data: bytes, sequence: int = 15, **changed: object) -> DeadLetter:
     made = DeadLetter(
-        service="queue", subject=SUBJECT, id="m", stream="JOBS", sequence=sequence, why=Reason(Code.UNDECODABLE, ""),
+        service="queue",
+        subject=SUBJECT,
+        id="m",
+        stream="JOBS",
+        sequence=sequence,
+        why=Reason(Code.UNDECODABLE, ""),
         data=data,
-    )  # fmt: skip
+    )
     return msgspec.structs.replace(made, **changed)
 
 

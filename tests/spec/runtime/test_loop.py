@@ -91,9 +91,10 @@ class Bench:
     async def say(self, *whos: str) -> None:
         words = [
             Outgoing(who, "fairway.job.cancel.t", msgspec.json.encode(wire.Cancel(tenant="t", who=who)))
-            if who != "garbage" else Outgoing(who, "fairway.job.cancel.t", b"[" * 5_000)
+            if who != "garbage"
+            else Outgoing(who, "fairway.job.cancel.t", b"[" * 5_000)
             for who in whos
-        ]  # fmt: skip
+        ]
         await self.bus.publish(words)
 
     def notes(self) -> list[str]:

@@ -24,21 +24,27 @@ def event(job: str, epoch: int) -> wire.Dequeued:
 
 # In the record at 1 to 9: three working sets, and what was decided in them.
 SAID: tuple[wire.JobMessage, ...] = (
-    wire.Rebuild(owner="a"), wire.Rebuild(owner="a", begun=1),
+    wire.Rebuild(owner="a"),
+    wire.Rebuild(owner="a", begun=1),
     event("in-time", 1),
-    wire.Rebuild(owner="b"), wire.Rebuild(owner="b", begun=4),
+    wire.Rebuild(owner="b"),
+    wire.Rebuild(owner="b", begun=4),
     event("late-for-the-second", 1),
-    wire.Rebuild(owner="c"), wire.Rebuild(owner="c", begun=7),
+    wire.Rebuild(owner="c"),
+    wire.Rebuild(owner="c", begun=7),
     event("late-for-the-third", 4),
-)  # fmt: skip
+)
 
 
 async def test_a_word_that_came_too_late_for_a_set_between_is_passed_over_though_the_latest_is_younger() -> None:
     clock, store, heard = ManualClock(), MemoryStore(), list[str]()
     bus = MemoryBus(clock)
-    await bus.publish([
-        Outgoing(f"m{at}", subjects.job(one.verb, one.tenant), msgspec.json.encode(one)) for at, one in enumerate(SAID)
-    ])  # fmt: skip
+    await bus.publish(
+        [
+            Outgoing(f"m{at}", subjects.job(one.verb, one.tenant), msgspec.json.encode(one))
+            for at, one in enumerate(SAID)
+        ]
+    )
     await store.begin_rebuild("c", 1)
     await store.finish_rebuild("7-c")
 

@@ -36,10 +36,12 @@ async def test_what_is_configured_in_a_place_that_belongs_to_something_else_is_p
     place = subjects.config("Cluster", "", "south")
     forged = fleet.Configured(kind="PriorityClass", name="mine", manifest=Raw(b'{"value": 1000000}'))
     honest = fleet.Configured(kind="Cluster", name="north", manifest=Raw(b'{"labels": {}}'))
-    await bus.publish([
-        Outgoing("1", place, msgspec.json.encode(forged)),
-        Outgoing("2", subjects.config("Cluster", "", "north"), msgspec.json.encode(honest)),
-    ])  # fmt: skip
+    await bus.publish(
+        [
+            Outgoing("1", place, msgspec.json.encode(forged)),
+            Outgoing("2", subjects.config("Cluster", "", "north"), msgspec.json.encode(honest)),
+        ]
+    )
     following = asyncio.create_task(catalog.run(bus, ManualClock()))
     await asyncio.wait_for(catalog.known.wait(), 5)
     following.cancel()

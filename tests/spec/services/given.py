@@ -17,7 +17,7 @@ from fairway.domain.tenancy.profile import Tenancy
 from fairway.inbound.memory import Waiting
 from fairway.placement.cluster import ClusterView
 from fairway.queue.waiting_jobs import Book
-from fairway.reserver.capacity import node_writes
+from fairway.reserver.node_rows import node_writes
 from fairway.runtime.views.members import Facts
 from fairway.watcher.missing import Down
 from fairway.wire import fleet

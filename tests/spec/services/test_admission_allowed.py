@@ -16,14 +16,20 @@ Json = dict[str, Any]
 LABEL, OTHER = "quota.scheduling.koordinator.sh/name", "quota.scheduling.alibabacloud.com/name"
 ALLOW = "fairway.io/allow-namespaces"
 TREE: Json = {
-    "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree",
+    "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
+    "kind": "ElasticQuotaTree",
     "metadata": {"name": "tree", "namespace": "kube-system"},
-    "spec": {"root": {"name": "root", "children": [
-        {"name": "mine", "namespaces": ["team-a"]},
-        {"name": "theirs", "namespaces": ["team-b"]},
-        {"name": "open", "attributes": {ALLOW: "team-a"}},
-    ]}},
-}  # fmt: skip
+    "spec": {
+        "root": {
+            "name": "root",
+            "children": [
+                {"name": "mine", "namespaces": ["team-a"]},
+                {"name": "theirs", "namespaces": ["team-b"]},
+                {"name": "open", "attributes": {ALLOW: "team-a"}},
+            ],
+        }
+    },
+}
 
 
 def queue(name: str, allows: str = "", leaf: str = "", namespace: str = "kube-queue") -> Json:
@@ -59,9 +65,11 @@ def template(**meta: Any) -> Json:
 def volcano(queue: str) -> Json:
     task = {"name": "t", "replicas": 1, "template": manifest()["spec"]["template"]}
     return {
-        "apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "train", "namespace": "team-a"},
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "train", "namespace": "team-a"},
         "spec": {"queue": queue, "tasks": [task]},
-    }  # fmt: skip
+    }
 
 
 def sent(*along: Json) -> tuple[msgspec.Raw, ...]:
@@ -81,35 +89,57 @@ def decided(body: Json, *configured: tuple[str, str, Json], **more: Any) -> Any:
 
 NOT_YOURS: dict[str, tuple[Json, tuple[tuple[str, str, Json], ...], Code, str]] = {
     "the queue of others": (
-        in_queue("gold"), ((QUEUE, "gold", queue("gold", "team-b")),), Code.NOT_YOUR_QUOTA, "Queue",
+        in_queue("gold"),
+        ((QUEUE, "gold", queue("gold", "team-b")),),
+        Code.NOT_YOUR_QUOTA,
+        "Queue",
     ),
     "a queue that lists nobody": (in_queue("gold"), ((QUEUE, "gold", queue("gold")),), Code.NOT_YOUR_QUOTA, "Queue"),
     "a queue of another's leaf": (
-        in_queue("gold"), (TREES, (QUEUE, "gold", queue("gold", leaf="root/theirs"))), Code.NOT_YOUR_QUOTA, "Queue",
+        in_queue("gold"),
+        (TREES, (QUEUE, "gold", queue("gold", leaf="root/theirs"))),
+        Code.NOT_YOUR_QUOTA,
+        "Queue",
     ),
     "a queue named as another's leaf": (
-        in_queue("theirs"), (TREES, (QUEUE, "theirs", queue("theirs"))), Code.NOT_YOUR_QUOTA, "Queue",
+        in_queue("theirs"),
+        (TREES, (QUEUE, "theirs", queue("theirs"))),
+        Code.NOT_YOUR_QUOTA,
+        "Queue",
     ),
     "a queue that the profile of another lists": (
         in_queue("gold"),
         ((QUEUE, "gold", queue("gold")), ("TenantProfile", "b", profile("b", namespaces=["b"], queues=["gold"]))),
-        Code.NOT_YOUR_QUOTA, "Queue",
+        Code.NOT_YOUR_QUOTA,
+        "Queue",
     ),
     "its pods name another's leaf, for the member": (
-        template(labels={LABEL: "theirs"}), (TREES,), Code.NOT_YOUR_QUOTA, LABEL,
+        template(labels={LABEL: "theirs"}),
+        (TREES,),
+        Code.NOT_YOUR_QUOTA,
+        LABEL,
     ),
     "its pods name a leaf of the member alone": (template(labels={OTHER: "x"}), (TREES,), Code.UNKNOWN_QUOTA, OTHER),
     "its pods name another's Volcano queue": (
-        template(annotations={"scheduling.volcano.sh/queue-name": "vip"}), (), Code.NOT_YOUR_QUOTA, "queue-name",
+        template(annotations={"scheduling.volcano.sh/queue-name": "vip"}),
+        (),
+        Code.NOT_YOUR_QUOTA,
+        "queue-name",
     ),
     "a Volcano Job of another's queue": (volcano("vip"), (), Code.NOT_YOUR_QUOTA, "spec.queue"),
     "a class of the system": (
-        pods(priorityClassName="system-node-critical"), (SYSTEM,), Code.UNSAFE_POD, "priorityClassName",
+        pods(priorityClassName="system-node-critical"),
+        (SYSTEM,),
+        Code.UNSAFE_POD,
+        "priorityClassName",
     ),
     "a class beyond its profile": (
-        pods(priorityClassName="high"), (HIGH, granted(priorityClasses=["low"])), Code.UNSAFE_POD, "priorityClassName",
+        pods(priorityClassName="high"),
+        (HIGH, granted(priorityClasses=["low"])),
+        Code.UNSAFE_POD,
+        "priorityClassName",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("body", "hub", "code", "field"), NOT_YOURS.values(), ids=list(NOT_YOURS))
@@ -129,16 +159,18 @@ OWN: dict[str, tuple[Json, tuple[tuple[str, str, Json], ...]]] = {
     "a queue that its profile lists": (in_queue("gold"), ((QUEUE, "gold", queue("gold")), granted(queues=["gold"]))),
     "its pods name its own leaf": (template(labels={LABEL: "mine"}), (TREES,)),
     "its pods name a leaf of the member that its profile lists": (
-        template(labels={LABEL: "x"}), (granted(quotaLeaves=["x"]),),
+        template(labels={LABEL: "x"}),
+        (granted(quotaLeaves=["x"]),),
     ),
     "Volcano's queue for everybody": (volcano("default"), ()),
     "a Volcano queue of the namespace's name": (volcano("team-a"), ()),
     "a Volcano queue that its profile lists": (volcano("vip"), (granted(queues=["vip"]),)),
     "a class of the system that its profile lists": (
-        pods(priorityClassName="system-node-critical"), (SYSTEM, granted(priorityClasses=["system-node-critical"])),
+        pods(priorityClassName="system-node-critical"),
+        (SYSTEM, granted(priorityClasses=["system-node-critical"])),
     ),
     "any class where no profile bounds them": (pods(priorityClassName="high"), (HIGH, granted(queues=["q"]))),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("body", "hub"), OWN.values(), ids=list(OWN))
@@ -151,9 +183,11 @@ def test_every_template_is_looked_at_and_not_only_the_one_whose_class_counts() -
     sneaky = msgspec.json.decode(msgspec.json.encode(role))
     sneaky["template"]["spec"]["priorityClassName"] = "system-node-critical"
     body = {
-        "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "train", "namespace": "team-a"},
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "train", "namespace": "team-a"},
         "spec": {"pytorchReplicaSpecs": {"Master": role, "Worker": sneaky}},
-    }  # fmt: skip
+    }
     for one in (role, sneaky):
         one["template"]["spec"]["containers"][0]["name"] = "pytorch"
     mine = policy()

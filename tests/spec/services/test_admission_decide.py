@@ -11,7 +11,8 @@ from lives import T0, S, admitted
 from fairway.admission.decide import decide
 from fairway.admission.understand import Understood, understand
 from fairway.domain.decision import NOTHING, Decision, Heard
-from fairway.domain.job import Job, born
+from fairway.domain.fold import born
+from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.domain.tenancy.submission_limits import Limits
 from fairway.runtime.views.settings import Catalog
@@ -174,7 +175,8 @@ TWO = (policy("one"), policy("two"))
 REFUSED: dict[str, tuple[Heard, Code]] = {
     "no policy selects it": (submitted(policies=()), Code.NO_POLICY),
     "two policies select it": (
-        submitted(policies=tuple(msgspec.Raw(msgspec.json.encode(one)) for one in TWO)), Code.TWO_POLICIES,
+        submitted(policies=tuple(msgspec.Raw(msgspec.json.encode(one)) for one in TWO)),
+        Code.TWO_POLICIES,
     ),
     "its policy names a cluster that is not there": (
         submitted(policies=(msgspec.Raw(msgspec.json.encode(policy(clusterAffinity={"clusterNames": ["c9"]}))),)),
@@ -182,7 +184,8 @@ REFUSED: dict[str, tuple[Heard, Code]] = {
     ),
     "its priority class is not there": (submitted(pods(priorityClassName="none")), Code.UNKNOWN_PRIORITY_CLASS),
     "its queue is not there": (
-        submitted(manifest(annotations={"kube-queue/queue-name": "none"})), Code.UNKNOWN_QUEUE,
+        submitted(manifest(annotations={"kube-queue/queue-name": "none"})),
+        Code.UNKNOWN_QUEUE,
     ),
     "a kind that nobody knows": (submitted({**manifest(), "kind": "Cake"}), Code.UNKNOWN_KIND),
     "submitted for another tenant": (submitted(tenant="team-b"), Code.INVALID),
@@ -195,8 +198,7 @@ REFUSED: dict[str, tuple[Heard, Code]] = {
     "a spec that is no mapping": (submitted({**manifest(), "spec": [1]}), Code.INVALID),
     "a policy that is no mapping": (submitted(policies=(msgspec.Raw(b"[]"),)), Code.INVALID),
     "a policy that is null": (submitted(policies=(msgspec.Raw(b"null"),)), Code.INVALID),
-
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("heard", "code"), REFUSED.values(), ids=list(REFUSED))

@@ -46,11 +46,12 @@ def test_what_the_hubs_intake_sends_along_is_the_hubs() -> None:
         pytest.param({}, (("c1",),), id="a policy of all clusters"),
         pytest.param({"clusterAffinity": {"clusterNames": ["c2", "c1"]}}, (("c1",),), id="a policy of more clusters"),
         pytest.param(
-            {"clusterAffinities": [{"affinityName": "a", "clusterNames": ["c2"]}, {"affinityName": "b"}]}, (("c1",),),
+            {"clusterAffinities": [{"affinityName": "a", "clusterNames": ["c2"]}, {"affinityName": "b"}]},
+            (("c1",),),
             id="a tier of which nothing is left",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_policy_counts_within_the_clusters_of_the_profile(placement: Json, want: tuple[tuple[str, ...], ...]) -> None:
     said = decided(manifest(), C2, granted(clusters=["c1"]), policies=sent(policy(**placement)))
     assert tuple(one.cluster_names for one in said.spec.placement.affinities) == want
@@ -67,8 +68,10 @@ def test_whoever_names_a_cluster_that_is_not_there_is_told_of_their_own_only() -
     unknown = policy(clusterAffinity={"clusterNames": ["c9"]})
     said = decided(manifest(), C2, granted(clusters=["c1"]), policies=sent(unknown))
     assert (said.reasons[0].code, "c1" in said.reasons[0].text, "c2" in said.reasons[0].text) == (
-        Code.UNKNOWN_CLUSTER, True, False,
-    )  # fmt: skip
+        Code.UNKNOWN_CLUSTER,
+        True,
+        False,
+    )
 
 
 def test_policies_that_come_along_are_no_larger_than_the_hub_would_take_them() -> None:

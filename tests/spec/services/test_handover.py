@@ -14,17 +14,25 @@ from fairway.wire.workload import Expression, PodSet, Toleration
 
 GATE = "fairway.io/room"
 ROOM = Room(
-    "placeholders", "llm-1", 2, "team-a", (Slot("Master", "n1", 1), Slot("Worker", "n1", 1), Slot("Worker", "n2", 2)),
+    "placeholders",
+    "llm-1",
+    2,
+    "team-a",
+    (Slot("Master", "n1", 1), Slot("Worker", "n1", 1), Slot("Worker", "n2", 2)),
     (
         PodSet("Master", 1, {"cpu": 500}),
         PodSet(
-            "Worker", 3, {"cpu": 2_000, "memory": 1024, GPU: 8, "ephemeral-storage": 0}, {"pool": "a"},
+            "Worker",
+            3,
+            {"cpu": 2_000, "memory": 1024, GPU: 8, "ephemeral-storage": 0},
+            {"pool": "a"},
             ((Expression("zone", "In", ("z1",)), Expression("arch", "Exists")), (Expression("zone", "In", ("z2",)),)),
             (Toleration("gpu", "Exists"),),
         ),
     ),
-    priority=7, ttl=90,
-)  # fmt: skip
+    priority=7,
+    ttl=90,
+)
 
 
 def test_every_pod_has_a_placeholder_of_its_size_on_its_node() -> None:
@@ -32,21 +40,28 @@ def test_every_pod_has_a_placeholder_of_its_size_on_its_node() -> None:
     assert list(made) == ROOM.names == ["llm-1-2-0-0", "llm-1-2-1-0", "llm-1-2-1-1", "llm-1-2-1-2"]
     one = made["llm-1-2-1-1"]
     assert one["metadata"]["labels"] == {
-        "fairway.io/job": "llm-1", "fairway.io/attempt": "2", "fairway.io/managed": "true",
-        "fairway.io/pod-set": "Worker", "fairway.io/hold": "placeholders", "fairway.io/room": "1-1",
-        "fairway.io/placeholder": "true", "fairway.io/for-namespace": "team-a",
-    }  # fmt: skip
+        "fairway.io/job": "llm-1",
+        "fairway.io/attempt": "2",
+        "fairway.io/managed": "true",
+        "fairway.io/pod-set": "Worker",
+        "fairway.io/hold": "placeholders",
+        "fairway.io/room": "1-1",
+        "fairway.io/placeholder": "true",
+        "fairway.io/for-namespace": "team-a",
+    }
     spec = one["spec"]
     assert spec["containers"][0]["resources"] == {
-        "requests": {"cpu": "2000m", "memory": "1024", GPU: "8"}, "limits": {GPU: "8"},
-    }  # fmt: skip
+        "requests": {"cpu": "2000m", "memory": "1024", GPU: "8"},
+        "limits": {GPU: "8"},
+    }
     assert (spec["activeDeadlineSeconds"], spec["terminationGracePeriodSeconds"]) == (90, 0)
     here = [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]
     affinity = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     zone = {"key": "zone", "operator": "In", "values": ["z1"]}
     assert affinity["nodeSelectorTerms"][0] == {
-        "matchExpressions": [zone, {"key": "arch", "operator": "Exists"}], "matchFields": here,
-    }  # fmt: skip
+        "matchExpressions": [zone, {"key": "arch", "operator": "Exists"}],
+        "matchFields": here,
+    }
     assert [term["matchFields"] for term in affinity["nodeSelectorTerms"]] == [here, here]
     assert (spec["nodeSelector"], spec["tolerations"]) == ({"pool": "a"}, [{"key": "gpu", "operator": "Exists"}])
 
@@ -65,9 +80,11 @@ def test_reservations_are_for_the_jobs_own_pods_and_in_no_gang_that_a_scheduler_
     (owner,) = one["spec"]["owners"]
     assert owner["object"] == {"namespace": "team-a"}
     assert owner["labelSelector"]["matchLabels"] == {
-        "fairway.io/job": "llm-1", "fairway.io/attempt": "2", "fairway.io/managed": "true",
+        "fairway.io/job": "llm-1",
+        "fairway.io/attempt": "2",
+        "fairway.io/managed": "true",
         "fairway.io/pod-set": "Worker",
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -145,30 +162,52 @@ LABELS = {"fairway.io/pod-set": "Worker", "fairway.io/room": "1-0"}
     ("manifest", "want"),
     [
         pytest.param(
-            {"metadata": {"name": "llm-1-1-1-0", "labels": {**LABELS, "fairway.io/placeholder": "true"}},
-             "spec": {"nodeName": "n1"}, "status": {"phase": "Running"}},
-            place("1-0"), id="a placeholder",
+            {
+                "metadata": {"name": "llm-1-1-1-0", "labels": {**LABELS, "fairway.io/placeholder": "true"}},
+                "spec": {"nodeName": "n1"},
+                "status": {"phase": "Running"},
+            },
+            place("1-0"),
+            id="a placeholder",
         ),
         pytest.param(
-            {"metadata": {"name": "llm-1-1-1-0", "labels": {**LABELS, "fairway.io/placeholder": "true"}},
-             "spec": {"nodeName": "n1"}, "status": {"phase": "Failed", "reason": "DeadlineExceeded"}},
-            place("1-0", ended=True), id="a placeholder past its deadline",
+            {
+                "metadata": {"name": "llm-1-1-1-0", "labels": {**LABELS, "fairway.io/placeholder": "true"}},
+                "spec": {"nodeName": "n1"},
+                "status": {"phase": "Failed", "reason": "DeadlineExceeded"},
+            },
+            place("1-0", ended=True),
+            id="a placeholder past its deadline",
         ),
         pytest.param(
-            {"metadata": {"name": "llm-1-1-1-0", "labels": LABELS}, "spec": {"template": {}},
-             "status": {"phase": "Available", "nodeName": "n1"}},
-            place("1-0"), id="a Reservation",
+            {
+                "metadata": {"name": "llm-1-1-1-0", "labels": LABELS},
+                "spec": {"template": {}},
+                "status": {"phase": "Available", "nodeName": "n1"},
+            },
+            place("1-0"),
+            id="a Reservation",
         ),
         pytest.param(
             {"metadata": {"name": "llm-1-1-1-0", "labels": LABELS}, "spec": {"template": {}}, "status": {}},
-            place("1-0", on=""), id="a Reservation without a node",
+            place("1-0", on=""),
+            id="a Reservation without a node",
         ),
         pytest.param(
-            {"metadata": {"namespace": "team-a", "name": "a", "uid": "u-a", "resourceVersion": "1", "labels": LABELS},
-             "spec": {"schedulingGates": [{"name": "x.io/y"}, {"name": GATE}]}},
-            pod("a", "1-0", gates=("x.io/y", GATE)), id="a pod that waits behind its own gate, too",
+            {
+                "metadata": {
+                    "namespace": "team-a",
+                    "name": "a",
+                    "uid": "u-a",
+                    "resourceVersion": "1",
+                    "labels": LABELS,
+                },
+                "spec": {"schedulingGates": [{"name": "x.io/y"}, {"name": GATE}]},
+            },
+            pod("a", "1-0", gates=("x.io/y", GATE)),
+            id="a pod that waits behind its own gate, too",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_seen_in_the_member(manifest: Any, want: Place | Pod) -> None:
     assert seen(manifest) == want

@@ -99,8 +99,9 @@ def test_room_that_cannot_be_had_sends_the_job_back_and_spends_nothing(attempts:
     assert verbs(decision) == ["lost", "recall", "queue"]
     lost, _, queue = events(decision)
     assert (lost.why.code, lost.why.text) == (
-        Code.ROOM_TAKEN, "c1 holds room for 3 of 4 pods; 0/8 nodes are available",
-    )  # fmt: skip
+        Code.ROOM_TAKEN,
+        "c1 holds room for 3 of 4 pods; 0/8 nodes are available",
+    )
     assert queue.attempt == 2
 
 
@@ -125,8 +126,10 @@ def test_room_held_for_an_attempt_that_is_over_is_given_back() -> None:
 def test_the_recall_of_an_earlier_attempt_gives_back_the_room_of_that_one() -> None:
     life = held()
     for event in events(looked(life, Made(3, 4, 5_000))):
-        life.then(type(event), **{name: getattr(event, name) for name in ("cluster", "why", "queue", "attempt")
-                                  if hasattr(event, name)})  # fmt: skip
+        life.then(
+            type(event),
+            **{name: getattr(event, name) for name in ("cluster", "why", "queue", "attempt") if hasattr(event, name)},
+        )
     recall = next(index for index, (_, message) in enumerate(life.said) if isinstance(message, wire.Recall))
     (asked,) = decide(of(life), heard(life, recall), NOW).calls
     assert (asked.verb, asked.attempt, asked.body.room.key) == ("delete", 1, "llm-1/1")

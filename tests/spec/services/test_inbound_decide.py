@@ -24,8 +24,10 @@ from fairway.workloads.reading.parse import DEEPEST, too_deep
 NOW = T0 + 9 * S
 MINE = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "train", "namespace": "team-a"}}
 A_SUBMIT, A_CANCEL, B_CANCEL = (
-    "fairway.in.team-a.submit", "fairway.in.team-a.cancel", "fairway.in.team-b.cancel",
-)  # fmt: skip
+    "fairway.in.team-a.submit",
+    "fairway.in.team-a.cancel",
+    "fairway.in.team-b.cancel",
+)
 DOTTED = "team.a"
 
 
@@ -56,8 +58,11 @@ def named(namespace: str) -> dict[str, Any]:
 def test_a_submission_is_the_one_of_every_other_door_but_for_who_asked() -> None:
     """So that the same client with the same manifest is the same job, whichever way it takes."""
     over_http = submission(Asked(MINE, (), "c-1"), Actor("ada", "http", "r-1"), T0).say
-    (step,) = decide(Given(), asked(b'{"metadata" : {"namespace":"team-a", "name":"train"}, "apiVersion":"batch/v1",'
-                                    b' "kind":"Job"}'), NOW).steps  # fmt: skip
+    (step,) = decide(
+        Given(),
+        asked(b'{"metadata" : {"namespace":"team-a", "name":"train"}, "apiVersion":"batch/v1", "kind":"Job"}'),
+        NOW,
+    ).steps
     (on_bus,) = step.events
     assert (on_bus.id, on_bus.subject) == (over_http.id, over_http.subject)
     who = Actor("team-a", "bus", "own-1")
@@ -93,10 +98,12 @@ def test_a_submission_is_said_for_the_tenant_of_its_subject(case: Case) -> None:
 
 
 FORGED = {
-    "the namespace of another": named("team-b"), "none at all": {"kind": "Job"}, "no object": [1],
+    "the namespace of another": named("team-b"),
+    "none at all": {"kind": "Job"},
+    "no object": [1],
     "a key twice": b'{"metadata":{"namespace":"team-b"},"metadata":{"namespace":"team-a"}}',
     "a client id of the hub's": MINE,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("manifest", FORGED.values(), ids=list(FORGED))

@@ -64,12 +64,10 @@ CASES = {
         dispatched().then(wire.Succeeded, cluster="c1"), ["recall"], "c1"
     ),
     "of one that was cancelled nothing is left": Case(waiting("a").then(wire.Cancelled), []),
-    "of one that was refused there was nothing": Case(
-        Life("a").then(wire.Rejected, reasons=(WHY,), attempt=0), []
-    ),
+    "of one that was refused there was nothing": Case(Life("a").then(wire.Rejected, reasons=(WHY,), attempt=0), []),
     "asked twice is asked once": Case(cancelling(dispatched()), []),
     "asked twice on its way is asked once": Case(cancelling(flying("a")), []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -130,11 +128,9 @@ AFTER = {
     "the removal of an older attempt does not end the present one": Case(
         removed(held("a").then(wire.Recall, cluster="c1", attempt=0, why=WHY), attempt=0), []
     ),
-    "another removal goes on": Case(
-        removed(failed().then(wire.Recall, cluster="c2", attempt=1, why=WHY)), []
-    ),
+    "another removal goes on": Case(removed(failed().then(wire.Recall, cluster="c2", attempt=1, why=WHY)), []),
     "of a job that ended a removal is no news": Case(removed(failed(final=True)), []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", AFTER.values(), ids=list(AFTER))

@@ -35,27 +35,42 @@ def test_the_position_counts_from_one_and_names_those_just_before() -> None:
         ),
         pytest.param([removing("x")], FULL, Code.WAITING_FOR_REMOVAL, "being removed", id="its last attempt is there"),
         pytest.param(
-            [waiting("a", why=room()), waiting("x", 1)], {"queues": BLOCK}, Code.BEHIND_HEAD,
-            "queue gold blocks behind its head a: no room", id="behind a blocking head",
+            [waiting("a", why=room()), waiting("x", 1)],
+            {"queues": BLOCK},
+            Code.BEHIND_HEAD,
+            "queue gold blocks behind its head a: no room",
+            id="behind a blocking head",
         ),
         pytest.param(
-            [flying("a"), waiting("x", 1)], {"queues": BLOCK}, Code.BEHIND_HEAD,
-            "one job look for room at a time; now a", id="behind one on its way",
+            [flying("a"), waiting("x", 1)],
+            {"queues": BLOCK},
+            Code.BEHIND_HEAD,
+            "one job look for room at a time; now a",
+            id="behind one on its way",
         ),
         pytest.param(
-            [waiting("a"), waiting("x", 1, why=BEHIND)], {"queues": BLOCK}, Code.BEHIND_HEAD,
-            "behind its head a: it is about to be tried", id="behind one that comes to be the head",
+            [waiting("a"), waiting("x", 1, why=BEHIND)],
+            {"queues": BLOCK},
+            Code.BEHIND_HEAD,
+            "behind its head a: it is about to be tried",
+            id="behind one that comes to be the head",
         ),
         pytest.param(
-            [waiting("x", why=BEHIND)], {"queues": BLOCK}, Code.QUEUED, "about to be tried",
+            [waiting("x", why=BEHIND)],
+            {"queues": BLOCK},
+            Code.QUEUED,
+            "about to be tried",
             id="it was behind one, and is the head now",
         ),
         pytest.param(
-            [waiting("a", why=room(Code.NO_CLUSTER_EVER)), waiting("x", 1)], {"queues": BLOCK}, Code.QUEUED,
-            "about to be tried", id="a head that never fits is no head",
+            [waiting("a", why=room(Code.NO_CLUSTER_EVER)), waiting("x", 1)],
+            {"queues": BLOCK},
+            Code.QUEUED,
+            "about to be tried",
+            id="a head that never fits is no head",
         ),
     ],
-)  # fmt: skip
+)
 def test_why_it_waits(given, view, code: Code, says: str) -> None:  # type: ignore[no-untyped-def]  # of cases
     found = place(of(*given, **view), "x")
     assert found is not None

@@ -4,12 +4,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from given import adds, events, gone, heard, of, told, tree, verbs
-from line import BLOCK, LEAF, flying, freed, held, quota, room, waiting
+from given import events, gone, heard, of, told, tree, verbs
+from line import BLOCK, flying, freed, held, quota, room, waiting
 from lives import GPU, T0, Life, S
 
-from fairway.domain.decision import NOTHING, Add, Put
-from fairway.domain.quota.shares import Share, owed_key
+from fairway.domain.decision import NOTHING
 from fairway.queue.decide import decide
 from fairway.queue.view import Begin, Sweep
 from fairway.wire import jobs as wire
@@ -47,26 +46,36 @@ CASES = {
     ),
     "what a raised max makes free goes to one before it first": Case(
         [waiting("a", pods=2, priority=9, why=quota()), waiting("b", 1)],
-        "b", ["a"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 16}},
+        "b",
+        ["a"],
+        {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 16}},
     ),
     "and what that one leaves is for the one that comes": Case(
         [waiting("a", pods=2, priority=9, why=quota()), waiting("b", 1)],
-        "b", ["a", "b"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 8}},
+        "b",
+        ["a", "b"],
+        {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 8}},
     ),
     "one that comes goes before those behind it, whatever they wait for": Case(
         [waiting("a", why=quota()), waiting("b", 1, priority=9)], "b", ["b"], {"tree": tree(), "usage": EIGHT_LEFT}
     ),
     "of those that ask the same, only the ones before it go first": Case(
         [waiting("a", priority=9, why=quota()), waiting("b", 1, pods=2, priority=5), waiting("c", 2, why=quota())],
-        "b", ["a", "b"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 8}},
+        "b",
+        ["a", "b"],
+        {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 8}},
     ),
     "and before the head of another queue, even a blocking one, that has less priority": Case(
         [waiting("a", why=quota()), waiting("b", 1, queue="silver", priority=9)],
-        "b", ["b"], {"tree": tree(), "usage": EIGHT_LEFT, "queues": BLOCK},
+        "b",
+        ["b"],
+        {"tree": tree(), "usage": EIGHT_LEFT, "queues": BLOCK},
     ),
     "behind a blocking head nobody goes": Case(
         [waiting("a", pods=4, why=quota()), waiting("b", 1)],
-        "b", [], {"tree": tree(), "usage": EIGHT_LEFT, "queues": BLOCK},
+        "b",
+        [],
+        {"tree": tree(), "usage": EIGHT_LEFT, "queues": BLOCK},
     ),
     "a head that waits for room blocks too": Case(
         [waiting("a", why=room(), freed=3), waiting("b", 1)], "b", [], {"queues": BLOCK, "freed": 3}
@@ -89,11 +98,15 @@ CASES = {
     ),
     "quota goes to the higher priority first": Case(
         [ENDED, waiting("a", why=quota()), waiting("b", 1, priority=9, why=quota())],
-        "x", ["b"], {"tree": tree(), "usage": EIGHT_LEFT},
+        "x",
+        ["b"],
+        {"tree": tree(), "usage": EIGHT_LEFT},
     ),
     "quota given back lets go as many as it reaches": Case(
         [ENDED, waiting("a", why=quota()), waiting("b", 1, why=quota()), waiting("c", 2, why=quota())],
-        "x", ["a", "b"], {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 16}},
+        "x",
+        ["a", "b"],
+        {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 16}},
     ),
     "quota given back higher up wakes who lacks it there": Case(
         [ENDED, waiting("a", why=quota("root"))], "x", ["a"], {"tree": tree()}
@@ -103,20 +116,22 @@ CASES = {
     ),
     "one whom its blocking queue holds back does not stand before another queue's": Case(
         [ENDED, flying("f"), waiting("a", why=quota()), waiting("b", 1, queue="silver", why=quota())],
-        "x", ["b"], {"tree": tree(), "queues": BLOCK},
+        "x",
+        ["b"],
+        {"tree": tree(), "queues": BLOCK},
     ),
     "a job that comes back gives its quota to the others": Case(
         [waiting("a", why=room(), freed=3), waiting("b", 1, why=quota())],
-        "a", ["b"], {"tree": tree(), "usage": EIGHT_LEFT, "freed": 3},
+        "a",
+        ["b"],
+        {"tree": tree(), "usage": EIGHT_LEFT, "freed": 3},
     ),
     "freed room wakes who could use it": Case([waiting("a", why=room())], freed(8), ["a"]),
     "room that is too little wakes nobody": Case([waiting("a", why=room())], freed(7), []),
     "room in pieces too small for one pod wakes nobody": Case(
         [waiting("a", why=room())], freed(16, largest={GPU: 4}), []
     ),
-    "of one shape the first is woken": Case(
-        [waiting("a", why=room()), waiting("b", 1, why=room())], freed(16), ["a"]
-    ),
+    "of one shape the first is woken": Case([waiting("a", why=room()), waiting("b", 1, why=room())], freed(16), ["a"]),
     "room that one is woken for is not offered to the next shape": Case(
         [waiting("a", why=room()), waiting("b", 1, gpus=4, why=room())], freed(8), ["a"]
     ),
@@ -128,11 +143,16 @@ CASES = {
     ),
     "when the woken one finds none, the one that was passed over is tried": Case(
         [waiting("x", why=room(), freed=4), waiting("b", 1, gpus=4, why=room())],
-        "x", ["b"], {"room": {"c1": freed(8)}, "freed": 4}, ("x",),
+        "x",
+        ["b"],
+        {"room": {"c1": freed(8)}, "freed": 4},
+        ("x",),
     ),
     "one that was not woken passes nothing on": Case(
         [waiting("x", why=room(), freed=4), waiting("b", 1, gpus=4, why=room())],
-        "x", [], {"room": {"c1": freed(8)}, "freed": 4},
+        "x",
+        [],
+        {"room": {"c1": freed(8)}, "freed": 4},
     ),
     "room freed while the job was on its way back": Case(
         [waiting("a", why=room(), freed=3)], "a", ["a"], {"room": {"c1": freed(8)}, "freed": 4}
@@ -162,7 +182,7 @@ CASES = {
         [waiting("a", why=quota())], Sweep(), [], {"tree": tree(), "usage": FULL}
     ),
     "the sweep finds what was forgotten": Case([waiting("a", why=quota())], Sweep(), ["a"], {"tree": tree()}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
@@ -175,42 +195,6 @@ def test_whose_turn(case: Case) -> None:
         view.book.found_none(case.when, when.message.freed)
     decision = decide(view, when, NOW)
     assert gone(decision) == case.want
-
-
-def test_the_charge_goes_with_the_turn_to_every_node_of_the_path_within_its_maximum() -> None:
-    life = waiting("a")
-    decision = decide(of(life, tree=tree()), heard(life), NOW)
-    (said,) = events(decision)
-    assert (said.path, said.charge) == (("root", "root/a"), {GPU: 8, "kube-queue/max-jobs": 1})
-    assert adds(decision) == {
-        "quota root|nvidia.com/gpu": 8, "quota root|kube-queue/max-jobs": 1,
-        "quota root/a|nvidia.com/gpu": 8, "quota root/a|kube-queue/max-jobs": 1,
-    }  # fmt: skip
-    limits = {write.key: write.most for write in decision.steps[0].writes if hasattr(write, "most")}
-    assert limits["root/a|nvidia.com/gpu"] == 32
-    assert limits["root|kube-queue/max-jobs"] is None
-
-
-@pytest.mark.parametrize("gone_on", [False, True])
-def test_a_share_that_is_heard_to_be_over_is_given_back_once_and_is_for_the_next(gone_on: bool) -> None:
-    life = flying("x").then(wire.Queue, queue="gold", leaf=LEAF, enqueued_at=T0, why=room())
-    share = {owed_key("x", life.now.entered): Share(LEAF, {GPU: 8})}
-    back = heard(life)
-    if gone_on:
-        life.then(wire.Dequeued, path=LEAF, charge={GPU: 8})
-    view = of(life, waiting("a", 1, why=quota()), tree=tree(), usage=FULL, owed=share)
-    decision = decide(view, back, NOW)
-    taken, *_ = decision.steps
-    assert taken.writes == (
-        Put("owed", *share, None, expect=1), Add("quota", f"root|{GPU}", -8), Add("quota", f"root/a|{GPU}", -8),
-    )  # fmt: skip
-    assert gone(decision) == ["a"]
-
-
-def test_what_is_owed_is_not_free_before_it_is_heard() -> None:
-    fresh = waiting("a", 1)
-    share = {owed_key("x", 5): Share(LEAF, {GPU: 8})}
-    assert verbs(decide(of(fresh, tree=tree(), usage=FULL, owed=share), heard(fresh), NOW)) == ["blocked"]
 
 
 def test_why_it_is_blocked_is_said_once() -> None:

@@ -21,9 +21,16 @@ def test_a_job_goes_to_the_leaf_of_its_namespace_and_waits_in_its_queue_from_whe
     life = admitted()
     (said,) = events(decide(of(life, tree=tree()), heard(life), NOW))
     assert said == wire.Queue(
-        job="llm-1", tenant="team-a", attempt=1, rev=2, at=NOW, cause="m2",
-        queue="a", leaf=("root", "root/a"), enqueued_at=life.now.submitted_at,
-    )  # fmt: skip
+        job="llm-1",
+        tenant="team-a",
+        attempt=1,
+        rev=2,
+        at=NOW,
+        cause="m2",
+        queue="a",
+        leaf=("root", "root/a"),
+        enqueued_at=life.now.submitted_at,
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,14 +60,16 @@ def test_the_queue_and_the_leaf(view: dict, more: dict, want: tuple) -> None:  #
         pytest.param(tree(31), {}, Code.EXCEEDS_MAX_QUOTA, id="asks for more than the leaf may ever have"),
         pytest.param(tree(32, 0), {}, Code.EXCEEDS_MAX_QUOTA, id="a leaf that takes no jobs at all"),
         pytest.param(
-            tree(), {"labels": {"quota.scheduling.alibabacloud.com/name": "b"}}, Code.UNKNOWN_QUOTA,
+            tree(),
+            {"labels": {"quota.scheduling.alibabacloud.com/name": "b"}},
+            Code.UNKNOWN_QUOTA,
             id="a label that names no leaf is not overruled by the namespace",
         ),
         pytest.param(
             msgspec.structs.replace(tree(), children=()), {}, Code.UNKNOWN_QUOTA, id="a namespace without a leaf"
         ),
     ],
-)  # fmt: skip
+)
 def test_what_can_never_run_is_refused_at_once_and_frees_its_name(most, more, code) -> None:  # type: ignore[no-untyped-def]  # of cases
     life = admitted(**more)
     decision = decide(of(life, tree=most), heard(life), NOW)
@@ -86,16 +95,32 @@ def two(**more: Any) -> QuotaNode:
         pytest.param({}, {LABELS[0]: "root/b"}, "NotYourQuota", id="another's leaf by path"),
         pytest.param({}, {LABELS[1]: "b"}, "NotYourQuota", id="another's leaf by the other label"),
         pytest.param({}, {LABELS[0]: "a", LABELS[1]: "b"}, "NotYourQuota", id="another's leaf behind its own"),
-        pytest.param({"tree": two(attributes={ALLOW_NAMESPACES: "team-c"})}, {LABELS[0]: "b"}, "NotYourQuota",
-                     id="a leaf that is open to others"),
-        pytest.param({"tree": two(attributes={ALLOW_NAMESPACES: "team-c, team-a"})}, {LABELS[0]: "b"}, "root/b",
-                     id="a leaf that is open to it"),
-        pytest.param({"tenancies": {"team-a": Tenancy("team-a", quota_leaves=frozenset({"b"}))}}, {LABELS[0]: "b"},
-                     "root/b", id="a leaf that its profile lists"),
-        pytest.param({"tenancies": {"team-c": Tenancy("team-c", quota_leaves=frozenset({"b"}))}}, {LABELS[0]: "b"},
-                     "NotYourQuota", id="a leaf that the profile of others lists"),
+        pytest.param(
+            {"tree": two(attributes={ALLOW_NAMESPACES: "team-c"})},
+            {LABELS[0]: "b"},
+            "NotYourQuota",
+            id="a leaf that is open to others",
+        ),
+        pytest.param(
+            {"tree": two(attributes={ALLOW_NAMESPACES: "team-c, team-a"})},
+            {LABELS[0]: "b"},
+            "root/b",
+            id="a leaf that is open to it",
+        ),
+        pytest.param(
+            {"tenancies": {"team-a": Tenancy("team-a", quota_leaves=frozenset({"b"}))}},
+            {LABELS[0]: "b"},
+            "root/b",
+            id="a leaf that its profile lists",
+        ),
+        pytest.param(
+            {"tenancies": {"team-c": Tenancy("team-c", quota_leaves=frozenset({"b"}))}},
+            {LABELS[0]: "b"},
+            "NotYourQuota",
+            id="a leaf that the profile of others lists",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_label_counts_only_if_the_leaf_or_a_profile_says_so(view: Any, labels: Any, want: str) -> None:
     life = admitted(labels=labels)
     (said,) = events(decide(of(life, **{"tree": two(), **view}), heard(life), NOW))

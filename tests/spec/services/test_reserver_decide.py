@@ -32,8 +32,9 @@ def test_room_is_held_on_every_node_in_the_step_that_says_so_guarded_by_what_was
     (said,) = events(decision)
     assert (said.verb, said.cluster, said.expires_at) == ("reserved", "c1", NOW + 60 * S)
     assert {name: one.holds for name, one in puts(decision, "nodes/c1").items()} == {
-        "n1": {"llm-1/1": HELD}, "n2": {"llm-1/1": HELD},
-    }  # fmt: skip
+        "n1": {"llm-1/1": HELD},
+        "n2": {"llm-1/1": HELD},
+    }
     assert puts(decision, "ledger/c1")["llm-1/1"].expires_at == NOW + 60 * S
     guards = {write.key: write.expect for write in decision.steps[0].writes if hasattr(write, "expect")}
     assert guards == {"llm-1": 4, "llm-1/1": 0, "n1": 7, "n2": 0}

@@ -109,17 +109,21 @@ NEWS = {
     "a node was uncordoned": (known(node("n1", schedulable=False)), report(node("n1")), True),
     "a node was cordoned": (known(node("n1")), report(node("n1", schedulable=False)), False),
     "a node lost its taint": (
-        known(node("n1", taints=(Taint("gpu", "NoSchedule"),))), report(node("n1")), True,
+        known(node("n1", taints=(Taint("gpu", "NoSchedule"),))),
+        report(node("n1")),
+        True,
     ),
     "a node has other labels": (known(node("n1")), report(node("n1", labels={"zone": "b"})), True),
     "a node is gone": (known(node("n1"), node("n2")), report(gone=("n2",)), False),
     "the cluster lost its taint": (
-        known(node("n1"), info={"taints": (Taint("drain", "NoSchedule"),)}), report(), True,
+        known(node("n1"), info={"taints": (Taint("drain", "NoSchedule"),)}),
+        report(),
+        True,
     ),
     "the cluster has other labels": (known(node("n1")), report(labels={"gpu": "h100"}), True),
     "the cluster serves another kind": (known(node("n1")), report(kinds=(KIND, "Job.batch/v1")), True),
     "the cluster was silent for long": (known(node("n1"), info={"observed_at": NOW - 21 * S}), report(), True),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("view", "said", "freed"), NEWS.values(), ids=list(NEWS))
@@ -146,34 +150,46 @@ TWO = {GPU: 16, "pods": 2}
 COUNTED = {
     "pods where they were planned count once": (
         known(node("n1", holds={"j/1": ONE}), **reserved_on("n1")),
-        report(node("n1", attempts=seen(1))), {"n1": ONE},
+        report(node("n1", attempts=seen(1))),
+        {"n1": ONE},
     ),
     "pods on another node take the planned place with them": (
         known(node("n1", holds={"j/1": ONE}), node("n2"), **reserved_on("n1")),
-        report(node("n2", attempts=seen(1))), {"n1": {}, "n2": ONE},
+        report(node("n2", attempts=seen(1))),
+        {"n1": {}, "n2": ONE},
     ),
     "pods that are still to come keep their place": (
         known(node("n1", holds={"j/1": ONE}), node("n2", holds={"j/1": ONE}), **reserved_on("n1", "n2")),
-        report(node("n1", attempts=seen(1))), {"n1": ONE, "n2": ONE},
+        report(node("n1", attempts=seen(1))),
+        {"n1": ONE, "n2": ONE},
     ),
     "pods that do not say what they are count as planned ones": (
         known(node("n1", holds={"j/1": ONE}), node("n2"), **reserved_on("n1")),
-        report(node("n2", attempts=seen(1, ""))), {"n1": {}, "n2": ONE},
+        report(node("n2", attempts=seen(1, ""))),
+        {"n1": {}, "n2": ONE},
     ),
     "pods without a reservation count as seen": (
-        known(node("n1", 16)), report(node("n1", 16, attempts=seen(2))), {"n1": TWO},
+        known(node("n1", 16)),
+        report(node("n1", 16, attempts=seen(2))),
+        {"n1": TWO},
     ),
     "pods that went leave the plan": (
-        known(node("n1", attempts=seen(1), holds={"j/1": ONE}), **reserved_on("n1")), report(node("n1")), {"n1": ONE},
+        known(node("n1", attempts=seen(1), holds={"j/1": ONE}), **reserved_on("n1")),
+        report(node("n1")),
+        {"n1": ONE},
     ),
     "pods that went without a reservation leave nothing": (
-        known(node("n1", attempts=seen(1), holds={"j/1": ONE})), report(node("n1")), {"n1": {}},
+        known(node("n1", attempts=seen(1), holds={"j/1": ONE})),
+        report(node("n1")),
+        {"n1": {}},
     ),
     "a full report brings back every hold after the cache was lost": (
-        known(**reserved_on("n1")), report(node("n1"), full=True), {"n1": ONE},
+        known(**reserved_on("n1")),
+        report(node("n1"), full=True),
+        {"n1": ONE},
     ),
     "a node that comes back finds its holds": (known(**reserved_on("n1")), report(node("n1")), {"n1": ONE}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("view", "said", "want"), COUNTED.values(), ids=list(COUNTED))

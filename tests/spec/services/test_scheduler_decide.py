@@ -68,15 +68,19 @@ PIECES = [node("n1", 32, used={"nvidia.com/gpu": 12}), node("n2", 32, used={"nvi
             {"c1": cluster("c1", BIG, NOW, kinds=())}, Code.NO_CLUSTER_EVER, Code.KIND_NOT_SERVED, id="kind not served"
         ),
         pytest.param(
-            {"c1": cluster("c1", BIG, NOW, observed_at=NOW - 31 * S)}, Code.WAITING_FOR_ROOM, Code.CAPACITY_STALE,
+            {"c1": cluster("c1", BIG, NOW, observed_at=NOW - 31 * S)},
+            Code.WAITING_FOR_ROOM,
+            Code.CAPACITY_STALE,
             id="silent for too long",
         ),
         pytest.param(
-            {"c1": cluster("c1", BIG, NOW, observed_at=0)}, Code.WAITING_FOR_ROOM, Code.CAPACITY_UNKNOWN,
+            {"c1": cluster("c1", BIG, NOW, observed_at=0)},
+            Code.WAITING_FOR_ROOM,
+            Code.CAPACITY_UNKNOWN,
             id="not heard of since the cache began",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_lacking_goes_back_with_the_job(nodes: dict[str, Any], code: Code, verdict: Code | None) -> None:
     life = dequeued()
     (said,) = events(decide(where(life, **nodes), heard(life), NOW))

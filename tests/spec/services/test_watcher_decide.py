@@ -12,7 +12,6 @@ from fairway.watcher.edits import Edit
 from fairway.watcher.missing import Down
 from fairway.watcher.object_checks import COMPARE, GONE, LOOK, STRIPPED, THERE, Doubt
 from fairway.watcher.object_owner import Observed
-from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -60,10 +59,14 @@ SEEN = {
     "gone after its end": (running().then(wire.Succeeded, cluster="c1"), shows(gone=True), []),
     "running after its end is over": (running().then(wire.Cancelled), shows("Up"), ["recall"]),
     "finished and left to be looked at": (
-        running(attempts=1).then(wire.Failed, cluster="c1", why=STOP, final=True), shows("Failed"), [],
+        running(attempts=1).then(wire.Failed, cluster="c1", why=STOP, final=True),
+        shows("Failed"),
+        [],
     ),
     "started after it was given up": (
-        dispatched(attempts=1).then(wire.Lost, cluster="c1", why=STOP, final=True), shows("Up"), ["recall"],
+        dispatched(attempts=1).then(wire.Lost, cluster="c1", why=STOP, final=True),
+        shows("Up"),
+        ["recall"],
     ),
     "being removed": (running().then(wire.Recall, cluster="c1", why=STOP), shows("Failed"), []),
     "removed, as was asked": (running().then(wire.Recall, cluster="c1", why=STOP), shows(gone=True), []),
@@ -76,7 +79,7 @@ SEEN = {
     "a waiting job": (queued(), shows("Up", attempt=1), []),
     "a placed job": (placed(), shows("Up", attempt=1), []),
     "just made, before its dispatch was known": (reserved(), shows(), []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("life", "seen", "want"), SEEN.values(), ids=list(SEEN))
@@ -215,9 +218,11 @@ DOWN = {
     "for as long as a start may take": (running(start_timeout=60 * S), 61, ["lost", "recall", "queue"]),
     "for a moment": (running(start_timeout=60 * S), 59, []),
     "while it is being removed": (
-        running(start_timeout=60 * S).then(wire.Recall, cluster="c1", why=STOP), 61, [],
+        running(start_timeout=60 * S).then(wire.Recall, cluster="c1", why=STOP),
+        61,
+        [],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("life", "after", "want"), DOWN.values(), ids=list(DOWN))
@@ -227,24 +232,3 @@ def test_a_gang_that_is_no_longer_up_may_come_up_again(life: Life, after: int, w
     assert verbs(decision) == want
     if want:
         assert events(decision)[0].why.text == "no longer up in c1 for 61 s: 3 of 4 pods are up"
-
-
-def strand(attempt: int = 1, cluster: str = "c1", job: str = "llm-1") -> Any:
-    on = fleet.Strand(job, attempt, "n1", "has not been there", 61)
-    return told(fleet.Stranded(cluster=cluster, attempts=(on,)))
-
-
-STRANDS = {
-    "a running attempt": (running(), strand(), ["lost", "recall", "queue"]),
-    "one that has not started": (dispatched(), strand(), ["lost", "recall", "queue"]),
-    "an attempt before": (second(running()).then(wire.Dispatched, cluster="c2"), strand(), []),
-    "the attempt elsewhere": (running(), strand(cluster="c2"), []),
-    "one that is being removed": (running().then(wire.Recall, cluster="c1", why=STOP), strand(), []),
-    "one that has ended": (running().then(wire.Succeeded, cluster="c1"), strand(), []),
-    "one that nobody knows": (running(), strand(job="llm-9"), []),
-}
-
-
-@pytest.mark.parametrize(("life", "said", "want"), STRANDS.values(), ids=list(STRANDS))
-def test_pods_that_stay_on_a_node_that_is_away_end_their_attempt(life: Life, said: Any, want: list[str]) -> None:
-    assert verbs(decide(of(life), said, NOW)) == want

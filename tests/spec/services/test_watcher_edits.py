@@ -11,8 +11,12 @@ MAIN = {"name": "main", "image": "x", "command": ["a", "b"], "resources": {"requ
 APPLIED = {"spec": {"parallelism": 2, "flag": False, "template": {"spec": {"containers": [MAIN]}}}}
 # As kube-apiserver 1.34 keeps it for that Job.
 _MAIN = {
-    ".": {}, "f:name": {}, "f:image": {}, "f:command": {}, "f:resources": {"f:requests": {"f:cpu": {}}},
-}  # fmt: skip
+    ".": {},
+    "f:name": {},
+    "f:image": {},
+    "f:command": {},
+    "f:resources": {"f:requests": {"f:cpu": {}}},
+}
 _PODS = {"f:spec": {"f:containers": {'k:{"name":"main"}': _MAIN}}}
 OURS = {"f:parallelism": {}, "f:flag": {}, "f:template": _PODS}
 
@@ -60,21 +64,24 @@ EDITED: dict[str, tuple[Json, list[Edit]]] = {
     "a number, and changed back": (live(HAND, ours=less("f:parallelism")), []),
     "what we never set": (live(by("kubectl-edit", {"f:suspend": {}}), suspend=True), []),
     "by the kind's operator": (
-        live(by("job-operator", {"f:parallelism": {}}), ours=less("f:parallelism"), parallelism=3), [],
+        live(by("job-operator", {"f:parallelism": {}}), ours=less("f:parallelism"), parallelism=3),
+        [],
     ),
     "by an operator that writes status and spec together": (
         live(
             by("argo", {"f:parallelism": {}}, **{"f:status": {"f:phase": {}}}),
-            ours=less("f:parallelism"), parallelism=3,
+            ours=less("f:parallelism"),
+            parallelism=3,
         ),
         [],
     ),
     "by an autoscaler": (live(HPA, ours=less("f:parallelism"), parallelism=3), []),
     "by the server as it was applied: quantities, defaults": (
-        live(template=container(resources={"requests": {"cpu": "500m"}}), completions=2), [],
+        live(template=container(resources={"requests": {"cpu": "500m"}}), completions=2),
+        [],
     ),
     "by a webhook as it was applied": (live(parallelism=3), []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("found", "want"), EDITED.values(), ids=list(EDITED))

@@ -43,9 +43,10 @@ GIVING_UP = {
     "its cluster is emptied": (told(Emptied(cluster="c1")), NOTHING),
     "its object is gone": (shows("Running", gone=True), Decision(again_in=5_000)),
     "a list does not have it": (
-        told(Listed(cluster="c1", kind=KIND, keys=frozenset()), outcomes=LOOKED), Decision(again_in=5_000),
+        told(Listed(cluster="c1", kind=KIND, keys=frozenset()), outcomes=LOOKED),
+        Decision(again_in=5_000),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("seen", "frozen"), GIVING_UP.values(), ids=list(GIVING_UP))

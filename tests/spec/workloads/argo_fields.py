@@ -17,16 +17,33 @@ MODULE = "argo 3.6.5"
 _ROOT = "io.argoproj.workflow.v1alpha1.WorkflowSpec"
 # Types that decode themselves, or that the schema describes more widely than Go reads them.
 _OWN = {
-    "Amount": "number", "Quantity": "quantity", "Time": "time", "IntOrString": "intstr", "Item": "any",
-    "Plugin": "plugin", "ParallelSteps": "[WorkflowStep", "FieldsV1": "object",
-}  # fmt: skip
+    "Amount": "number",
+    "Quantity": "quantity",
+    "Time": "time",
+    "IntOrString": "intstr",
+    "Item": "any",
+    "Plugin": "plugin",
+    "ParallelSteps": "[WorkflowStep",
+    "FieldsV1": "object",
+}
 # Fields of AnyString, which takes everything (workflow_types.go).
 _ANY = {("Parameter", name) for name in ("default", "value", "enum", "description")} | {("ValueFrom", "default")}
 # Those of 64 bits by the formats of Argo's full CRD, where the schema says only that they are numbers.
-_LONG = frozenset((
-    "activeDeadlineSeconds", "depth", "expirationSeconds", "fsGroup", "parallelism", "runAsGroup", "runAsUser",
-    "seconds", "supplementalGroups", "terminationGracePeriodSeconds", "tolerationSeconds",
-))  # fmt: skip
+_LONG = frozenset(
+    (
+        "activeDeadlineSeconds",
+        "depth",
+        "expirationSeconds",
+        "fsGroup",
+        "parallelism",
+        "runAsGroup",
+        "runAsUser",
+        "seconds",
+        "supplementalGroups",
+        "terminationGracePeriodSeconds",
+        "tolerationSeconds",
+    )
+)
 
 
 def table() -> str:

@@ -80,7 +80,9 @@ def node(name: str, cpu: int | None = None, least: int | None = None, **more: An
 
 ORGANISATION = tree(
     node(
-        "research", 40, 20,
+        "research",
+        40,
+        20,
         children=[
             node("vision", 30, 10, namespaces=["team-vision"], attributes={"cost": "a"}),
             node("speech", 20, 10, namespaces=["team-speech", "team-audio"]),
@@ -89,7 +91,7 @@ ORGANISATION = tree(
     node("data", namespaces=["team-data"]),
     min={"cpu": 40},
     max={"cpu": 40, "memory": "9223372036854775807", "nvidia.com/gpu": 2147483647, "kube-queue/max-jobs": 100},
-)  # fmt: skip
+)
 
 BAD_TREES = [
     (tree(node("a", 10, 20)), "root/a", "min 20 cpu is above max 10"),

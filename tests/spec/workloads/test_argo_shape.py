@@ -22,18 +22,30 @@ _AT = "spec.templates[0]"
         ("spec.tolerations", {"key": "a"}, "spec.tolerations", "a list"),
         ("spec.affinity", "x", "spec.affinity", "a mapping"),
         ("spec.securityContext", {"runAsUser": "root"}, "spec.securityContext.runAsUser", "a whole number of 64 bits"),
-        ("spec.volumes", [{"name": "v", "emptyDir": {"sizeLimit": "much"}}], "spec.volumes[0].emptyDir.sizeLimit",
-         "a quantity"),
+        (
+            "spec.volumes",
+            [{"name": "v", "emptyDir": {"sizeLimit": "much"}}],
+            "spec.volumes[0].emptyDir.sizeLimit",
+            "a quantity",
+        ),
         ("spec.arguments", [], "spec.arguments", "a mapping"),
         ("spec.suspend", "no", "spec.suspend", "true or false"),
         ("spec.priority", 2**31, "spec.priority", "a whole number of 32 bits"),
         ("spec.activeDeadlineSeconds", 2.5, "spec.activeDeadlineSeconds", "a whole number of 64 bits"),
         ("spec.nodeSelector", {"zone": {}}, "spec.nodeSelector.zone", "a string"),
-        ("spec.volumeClaimTemplates", [{"metadata": {"creationTimestamp": "today"}}],
-         "spec.volumeClaimTemplates[0].metadata.creationTimestamp", "a time such as"),
+        (
+            "spec.volumeClaimTemplates",
+            [{"metadata": {"creationTimestamp": "today"}}],
+            "spec.volumeClaimTemplates[0].metadata.creationTimestamp",
+            "a time such as",
+        ),
         ("spec.podGC", True, "spec.podGC", "a mapping"),
-        (f"{_ONE}.container.ports", [{"containerPort": 2**40}], f"{_AT}.container.ports[0].containerPort",
-         "a whole number of 32 bits"),
+        (
+            f"{_ONE}.container.ports",
+            [{"containerPort": 2**40}],
+            f"{_AT}.container.ports[0].containerPort",
+            "a whole number of 32 bits",
+        ),
         (f"{_ONE}.container.env", [{"name": "A", "value": 1}], f"{_AT}.container.env[0].value", "a string"),
         (f"{_ONE}.retryStrategy.limit", [], f"{_AT}.retryStrategy.limit", "a whole number or a string"),
         (f"{_ONE}.outputs.artifacts", [{"name": "a", "s3": "bucket"}], f"{_AT}.outputs.artifacts[0].s3", "a mapping"),
@@ -42,7 +54,7 @@ _AT = "spec.templates[0]"
         ("spec.templateDefaults.metadata", {"labels": []}, "spec.templateDefaults.metadata.labels", "a mapping"),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_field_of_another_type_is_refused_by_name(path: str, value: Any, field: str, wanted: str) -> None:
     found = refusal(lambda: registry.read(but(workflow(), path, value)))
     assert field in found

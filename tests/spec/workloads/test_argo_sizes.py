@@ -41,31 +41,40 @@ WAIT = {"name": "wait", **sized(requests={"cpu": "2"})}
         pytest.param(patched("spec.podSpecPatch", WAIT), {"cpu": 2_030}, id="a patch of Argo's own container"),
         pytest.param(
             patched("spec.podSpecPatch", initContainers=[{"name": "init", **sized(requests={"cpu": "3"})}]),
-            {"cpu": 3_000}, id="a patch of Argo's own init container",
+            {"cpu": 3_000},
+            id="a patch of Argo's own init container",
         ),
         pytest.param(
-            but(patched("spec.templates.0.podSpecPatch", {"name": "main", **sized(requests={"cpu": "1"})}),
-                "spec.podSpecPatch", json.dumps({"containers": [BIG]})),
-            {"cpu": 1_000, "nvidia.com/gpu": 2}, id="the template's patch has the last word",
+            but(
+                patched("spec.templates.0.podSpecPatch", {"name": "main", **sized(requests={"cpu": "1"})}),
+                "spec.podSpecPatch",
+                json.dumps({"containers": [BIG]}),
+            ),
+            {"cpu": 1_000, "nvidia.com/gpu": 2},
+            id="the template's patch has the last word",
         ),
         pytest.param(
             but(small(), "spec.templateDefaults.container.resources", {"requests": {"memory": "1Gi", "cpu": "5"}}),
-            {"cpu": 30, "memory": 2**30}, id="a default, of which the template has the last word",
+            {"cpu": 30, "memory": 2**30},
+            id="a default, of which the template has the last word",
         ),
         pytest.param(
             but(small(), "spec.templateDefaults.sidecars", [{"name": "s", **sized(requests={"cpu": "1"})}]),
-            {"cpu": 1_030}, id="a sidecar by default",
+            {"cpu": 1_030},
+            id="a sidecar by default",
         ),
         pytest.param(
             but(small(), "spec.templateDefaults.script", {"image": "x", **sized(requests={"cpu": "9"})}),
-            {"cpu": 30}, id="a default for another type of template",
+            {"cpu": 30},
+            id="a default for another type of template",
         ),
         pytest.param(
             but(small(), "spec.templateDefaults.podSpecPatch", json.dumps({"containers": [BIG]})),
-            {"cpu": 40_000, "nvidia.com/gpu": 2}, id="a patch by default",
+            {"cpu": 40_000, "nvidia.com/gpu": 2},
+            id="a patch by default",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_pod_is_as_large_as_argo_makes_it(job: Json, want: dict[str, int]) -> None:
     (pods,) = registry.read(job).pod_sets
     assert pods.requests == want
@@ -105,5 +114,6 @@ def test_a_template_inside_a_step_takes_no_name_of_another() -> None:
     made["spec"]["templates"].append({"name": "all", "steps": [steps]})
     made["spec"]["entrypoint"] = "all"
     assert {pods.name: pods.requests for pods in registry.read(made).pod_sets} == {
-        "inline-0": {"cpu": 8_000}, "inline-1": {},
-    }  # fmt: skip
+        "inline-0": {"cpu": 8_000},
+        "inline-1": {},
+    }

@@ -23,7 +23,8 @@ def job(spec: Any, **metadata: Any) -> dict[str, Any]:
     [
         pytest.param(
             job({"a": [{"template": {"spec": {"priorityClassName": "high"}}}]}),
-            Claims(classes=[("priorityClassName", "high")]), id="a class of a pod, in a list",
+            Claims(classes=[("priorityClassName", "high")]),
+            id="a class of a pod, in a list",
         ),
         pytest.param(
             job({"runPolicy": {"schedulingPolicy": {"priorityClass": "high", "queue": "vip"}}}),
@@ -31,27 +32,34 @@ def job(spec: Any, **metadata: Any) -> dict[str, Any]:
             id="class and queue of Kubeflow",
         ),
         pytest.param(
-            job({"podPriorityClassName": "high"}), Claims(classes=[("podPriorityClassName", "high")]), id="of Argo",
+            job({"podPriorityClassName": "high"}),
+            Claims(classes=[("podPriorityClassName", "high")]),
+            id="of Argo",
         ),
         pytest.param(
             job({"batchSchedulerOptions": {"queue": "vip"}}),
-            Claims(queues=[("spec.batchSchedulerOptions.queue", "vip")]), id="a queue of Spark",
+            Claims(queues=[("spec.batchSchedulerOptions.queue", "vip")]),
+            id="a queue of Spark",
         ),
         pytest.param(
             job({"sparkConf": {f"spark.kubernetes.driver.label.{LEAF}": "theirs"}}),
-            Claims(leaves=[(f"spark.kubernetes.driver.label.{LEAF}", "theirs")]), id="a leaf in Spark's settings",
+            Claims(leaves=[(f"spark.kubernetes.driver.label.{LEAF}", "theirs")]),
+            id="a leaf in Spark's settings",
         ),
         pytest.param(
-            job({"template": {"metadata": {"labels": {LEAF: "theirs"}}}}), Claims(leaves=[(LEAF, "theirs")]),
+            job({"template": {"metadata": {"labels": {LEAF: "theirs"}}}}),
+            Claims(leaves=[(LEAF, "theirs")]),
             id="a leaf of a template",
         ),
         pytest.param(
-            job({}, annotations={VOLCANO: "vip"}), Claims(queues=[(VOLCANO, "vip")]), id="a queue of the object itself",
+            job({}, annotations={VOLCANO: "vip"}),
+            Claims(queues=[(VOLCANO, "vip")]),
+            id="a queue of the object itself",
         ),
         pytest.param(job({}, labels={LEAF: "mine"}), Claims(), id="its own leaf is no claim: it is charged there"),
         pytest.param(job({"a": {"queue": "x"}, "b": None, "c": 1, "d": [[], ""]}), Claims(), id="nothing of others"),
     ],
-)  # fmt: skip
+)
 def test_it_is_found(given: dict[str, Any], want: Claims) -> None:
     assert of(given) == want
 

@@ -31,12 +31,23 @@ def elastic(**spec: Any) -> Json:
 
 
 DECLARED_RULES = (
-    Rule("a pod of a declared kind", elastic(logger={"spec": {"hostPID": True, "containers": [{}]}}),
-         "spec.logger.spec.hostPID", "a namespace of the node", ANYTHING, "TenantProfile spec.podSecurity"),
-    Rule("a pod that a declaration does not name", elastic(extra=[{"spec": {"containers": [{}]}}]),
-         "spec.extra[0].spec",
-         "does not name it", ANYTHING, "TenantProfile spec.podSecurity"),
-)  # fmt: skip
+    Rule(
+        "a pod of a declared kind",
+        elastic(logger={"spec": {"hostPID": True, "containers": [{}]}}),
+        "spec.logger.spec.hostPID",
+        "a namespace of the node",
+        ANYTHING,
+        "TenantProfile spec.podSecurity",
+    ),
+    Rule(
+        "a pod that a declaration does not name",
+        elastic(extra=[{"spec": {"containers": [{}]}}]),
+        "spec.extra[0].spec",
+        "does not name it",
+        ANYTHING,
+        "TenantProfile spec.podSecurity",
+    ),
+)
 
 _declared = load_generic(DECLARED)
 KINDS = {**registry.KINDS, _declared.key: _declared}
@@ -74,23 +85,28 @@ def test_there_are_enough_of_them() -> None:
     "job",
     [
         *HARMLESS,
-        pytest.param(but(batch_job(), "spec.template.spec.schedulerName", "koord-scheduler"),
-        id="Koordinator's scheduler"),
+        pytest.param(
+            but(batch_job(), "spec.template.spec.schedulerName", "koord-scheduler"), id="Koordinator's scheduler"
+        ),
         pytest.param(but(batch_job(), "spec.template.spec.serviceAccountName", "default"), id="the default account"),
-        pytest.param(but(batch_job(), "spec.template.spec.automountServiceAccountToken", False),
-        id="no token, said so"),
-        pytest.param(but(batch_job(), "spec.template.spec.tolerations", [{"key": "gpu", "operator": "Exists"}]),
-        id="a taint"),
-        pytest.param(but(spark(), "spec.driver.serviceAccount", "spark-operator-spark"),
-        id="the account of Spark's chart"),
+        pytest.param(
+            but(batch_job(), "spec.template.spec.automountServiceAccountToken", False), id="no token, said so"
+        ),
+        pytest.param(
+            but(batch_job(), "spec.template.spec.tolerations", [{"key": "gpu", "operator": "Exists"}]), id="a taint"
+        ),
+        pytest.param(
+            but(spark(), "spec.driver.serviceAccount", "spark-operator-spark"), id="the account of Spark's chart"
+        ),
         pytest.param(but(workflow(), "spec.serviceAccountName", "argo-workflow"), id="the account of Argo's chart"),
-        pytest.param(but(workflow(), "spec.podSpecPatch", "containers: [{name: main, resources: {}}]"),
-        id="a patched size"),
+        pytest.param(
+            but(workflow(), "spec.podSpecPatch", "containers: [{name: main, resources: {}}]"), id="a patched size"
+        ),
         pytest.param(conf("spark.kubernetes.executor.volumes.emptyDir.d.mount.path", "/d"), id="an empty directory"),
         pytest.param(conf("spark.eventLog.enabled", "true"), id="what Spark itself is told"),
         pytest.param(elastic(), id="a declared kind"),
     ],
-)  # fmt: skip
+)
 def test_what_everybody_may(job: dict[str, Any]) -> None:
     assert registry.read(job, KINDS).name == "one"
 
@@ -100,18 +116,21 @@ def test_what_everybody_may(job: dict[str, Any]) -> None:
     [
         pytest.param(
             but(spark(), "spec.driver.template", {"metadata": {"labels": {"fairway.io/job": "theirs"}}, "spec": {}}),
-            "spec.driver.template.metadata.labels['fairway.io/job']", id="of a template of Spark's",
+            "spec.driver.template.metadata.labels['fairway.io/job']",
+            id="of a template of Spark's",
         ),
         pytest.param(
             but(workflow(), "spec.templateDefaults", {"metadata": {"labels": {"fairway.io/job": "theirs"}}}),
-            "spec.templateDefaults.metadata.labels['fairway.io/job']", id="of all templates of a workflow",
+            "spec.templateDefaults.metadata.labels['fairway.io/job']",
+            id="of all templates of a workflow",
         ),
         pytest.param(
             but(workflow(), "spec.artifactGC.podMetadata", {"labels": {"fairway.io/job": "theirs"}}),
-            "spec.artifactGC.podMetadata.labels['fairway.io/job']", id="of who removes artifacts",
+            "spec.artifactGC.podMetadata.labels['fairway.io/job']",
+            id="of who removes artifacts",
         ),
     ],
-)  # fmt: skip
+)
 def test_nobody_labels_pods_as_ours(job: dict[str, Any], field: str) -> None:
     for level in LEVELS:
         found = refusal(lambda level=level: registry.read(job, may=lambda name: Tenancy(name, level)))
@@ -124,11 +143,13 @@ def test_nobody_labels_pods_as_ours(job: dict[str, Any], field: str) -> None:
         pytest.param(but(workflow(), "spec.HostNetwork", True), "spec.HostNetwork", id="of a workflow"),
         pytest.param(
             but(workflow(), "spec.templates.0.container.SecurityContext", {"privileged": True}),
-            "spec.templates[0].container.SecurityContext", id="of a container",
+            "spec.templates[0].container.SecurityContext",
+            id="of a container",
         ),
         pytest.param(
             but(workflow(), "spec.templates.0.container.securityContext.privIleged", True),
-            "spec.templates[0].container.securityContext.privIleged", id="inside a word",
+            "spec.templates[0].container.securityContext.privIleged",
+            id="inside a word",
         ),
         pytest.param(but(workflow(), "spec.ho\u017ftNetwork", True), "spec.ho\u017ftNetwork", id="with a long s"),
         pytest.param(
@@ -136,7 +157,7 @@ def test_nobody_labels_pods_as_ours(job: dict[str, Any], field: str) -> None:
         ),
         pytest.param(elastic(Template={"spec": {}}), "spec.Template", id="of a declared kind"),
     ],
-)  # fmt: skip
+)
 def test_a_field_in_another_case_is_refused_where_an_operator_may_read_it(job: dict[str, Any], field: str) -> None:
     """Argo does when a parameter is a number."""
     assert "is read as" in refusal(lambda: registry.read(job, KINDS))[field]

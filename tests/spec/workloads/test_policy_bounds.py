@@ -32,22 +32,31 @@ ENTRY = "spec.resourceSelectors[1].labelSelector"
     ("manifest", "field", "text"),
     [
         pytest.param(
-            policy({}, labelled(**{f"k{number}": "v" for number in range(51)})), f"{ENTRY}.matchLabels",
-            "has 51 labels, more than 50", id="the labels of an entry",
+            policy({}, labelled(**{f"k{number}": "v" for number in range(51)})),
+            f"{ENTRY}.matchLabels",
+            "has 51 labels, more than 50",
+            id="the labels of an entry",
         ),
         pytest.param(
-            policy({}, labelled(within(1), within(501))), f"{ENTRY}.matchExpressions[1].values",
-            "has 501 values, more than 500", id="the values of an expression",
+            policy({}, labelled(within(1), within(501))),
+            f"{ENTRY}.matchExpressions[1].values",
+            "has 501 values, more than 500",
+            id="the values of an expression",
         ),
         pytest.param(
-            policy(*(labelled(within(20)) for _ in range(300))), "spec",
-            "the policy has more than 5000 fields and values", id="its fields together",
+            policy(*(labelled(within(20)) for _ in range(300))),
+            "spec",
+            "the policy has more than 5000 fields and values",
+            id="its fields together",
         ),
         pytest.param(
-            policy(annotations={"note": "x" * 2**18}), "spec", "bytes, more than 262144 (256 KiB)", id="its bytes",
+            policy(annotations={"note": "x" * 2**18}),
+            "spec",
+            "bytes, more than 262144 (256 KiB)",
+            id="its bytes",
         ),
     ],
-)  # fmt: skip
+)
 def test_one_that_is_larger_is_refused_with_field_and_remedy(manifest: Json, field: str, text: str) -> None:
     read_policy(manifest)  # what is in the record of an older version is read all the same
     (reason,) = too_large(manifest)

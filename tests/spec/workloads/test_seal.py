@@ -45,12 +45,20 @@ def test_a_copied_seal_is_none(spot: Spot) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "v1", "v1 train-1/2  ", "v2 train-1/2 x y", "v1 train-1/x 00 00", "v1 train-1/2 00 \udcff", 7, None, ["v1"],
+        "",
+        "v1",
+        "v1 train-1/2  ",
+        "v2 train-1/2 x y",
+        "v1 train-1/x 00 00",
+        "v1 train-1/2 00 \udcff",
+        7,
+        None,
+        ["v1"],
         "v1 train-1/3 " + made()["metadata"]["annotations"][SEAL].split(" ", 2)[2],
         "v1 victim-1/2 " + made()["metadata"]["annotations"][SEAL].split(" ", 2)[2],
         made(key=b"another" * 5)["metadata"]["annotations"][SEAL],
     ],
-)  # fmt: skip
+)
 def test_what_was_not_made_with_the_key_is_no_seal(text: Any) -> None:
     forged = made()
     forged["metadata"]["annotations"][SEAL] = text

@@ -74,14 +74,22 @@ BOUNDS: dict[str, tuple[Callable[[int], Json], int, str]] = {
     "templates inside steps": (lambda most: flow(steps([INLINE] * (most - 2))), MOST_TEMPLATES, "spec.templates"),
     "steps": (lambda most: flow(steps([ONE] * (most - 9), *[[ONE]] * 9)), MOST_STEPS, "spec.templates"),
     "tasks": (lambda most: flow({"name": "all", "dag": {"tasks": tasks(most)}}), MOST_STEPS, "spec.templates"),
-    "containers of all templates": (lambda most: flow(*unused(51, sidecars=several(most // 50)), {
-        "name": "more", "container": {"image": "x"}, "initContainers": several(most % 50)}), MOST_IN_ALL,
-        "spec.templates"),
+    "containers of all templates": (
+        lambda most: flow(
+            *unused(51, sidecars=several(most // 50)),
+            {"name": "more", "container": {"image": "x"}, "initContainers": several(most % 50)},
+        ),
+        MOST_IN_ALL,
+        "spec.templates",
+    ),
     "containers with those of defaults": (
-        lambda most: flow(*unused(most // 10), templateDefaults={"initContainers": [{"name": f"c{n}"} for n in
-                                                                                   range(10 + most % 10)]}),
-        MOST_IN_ALL, "spec.templates"),
-}  # fmt: skip
+        lambda most: flow(
+            *unused(most // 10), templateDefaults={"initContainers": [{"name": f"c{n}"} for n in range(10 + most % 10)]}
+        ),
+        MOST_IN_ALL,
+        "spec.templates",
+    ),
+}
 
 
 @pytest.mark.parametrize(("made", "most", "field"), BOUNDS.values(), ids=list(BOUNDS))
@@ -141,9 +149,11 @@ PODS: dict[str, tuple[Callable[[], Json], tuple[str | int, ...], tuple[str, ...]
     "defaults of a Workflow": (lambda: flow(templateDefaults={}), ("spec", "templateDefaults"), _TEMPLATE),
     "a declared kind": (lambda: elastic(template=template()), ("spec", "template", "spec"), _POD),
     "a declared kind, not counted": (
-        lambda: elastic(template=template(), logger=template()), ("spec", "logger", "spec"), _POD,
+        lambda: elastic(template=template(), logger=template()),
+        ("spec", "logger", "spec"),
+        _POD,
     ),
-}  # fmt: skip
+}
 LISTS = [
     pytest.param(made, path, one, id=f"{one} of {name}") for name, (made, path, all_) in PODS.items() for one in all_
 ]

@@ -22,16 +22,22 @@ from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, parse_documen
         pytest.param('{"a":1}', [{"a": 1}], id="compact JSON"),
         pytest.param(b'\xef\xbb\xbf{ "a" : 1.5 }', [{"a": 1.5}], id="JSON with a byte order mark and spaces"),
         pytest.param("{a: 1}", [{"a": 1}], id="YAML that begins like JSON"),
-        pytest.param("a: '1'\nb: yes\nc: ~\nd: 0x10\ne: 010\nf: -1e3",
-                     [{"a": "1", "b": True, "c": None, "d": 16, "e": 8, "f": -1000.0}], id="scalars of YAML 1.1"),
-        pytest.param("a: 2024-01-01\nb: 12:30:45\nc: 500m\nd: .nan",
-                     [{"a": "2024-01-01", "b": "12:30:45", "c": "500m", "d": ".nan"}],
-                     id="dates, times and quantities stay text"),
+        pytest.param(
+            "a: '1'\nb: yes\nc: ~\nd: 0x10\ne: 010\nf: -1e3",
+            [{"a": "1", "b": True, "c": None, "d": 16, "e": 8, "f": -1000.0}],
+            id="scalars of YAML 1.1",
+        ),
+        pytest.param(
+            "a: 2024-01-01\nb: 12:30:45\nc: 500m\nd: .nan",
+            [{"a": "2024-01-01", "b": "12:30:45", "c": "500m", "d": ".nan"}],
+            id="dates, times and quantities stay text",
+        ),
         pytest.param("a: |\n  x\n  y\n", [{"a": "x\ny\n"}], id="block text"),
-        pytest.param('{"apiVersion":"v1","kind":"List","items":[{"a":1},{"b":2}]}', [{"a": 1}, {"b": 2}],
-                     id="a List is opened"),
+        pytest.param(
+            '{"apiVersion":"v1","kind":"List","items":[{"a":1},{"b":2}]}', [{"a": 1}, {"b": 2}], id="a List is opened"
+        ),
     ],
-)  # fmt: skip
+)
 def test_read(text: str | bytes, want: list[object]) -> None:
     assert parse_documents(text) == want
 
@@ -59,7 +65,7 @@ def test_read(text: str | bytes, want: list[object]) -> None:
         pytest.param('{"a":' * 9000 + "1" + "}" * 9000, "nested deeper", id="JSON too deep for its parser"),
         pytest.param('{"apiVersion":"v1","kind":"List","items":[1]}', "items are not objects", id="List of numbers"),
     ],
-)  # fmt: skip
+)
 def test_refused(text: str | bytes, says: str) -> None:
     assert says in " ".join(refusal(lambda: parse_documents(text)).values())
 

@@ -52,10 +52,16 @@ def without_ours(value: Any) -> Any:
 def test_every_kind_that_has_its_own_operator_has_an_example() -> None:
     shown = {f"{one['kind']}.{one['apiVersion']}" for file in FILES for one in jobs(file)}
     assert shown >= {
-        "PyTorchJob.kubeflow.org/v1", "TFJob.kubeflow.org/v1", "MPIJob.kubeflow.org/v2beta1",
-        "SparkApplication.sparkoperator.k8s.io/v1beta2", "Job.batch.volcano.sh/v1alpha1",
-        "Workflow.argoproj.io/v1alpha1", "Job.batch/v1", "JobSet.jobset.x-k8s.io/v1alpha2", "RayJob.ray.io/v1",
-    }  # fmt: skip
+        "PyTorchJob.kubeflow.org/v1",
+        "TFJob.kubeflow.org/v1",
+        "MPIJob.kubeflow.org/v2beta1",
+        "SparkApplication.sparkoperator.k8s.io/v1beta2",
+        "Job.batch.volcano.sh/v1alpha1",
+        "Workflow.argoproj.io/v1alpha1",
+        "Job.batch/v1",
+        "JobSet.jobset.x-k8s.io/v1alpha2",
+        "RayJob.ray.io/v1",
+    }
 
 
 def test_the_two_queues_behave_differently() -> None:

@@ -24,11 +24,13 @@ def needs(cpu: str, **more: Any) -> dict[str, Any]:
     [
         pytest.param({"containers": [needs("1"), needs("500m")]}, 1500, id="containers add up"),
         pytest.param(
-            {"containers": [needs("1")], "initContainers": [needs("3"), needs("2")]}, 3000,
+            {"containers": [needs("1")], "initContainers": [needs("3"), needs("2")]},
+            3000,
             id="the largest init container runs alone",
         ),
         pytest.param(
-            {"containers": [needs("1")], "initContainers": [needs("2", restartPolicy="Always")]}, 3000,
+            {"containers": [needs("1")], "initContainers": [needs("2", restartPolicy="Always")]},
+            3000,
             id="a sidecar runs beside the containers",
         ),
         pytest.param(
@@ -44,15 +46,17 @@ def needs(cpu: str, **more: Any) -> dict[str, Any]:
             {"containers": [{"resources": {"limits": {"cpu": "2"}}}]}, 2000, id="a limit stands in for a request"
         ),
         pytest.param(
-            {"containers": [needs("1")], "resources": {"requests": {"cpu": "5"}}}, 5000,
+            {"containers": [needs("1")], "resources": {"requests": {"cpu": "5"}}},
+            5000,
             id="requests of the whole pod replace the sum",
         ),
         pytest.param(
-            {"containers": [needs("1")], "resources": {"limits": {"cpu": "5"}}}, 1000,
+            {"containers": [needs("1")], "resources": {"limits": {"cpu": "5"}}},
+            1000,
             id="a limit of the whole pod does not, when its containers request",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_pod_requests(spec: dict[str, Any], cpu: int) -> None:
     assert pod_set(**spec).requests == {"cpu": cpu}
 

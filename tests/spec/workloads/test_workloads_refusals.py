@@ -65,7 +65,7 @@ REFUSED: list[tuple[str, str, Any, str, str]] = [
     ("terms without end", f"{POD}.affinity", nodes(*([EXISTS] * 2_049)), "spec", "2049 labels"),
     ("values without end", f"{POD}.affinity", nodes(VALUES), "spec", "5001 values"),
     ("a node selector filled in later", f"{POD}.nodeSelector", {"a": "{{x}}"}, f"{POD}.nodeSelector.a", "run time"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(

@@ -86,13 +86,19 @@ def test_every_pod_set_is_named_on_its_pods(case: dict[str, Any]) -> None:
 
 def test_nothing_of_the_hub_reaches_the_member() -> None:
     hub = {
-        "uid": "u", "resourceVersion": "7", "generation": 1, "creationTimestamp": "2025-01-01T00:00:00Z",
-        "managedFields": [{}], "ownerReferences": [{}], "finalizers": ["x"], "selfLink": "/x",
+        "uid": "u",
+        "resourceVersion": "7",
+        "generation": 1,
+        "creationTimestamp": "2025-01-01T00:00:00Z",
+        "managedFields": [{}],
+        "ownerReferences": [{}],
+        "finalizers": ["x"],
+        "selfLink": "/x",
         "annotations": {
             "kubectl.kubernetes.io/last-applied-configuration": "{}",
             "scheduling.x-k8s.io/suspend": "true",
         },
-    }  # fmt: skip
+    }
     found = copied({**batch_job(**hub), "status": {"active": 1}})
     assert found["metadata"] == {"name": "one", "namespace": "team-data", "labels": LABELS}
     assert "status" not in found

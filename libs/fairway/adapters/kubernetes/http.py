@@ -39,9 +39,16 @@ _CALLS = 24
 _BUSY_TRIES = 4
 _BUSY_MOST_S = 10.0
 _REASONS = {
-    400: "BadRequest", 403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 409: "Conflict", 410: "Expired",
-    413: "RequestEntityTooLarge", 415: "UnsupportedMediaType", 422: "Invalid",
-}  # fmt: skip
+    400: "BadRequest",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    409: "Conflict",
+    410: "Expired",
+    413: "RequestEntityTooLarge",
+    415: "UnsupportedMediaType",
+    422: "Invalid",
+}
 
 
 class Refusal(ClusterRefused):
@@ -174,9 +181,14 @@ class Http:
         query = "?" + urlencode(request.query) if request.query else ""
         try:
             async with rest.pool_manager.request(
-                request.method, URL(f"{given.host}{request.path}{query}", encoded=True), data=data, headers=headers,
-                timeout=timeout, allow_redirects=False, server_hostname=rest.server_hostname,
-            ) as response:  # fmt: skip
+                request.method,
+                URL(f"{given.host}{request.path}{query}", encoded=True),
+                data=data,
+                headers=headers,
+                timeout=timeout,
+                allow_redirects=False,
+                server_hostname=rest.server_hostname,
+            ) as response:
                 yield response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             cause = str(error) or type(error).__name__

@@ -90,10 +90,13 @@ def checked(config: Any, folder: Path | None = None, wanted: str = "", loopback:
     keys = {"token": str(user["token"])} if user.get("token") else {}
     keys |= _inlined(user, ("client-certificate", "client-key"), folder)
     return {
-        "apiVersion": "v1", "kind": "Config", "current-context": "it",
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "it",
         "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
-        "clusters": [{"name": "it", "cluster": taken}], "users": [{"name": "it", "user": keys}],
-    }  # fmt: skip
+        "clusters": [{"name": "it", "cluster": taken}],
+        "users": [{"name": "it", "user": keys}],
+    }
 
 
 def load() -> Any:

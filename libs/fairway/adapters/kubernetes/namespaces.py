@@ -162,11 +162,12 @@ class Namespaces:
 def binding(namespace: str) -> Json:
     """What gives Fairway's account its rights in a tenant's namespace."""
     return {
-        "apiVersion": f"{_RBAC}/v1", "kind": "RoleBinding",
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": "RoleBinding",
         "metadata": {"name": TENANT_ROLE, "namespace": namespace, "labels": {"app.kubernetes.io/name": "fairway"}},
         "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": TENANT_ROLE},
         "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HOME}],
-    }  # fmt: skip
+    }
 
 
 def _lacks_right(error: Refusal) -> bool:

@@ -85,8 +85,11 @@ class Remover:
         selector = ",".join(f"{name}={value}" for name, value in sorted(what.labels.items()))
         query = {"labelSelector": selector} | ({"fieldSelector": f"metadata.name={what.name}"} if what.name else {})
         body = {
-            "kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background", "gracePeriodSeconds": 0,
-        }  # fmt: skip
+            "kind": "DeleteOptions",
+            "apiVersion": "v1",
+            "propagationPolicy": "Background",
+            "gracePeriodSeconds": 0,
+        }
         try:
             path = (await self._kinds.find(what.kind)).path(what.namespace)
             await self._http.call(Request("DELETE", path, query, body))
@@ -107,9 +110,11 @@ class Remover:
                 if found.metadata.deletion_timestamp:
                     return found.metadata
                 body = {
-                    "kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Foreground",
+                    "kind": "DeleteOptions",
+                    "apiVersion": "v1",
+                    "propagationPolicy": "Foreground",
                     "preconditions": {"uid": found.metadata.uid},
-                }  # fmt: skip
+                }
                 try:
                     left = await self._read(Request("DELETE", path, body=body, accept=METADATA))
                 except Refusal as error:

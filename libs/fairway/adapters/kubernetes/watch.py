@@ -150,9 +150,11 @@ class Reflector:
 
     async def _watch(self, resource: Resource) -> AsyncGenerator[Change, None]:
         query = self._scope.query | {
-            "watch": "1", "allowWatchBookmarks": "true", "resourceVersion": self._version,
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._version,
             "timeoutSeconds": str(int(self._pace.server * self._rng.uniform(0.8, 1.2)) or 1),
-        }  # fmt: skip
+        }
         request = Request("GET", resource.path(self._scope.namespace), query)
         try:
             async with aclosing(self._http.lines(request, self._pace.idle)) as lines:

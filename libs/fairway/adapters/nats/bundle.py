@@ -103,9 +103,7 @@ def delivered(one: Arrived) -> list[Delivery]:
     except Faulty as fault:
         text = f"{fault}; it has {len(one.data)} bytes"
         subject = one.subject.decode(errors="backslashreplace")
-        return [
-            Delivery(name, subject, b"", place.sequence, place.times, place.left, 0, reply, stored_at, text)
-        ]  # fmt: skip
+        return [Delivery(name, subject, b"", place.sequence, place.times, place.left, 0, reply, stored_at, text)]
     if not shares:
         return [Delivery(name, subject, one.data, place.sequence, place.times, place.left, 0, reply, stored_at)]
     share = Share(reply, len(shares))

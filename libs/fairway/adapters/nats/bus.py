@@ -70,11 +70,19 @@ class NatsBus:
                 bus.pull_again()
 
         options: dict[str, Any] = {
-            "name": name, "max_reconnect_attempts": -1, "reconnect_time_wait": 0.2, "connect_timeout": 2,
-            "allow_reconnect": True, "disconnected_cb": disconnected, "reconnected_cb": reconnected,
-            "error_cb": _quiet, "pending_size": 16 * 2**20, "ping_interval": 10, "max_outstanding_pings": 2,
+            "name": name,
+            "max_reconnect_attempts": -1,
+            "reconnect_time_wait": 0.2,
+            "connect_timeout": 2,
+            "allow_reconnect": True,
+            "disconnected_cb": disconnected,
+            "reconnected_cb": reconnected,
+            "error_cb": _quiet,
+            "pending_size": 16 * 2**20,
+            "ping_interval": 10,
+            "max_outstanding_pings": 2,
             "inbox_prefix": inbox.encode(),
-        }  # fmt: skip
+        }
         client = Guarded()
         await client.connect(addresses(url), **options)
         bus = cls(client, bulk)
@@ -103,10 +111,15 @@ class NatsBus:
 
     async def _provision(self, stream: Stream, replicas: int) -> None:
         config = StreamConfig(
-            name=stream.name, subjects=list(stream.subjects), max_age=stream.max_age or None, allow_direct=True,
-            max_msgs_per_subject=stream.per_subject or -1, duplicate_window=stream.duplicate_window,
-            num_replicas=replicas, max_bytes=stream.max_bytes or None,
-        )  # fmt: skip
+            name=stream.name,
+            subjects=list(stream.subjects),
+            max_age=stream.max_age or None,
+            allow_direct=True,
+            max_msgs_per_subject=stream.per_subject or -1,
+            duplicate_window=stream.duplicate_window,
+            num_replicas=replicas,
+            max_bytes=stream.max_bytes or None,
+        )
         try:
             await self._js.add_stream(config)
         except APIError as error:
@@ -125,9 +138,13 @@ class NatsBus:
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
         config = ConsumerConfig(
-            durable_name=durable, filter_subjects=list(subjects), ack_wait=wait_s, max_ack_pending=_MOST_UNANSWERED,
-            deliver_policy=DeliverPolicy.ALL, max_deliver=-1,
-        )  # fmt: skip
+            durable_name=durable,
+            filter_subjects=list(subjects),
+            ack_wait=wait_s,
+            max_ack_pending=_MOST_UNANSWERED,
+            deliver_policy=DeliverPolicy.ALL,
+            max_deliver=-1,
+        )
         await self._consumer(stream, config)
         source = NatsSource(self._nc, self._wire, (stream, durable), self._budget)
         await source.open()

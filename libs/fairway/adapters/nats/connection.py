@@ -84,9 +84,12 @@ class PlainWire:
     async def send(self, messages: Iterable[tuple[str, Outgoing]]) -> None:
         for reply, one in messages:
             headers = {
-                "Nats-Msg-Id": one.id, "ce-id": one.id, "ce-specversion": "1.0", "ce-type": one.kind or "fairway",
+                "Nats-Msg-Id": one.id,
+                "ce-id": one.id,
+                "ce-specversion": "1.0",
+                "ce-type": one.kind or "fairway",
                 "ce-source": one.source or "/fairway",
-            }  # fmt: skip
+            }
             if isinstance(one, Bundle):
                 headers["Fairway-Bundle"] = " ".join(one.parts)
             await self._nc.publish(one.subject, one.data, reply=reply, headers=headers)

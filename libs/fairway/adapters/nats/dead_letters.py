@@ -100,9 +100,12 @@ class NatsLetters:
 
     async def _acked(self, message: Outgoing) -> PubAck:
         headers = {
-            "Nats-Msg-Id": message.id, "ce-id": message.id, "ce-specversion": "1.0", "ce-type": message.kind,
+            "Nats-Msg-Id": message.id,
+            "ce-id": message.id,
+            "ce-specversion": "1.0",
+            "ce-type": message.kind,
             "ce-source": message.source,
-        }  # fmt: skip
+        }
         try:
             stored = await self._js.publish(message.subject, message.data, timeout=_WAIT_S, headers=headers)
         except (nats.errors.Error, TimeoutError) as error:

@@ -34,10 +34,13 @@ class Asked(Struct, frozen=True):
         begin among them; and once they have been told, what follows is not the newest of each but all of it."""
         newest = self.last and past and self.stream not in _ALL_NEWEST
         config = ConsumerConfig(
-            filter_subjects=list(self.subjects) or None, ack_policy=AckPolicy.NONE, mem_storage=True,
-            inactive_threshold=60, opt_start_seq=None if newest else after + 1,
+            filter_subjects=list(self.subjects) or None,
+            ack_policy=AckPolicy.NONE,
+            mem_storage=True,
+            inactive_threshold=60,
+            opt_start_seq=None if newest else after + 1,
             deliver_policy=DeliverPolicy.LAST_PER_SUBJECT if newest else DeliverPolicy.BY_START_SEQUENCE,
-        )  # fmt: skip
+        )
         if newest and not self.subjects:
             config.filter_subjects = [next(one.subjects[0] for one in STREAMS if one.name == self.stream)]
         return config

@@ -87,11 +87,20 @@ class Serving:
         self._assembler = rw.Assembler()
         self._tasks: set[asyncio.Task[None]] = set()
         self._verbs: dict[str, Do] = {
-            "hello": self._hello, "facts": self._take_facts, "open": self._open, "next": self._next,
-            "close": self._close, "apply": self._apply, "delete": self._delete, "get": self._get,
-            "patch": self._patch, "create": self._create, "discard": self._discard, "drop": self._drop,
+            "hello": self._hello,
+            "facts": self._take_facts,
+            "open": self._open,
+            "next": self._next,
+            "close": self._close,
+            "apply": self._apply,
+            "delete": self._delete,
+            "get": self._get,
+            "patch": self._patch,
+            "create": self._create,
+            "discard": self._discard,
+            "drop": self._drop,
             "served": self._served,
-        }  # fmt: skip
+        }
 
     async def run(self) -> None:
         """Until cancelled."""

@@ -70,9 +70,13 @@ class RedisStore:
 
     def __init__(self, url: str, prefix: str = "{fairway}") -> None:
         pool = BlockingConnectionPool.from_url(
-            url, max_connections=8, timeout=10, socket_timeout=5, socket_connect_timeout=2,
+            url,
+            max_connections=8,
+            timeout=10,
+            socket_timeout=5,
+            socket_connect_timeout=2,
             retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 1),
-        )  # fmt: skip
+        )
         self._redis = Redis(connection_pool=pool)
         self._prefix = prefix
         self._epoch = ""

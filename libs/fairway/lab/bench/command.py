@@ -8,7 +8,7 @@ import typer
 from fairway.client.failure import ERROR, USAGE, Failure, end, say
 from fairway.domain.text.digits import is_whole
 from fairway.lab.bench import fleet_states
-from fairway.lab.bench.options import (  # fmt: skip
+from fairway.lab.bench.options import (
     Clusters,
     Dir,
     Nodes,
@@ -35,8 +35,9 @@ def register(app: typer.Typer) -> None:
 
 @_bench.command()
 def pipeline(
-    jobs: Annotated[int, typer.Option(min=1, help="measured at saturation; a quarter as many follow at half the rate")]
-    = 100_000,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="measured at saturation; a quarter as many follow at half the rate")
+    ] = 100_000,
     warmup: Warmup = 2_000,
     clusters: Clusters = 100,
     nodes: Nodes = 100,
@@ -48,7 +49,7 @@ def pipeline(
     servers: Annotated[int, typer.Option(help="of NATS: 1, or 3 with a copy of every stream each")] = 1,
     directory: Dir = "",
     output: Output = "text",
-) -> None:  # fmt: skip
+) -> None:
     """Jobs per second from submitted to dispatched, and latency at half that rate; cluster calls are stubbed."""
     from fairway.lab.bench.pipeline.measure import Run, measure
 
@@ -110,14 +111,15 @@ def report(
 
 @_bench.command("kueue-baseline")
 def kueue_baseline(
-    clusters: Annotated[str, typer.Option(help="how many clusters, with commas between: all of it once on each")]
-    = "1,8",
+    clusters: Annotated[
+        str, typer.Option(help="how many clusters, with commas between: all of it once on each")
+    ] = "1,8",
     cohorts: Annotated[int, typer.Option(min=1)] = 5,
     queues: Annotated[int, typer.Option(min=1, help="in each cohort, with a nominal quota of 20 CPUs")] = 6,
     jobs: Annotated[int, typer.Option(min=10, help="in each queue: a multiple of ten")] = 500,
     directory: Dir = "",
     output: Output = "text",
-) -> None:  # fmt: skip
+) -> None:
     """The load of Kueue's performance test: how long until all jobs have run, and how well the quota is used."""
     from fairway.lab.bench.kueue.measure import Run, measure
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from fairway.lab.bench.options import (  # fmt: skip
+from fairway.lab.bench.options import (
     Clusters,
     Dir,
     Nodes,

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from fairway.domain import recorded_verdicts
-from fairway.domain.job import Job, fold
+from fairway.domain.fold import fold
+from fairway.domain.job import Job
 from fairway.domain.text.decoding import decoder
 from fairway.lab.demo.scenario import Mark
 from fairway.runtime.ports import Bus

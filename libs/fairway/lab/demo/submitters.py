@@ -94,9 +94,11 @@ class Doors:
     async def _by_bus(self, piece: Piece) -> None:
         """As the tenant of its namespace, where that may speak. No other tenant can guess the id of the message."""
         request = SubmitRequest(
-            at=SystemClock().now(), manifest=raw(piece.manifest), policies=tuple(map(raw, piece.policies)),
+            at=SystemClock().now(),
+            manifest=raw(piece.manifest),
+            policies=tuple(map(raw, piece.policies)),
             client=f"demo-{self._sent}",
-        )  # fmt: skip
+        )
         subject = subjects.inbound(request.verb, piece.manifest["metadata"]["namespace"])
         data = msgspec.json.encode(request)
         await self._bus.publish([Outgoing(SystemIds().new(), subject, data, "fairway.in", "/demo")])

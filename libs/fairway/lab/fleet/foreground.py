@@ -110,20 +110,29 @@ def welcome(fleet: Fleet, folder: Path) -> str:
     rows += [("hub", f"kubectl --kubeconfig {folder}/{fleet.hub_kubeconfig.name}")]
     rows += [("hub, as a tenant", f"kubectl --kubeconfig {folder}/tenants/{TENANTS[0]}.kubeconfig")]
     rows += [
-        (f"cluster {one.name}", f"kubectl --kubeconfig {folder}/{fleet.kubeconfigs.name}/{one.name}.kubeconfig   "
-         f"{one.nodes[0].count} nodes of {one.nodes[0].allocatable['nvidia.com/gpu']} × {one.labels['gpu'].upper()}")
+        (
+            f"cluster {one.name}",
+            f"kubectl --kubeconfig {folder}/{fleet.kubeconfigs.name}/{one.name}.kubeconfig   "
+            f"{one.nodes[0].count} nodes of {one.nodes[0].allocatable['nvidia.com/gpu']} × {one.labels['gpu'].upper()}",
+        )
         for one in fleet.plan.clusters
-    ]  # fmt: skip
+    ]
     width = max(len(name) for name, _ in rows)
     key = f"{folder}/{fleet.token_file.name}"
     where = "" if folder == Path(".fairway") else f" --url {fleet.http} --token-file {key}"
-    return "\n".join((
-        "The fleet is up.", "",
-        *(f"  {name:<{width}}  {value}" for name, value in rows), "",
-        "Submit with kubectl or with fairway, from another terminal:", "",
-        f"  kubectl --kubeconfig {folder}/hub.kubeconfig apply -f job.yaml -f policy.yaml",
-        f"  fairway submit{where} -f job.yaml -f policy.yaml --wait",
-        f"  fairway get{where} jobs -w",
-        f"  fairway why{where} JOB", "",
-        "Ctrl-C ends it.",
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            "The fleet is up.",
+            "",
+            *(f"  {name:<{width}}  {value}" for name, value in rows),
+            "",
+            "Submit with kubectl or with fairway, from another terminal:",
+            "",
+            f"  kubectl --kubeconfig {folder}/hub.kubeconfig apply -f job.yaml -f policy.yaml",
+            f"  fairway submit{where} -f job.yaml -f policy.yaml --wait",
+            f"  fairway get{where} jobs -w",
+            f"  fairway why{where} JOB",
+            "",
+            "Ctrl-C ends it.",
+        )
+    )

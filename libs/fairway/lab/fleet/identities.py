@@ -18,9 +18,16 @@ from fairway.workloads.kinds.registry import KINDS
 ADMIN = "admin"
 # The namespaces of deploy/examples and of the demo.
 TENANTS = (
-    "team-vision", "team-speech", "team-data", "team-language", "team-trial", "team-apps", "team-night", "team-day",
+    "team-vision",
+    "team-speech",
+    "team-data",
+    "team-language",
+    "team-trial",
+    "team-apps",
+    "team-night",
+    "team-day",
     "team-ops",
-)  # fmt: skip
+)
 _WRITE = ("create", "get", "list", "watch", "update", "patch", "delete")
 _READ = ("get", "list", "watch")
 _POLICIES = ("policy.karmada.io", "policy.one.alibabacloud.com")
@@ -37,7 +44,10 @@ def tenant(namespace: str) -> Identity:
     here = (namespace,)
     kinds = sorted({(kind.api_version.rpartition("/")[0], kind.plural) for kind in KINDS.values()})
     return Identity(
-        _token(), namespace, namespace, (),
+        _token(),
+        namespace,
+        namespace,
+        (),
         (
             *(Rule((group,), (plural,), _WRITE, here) for group, plural in kinds),
             Rule(_POLICIES, ("propagationpolicies",), _WRITE, here),
@@ -49,7 +59,7 @@ def tenant(namespace: str) -> Identity:
             # Where the fleet is, for `kubectl fairway`.
             Rule(("",), ("configmaps",), ("get",), (HOME,), ("fairway",)),
         ),
-    )  # fmt: skip
+    )
 
 
 def _token() -> str:

@@ -126,9 +126,13 @@ def _run(command: list[str], module: Module, say: Say) -> str:
     said, last = 0, time.monotonic()
     words: list[str] = []
     with subprocess.Popen(
-        command, cwd=FOLDER / module.name, env=environment(Path(command[0])), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
+        command,
+        cwd=FOLDER / module.name,
+        env=environment(Path(command[0])),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
         assert process.stdout is not None and process.stderr is not None, "pipes were asked for"
         for line in process.stderr:
             words = [*words[-20:], line.rstrip()]

@@ -71,9 +71,16 @@ def _builder(subject: x509.Name, key: rsa.RSAPrivateKey, names: list[x509.Genera
 
 def _usage(signs: bool) -> x509.KeyUsage:
     return x509.KeyUsage(
-        digital_signature=True, key_encipherment=True, key_cert_sign=signs, content_commitment=False,
-        data_encipherment=False, key_agreement=False, crl_sign=False, encipher_only=False, decipher_only=False,
-    )  # fmt: skip
+        digital_signature=True,
+        key_encipherment=True,
+        key_cert_sign=signs,
+        content_commitment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
 
 
 def _key() -> rsa.RSAPrivateKey:

@@ -49,9 +49,15 @@ class Program:
         guard = [sys.executable, "-I", "-S", str(die_with_parent.__file__), str(os.getpid())]
         with private_files.log(self.log) as log:
             self._process = await asyncio.create_subprocess_exec(
-                *guard, *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._dir,
-                env=self._env, start_new_session=True,
-            )  # fmt: skip
+                *guard,
+                *self._command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._dir,
+                env=self._env,
+                start_new_session=True,
+            )
 
     async def keep(self) -> None:
         """Starts it again whenever it ends by itself, as a kubelet does: schedulers end when the API server is away for

@@ -15,8 +15,14 @@ from fairway.lab.processes.server import EmbeddedServer, StartError, connection,
 from fairway.runtime import private_files
 
 __all__ = [
-    "EmbeddedServer", "StartError", "nats_cluster", "nats_program", "nats_server", "valkey_program", "valkey_server",
-]  # fmt: skip
+    "EmbeddedServer",
+    "StartError",
+    "nats_cluster",
+    "nats_program",
+    "nats_server",
+    "valkey_program",
+    "valkey_server",
+]
 
 # What may wait for one connection, in largest messages: as much as Fairway's readers of one ask for together.
 _PENDING = 8

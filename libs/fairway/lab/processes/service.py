@@ -48,9 +48,14 @@ class Child:
         guard = [sys.executable, "-I", "-S", str(die_with_parent.__file__), str(os.getpid())]
         with private_files.log(self.log) as log:
             self._process = await asyncio.create_subprocess_exec(
-                *guard, *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=log,
-                env=self._env, start_new_session=True,
-            )  # fmt: skip
+                *guard,
+                *self._command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                env=self._env,
+                start_new_session=True,
+            )
         assert self._process.stdout is not None, "it was asked for a pipe"
         try:
             async with asyncio.timeout(patience_s):

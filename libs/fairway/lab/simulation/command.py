@@ -102,11 +102,15 @@ class _Tally:
         """Of several runs: the first seed, what broke in any of them, and one hash of all their states."""
         states = "".join(state for _, state in sorted(self._states.items()))
         return {
-            "seed": min(self._states, default=0), "runs": self._outcomes, "fleet_hours": round(self._hours, 2),
-            "steps": self._steps, "jobs": self._jobs,
+            "seed": min(self._states, default=0),
+            "runs": self._outcomes,
+            "fleet_hours": round(self._hours, 2),
+            "steps": self._steps,
+            "jobs": self._jobs,
             "violations": [breach for outcome in self.broken for breach in outcome.violations],
-            "state_hash": blake2b(states.encode(), digest_size=16).hexdigest(), "broken": self.broken,
-        }  # fmt: skip
+            "state_hash": blake2b(states.encode(), digest_size=16).hexdigest(),
+            "broken": self.broken,
+        }
 
     def _sentence(self) -> str:
         state = f" (state {self._last.state_hash})" if self._last and self._outcomes == 1 else ""

@@ -8,7 +8,8 @@ import msgspec
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.agent.observe import node_of
-from fairway.agent.service import Settings, run_agent
+from fairway.agent.service import run_agent
+from fairway.agent.settings import Settings
 from fairway.domain.resources import Resources, add
 from fairway.lab.simulation.invariants.store_rows import BookedStore, Books
 from fairway.lab.simulation.members.controllers import Fate, Heard

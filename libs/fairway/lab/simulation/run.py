@@ -107,11 +107,19 @@ class _Run:
         fleet, known = self._fleet, rows(self._fleet)
         breaches = tuple(self._witness.breaches)
         return Outcome(
-            plan=self._plan, seed=self._plan.seed, steps=self._weather.steps, violations=breaches,
-            state_hash=state_hash(fleet), jobs=len(known), attempts=sum(len(job.attempts) for job in known.values()),
-            deaths=fleet.deaths, hours=seconds / 3600, seconds=0.0, drawn=dict(sorted(self._people.drawn.items())),
+            plan=self._plan,
+            seed=self._plan.seed,
+            steps=self._weather.steps,
+            violations=breaches,
+            state_hash=state_hash(fleet),
+            jobs=len(known),
+            attempts=sum(len(job.attempts) for job in known.values()),
+            deaths=fleet.deaths,
+            hours=seconds / 3600,
+            seconds=0.0,
+            drawn=dict(sorted(self._people.drawn.items())),
             story=story(breaches, fleet.bus.stored("JOBS")),
-        )  # fmt: skip
+        )
 
 
 def state_hash(fleet: Fleet) -> str:

@@ -131,9 +131,13 @@ def figures(name: str, tally: Tally, findings: Findings, speedup: float, gpus: i
         queued_seconds=percentiles([one.queued * in_trace for one in good]),
         pipeline_ms=percentiles(own),
         pipeline_share=round(sum(own) / max(1, sum(waits)), 4),
-        speedup=speedup, wall_seconds=round(span / 1000, 3), trace_seconds=round(span * in_trace, 1),
-        messages=findings.messages, reordered=findings.early, unfinished=len(findings.unfinished),
-    )  # fmt: skip
+        speedup=speedup,
+        wall_seconds=round(span / 1000, 3),
+        trace_seconds=round(span * in_trace, 1),
+        messages=findings.messages,
+        reordered=findings.early,
+        unfinished=len(findings.unfinished),
+    )
 
 
 def _started(course: Course, speedup: float) -> int:

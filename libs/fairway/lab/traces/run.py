@@ -39,9 +39,12 @@ def carry_out(name: str, file: Path, count: int, onto: tuple[Sequence[ClusterCon
         notes += (f"{len(never)} rows ask for more than any cluster has when it is empty, and were left out",)
     with tempfile.TemporaryDirectory(prefix="fairway-replay-") as folder:
         plan = Plan(
-            name=name, dir=Path(folder), clusters=tuple(clusters), speedup=speedup or speedup_for(fitting),
+            name=name,
+            dir=Path(folder),
+            clusters=tuple(clusters),
+            speedup=speedup or speedup_for(fitting),
             shares=trace.shares,
-        )  # fmt: skip
+        )
         _announce(plan, fitting, notes)
         with _Display(len(fitting)) as display:
             report = uvloop.run(replay(plan, fitting, display.show))
@@ -107,9 +110,13 @@ class _Display:
         self._console = console(sys.stderr)
         text = "{task.completed}/{task.total} ended  {task.fields[running]} running"
         self._bar = Bar(
-            TextColumn("{task.description}"), BarColumn(), TextColumn(text), TimeElapsedColumn(),
-            console=self._console, disable=not self._console.is_terminal,
-        )  # fmt: skip
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn(text),
+            TimeElapsedColumn(),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
         self._task: TaskID = self._bar.add_task("starting", total=total, running=0)
         self._next = 0.0
 

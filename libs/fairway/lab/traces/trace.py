@@ -53,10 +53,14 @@ def philly(file: Path, count: int) -> Trace:
         pods = math.ceil(gpus / WORKER_GPUS)
         jobs.append(
             TraceJob(
-                name=f"philly-{index}", tenant=row["cluster"], at=_moment(row["timestamp"]) - first,
-                seconds=float(row["duration"]), pods=pods, requests={"cpu": "1", GPU: str(math.ceil(gpus / pods))},
+                name=f"philly-{index}",
+                tenant=row["cluster"],
+                at=_moment(row["timestamp"]) - first,
+                seconds=float(row["duration"]),
+                pods=pods,
+                requests={"cpu": "1", GPU: str(math.ceil(gpus / pods))},
             )
-        )  # fmt: skip
+        )
     shares = file.with_name("philly_vc.csv")
     sizes = {row["vc"]: int(row["node num"]) for row in _rows(shares)} if shares.exists() else {}
     notes = () if sizes else ("philly_vc.csv is not beside the file: no virtual cluster has a guaranteed share",)
@@ -85,10 +89,15 @@ def _pod(index: int, row: dict[str, str], first: int, known: set[str]) -> TraceJ
         requests[GPU] = row["num_gpu"]
     created, began = int(row["creation_time"]), row["scheduled_time"] or row["creation_time"]
     return TraceJob(
-        name=f"openb-{index}", tenant=row["qos"].lower() or "none", at=float(created - first),
-        seconds=float(max(0, int(row["deletion_time"] or began) - int(began))), pods=1, requests=requests,
-        models=tuple(sorted(known.intersection(row["gpu_spec"].split("|")))), kind="Job",
-    )  # fmt: skip
+        name=f"openb-{index}",
+        tenant=row["qos"].lower() or "none",
+        at=float(created - first),
+        seconds=float(max(0, int(row["deletion_time"] or began) - int(began))),
+        pods=1,
+        requests=requests,
+        models=tuple(sorted(known.intersection(row["gpu_spec"].split("|")))),
+        kind="Job",
+    )
 
 
 def _rows(file: Path) -> list[dict[str, str]]:

@@ -32,9 +32,16 @@ def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:
     one = item.delivery
     stream = item.source.stream if item.source else ""
     letter = DeadLetter(
-        at=now, service=service, subject=_short(one.subject), id=_short(one.id), stream=stream, sequence=one.sequence,
-        why=_brief(why), data=one.data, who=asker(one),
-    )  # fmt: skip
+        at=now,
+        service=service,
+        subject=_short(one.subject),
+        id=_short(one.id),
+        stream=stream,
+        sequence=one.sequence,
+        why=_brief(why),
+        data=one.data,
+        who=asker(one),
+    )
     return _said(service, letter, message_id("dlq", service, one.id, one.sequence))
 
 
@@ -65,9 +72,15 @@ def unsayable(service: str, one: Unsaid, now: int) -> Outgoing | None:
     if message.kind == KIND:
         return _cut(message)
     letter = DeadLetter(
-        at=now, service=service, subject=_short(message.subject), id=_short(message.id), why=_brief(one.why),
-        data=message.data[:_KEPT], size=len(message.data), sha256=sha256(message.data).hexdigest(),
-    )  # fmt: skip
+        at=now,
+        service=service,
+        subject=_short(message.subject),
+        id=_short(message.id),
+        why=_brief(one.why),
+        data=message.data[:_KEPT],
+        size=len(message.data),
+        sha256=sha256(message.data).hexdigest(),
+    )
     return _said(service, letter, message_id("dlq", service, "unsayable", ascii(message.id), letter.sha256))
 
 

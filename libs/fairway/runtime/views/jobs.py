@@ -1,31 +1,18 @@
 """Views over the store, kept current for `decide`: jobs by row, clusters by index, the ledger beside them."""
 
-from collections.abc import Mapping, Sequence
-from itertools import islice
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.domain.events import Teller
-from fairway.domain.job import IllegalMove, Job, State, fold
-from fairway.domain.reservations import Hold
+from fairway.domain.fold import fold
+from fairway.domain.job import IllegalMove, Job
 from fairway.domain.resources import Resources
-from fairway.placement.cluster import ClusterView
-from fairway.placement.fleet import Fleet
-from fairway.runtime.ports import Found, Row, Store, Wanted
+from fairway.runtime.ports import Found, Store, Wanted
 from fairway.runtime.views import row_cache
-from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.jobs import JobMessage
-
-_info = msgspec.json.Decoder(ClusterInfo).decode
-# A placement that no reserver has taken up after this long is not coming; its room is counted as free again.
-ASSUMED_MS = 10_000
-# Of the placements that take long, the oldest are looked up, so many with each batch.
-_DOUBTED = 64
-# By then the reserver has usually answered. What it sent back, no change of the cache tells: the job is looked at.
-_TAKEN_UP_MS = 100
 
 
 class JobsView:
@@ -86,162 +73,6 @@ class JobsView:
 
     def refused(self, step: Step) -> None:
         """Rows are read again for every batch; nothing to forget."""
-
-
-class FleetView(JobsView):
-    """Jobs, and every cluster as the store has it, followed by change; the `assumed` placements are laid over it: those
-    in flight, by key, the oldest first."""
-
-    follow: tuple[str, ...] = ("",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.clusters = Fleet()
-        self.ledger: dict[str, dict[str, Hold]] = {}
-        self.row_revs: dict[tuple[str, str], int] = {}
-        self.version = 0
-        self.freed: Mapping[str, int] = {}
-        self.assumed: dict[str, Job] = {}
-        self._doubtful: set[tuple[str, str]] = set()
-
-    async def load(self, store: Store) -> None:
-        await super().load(store)
-        self.clusters.clear()
-        self.ledger.clear()
-        self.row_revs.clear()
-        self.version = 0
-        self.assumed.clear()
-        self._doubtful.clear()
-
-    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
-        wanted = super().wants(heard, now)
-        wanted.since, wanted.follow = self.version, self.follow
-        wanted.whole = (decision.FREED,)
-        for table, key in self._doubtful:
-            wanted.add(table, key)
-        doubted = islice(self.assumed.items(), _DOUBTED)
-        names = [job.id for _, job in doubted if job.at <= now - _TAKEN_UP_MS]
-        if names:
-            wanted.rows[decision.JOBS] = list(dict.fromkeys((*wanted.rows.get(decision.JOBS, ()), *names)))
-        return wanted
-
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
-        super().refresh(found, heard, now)
-        self._release_taken_up()
-        self.freed = found.counters.get(decision.FREED, {})
-        self.version = found.version
-        for table, key in self._doubtful:
-            self._take(table, key, found.rows.get((table, key)))
-        self._doubtful = set()
-        for table, key, row in found.changes:
-            self._take(table, key, row)
-        self._forget_old(now)
-
-    def _take(self, table: str, key: str, row: Row | None) -> None:
-        kind, _, cluster = table.partition("/")
-        if row is None:
-            self.row_revs.pop((table, key), None)
-        else:
-            self.row_revs[table, key] = row.rev
-        if kind == "nodes":
-            self.set_node(cluster, key, row_cache.NODES.value(table, key, row.data) if row else None)
-        elif kind == "ledger":
-            self._set_hold(cluster, key, row_cache.HOLDS.value(table, key, row.data) if row else None)
-        elif kind == decision.CLUSTERS:
-            self._set_info(key, _info(row.data) if row else None)
-
-    def cluster(self, name: str) -> ClusterView:
-        """The index of a cluster; one that has not reported yet is known by name only."""
-        if name not in self.clusters:
-            self.clusters[name] = ClusterView(ClusterInfo(name=name))
-        return self.clusters[name]
-
-    def set_node(self, cluster: str, name: str, node: Node | None) -> None:
-        if node is None and cluster not in self.clusters:
-            return  # the cluster has left
-        view = self.cluster(cluster)
-        known = view.states.get(name)
-        if known is not None and known.node is node:
-            return  # what was written here comes back with the changes
-        if node is not None:
-            view.put(node)
-            for key in self.assumed.keys() & node.holds.keys():
-                self._release(key)  # reserved: the row counts it from now on, here or where another scheduler chose
-        elif name in view.nodes:
-            view.remove(name)
-
-    def _set_hold(self, cluster: str, key: str, hold: Hold | None) -> None:
-        """A hold that came, or came and went between two looks: either way the placement is no longer in flight."""
-        self._release(key)
-        holds = self.ledger.setdefault(cluster, {})
-        if hold is None:
-            holds.pop(key, None)
-        else:
-            holds[key] = hold
-
-    def _set_info(self, name: str, info: ClusterInfo | None) -> None:
-        if info is None:
-            self.clusters.pop(name, None)
-            self.assumed = {key: job for key, job in self.assumed.items() if job.cluster != name}
-        else:
-            self.cluster(name).info = info
-
-    def apply(self, step: Step) -> None:
-        super().apply(step)
-        for write in step.writes:
-            if isinstance(write, Put):
-                self._apply_put(write)
-
-    def _apply_put(self, write: Put) -> None:
-        kind, _, cluster = write.table.partition("/")
-        if write.table == decision.JOBS:
-            self._assume(write.value)
-            return
-        if kind not in ("nodes", "ledger", decision.CLUSTERS):
-            return
-        setter: Any = {"nodes": self.set_node, "ledger": self._set_hold}.get(kind)
-        if setter:
-            setter(cluster, write.key, write.value)
-        else:
-            self._set_info(write.key, write.value)
-        if write.value is None:
-            self.row_revs.pop((write.table, write.key), None)
-        else:
-            self.row_revs[write.table, write.key] = write.rev
-
-    def refused(self, step: Step) -> None:
-        for write in step.writes:
-            if isinstance(write, Put) and write.table.partition("/")[0] in ("nodes", "ledger", decision.CLUSTERS):
-                self._doubtful.add((write.table, write.key))
-            elif isinstance(write, Put) and write.table == decision.JOBS:
-                self._release(write.value.key)
-
-    def _assume(self, job: Job) -> None:
-        """A job just placed takes its room at once for whoever is decided next; one that went back does not."""
-        self._release(job.key)
-        if job.state is State.PLACED and job.spec is not None:
-            self.cluster(job.cluster).hold(job.key, job.slots, requests_of(job))
-            self.assumed[job.key] = job
-
-    def _release(self, key: str) -> None:
-        job = self.assumed.pop(key, None)
-        if job is not None and job.cluster in self.clusters:
-            self.clusters[job.cluster].drop(key)
-
-    def _release_taken_up(self) -> None:
-        """Drops the placements of jobs that are past them: reserved, sent back, or at another attempt by now."""
-        for key, placed in list(self.assumed.items()):
-            job = self.jobs.get(placed.id)
-            if job is not None and (job.state is not State.PLACED or job.key != key):
-                self._release(key)
-
-    def _forget_old(self, now: int) -> None:
-        """Drops placements that were never taken up."""
-        while self.assumed:
-            key, job = next(iter(self.assumed.items()))
-            if job.at + ASSUMED_MS > now:
-                return
-            self._release(key)
 
 
 def requests_of(job: Job) -> dict[str, Resources]:

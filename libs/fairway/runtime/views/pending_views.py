@@ -21,9 +21,10 @@ from fairway.wire.reasons import Code, Reason
 _PIECE, _LARGEST = 256 << 10, 1_000_000
 _encode = msgspec.json.Encoder().encode
 _SLOW = Reason(
-    Code.VIEW_NOT_STORED, "what the scheduler saw could not be stored as fast as it was seen",
+    Code.VIEW_NOT_STORED,
+    "what the scheduler saw could not be stored as fast as it was seen",
     remedy="see whether NATS is slow, full or away",
-)  # fmt: skip
+)
 
 
 class Everything(Struct, frozen=True):

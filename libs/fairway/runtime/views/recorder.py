@@ -14,7 +14,7 @@ from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.runtime.ports import Bus, Found, Outgoing, Unreachable
 from fairway.runtime.record.publishable import Unsayable
-from fairway.runtime.views.jobs import FleetView
+from fairway.runtime.views.clusters import FleetView
 from fairway.runtime.views.pending_views import Backlog, Everything, Fed, One
 from fairway.wire import views
 

@@ -16,7 +16,7 @@ from fairway.workloads.crds.parts import (
     obj,
     text,
     whole,
-)  # fmt: skip
+)
 
 _RAW: Json = {"type": "object", **ANYTHING}
 _TARGET = obj({"name": text(), "replicas": whole(least=0)}, required=("name",))
@@ -71,8 +71,14 @@ def definition() -> Json:
         column("Why", '.status.conditions[?(@.type=="Scheduled")].message', wide=True),
     )
     kind = Kind(
-        group="work.karmada.io", version="v1alpha2", kind="ResourceBinding", plural="resourcebindings",
-        short=("rb",), categories=("karmada-io",), status=False, columns=columns,
-    )  # fmt: skip
+        group="work.karmada.io",
+        version="v1alpha2",
+        kind="ResourceBinding",
+        plural="resourcebindings",
+        short=("rb",),
+        categories=("karmada-io",),
+        status=False,
+        columns=columns,
+    )
     about = "Where a job is and why: written by Fairway for every job of the hub."
     return crd(kind, about, {"spec": _SPEC, "status": _STATUS}, required=("spec",))

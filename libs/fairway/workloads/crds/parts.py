@@ -44,9 +44,12 @@ def text(about: str = "", **limits: Any) -> Json:
 
 def whole(about: str = "", least: int = -(2**31), most: int = 2**31 - 1) -> Json:
     return {
-        "type": "integer", "format": "int32" if most < 2**31 else "int64",
-        **({"description": about} if about else {}), "minimum": least, "maximum": most,
-    }  # fmt: skip
+        "type": "integer",
+        "format": "int32" if most < 2**31 else "int64",
+        **({"description": about} if about else {}),
+        "minimum": least,
+        "maximum": most,
+    }
 
 
 def flag(about: str = "") -> Json:
@@ -114,10 +117,13 @@ def crd(kind: Kind, about: str, properties: Json, *rules: Json, required: tuple[
     names |= {"shortNames": list(kind.short)} if kind.short else {}
     names |= {"categories": list(kind.categories)} if kind.categories else {}
     version: Json = {
-        "name": kind.version, "served": True, "storage": True,
-        "additionalPrinterColumns": list(kind.columns), "schema": {"openAPIV3Schema": schema},
+        "name": kind.version,
+        "served": True,
+        "storage": True,
+        "additionalPrinterColumns": list(kind.columns),
+        "schema": {"openAPIV3Schema": schema},
         **({"subresources": {"status": {}}} if kind.status else {}),
-    }  # fmt: skip
+    }
     metadata: Json = {"name": f"{kind.plural}.{kind.group}"}
     if kind.group.endswith(".k8s.io"):
         # The API server asks everybody for a word on this in groups of the Kubernetes project; these are older than it.
@@ -127,7 +133,9 @@ def crd(kind: Kind, about: str, properties: Json, *rules: Json, required: tuple[
         "kind": "CustomResourceDefinition",
         "metadata": metadata,
         "spec": {
-            "group": kind.group, "names": names, "scope": "Namespaced" if kind.namespaced else "Cluster",
+            "group": kind.group,
+            "names": names,
+            "scope": "Namespaced" if kind.namespaced else "Cluster",
             "versions": [version],
         },
-    }  # fmt: skip
+    }

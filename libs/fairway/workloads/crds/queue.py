@@ -19,8 +19,12 @@ _SPEC = obj(
 def definition() -> Json:
     group, _, version = API_VERSION.partition("/")
     columns = (
-        READY, column("Policy", ".spec.queuePolicy"), column("Priority", ".spec.priority", "integer"), AGE, WHY,
-    )  # fmt: skip
+        READY,
+        column("Policy", ".spec.queuePolicy"),
+        column("Priority", ".spec.priority", "integer"),
+        AGE,
+        WHY,
+    )
     kind = Kind(group=group, version=version, kind=KIND, plural="queues", columns=columns)
     short = rule("size(self.metadata.name) <= 63", "metadata.name", "has more than 63 characters", "shorten it to 63")
     return crd(kind, "A line in which jobs wait for their turn.", {"spec": _SPEC, "status": STATUS}, short)

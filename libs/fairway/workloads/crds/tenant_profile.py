@@ -16,9 +16,9 @@ from fairway.workloads.crds.parts import (
     obj,
     rule,
     text,
-)  # fmt: skip
-from fairway.workloads.crds.policy import TOLERATION
-from fairway.workloads.settings.tenant_profiles import (  # fmt: skip
+)
+from fairway.workloads.crds.placement import TOLERATION
+from fairway.workloads.settings.tenant_profiles import (
     API_VERSION,
     KIND,
     LEVEL,
@@ -50,13 +50,14 @@ def _spec() -> Json:
     properties: Json = {
         NAMESPACES: {
             **many(text(pattern=LABEL), MOST_NAMESPACES, "Of the hub: whose jobs this is about."),
-            "minItems": 1, "x-kubernetes-list-type": "set",
+            "minItems": 1,
+            "x-kubernetes-list-type": "set",
         },
         **{name: _names(_ABOUT[name]) for name in NAMES},
         TOLERATIONS: many(TOLERATION, MOST_NAMES, "Tolerations that pods may have."),
         LEVEL: text("Of the Pod Security Standards, where the namespace's labels name none.", enum=["", *LEVELS]),
         TOKENS: flag("True: pods may have a token of their service account mounted."),
-    }  # fmt: skip
+    }
     return obj(properties, required=(NAMESPACES,))
 
 

@@ -18,16 +18,19 @@ from fairway.workloads.crds.parts import (
     rule,
     strings,
     text,
-)  # fmt: skip
+)
 from fairway.workloads.settings.quota_trees import API_VERSION, KIND, MOST_CHILDREN, MOST_NAMED
 
 # Levels that are written out (the root is 0), and those whose numbers are compared by rules.
 _TYPED, _RULED, _SUMMED = 5, 2, 1
 _NAME = r"^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 _QUANTITY: Json = {
-    "x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}],
-    "pattern": QUANTITY, "maxLength": 32, "minimum": 0,
-}  # fmt: skip
+    "x-kubernetes-int-or-string": True,
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "pattern": QUANTITY,
+    "maxLength": 32,
+    "minimum": 0,
+}
 
 
 def _amounts(about: str, *rules: Json) -> Json:
@@ -47,33 +50,45 @@ def _unlimited(amount: str) -> str:
 
 _WITHIN = rule(
     f"!has(self.min) || !has(self.max) || self.min.all(k, {_compared('self.min', 'self.max', '<=')})",
-    "min", "is above max", "lower min or raise max of this node",
-)  # fmt: skip
+    "min",
+    "is above max",
+    "lower min or raise max of this node",
+)
 _EQUAL = rule(
     "!has(self.min) || !has(self.max) || self.min.all(k,"
     f" {_compared('self.min', 'self.max', '==')} || {_unlimited('self.max')})",
-    "min", "of the root is not its max", "make them the same",
-)  # fmt: skip
+    "min",
+    "of the root is not its max",
+    "make them the same",
+)
 _LEAF = rule(
     "!has(self.namespaces) || size(self.namespaces) == 0 || !has(self.children) || size(self.children) == 0",
-    "namespaces", "stand beside children", "keep namespaces on leaves only",
-)  # fmt: skip
+    "namespaces",
+    "stand beside children",
+    "keep namespaces on leaves only",
+)
 _CEILING = rule(
     "!has(self.children) || !has(self.max) || self.children.all(c, !has(c.max)"
     f" || c.max.all(k, {_compared('c.max', 'self.max', '<=')} || {_unlimited('c.max')}))",
-    "children", "have a max above the max of this node", "lower it there or raise it here",
-)  # fmt: skip
+    "children",
+    "have a max above the max of this node",
+    "lower it there or raise it here",
+)
 _FLOOR = rule(
     "!has(self.children) || !has(self.min) || self.min.all(k, self.children.map(c, has(c.min) && k in c.min"
     " ? quantity(string(c.min[k])).asApproximateFloat() : 0.0).sum()"
     " <= quantity(string(self.min[k])).asApproximateFloat() * 1.000000001)",
-    "children", "have mins that add up to more than the min of this node", "lower them there or raise it here",
-)  # fmt: skip
+    "children",
+    "have mins that add up to more than the min of this node",
+    "lower them there or raise it here",
+)
 _BACKED = rule(
     "!has(self.children) || self.children.all(c, !has(c.min) || c.min.all(k, has(self.min) && k in self.min"
     " || quantity(string(c.min[k])).asApproximateFloat() == 0.0))",
-    "children", "have a min of a resource that the min of this node does not have", "add it here or remove it there",
-)  # fmt: skip
+    "children",
+    "have a min of a resource that the min of this node does not have",
+    "add it here or remove it there",
+)
 _JOBS = rule("!('kube-queue/max-jobs' in self)", "min", "cannot guarantee kube-queue/max-jobs", "move it to max")
 
 
@@ -94,7 +109,7 @@ def _node(level: int) -> Json:
         },
         "attributes": strings(),
         "children": _children(level + 1),
-    }  # fmt: skip
+    }
     return obj(properties, *rules, required=("name",) if level else ())
 
 
@@ -110,8 +125,12 @@ def definition() -> Json:
     root = {**_node(0), "minProperties": 1, "description": "The whole fleet; its min is its max."}
     spec = {"type": "object", "properties": {"root": root}, "required": ["root"], **ANYTHING}
     kind = Kind(
-        group=group, version=version, kind=KIND, plural="elasticquotatrees", short=("eqtree",),
+        group=group,
+        version=version,
+        kind=KIND,
+        plural="elasticquotatrees",
+        short=("eqtree",),
         columns=(READY, column("Min", ".spec.root.min"), column("Max", ".spec.root.max", wide=True), AGE, WHY),
-    )  # fmt: skip
+    )
     about = "Who may use how much: one tree for the whole fleet, a leaf for each group of namespaces."
     return crd(kind, about, {"spec": spec, "status": STATUS}, required=("spec",))

@@ -33,11 +33,16 @@ from fairway.workloads.reading.names import is_namespace
 from fairway.workloads.reading.pods import MOST_POD_SETS, read_pod_set, read_replicas
 
 _STATES = {
-    "": PENDING, "Pending": PENDING,
-    "Running": RUNNING, "Restarting": RUNNING, "Completing": RUNNING,
+    "": PENDING,
+    "Pending": PENDING,
+    "Running": RUNNING,
+    "Restarting": RUNNING,
+    "Completing": RUNNING,
     "Completed": SUCCEEDED,
-    "Failed": FAILED, "Terminated": FAILED, "Aborted": FAILED,
-}  # fmt: skip
+    "Failed": FAILED,
+    "Terminated": FAILED,
+    "Aborted": FAILED,
+}
 # Of Volcano 1.10 (pkg/controllers/job/plugins): they add names, variables, ports and what the job itself shares, a
 # ConfigMap and a Secret of its own. Their arguments say no more than ports, names of tasks and paths in containers.
 _SCHEDULERS = ("volcano",)

@@ -17,11 +17,15 @@ _DOMAINS = ("koordinator.sh", "volcano.sh")
 # kube-scheduler's own, of the time before priorities.
 _ALPHA = "scheduler.alpha.kubernetes.io"
 _GANG = "gang.scheduling.koordinator.sh/"
-_HARMLESS = frozenset((
-    *QUOTA_LABELS, "scheduling.volcano.sh/queue-name", "volcano.sh/queue-name",
-    *(f"{_GANG}{name}" for name in ("min-available", "mode", "name", "total-number")),
-    *(f"volcano.sh/{name}" for name in ("job-type", "numa-topology-policy", "preemptable", "task-spec")),
-))  # fmt: skip
+_HARMLESS = frozenset(
+    (
+        *QUOTA_LABELS,
+        "scheduling.volcano.sh/queue-name",
+        "volcano.sh/queue-name",
+        *(f"{_GANG}{name}" for name in ("min-available", "mode", "name", "total-number")),
+        *(f"volcano.sh/{name}" for name in ("job-type", "numa-topology-policy", "preemptable", "task-spec")),
+    )
+)
 # Koordinator's classes of service; SYSTEM is for what the node itself runs on.
 _QOS, _CLASSES = "koordinator.sh/qosClass", ("", "LSE", "LSR", "LS", "BE")
 

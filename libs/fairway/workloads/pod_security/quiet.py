@@ -11,16 +11,49 @@ from fairway.domain.tenancy.profile import SYSTEM_CLASSES
 from fairway.workloads.pod_security.marks import quiet_marks
 from fairway.workloads.reading.pods import MOST_CONTAINERS
 
-_POD = frozenset((
-    "activeDeadlineSeconds", "affinity", "containers", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostname",
-    "imagePullSecrets", "initContainers", "nodeSelector", "overhead", "priorityClassName", "resources",
-    "restartPolicy", "schedulingGates", "subdomain", "terminationGracePeriodSeconds", "tolerations",
-    "topologySpreadConstraints", "volumes",
-))  # fmt: skip
-_CONTAINER = frozenset((
-    "args", "command", "env", "image", "imagePullPolicy", "name", "ports", "resources", "restartPolicy", "stdin",
-    "terminationMessagePath", "terminationMessagePolicy", "tty", "volumeMounts", "workingDir",
-))  # fmt: skip
+_POD = frozenset(
+    (
+        "activeDeadlineSeconds",
+        "affinity",
+        "containers",
+        "dnsConfig",
+        "dnsPolicy",
+        "enableServiceLinks",
+        "hostname",
+        "imagePullSecrets",
+        "initContainers",
+        "nodeSelector",
+        "overhead",
+        "priorityClassName",
+        "resources",
+        "restartPolicy",
+        "schedulingGates",
+        "subdomain",
+        "terminationGracePeriodSeconds",
+        "tolerations",
+        "topologySpreadConstraints",
+        "volumes",
+    )
+)
+_CONTAINER = frozenset(
+    (
+        "args",
+        "command",
+        "env",
+        "image",
+        "imagePullPolicy",
+        "name",
+        "ports",
+        "resources",
+        "restartPolicy",
+        "stdin",
+        "terminationMessagePath",
+        "terminationMessagePolicy",
+        "tty",
+        "volumeMounts",
+        "workingDir",
+    )
+)
 _VOLUME = frozenset(("configMap", "downwardAPI", "emptyDir", "name", "persistentVolumeClaim"))
 _PORT = frozenset(("containerPort", "name", "protocol"))
 _VARIABLE = frozenset(("name", "value"))

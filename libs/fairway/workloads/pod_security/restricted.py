@@ -9,8 +9,16 @@ from fairway.workloads.pod_security.view import View
 from fairway.workloads.reading.fields import shown
 
 _VOLUMES = (
-    "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret",
-)  # fmt: skip
+    "configMap",
+    "csi",
+    "downwardAPI",
+    "emptyDir",
+    "ephemeral",
+    "image",
+    "persistentVolumeClaim",
+    "projected",
+    "secret",
+)
 
 
 def check(pod: Pod, ruling: Ruling) -> None:

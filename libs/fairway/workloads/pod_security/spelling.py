@@ -29,10 +29,21 @@ _NAMES = (
 )
 _BY_FOLD = {name.casefold(): name for name in _NAMES}
 # Below these anybody may choose any name.
-_FREE = frozenset((
-    "annotations", "data", "default", "labels", "limits", "matchLabels", "nodeSelector", "plugin", "requests", "value",
-    "withItems",
-))  # fmt: skip
+_FREE = frozenset(
+    (
+        "annotations",
+        "data",
+        "default",
+        "labels",
+        "limits",
+        "matchLabels",
+        "nodeSelector",
+        "plugin",
+        "requests",
+        "value",
+        "withItems",
+    )
+)
 
 
 def check_spelling(spec: Field, ruling: Ruling) -> None:

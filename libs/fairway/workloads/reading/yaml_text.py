@@ -14,10 +14,14 @@ from fairway.workloads.reading.fields import shown
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORDS: dict[str, bool | None] = {
-    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
     **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
-}  # fmt: skip
+}
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,39})")
 _BASED = re.compile(r"[-+]?(?:0x[0-9a-fA-F]{1,32}|0o?[0-7]{1,40}|0b[01]{1,64})")
 _FLOAT = re.compile(r"[-+]?(?:[0-9]{1,40}\.[0-9]{0,40}|\.[0-9]{1,40}|[0-9]{1,40}(?=[eE]))(?:[eE][-+]?[0-9]{1,3})?")

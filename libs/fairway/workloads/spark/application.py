@@ -28,11 +28,20 @@ from fairway.workloads.spark.pods import ACCOUNT, besides, pod_templates
 _DYNAMIC = "spark.dynamicAllocation."
 _UP = ("RUNNING", "COMPLETED")
 _STATES = {
-    "": PENDING, "SUBMITTED": PENDING, "PENDING_RERUN": PENDING, "INVALIDATING": PENDING,
-    "SUBMISSION_FAILED": PENDING, "SUSPENDING": PENDING, "SUSPENDED": PENDING, "RESUMING": PENDING,
-    "RUNNING": RUNNING, "SUCCEEDING": RUNNING, "FAILING": RUNNING,  # may still be rerun
-    "COMPLETED": SUCCEEDED, "FAILED": FAILED,
-}  # fmt: skip
+    "": PENDING,
+    "SUBMITTED": PENDING,
+    "PENDING_RERUN": PENDING,
+    "INVALIDATING": PENDING,
+    "SUBMISSION_FAILED": PENDING,
+    "SUSPENDING": PENDING,
+    "SUSPENDED": PENDING,
+    "RESUMING": PENDING,
+    "RUNNING": RUNNING,
+    "SUCCEEDING": RUNNING,
+    "FAILING": RUNNING,  # may still be rerun
+    "COMPLETED": SUCCEEDED,
+    "FAILED": FAILED,
+}
 
 
 def pod_sets(manifest: Field) -> tuple[PodSet, ...]:

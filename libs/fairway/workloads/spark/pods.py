@@ -46,10 +46,25 @@ _KNOWN = re.compile(
 _ELSEWHERE = re.compile(r"spark\.(master|submit\..+|remote|kerberos\..+|yarn\..+|jars\.ivySettings)")
 _LOOKED_AT = (_PREFIX, "spark.master", "spark.submit.", "spark.remote", "spark.kerberos.", "spark.yarn.", "spark.jars.")
 # Of a role: sizes, and what is Spark's own.
-_QUIET = frozenset((
-    "coreLimit", "coreRequest", "cores", "deleteOnTermination", "gpu", "image", "instances", "javaOptions", "labels",
-    "memory", "memoryLimit", "memoryOverhead", "nodeSelector", "podName", "priorityClassName",
-))  # fmt: skip
+_QUIET = frozenset(
+    (
+        "coreLimit",
+        "coreRequest",
+        "cores",
+        "deleteOnTermination",
+        "gpu",
+        "image",
+        "instances",
+        "javaOptions",
+        "labels",
+        "memory",
+        "memoryLimit",
+        "memoryOverhead",
+        "nodeSelector",
+        "podName",
+        "priorityClassName",
+    )
+)
 _HOST, _SAFE = "hostPath", ("emptyDir", "persistentVolumeClaim")
 
 

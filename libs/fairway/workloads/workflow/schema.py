@@ -114,12 +114,33 @@ def _unread(field: Field, wanted: str) -> None:
 
 # What the controller says of a workflow and of its pods, and lists them by (workflow/common/common.go).
 _PREFIX = "workflows.argoproj.io/"
-_CONTROLLERS = frozenset((
-    "artifact-gc-pod", "artifact-gc-strategy", "completed", "component", "cron-workflow", "node-id", "node-name",
-    "node-start-time", "node-type", "on-exit", "phase", "pod-gc-strategy", "rbac-rule", "rbac-rule-precedence",
-    "report-outputs-completed", "resubmitted-from-workflow", "scheduled-time", "service-account-token.name", "workflow",
-    "workflow-archiving-status", "workflow-event-binding", "workflow-name", "workflow-uid",
-))  # fmt: skip
+_CONTROLLERS = frozenset(
+    (
+        "artifact-gc-pod",
+        "artifact-gc-strategy",
+        "completed",
+        "component",
+        "cron-workflow",
+        "node-id",
+        "node-name",
+        "node-start-time",
+        "node-type",
+        "on-exit",
+        "phase",
+        "pod-gc-strategy",
+        "rbac-rule",
+        "rbac-rule-precedence",
+        "report-outputs-completed",
+        "resubmitted-from-workflow",
+        "scheduled-time",
+        "service-account-token.name",
+        "workflow",
+        "workflow-archiving-status",
+        "workflow-event-binding",
+        "workflow-name",
+        "workflow-uid",
+    )
+)
 
 
 def controllers_own(key: str) -> bool:

@@ -70,9 +70,12 @@ def _bearer(request: Request) -> str:
     scheme, _, token = given[0].partition(" ")
     if len(given) > 1 or scheme.lower() != "bearer" or len(token) > LONGEST:
         raise Problem(
-            401, "the Authorization header is not one bearer token", HOW, code="Unauthenticated",
+            401,
+            "the Authorization header is not one bearer token",
+            HOW,
+            code="Unauthenticated",
             headers={"WWW-Authenticate": 'Bearer realm="fairway", error="invalid_request"'},
-        )  # fmt: skip
+        )
     return token
 
 

@@ -88,13 +88,25 @@ class ClusterRow(Struct, frozen=True):
 def job_row(job: Job) -> JobRow:
     work = job.spec.workload if job.spec else None
     return JobRow(
-        id=job.id, namespace=job.tenant, state=job.state.value, attempt=job.attempt, submitted_at=job.submitted_at,
-        since=job.since, kind=work.kind if work else job.kind, name=work.name if work else job.name,
-        reason=job.why.code.value if job.why else "", text=job.why.text if job.why else "", queue=job.queue,
-        priority=job.spec.priority if job.spec else 0, attempts=job.spec.attempts if job.spec else 0,
-        pods=work.pods if work else 0, cluster=job.cluster, hub=bool(job.hub_uid), enqueued_at=job.enqueued_at,
+        id=job.id,
+        namespace=job.tenant,
+        state=job.state.value,
+        attempt=job.attempt,
+        submitted_at=job.submitted_at,
+        since=job.since,
+        kind=work.kind if work else job.kind,
+        name=work.name if work else job.name,
+        reason=job.why.code.value if job.why else "",
+        text=job.why.text if job.why else "",
+        queue=job.queue,
+        priority=job.spec.priority if job.spec else 0,
+        attempts=job.spec.attempts if job.spec else 0,
+        pods=work.pods if work else 0,
+        cluster=job.cluster,
+        hub=bool(job.hub_uid),
+        enqueued_at=job.enqueued_at,
         who=str(job.spec.who or "") if job.spec else "",
-    )  # fmt: skip
+    )
 
 
 class Slim(Struct, frozen=True):
@@ -157,10 +169,22 @@ def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRo
             free = add(free, {name: max(0, left[name]) for name in node.allocatable})
     age = now - info.observed_at if info.observed_at else -1
     return ClusterRow(
-        info.name, age, age < 0 or age > SILENT_MS, len(every), sum(node.schedulable for node in every),
-        info.kinds, info.kubernetes, info.labels, allocatable, used, held, free, info.mode, info.cordoned,
+        info.name,
+        age,
+        age < 0 or age > SILENT_MS,
+        len(every),
+        sum(node.schedulable for node in every),
+        info.kinds,
+        info.kubernetes,
+        info.labels,
+        allocatable,
+        used,
+        held,
+        free,
+        info.mode,
+        info.cordoned,
         _unconfirmed(info),
-    )  # fmt: skip
+    )
 
 
 def _unconfirmed(info: ClusterInfo) -> Reason | None:

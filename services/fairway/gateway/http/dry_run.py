@@ -65,9 +65,14 @@ def preview(mine: Tenancy, seen: Understood, tree: QuotaNode | None) -> Preview:
         return head
     sets = tuple(PodSetAnswer(one.name, one.count, one.requests) for one in work.pod_sets)
     return msgspec.structs.replace(
-        head, pod_sets=sets, gang_minimum=work.gang_minimum, priority_class=work.priority_class,
-        priority=seen.spec.priority, policy=seen.spec.policy, queue=seen.spec.queue,
-    )  # fmt: skip
+        head,
+        pod_sets=sets,
+        gang_minimum=work.gang_minimum,
+        priority_class=work.priority_class,
+        priority=seen.spec.priority,
+        policy=seen.spec.policy,
+        queue=seen.spec.queue,
+    )
 
 
 def _quota(spec: wire.JobSpec, mine: Tenancy, tree: QuotaNode) -> tuple[Reason, ...]:

@@ -37,18 +37,29 @@ class Operation(Struct, frozen=True):
 # do this.
 _EVERYWHERE = (400, 401, 403, 429, 503)
 _TITLES = {
-    200: "done", 202: "accepted", 400: "the request is wrong", 401: "no caller, or no good token",
-    403: "the caller may not do this", 404: "there is no such job that the caller may see", 408: "no body in time",
-    409: "used before", 410: "begin the list again", 413: "too large", 415: "not a type that is read here",
-    422: "refused, with every reason", 429: "too much for this caller or tenant now", 503: "try again soon",
-}  # fmt: skip
+    200: "done",
+    202: "accepted",
+    400: "the request is wrong",
+    401: "no caller, or no good token",
+    403: "the caller may not do this",
+    404: "there is no such job that the caller may see",
+    408: "no body in time",
+    409: "used before",
+    410: "begin the list again",
+    413: "too large",
+    415: "not a type that is read here",
+    422: "refused, with every reason",
+    429: "too much for this caller or tenant now",
+    503: "try again soon",
+}
 _SECURITY = {
     "bearer": {
-        "type": "http", "scheme": "bearer",
+        "type": "http",
+        "scheme": "bearer",
         "description": "a token that the hub knows: of its own API, or of the audience `fairway`; or a key of the "
         "gateway's key file",
     }
-}  # fmt: skip
+}
 
 
 def document(operations: Sequence[Operation], version: str) -> dict[str, Any]:
@@ -75,11 +86,14 @@ def _operation(op: Operation, schemas: dict[Any, dict[str, Any]]) -> dict[str, A
     if places:
         said["parameters"] = [
             {
-                "name": one.name, "in": one.place, "description": one.text, "required": one.place == "path",
+                "name": one.name,
+                "in": one.place,
+                "description": one.text,
+                "required": one.place == "path",
                 "schema": {"type": "string", **({"enum": list(one.values)} if one.values else {})},
             }
             for one in places
-        ]  # fmt: skip
+        ]
     if op.body is not None:
         content = {"application/json": {"schema": schemas[op.body]}, "application/yaml": {"schema": {"type": "string"}}}
         said["requestBody"] = {"required": True, "content": content}

@@ -108,12 +108,18 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
     return Starlette(
         routes=[*routes, Route("/openapi.json", openapi)],
         exception_handlers={
-            Problem: on_problem, Refused: on_refused, HTTPException: on_status, Unreachable: _away, StoreWiped: _away,
-            TimeoutError: _away, OSError: _away, Exception: on_failure,
+            Problem: on_problem,
+            Refused: on_refused,
+            HTTPException: on_status,
+            Unreachable: _away,
+            StoreWiped: _away,
+            TimeoutError: _away,
+            OSError: _away,
+            Exception: on_failure,
         },
         lifespan=lifespan,
         middleware=[Middleware(Gate, settings.callers, hosts, settings.limits, ports)],
-    )  # fmt: skip
+    )
 
 
 _NAMESPACE = Parameter("namespace", "only those of this namespace")
@@ -133,20 +139,38 @@ _LAST = Parameter("Last-Event-ID", "go on after this event; absent: from now on"
 _ONE = "/v1/jobs/{id}"
 _BODY = (408, 409, 413, 415, 422)
 _SETTING = Operation(
-    "POST", "/v1/settings", rights.SET, "Set a policy, ElasticQuotaTree, Queue, PriorityClass or TenantProfile.",
-    {200: (Taken,)}, (), _BODY, Setting,
-)  # fmt: skip
+    "POST",
+    "/v1/settings",
+    rights.SET,
+    "Set a policy, ElasticQuotaTree, Queue, PriorityClass or TenantProfile.",
+    {200: (Taken,)},
+    (),
+    _BODY,
+    Setting,
+)
 
 
 def _of_jobs(jobs: Jobs, door: Door) -> Table:
     post = Operation(
-        "POST", "/v1/jobs", rights.SUBMIT, "Submit a job, with its policies beside it if the hub does not have them.",
-        {200: (Accepted, Preview), 202: (Accepted,)}, _POSTING, _BODY, Envelope,
-    )  # fmt: skip
+        "POST",
+        "/v1/jobs",
+        rights.SUBMIT,
+        "Submit a job, with its policies beside it if the hub does not have them.",
+        {200: (Accepted, Preview), 202: (Accepted,)},
+        _POSTING,
+        _BODY,
+        Envelope,
+    )
     batch = Operation(
-        "POST", "/v1/jobs:batch", rights.SUBMIT, "Submit up to 100 jobs at once; each has an answer of its own.",
-        {200: (BatchResult,)}, (_POSTING[1],), _BODY, Batch,
-    )  # fmt: skip
+        "POST",
+        "/v1/jobs:batch",
+        rights.SUBMIT,
+        "Submit up to 100 jobs at once; each has an answer of its own.",
+        {200: (BatchResult,)},
+        (_POSTING[1],),
+        _BODY,
+        Batch,
+    )
     cancelled = {200: (Cancelling,), 202: (Cancelling,)}
     listed, read = ("GET", "/v1/jobs", rights.LIST, "Jobs, in pages, by id."), rights.READ
     why, story = "Where it stands, and why.", "What happened to it."

@@ -104,11 +104,14 @@ def manifest_of(binding: Binding, stamps: Stamps, now: int) -> tuple[Json, Stamp
     }
     listed = [
         {
-            "type": one.type, "status": "True" if one.true else "False", "reason": one.reason, "message": one.message,
+            "type": one.type,
+            "status": "True" if one.true else "False",
+            "reason": one.reason,
+            "message": one.message,
             "lastTransitionTime": kept[one.type][1],
         }
         for one in binding.conditions
-    ]  # fmt: skip
+    ]
     status = {**binding.body["status"], "conditions": listed}
     return {**binding.body, "status": status}, kept
 
@@ -124,10 +127,13 @@ def replacing(manifest: Json) -> list[Json]:
     keeps none, which halves what the write costs it; nobody else writes these objects."""
     meta = manifest["metadata"]
     parts = {
-        "/metadata/labels": meta["labels"], "/metadata/annotations": meta["annotations"],
-        "/metadata/ownerReferences": meta["ownerReferences"], "/metadata/managedFields": [{}],
-        "/spec": manifest["spec"], "/status": manifest["status"],
-    }  # fmt: skip
+        "/metadata/labels": meta["labels"],
+        "/metadata/annotations": meta["annotations"],
+        "/metadata/ownerReferences": meta["ownerReferences"],
+        "/metadata/managedFields": [{}],
+        "/spec": manifest["spec"],
+        "/status": manifest["status"],
+    }
     return [{"op": "add", "path": path, "value": value} for path, value in parts.items()]
 
 

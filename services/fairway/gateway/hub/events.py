@@ -23,10 +23,16 @@ _KIND = "Event.v1"
 _MESSAGE, _NAME = 1_024, 200
 _WARNINGS = (wire.Rejected, wire.Failed, wire.Lost)
 _REASONS: dict[type[wire.JobMessage], str] = {
-    wire.Rejected: "Rejected", wire.Queue: "Queued", wire.Placed: "Placed", wire.Dispatched: "Dispatched",
-    wire.Running: "Running", wire.Failed: "Failed", wire.Lost: "Lost", wire.Cancelled: "Cancelled",
+    wire.Rejected: "Rejected",
+    wire.Queue: "Queued",
+    wire.Placed: "Placed",
+    wire.Dispatched: "Dispatched",
+    wire.Running: "Running",
+    wire.Failed: "Failed",
+    wire.Lost: "Lost",
+    wire.Cancelled: "Cancelled",
     wire.Succeeded: "Succeeded",
-}  # fmt: skip
+}
 
 
 class Note(Struct, frozen=True):
@@ -72,9 +78,11 @@ def _dispatched(job: Job, at: int) -> str:
     where = f"{wording.many(pods, 'pod')} on {wording.many(nodes, 'node')}"
     tries = f"attempt {job.attempt} of {job.spec.attempts}" if job.spec and job.attempt > 1 else ""
     parts = (
-        tries, f"queue {job.queue}" if job.queue else "", f"quota {job.leaf[-1]}" if job.leaf else "",
+        tries,
+        f"queue {job.queue}" if job.queue else "",
+        f"quota {job.leaf[-1]}" if job.leaf else "",
         f"{wording.span(at - job.submitted_at)} after submission" if at else "",
-    )  # fmt: skip
+    )
     return f"Dispatched to {job.cluster}: {'; '.join((where, *filter(None, parts)))}."
 
 
@@ -98,9 +106,12 @@ def manifest_of(note: Note, now: int) -> dict[str, Any]:
     at = f"{datetime.fromtimestamp(now / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
     text = note.text if len(note.text) <= _MESSAGE else f"{note.text[: _MESSAGE - 3]}..."
     involved = {
-        "apiVersion": about.api_version, "kind": about.plain, "namespace": about.namespace, "name": about.name,
+        "apiVersion": about.api_version,
+        "kind": about.plain,
+        "namespace": about.namespace,
+        "name": about.name,
         "uid": about.uid,
-    }  # fmt: skip
+    }
     return {
         "apiVersion": "v1",
         "kind": "Event",

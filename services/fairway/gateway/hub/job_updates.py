@@ -8,7 +8,8 @@ import structlog
 from msgspec import DecodeError, Struct, structs
 
 from fairway.domain import decision
-from fairway.domain.job import IllegalMove, Job, fold
+from fairway.domain.fold import fold
+from fairway.domain.job import IllegalMove, Job
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.explain.events import reason

@@ -35,8 +35,11 @@ def condition_of(one: HubObject, standing: Standing, now: int) -> Json | None:
     """The condition as it has to be written; None when the object says so already."""
     was = ready_of(one)
     said: Json = {
-        "type": READY, "status": str(standing.ready), "reason": standing.reason, "message": standing.text[:_MOST],
-    }  # fmt: skip
+        "type": READY,
+        "status": str(standing.ready),
+        "reason": standing.reason,
+        "message": standing.text[:_MOST],
+    }
     generation = (one.manifest.get("metadata") or {}).get("generation")
     if generation is not None:
         said["observedGeneration"] = generation

@@ -48,9 +48,13 @@ class HubSettings:
     """`_holders` has who is in force where there can be only one; `_aside` whom it keeps out, until it goes."""
 
     def __init__(
-        self, world: World, room: WaitingRoom, announcer: Announcer, conditions: Conditions,
+        self,
+        world: World,
+        room: WaitingRoom,
+        announcer: Announcer,
+        conditions: Conditions,
         namespaces: SystemNamespaces = SYSTEM_NAMESPACES,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._world, self._room, self._announcer = world, room, announcer
         self._conditions, self._namespaces = conditions, namespaces
         self._outbox = Outbox(Post(world))

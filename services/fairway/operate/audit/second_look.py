@@ -15,7 +15,7 @@ from fairway.domain import decision
 from fairway.domain.job import Job
 from fairway.runtime.ports import Wanted
 from fairway.runtime.record.dead_letter_retry import job_of
-from fairway.runtime.record.rebuild import Folding
+from fairway.runtime.record.folding import Folding
 from fairway.runtime.record.working_sets import working_sets
 from fairway.wire import subjects
 

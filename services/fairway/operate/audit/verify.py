@@ -19,7 +19,8 @@ from fairway.domain.text.decoding import decoder
 from fairway.operate import servers
 from fairway.operate.audit.second_look import SETTLES_MS, Look
 from fairway.runtime.ports import Bus, StoreWiped
-from fairway.runtime.record.rebuild import Working, rebuild
+from fairway.runtime.record.folding import Working
+from fairway.runtime.record.rebuild import rebuild
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 

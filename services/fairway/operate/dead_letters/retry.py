@@ -53,9 +53,19 @@ class Line(Struct, frozen=True):
     def of(cls, kept: Kept) -> "Line":
         one = kept.letter
         return cls(
-            kept.number, one.service, one.at, one.why, one.subject, one.id, one.stream, one.sequence,
-            job_of(one.data), one.size or len(one.data), one.sha256 or sha256(one.data).hexdigest(), one.who,
-        )  # fmt: skip
+            kept.number,
+            one.service,
+            one.at,
+            one.why,
+            one.subject,
+            one.id,
+            one.stream,
+            one.sequence,
+            job_of(one.data),
+            one.size or len(one.data),
+            one.sha256 or sha256(one.data).hexdigest(),
+            one.who,
+        )
 
 
 class Done(Struct, frozen=True, omit_defaults=True):

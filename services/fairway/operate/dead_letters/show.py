@@ -41,9 +41,13 @@ def show_one(kept: Kept, output: str) -> None:
     text.append(f"  {line.why.code.value}", "red")
     text.append(f"  {clean(sentence(line.why.text))}\n")
     facts = {
-        "do": line.why.remedy, "said on": where, "id": line.id, "job": line.job, "who": str(line.who or ""),
+        "do": line.why.remedy,
+        "said on": where,
+        "id": line.id,
+        "job": line.job,
+        "who": str(line.who or ""),
         "holds": _held(line, data),
-    }  # fmt: skip
+    }
     for name, value in facts.items():
         if value:
             text.append(f"  {name:<8}", "dim")

@@ -56,9 +56,14 @@ async def rebuilt(of: Settings, timeout: float) -> Rebuilt:
         silent = await _silent(store, before)
         held = sum([await store.size(name) for name in await store.tables() if name.startswith("ledger/")])
         return Rebuilt(
-            store.born, took, await store.size(decision.JOBS), await store.size(decision.LIVE), held,
-            sorted(await store.table(decision.CLUSTERS)), silent,
-        )  # fmt: skip
+            store.born,
+            took,
+            await store.size(decision.JOBS),
+            await store.size(decision.LIVE),
+            held,
+            sorted(await store.table(decision.CLUSTERS)),
+            silent,
+        )
 
 
 async def _check(store: RedisStore, last: int) -> None:

@@ -146,9 +146,10 @@ class _Replay:
         if not self._first or at <= self._first:
             begin = f"they begin at {moment(self._first)}" if self._first else "there are none"
             return Reason(
-                Code.VIEW_NOT_KEPT, f"what the scheduler saw then is not kept: {begin}",
+                Code.VIEW_NOT_KEPT,
+                f"what the scheduler saw then is not kept: {begin}",
                 remedy="see FAIRWAY_VIEWS_DAYS and FAIRWAY_VIEWS_MIB",
-            )  # fmt: skip
+            )
         return Reason(Code.VIEW_NOT_STORED, "its process ended before it had stored what it saw, or does not store it")
 
 

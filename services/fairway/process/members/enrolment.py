@@ -15,7 +15,7 @@ from fairway.adapters.kubernetes.watch import Pace
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.agent import SHAPES
-from fairway.agent.service import Settings as AgentSettings
+from fairway.agent.settings import Settings as AgentSettings
 from fairway.join.secret import HOME, LABEL, SECRET, Joined, read_secret
 from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Change, Cluster
@@ -172,9 +172,13 @@ def member_options(settings: Settings, loopback: bool) -> Options:
 def agent_settings(settings: Settings, facts: Facts, mode: str) -> AgentSettings:
     """`mode` is that of a joined cluster, else empty."""
     return AgentSettings(
-        labels=facts.labels, taints=facts.taints, cordoned=facts.cordoned, mode=mode, reserve=facts.reserve,
+        labels=facts.labels,
+        taints=facts.taints,
+        cordoned=facts.cordoned,
+        mode=mode,
+        reserve=facts.reserve,
         stranded=settings.node_grace,
-    )  # fmt: skip
+    )
 
 
 def _print(path: Path) -> tuple[int, int]:

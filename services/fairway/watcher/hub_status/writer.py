@@ -90,9 +90,13 @@ class Writer:
             return new if await self._patch(place, new) else None
         except ClusterRefused as error:
             log.warning(
-                "status not returned", kind=place.kind, namespace=place.namespace, name=place.name,
-                cause=str(error), before=str(refusal),
-            )  # fmt: skip
+                "status not returned",
+                kind=place.kind,
+                namespace=place.namespace,
+                name=place.name,
+                cause=str(error),
+                before=str(refusal),
+            )
             return shown
 
     async def _patch(self, place: Place, new: Json) -> bool:

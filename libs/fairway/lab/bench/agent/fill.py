@@ -47,9 +47,13 @@ def _puts(cluster: str, kind: str, manifests: Iterable[Json]) -> Iterator[Json]:
 def _stored(kind: str, number: int, manifest: Json) -> Json:
     """With what the server adds to a new object: who it is, since when, and who owns which field."""
     manager = {
-        "manager": "kubelet", "operation": "Update", "apiVersion": "v1", "time": _TIME, "fieldsType": "FieldsV1",
+        "manager": "kubelet",
+        "operation": "Update",
+        "apiVersion": "v1",
+        "time": _TIME,
+        "fieldsType": "FieldsV1",
         "fieldsV1": _fields(manifest),
-    }  # fmt: skip
+    }
     uid = f"00000000-0000-{'4000' if kind == 'Node' else '4001'}-8000-{number:012x}"
     more = {"uid": uid, "creationTimestamp": _TIME, "managedFields": [manager]}
     return {**manifest, "apiVersion": "v1", "kind": kind, "metadata": {**manifest["metadata"], **more}}

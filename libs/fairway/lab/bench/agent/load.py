@@ -25,28 +25,61 @@ def node(number: int) -> Json:
     """30 labels and 25 images, ready: about 10 KB with what the server adds."""
     name = node_name(number)
     known = {
-        "kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
-        "topology.kubernetes.io/region": "eu-1", "topology.kubernetes.io/zone": f"eu-1{'abc'[number % 3]}",
-        "node.kubernetes.io/instance-type": "gpu-8x", "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB",
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "topology.kubernetes.io/region": "eu-1",
+        "topology.kubernetes.io/zone": f"eu-1{'abc'[number % 3]}",
+        "node.kubernetes.io/instance-type": "gpu-8x",
+        "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB",
         "nvidia.com/gpu.count": "8",
-    }  # fmt: skip
+    }
     found = {f"feature.node.kubernetes.io/cpu-cpuid.FEATURE{at}": "true" for at in range(30 - len(known))}
     size = {
-        "cpu": "128", "memory": "1056270696Ki", "pods": "110", "ephemeral-storage": "1855634Mi", "hugepages-2Mi": "0",
+        "cpu": "128",
+        "memory": "1056270696Ki",
+        "pods": "110",
+        "ephemeral-storage": "1855634Mi",
+        "hugepages-2Mi": "0",
         _GPU: "8",
-    }  # fmt: skip
-    images = [
-        {"names": [f"registry.example.org/team/image-{at}@sha256:{at:064x}", f"registry.example.org/team/image-{at}:1"],
-         "sizeBytes": 400 * _MIB + at} for at in range(25)
-    ]  # fmt: skip
-    info = {
-        "architecture": "amd64", "operatingSystem": "linux", "kernelVersion": "6.1.0", "osImage": "Linux",
-        "containerRuntimeVersion": "containerd://2.0.0", "kubeletVersion": "v1.34.4", "kubeProxyVersion": "",
-        "machineID": f"{number:032x}", "systemUUID": f"{number:032x}", "bootID": f"{number:032x}",
-    }  # fmt: skip
-    status = {"capacity": size, "allocatable": size, "images": images, "nodeInfo": info, "conditions": conditions(0)}
+    }
+    status = {
+        "capacity": size,
+        "allocatable": size,
+        "images": _images(),
+        "nodeInfo": _info(number),
+        "conditions": conditions(0),
+    }
     status["addresses"] = [{"type": "Hostname", "address": name}]
     return {"metadata": {"name": name, "labels": known | found}, "spec": {"providerID": name}, "status": status}
+
+
+def _images() -> list[Json]:
+    return [
+        {
+            "names": [
+                f"registry.example.org/team/image-{at}@sha256:{at:064x}",
+                f"registry.example.org/team/image-{at}:1",
+            ],
+            "sizeBytes": 400 * _MIB + at,
+        }
+        for at in range(25)
+    ]
+
+
+def _info(number: int) -> Json:
+    return {
+        "architecture": "amd64",
+        "operatingSystem": "linux",
+        "kernelVersion": "6.1.0",
+        "osImage": "Linux",
+        "containerRuntimeVersion": "containerd://2.0.0",
+        "kubeletVersion": "v1.34.4",
+        "kubeProxyVersion": "",
+        "machineID": f"{number:032x}",
+        "systemUUID": f"{number:032x}",
+        "bootID": f"{number:032x}",
+    }
 
 
 def conditions(now: int) -> list[Json]:
@@ -70,22 +103,29 @@ def pod(name: str, on: str, attempt: str = "") -> Json:
     labels |= {JOB: job, ATTEMPT: number, POD_SET: "Worker"} if attempt else {}
     env = [{"name": f"TRAINING_SETTING_{at}", "value": f"/data/experiments/run-{at}/settings.yaml"} for at in range(12)]
     volumes: list[Json] = [
-        {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}, {"name": "scratch", "emptyDir": {}},
+        {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+        {"name": "scratch", "emptyDir": {}},
         {"name": "settings", "configMap": {"name": "settings"}},
         {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "16Gi"}},
-    ]  # fmt: skip
+    ]
     container = {
-        "name": "pytorch", "image": f"registry.example.org/team/train@sha256:{1:064x}", "env": env,
+        "name": "pytorch",
+        "image": f"registry.example.org/team/train@sha256:{1:064x}",
+        "env": env,
         "command": ["torchrun", "--nnodes=8", "--rdzv-backend=c10d", "train.py", "--config=/settings/train.yaml"],
         "resources": {"requests": {"cpu": "4", "memory": "32Gi"}, "limits": {_GPU: "1", "memory": "32Gi"}},
         "volumeMounts": [{"name": one["name"], "mountPath": f"/{one['name']}"} for one in volumes],
-    }  # fmt: skip
+    }
     tolerations = [{"key": _GPU, "operator": "Exists", "effect": "NoSchedule"}]
     spec = {
-        "nodeName": on, "containers": [container], "volumes": volumes, "restartPolicy": "Always",
-        "tolerations": tolerations, "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"},
+        "nodeName": on,
+        "containers": [container],
+        "volumes": volumes,
+        "restartPolicy": "Always",
+        "tolerations": tolerations,
+        "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"},
         "automountServiceAccountToken": False,
-    }  # fmt: skip
+    }
     meta = {"name": name, "namespace": SPACE, "labels": labels}
     return {"metadata": meta, "spec": spec}
 
@@ -103,9 +143,14 @@ def lived(phase: str) -> Json:
     ready = [{"type": one, "status": str(runs), "lastTransitionTime": since} for one in ("Ready", "ContainersReady")]
     state = {"running": {"startedAt": since}} if runs else {"terminated": {"exitCode": 0, "reason": "Completed"}}
     container = {
-        "name": "pytorch", "image": "registry.example.org/team/train", "imageID": f"sha256:{1:064x}", "ready": runs,
-        "restartCount": 0, "containerID": f"containerd://{1:064x}", "state": state,
-    }  # fmt: skip
+        "name": "pytorch",
+        "image": "registry.example.org/team/train",
+        "imageID": f"sha256:{1:064x}",
+        "ready": runs,
+        "restartCount": 0,
+        "containerID": f"containerd://{1:064x}",
+        "state": state,
+    }
     return {"phase": phase, "startTime": since, "conditions": ready, "containerStatuses": [container]}
 
 

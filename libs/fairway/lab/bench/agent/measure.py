@@ -51,12 +51,12 @@ class Scene:
         self.cluster: KubernetesCluster
         self.bus: NatsBus
         environment = {
-            "FAIRWAY_NATS_URL": nats.url, "FAIRWAY_REDIS_URL": f"{valkey.url}/0",
-            "FAIRWAY_CLUSTERS_DIR": str(dir / "clusters"), "FAIRWAY_HUB_KUBECONFIG": "",
-        }  # fmt: skip
-        self.agent = Child(
-            "agent", "fairway.cli.main", ["run", "agent", "--announce"], dir / "agent.log", environment
-        )  # fmt: skip
+            "FAIRWAY_NATS_URL": nats.url,
+            "FAIRWAY_REDIS_URL": f"{valkey.url}/0",
+            "FAIRWAY_CLUSTERS_DIR": str(dir / "clusters"),
+            "FAIRWAY_HUB_KUBECONFIG": "",
+        }
+        self.agent = Child("agent", "fairway.cli.main", ["run", "agent", "--announce"], dir / "agent.log", environment)
 
     @property
     def plane(self) -> Plane:
@@ -86,11 +86,16 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
         figures |= steady
         counts |= {"nodes_at_end": heard.nodes, "pods_at_end": heard.pods, "never_reported": heard.owed}
         return Outcome(
-            name="report", machine=before, figures={name: round(value, 3) for name, value in figures.items()},
-            goals=GOALS, counts=counts, rss_peak_mib=peak_mib(scene.pids()), run=msgspec.structs.asdict(run),
+            name="report",
+            machine=before,
+            figures={name: round(value, 3) for name, value in figures.items()},
+            goals=GOALS,
+            counts=counts,
+            rss_peak_mib=peak_mib(scene.pids()),
+            run=msgspec.structs.asdict(run),
             stubbed="kubelets and controllers: the benchmark writes what they would",
             details=costs | {"object_bytes": sizes},
-        )  # fmt: skip
+        )
 
 
 @contextlib.asynccontextmanager
@@ -138,10 +143,12 @@ async def _start(scene: Scene, heard: Heard) -> tuple[dict[str, float], dict[str
         await heard.complete.wait()
     pids = {"agent": scene.agent.pid}
     figures = {
-        "start_seconds": heard.complete_at - begun, "start_cpu_seconds": cpu(pids)["agent"],
-        "start_rss_peak_mib": peak_mib(pids)["agent"], "start_messages": float(heard.messages),
+        "start_seconds": heard.complete_at - begun,
+        "start_cpu_seconds": cpu(pids)["agent"],
+        "start_rss_peak_mib": peak_mib(pids)["agent"],
+        "start_messages": float(heard.messages),
         "start_mib": heard.bytes / 2**20,
-    }  # fmt: skip
+    }
     counts = {"nodes_at_start": heard.nodes, "pods_at_start": heard.pods, "nodes_twice": heard.rows - heard.nodes}
     return figures, counts
 
@@ -160,10 +167,13 @@ async def _steady(scene: Scene, heard: Heard, run: Run, tell: Tell) -> tuple[dic
         tell("", 1)
     took, after = loop.time() - begun, cpu(pids)
     figures = {
-        "events_per_second": (churn.made - made) / took, "steady_cpu_percent": 0.0, "rss_peak_mib": 0.0,
-        "reports_per_second": heard.messages / took, "bytes_per_report": heard.bytes / max(heard.messages, 1),
+        "events_per_second": (churn.made - made) / took,
+        "steady_cpu_percent": 0.0,
+        "rss_peak_mib": 0.0,
+        "reports_per_second": heard.messages / took,
+        "bytes_per_report": heard.bytes / max(heard.messages, 1),
         "rows_per_report": heard.rows / max(heard.messages, 1),
-    }  # fmt: skip
+    }
     share = {name: round(100 * (after[name] - spent[name]) / took, 2) for name in pids}
     await churn.drain()
     await heard.settled(_PATIENCE_S)

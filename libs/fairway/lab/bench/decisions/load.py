@@ -25,7 +25,7 @@ _NODE = {"cpu": 96_000, "memory": 768 * _GIB, _GPU: 8, "pods": 110}
 _SHAPES: tuple[Resources, ...] = (
     *({"cpu": 8_000 * gpu, "memory": gpu * gib * _GIB, _GPU: gpu} for gpu in (1, 2, 4, 8) for gib in (16, 32, 48, 64)),
     *({"cpu": cores * 1_000, "memory": 4 * cores * _GIB} for cores in (1, 2, 4, 8)),
-)  # fmt: skip
+)
 _GANGS = (1, 1, 1, 2, 2, 4, 4, 8, 8, 16, 32, 64)
 # No gang asks for more GPUs: of a hundred nodes, half full, that is a third of what is free.
 _MOST_GPUS = 128
@@ -159,13 +159,24 @@ def dequeued(name: str, draw: Random, now: int) -> Job:
         labels.append(Expression("zone", "In", (draw.choice(_ZONES),)))
     spec = wire.JobSpec(
         workload=Workload("kubeflow.org/v1", _KIND, "team", name, sets[: 1 if pods == 1 else 2], pods),
-        policy="PropagationPolicy team/all", placement=Placement((Affinity(labels=tuple(labels)),)), queue="gold",
+        policy="PropagationPolicy team/all",
+        placement=Placement((Affinity(labels=tuple(labels)),)),
+        queue="gold",
         manifest=wire.ManifestRef(1, "9f" * 32, 4096),
-    )  # fmt: skip
+    )
     return Job(
-        name, "team", State.DEQUEUED, rev=3, entered=3, attempt=1, at=now, since=now, spec=spec, queue="gold",
+        name,
+        "team",
+        State.DEQUEUED,
+        rev=3,
+        entered=3,
+        attempt=1,
+        at=now,
+        since=now,
+        spec=spec,
+        queue="gold",
         leaf=("root", "root/team"),
-    )  # fmt: skip
+    )
 
 
 def placed(job: Job, cluster: str, slots: tuple[Slot, ...]) -> Gang:

@@ -47,9 +47,13 @@ class Run(Struct, frozen=True):
 async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
     """Keeps nothing in `dir`."""
     outcome = Outcome(
-        name="decisions", figures={}, machine=machine(), stubbed=_STUBBED, reference=_BARE,
+        name="decisions",
+        figures={},
+        machine=machine(),
+        stubbed=_STUBBED,
+        reference=_BARE,
         run=msgspec.structs.asdict(run),
-    )  # fmt: skip
+    )
     for clusters in run.sizes:
         tell(f"filling {clusters}", 0)
         bench = Decisions(run, clusters)
@@ -148,18 +152,23 @@ class Decisions:
         rate, bare = 1e9 * decisions / sum(self._took), 1e9 * len(self._bare) / sum(self._bare)
         parts = statistics.quantiles(self._took, n=100)
         return {
-            "decisions_per_second": round(rate, 1), "bare_per_second": round(bare, 1),
-            "ratio_to_bare": round(rate / bare, 3), "p50_us": round(parts[49] / 1e3, 1),
-            "p99_us": round(parts[98] / 1e3, 1), "cpu_us_per_decision": round(self.cpu_seconds * 1e6, 1),
+            "decisions_per_second": round(rate, 1),
+            "bare_per_second": round(bare, 1),
+            "ratio_to_bare": round(rate / bare, 3),
+            "p50_us": round(parts[49] / 1e3, 1),
+            "p99_us": round(parts[98] / 1e3, 1),
+            "cpu_us_per_decision": round(self.cpu_seconds * 1e6, 1),
             "view_us_per_decision": round(self._beside / decisions / 1e3, 1),
-        }  # fmt: skip
+        }
 
     def counts(self) -> dict[str, int]:
         """Of records that lack a cluster, and of amounts of nodes that were promised twice."""
         return {
-            "decided": len(self._took), "placed": self._placed, "incomplete": self._incomplete,
+            "decided": len(self._took),
+            "placed": self._placed,
+            "incomplete": self._incomplete,
             "overfull": int((self._ground.free < 0).sum()),
-        }  # fmt: skip
+        }
 
     def details(self) -> dict[str, float]:
         return {"message_bytes": round(statistics.fmean(self._sizes)), "gpus_used": round(self._ground.gpus_used, 3)}

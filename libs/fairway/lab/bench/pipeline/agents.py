@@ -67,10 +67,15 @@ class Agents:
         self.nodes[name].update({node.name: node for node in nodes})
         self._sequences[name] += 1
         said = fleet.Report(
-            cluster=name, epoch="bench", sequence=self._sequences[name], full=full,
+            cluster=name,
+            epoch="bench",
+            sequence=self._sequences[name],
+            full=full,
             nodes=tuple(self.nodes[name].values()) if full else tuple(nodes),
-            labels=self._ground.labels[name], kinds=self._ground.kinds, kubernetes="v1.33.0",
-        )  # fmt: skip
+            labels=self._ground.labels[name],
+            kinds=self._ground.kinds,
+            kubernetes="v1.33.0",
+        )
         data = _encode(said)
         self.said_bytes += len(data)
         return Outgoing(f"{name}-report-{said.sequence}", subjects.cluster("report", name), data, "fairway.cluster")

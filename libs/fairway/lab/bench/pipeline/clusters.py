@@ -59,11 +59,16 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
     found = {clusters: await _at(run, clusters, dir / f"{clusters}", tell) for clusters in run.sizes}
     rates = [one.figures["jobs_per_second"] for one in found.values()]
     return Outcome(
-        name="clusters", goals=GOALS, stubbed=STUBBED, run=msgspec.structs.asdict(run), machine=before,
+        name="clusters",
+        goals=GOALS,
+        stubbed=STUBBED,
+        run=msgspec.structs.asdict(run),
+        machine=before,
         figures={"flatness": round(min(rates) / max(rates), 3), **_named(found, "figures")},
-        counts=_named(found, "counts"), cpu_seconds_per_job=_named(found, "spent"),
+        counts=_named(found, "counts"),
+        cpu_seconds_per_job=_named(found, "spent"),
         rss_peak_mib=_named(found, "peaks"),
-    )  # fmt: skip
+    )
 
 
 def _named(found: dict[int, Found], what: str) -> dict[str, Any]:
@@ -87,13 +92,16 @@ async def _at(run: Run, clusters: int, dir: Path, tell: Tell) -> Found:
             took, spent = loop.time() - start, since.per_job(run.jobs)
         return Found(
             {
-                "jobs_per_second": round(run.jobs / took, 1), "cpu_us_per_job": round(spent["all"] * 1e6, 1),
-                "agent_kib_per_second": round((on.agents.said_bytes - said) / took / 1024, 1), "cache_mib": cache,
+                "jobs_per_second": round(run.jobs / took, 1),
+                "cpu_us_per_job": round(spent["all"] * 1e6, 1),
+                "agent_kib_per_second": round((on.agents.said_bytes - said) / took / 1024, 1),
+                "cache_mib": cache,
                 "loaded_seconds": round(loaded, 1),
             },
             {"submitted": len(journeys.sent), "dispatched": len(journeys.arrived), "not_once": journeys.strange},
-            spent, on.peaks(),
-        )  # fmt: skip
+            spent,
+            on.peaks(),
+        )
 
 
 def strangers(ground: Ground, changes: int) -> News:

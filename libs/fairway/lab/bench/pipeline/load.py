@@ -33,9 +33,11 @@ _OTHERS = ("Job", "SparkApplication", "VolcanoJob")
 # With the mix above a job asks for 2.1 GPUs; room for half as much again, so that packing never has to be perfect.
 _GPUS_PER_JOB = 3
 KINDS = (
-    "PyTorchJob.kubeflow.org/v1", "Job.batch/v1", "SparkApplication.sparkoperator.k8s.io/v1beta2",
+    "PyTorchJob.kubeflow.org/v1",
+    "Job.batch/v1",
+    "SparkApplication.sparkoperator.k8s.io/v1beta2",
     "Job.batch.volcano.sh/v1alpha1",
-)  # fmt: skip
+)
 
 
 class Size(Struct, frozen=True):
@@ -72,9 +74,11 @@ def _configuration(size: Size) -> list[Outgoing]:
 def ground(size: Size) -> Ground:
     """Clusters of equal nodes, and what the hub says of them and of the tenants."""
     allocatable = {
-        "cpu": 24_000 * size.node_gpus, "memory": size.node_gpus * 128 << 30, "nvidia.com/gpu": size.node_gpus,
+        "cpu": 24_000 * size.node_gpus,
+        "memory": size.node_gpus * 128 << 30,
+        "nvidia.com/gpu": size.node_gpus,
         "pods": max(110, 8 * size.node_gpus),
-    }  # fmt: skip
+    }
     names = [_cluster(at) for at in range(size.clusters)]
     nodes = {name: [Node(f"{name}-node-{at}", allocatable) for at in range(size.nodes)] for name in names}
     return Ground(_configuration(size), nodes, {name: {"pool": "gpu"} for name in names}, KINDS)
@@ -126,10 +130,15 @@ def _volcano(gpus: int) -> dict[str, Any]:
 
 def _spark(_: int) -> dict[str, Any]:
     spec = {
-        "type": "Python", "mode": "cluster", "image": "spark:3.5.3", "mainApplicationFile": "local:///app/main.py",
-        "sparkVersion": "3.5.3", "sparkConf": {f"spark.bench.option.{at}": "x" * 60 for at in range(36)},
-        "driver": {"cores": 1, "memory": "2g"}, "executor": {"cores": 2, "instances": 3, "memory": "4g"},
-    }  # fmt: skip
+        "type": "Python",
+        "mode": "cluster",
+        "image": "spark:3.5.3",
+        "mainApplicationFile": "local:///app/main.py",
+        "sparkVersion": "3.5.3",
+        "sparkConf": {f"spark.bench.option.{at}": "x" * 60 for at in range(36)},
+        "driver": {"cores": 1, "memory": "2g"},
+        "executor": {"cores": 2, "instances": 3, "memory": "4g"},
+    }
     return {"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication", "spec": spec}
 
 
@@ -139,20 +148,26 @@ def pod_template(gpus: int, variables: int = 30, cores: int = 0) -> dict[str, An
     amounts = {"cpu": str(cores or 4 * max(gpus, 1)), "memory": f"{32 * max(gpus, 1)}Gi"}
     limits = amounts | ({"nvidia.com/gpu": str(gpus)} if gpus else {})
     container = {
-        "name": "pytorch", "image": "registry.example.org/train/pytorch:2.4.0-cuda12.1", "command": ["torchrun"],
-        "args": ["train.py", "--epochs", "90"], "resources": {"limits": limits},
+        "name": "pytorch",
+        "image": "registry.example.org/train/pytorch:2.4.0-cuda12.1",
+        "command": ["torchrun"],
+        "args": ["train.py", "--epochs", "90"],
+        "resources": {"limits": limits},
         "env": [{"name": f"TRAINING_SETTING_{at}", "value": "value-" + "x" * 60} for at in range(variables)],
-    }  # fmt: skip
+    }
     return {"spec": {"restartPolicy": "Never", "containers": [container]}}
 
 
 def policy(namespace: str, labels: dict[str, str]) -> dict[str, Any]:
     kinds = (
-        ("kubeflow.org/v1", "PyTorchJob"), ("batch/v1", "Job"), ("sparkoperator.k8s.io/v1beta2", "SparkApplication"),
+        ("kubeflow.org/v1", "PyTorchJob"),
+        ("batch/v1", "Job"),
+        ("sparkoperator.k8s.io/v1beta2", "SparkApplication"),
         ("batch.volcano.sh/v1alpha1", "Job"),
-    )  # fmt: skip
+    )
     return {
-        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy",
         # Stubbed clusters start nothing, and a job that never starts is taken back.
         "metadata": {"name": "all", "namespace": namespace, "annotations": {"fairway.io/start-timeout": "24h"}},
         "spec": {
@@ -162,16 +177,18 @@ def policy(namespace: str, labels: dict[str, str]) -> dict[str, Any]:
                 "replicaScheduling": {"replicaSchedulingType": "Divided", "customSchedulingType": "Gang"},
             },
         },
-    }  # fmt: skip
+    }
 
 
 def quota_tree(children: list[dict[str, Any]]) -> Outgoing:
     """Refused when the fleet would not take it, and measure jobs without any quota."""
     root = {"name": "root", "max": PLENTY, "min": {"nvidia.com/gpu": PLENTY["nvidia.com/gpu"]}, "children": children}
     tree = {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree", "metadata": {"name": "tree"},
+        "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
+        "kind": "ElasticQuotaTree",
+        "metadata": {"name": "tree"},
         "spec": {"root": root},
-    }  # fmt: skip
+    }
     read_quota_tree(tree)
     return configured("ElasticQuotaTree", "", "tree", tree)
 

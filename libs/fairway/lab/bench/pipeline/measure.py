@@ -26,9 +26,11 @@ from fairway.wire.jobs import Dequeued
 VERBS = ("submitted", "admitted", "queue", "dequeued", "placed", "reserved", "dispatched")
 _SAMPLE = 200
 GOALS = {
-    "jobs_per_second": Goal(least=3_000), "ratio_to_bare": Goal(least=0.5), "half_p50_ms": Goal(most=50),
+    "jobs_per_second": Goal(least=3_000),
+    "ratio_to_bare": Goal(least=0.5),
+    "half_p50_ms": Goal(most=50),
     "half_p99_ms": Goal(most=250),
-}  # fmt: skip
+}
 
 
 class Run(Struct, frozen=True):
@@ -91,12 +93,19 @@ async def _pipeline(run: Run, on: Scene, tell: Tell) -> Outcome:
     calm = journeys.latencies(run.warmup + run.jobs)
     figures |= {"half_p50_ms": percentile(calm, 0.5), "half_p99_ms": percentile(calm, 0.99)}
     return Outcome(
-        name="pipeline", figures=figures, goals=GOALS, cpu_seconds_per_job=spent, rss_peak_mib=on.peaks(),
+        name="pipeline",
+        figures=figures,
+        goals=GOALS,
+        cpu_seconds_per_job=spent,
+        rss_peak_mib=on.peaks(),
         counts={"submitted": len(journeys.sent), "dispatched": len(journeys.arrived), "not_once": journeys.strange},
-        stubbed=STUBBED, run=msgspec.structs.asdict(run), details={"batches": batches}, machine={},
+        stubbed=STUBBED,
+        run=msgspec.structs.asdict(run),
+        details={"batches": batches},
+        machine={},
         reference="a bare loop of seven hops with messages of the same sizes, in as many processes, without store and "
         "decisions",
-    )  # fmt: skip
+    )
 
 
 async def _saturated(run: Run, journeys: Journeys, since: Spent) -> tuple[dict[str, float], dict[str, float]]:
@@ -107,9 +116,11 @@ async def _saturated(run: Run, journeys: Journeys, since: Spent) -> tuple[dict[s
     spent = since.per_job(run.jobs)
     ascending = journeys.latencies(run.warmup)
     return {
-        "jobs_per_second": round(rate, 1), "p50_ms": percentile(ascending, 0.5), "p99_ms": percentile(ascending, 0.99),
+        "jobs_per_second": round(rate, 1),
+        "p50_ms": percentile(ascending, 0.5),
+        "p99_ms": percentile(ascending, 0.99),
         "cpu_us_per_job": _us(spent),
-    }, spent  # fmt: skip
+    }, spent
 
 
 def _us(spent: dict[str, float]) -> float:
@@ -131,7 +142,7 @@ async def _bare(
             {},
         )
         for at, group in enumerate(SPLITS[run.processes])
-    }  # fmt: skip
+    }
     source = ((f"j{at}", bare_bus.message(f"j{at}", 0, sizes[0])) for at in range(run.warmup + run.jobs))
     journeys = Journeys(bus, source, lambda: tell("", 1))
     last = bare_bus.subject(bare_bus.HOPS - 1, ">")

@@ -79,13 +79,23 @@ async def _wiped(run: Run, on: Scene, tell: Tell) -> Outcome:
         places = sum(one != other for one, other in zip(stood, await _places(on, held), strict=True))
         await store.close()
     return Outcome(
-        name="rebuild", goals=GOALS, stubbed=STUBBED, run=msgspec.structs.asdict(run), machine={},
+        name="rebuild",
+        goals=GOALS,
+        stubbed=STUBBED,
+        run=msgspec.structs.asdict(run),
+        machine={},
         figures={"dispatching_again_seconds": round(seconds, 2), "capacity_known_seconds": round(seconds + known, 2)},
         counts={
-            "running": run.jobs, "waiting": run.waiting, "not_once": running.strange, **differ, "places_differ": places,
+            "running": run.jobs,
+            "waiting": run.waiting,
+            "not_once": running.strange,
+            **differ,
+            "places_differ": places,
         },
-        cpu_seconds_per_job=spent, rss_peak_mib=on.peaks(), details={"record": await _record(on)},
-    )  # fmt: skip
+        cpu_seconds_per_job=spent,
+        rss_peak_mib=on.peaks(),
+        details={"record": await _record(on)},
+    )
 
 
 def _waits(one: tuple[str, Outgoing]) -> bool:

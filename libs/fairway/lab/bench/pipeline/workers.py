@@ -90,13 +90,21 @@ class Workers:
             # What would be said a second time is said by then.
             await asyncio.sleep(_AFTER_S)
         counts = {
-            "submitted": len(journeys.sent), "lost": journeys.under_way, "double": journeys.strange,
+            "submitted": len(journeys.sent),
+            "lost": journeys.under_way,
+            "double": journeys.strange,
             "changes": self._changes,
-        }  # fmt: skip
+        }
         return Outcome(
-            name="workers", figures=figures, counts=counts, machine={}, stubbed=STUBBED, rss_peak_mib=peaks,
-            run=msgspec.structs.asdict(run), details={"sent_back": dict(self._returned)},
-        )  # fmt: skip
+            name="workers",
+            figures=figures,
+            counts=counts,
+            machine={},
+            stubbed=STUBBED,
+            rss_peak_mib=peaks,
+            run=msgspec.structs.asdict(run),
+            details={"sent_back": dict(self._returned)},
+        )
 
     async def _follow_returned(self) -> None:
         """Why placements were sent back, from now on."""
@@ -117,10 +125,11 @@ class Workers:
         conflicts = sum(value for (name, _), value in grown.items() if name == "fairway_conflicts_total")
         decisions = grown["fairway_messages_handled_total", "global-scheduler"]
         return {
-            f"jobs_per_second_{number}": round(rate, 1), f"cpu_us_per_job_{number}": round(spent * 1e6, 1),
+            f"jobs_per_second_{number}": round(rate, 1),
+            f"cpu_us_per_job_{number}": round(spent * 1e6, 1),
             f"conflicts_per_decision_{number}": round(conflicts / decisions, 4),
             f"sent_back_per_decision_{number}": round((self._returned.total() - returned) / decisions, 4),
-        }  # fmt: skip
+        }
 
     async def _coming_and_going(self) -> None:
         """Jobs as fast as they go until all are through and every change was made."""

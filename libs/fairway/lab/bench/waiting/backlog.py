@@ -87,21 +87,43 @@ class Backlog:
             tell("freeing slots", run.rounds)
             rounds = [await self._round(at) for at in range(run.rounds)]
         took = sorted(ms for ms in rounds if ms is not None)
-        figures = {
-            "services_gib": round(sum(sizes[name] for name in on.services()) / 1024, 3),
-            "valkey_gib": round(sizes["valkey"] / 1024, 3), "nats_gib": round(sizes["nats"] / 1024, 3),
-            "get_jobs_p50_ms": percentile(listed, 0.5), "get_jobs_p99_ms": percentile(listed, 0.99),
-            "why_p50_ms": percentile(whys, 0.5), "why_p99_ms": percentile(whys, 0.99),
-            "freed_p50_ms": percentile(took, 0.5), "freed_p99_ms": percentile(took, 0.99),
-        }  # fmt: skip
+        figures = self._figures(sizes, (listed, whys), took)
         counts = {
-            "waited": len(journeys.arrived), "answers": len(listed) + len(whys), "rounds": len(rounds),
-            "started_right": len(took), "started": len(self._waiting.starts) - run.tenants,
-        }  # fmt: skip
+            "waited": len(journeys.arrived),
+            "answers": len(listed) + len(whys),
+            "rounds": len(rounds),
+            "started_right": len(took),
+            "started": len(self._waiting.starts) - run.tenants,
+        }
         return Outcome(
-            name="backlog", figures=figures, goals=run.goals, counts=counts, cpu_seconds_per_job=spent, machine={},
-            rss_peak_mib=on.peaks(), stubbed=STUBBED, run=msgspec.structs.asdict(run), details={"rss_mib": sizes},
-        )  # fmt: skip
+            name="backlog",
+            figures=figures,
+            goals=run.goals,
+            counts=counts,
+            cpu_seconds_per_job=spent,
+            machine={},
+            rss_peak_mib=on.peaks(),
+            stubbed=STUBBED,
+            run=msgspec.structs.asdict(run),
+            details={"rss_mib": sizes},
+        )
+
+    def _figures(
+        self, sizes: dict[str, float], answers: tuple[list[float], list[float]], took: list[float]
+    ) -> dict[str, float]:
+        """`sizes` are MiB by process; `answers` the times of `get jobs` and of `why`, `took` of freed slots (ms)."""
+        listed, whys = answers
+        return {
+            "services_gib": round(sum(sizes[name] for name in self._on.services()) / 1024, 3),
+            "valkey_gib": round(sizes["valkey"] / 1024, 3),
+            "nats_gib": round(sizes["nats"] / 1024, 3),
+            "get_jobs_p50_ms": percentile(listed, 0.5),
+            "get_jobs_p99_ms": percentile(listed, 0.99),
+            "why_p50_ms": percentile(whys, 0.5),
+            "why_p99_ms": percentile(whys, 0.99),
+            "freed_p50_ms": percentile(took, 0.5),
+            "freed_p99_ms": percentile(took, 0.99),
+        }
 
     async def _fill(self) -> None:
         """Every quota that is to be full is, and with it the room that was left."""

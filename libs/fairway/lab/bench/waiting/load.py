@@ -117,8 +117,10 @@ def _template(tenant: str, size: int) -> bytes:
     one = {"restartPolicy": "OnFailure", "template": load.pod_template(gpus // pods, 40 // pods, cores // pods)}
     replicas = {name: {"replicas": 1, **one} for name in ("Master", "Worker")[:pods]}
     manifest = {
-        "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {"pytorchReplicaSpecs": replicas},
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "spec": {"pytorchReplicaSpecs": replicas},
         "metadata": {"name": _NAME, "namespace": tenant, "labels": {"app": "bench"}},
-    }  # fmt: skip
+    }
     raw = msgspec.Raw(_encode(manifest))
     return _encode(wire.Submitted(tenant=tenant, manifest=raw, client=_NAME, source=load.BENCH.via, who=load.BENCH))

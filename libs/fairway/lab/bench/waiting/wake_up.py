@@ -89,21 +89,30 @@ async def _rounds(run: Run, on: Scene, waiting: Waiting, tell: Tell) -> Outcome:
     await asyncio.sleep(_AFTER_S)
     woken = waiting.wakes - wakes
     took = sorted(one.took_ms for one in rounds if one.took_ms is not None)
-    expected = {(one.job, one.cluster) for one in rounds}
     went = [(one.job, one.cluster) for one in waiting.starts[starts:]]
-    swept = (await metrics(on.addresses()))["fairway_sweep_wakes_total", "queue"]
+    right = len({(one.job, one.cluster) for one in rounds}.intersection(went))
     return Outcome(
-        name="wake-up", goals=GOALS, stubbed=STUBBED, run=msgspec.structs.asdict(run), machine={},
+        name="wake-up",
+        goals=GOALS,
+        stubbed=STUBBED,
+        run=msgspec.structs.asdict(run),
+        machine={},
         figures={
-            "freed_p50_ms": percentile(took, 0.5), "freed_p99_ms": percentile(took, 0.99),
-            "wakes_per_start": round(woken.total() / max(len(went), 1), 2), "sweep_wakes": swept,
+            "freed_p50_ms": percentile(took, 0.5),
+            "freed_p99_ms": percentile(took, 0.99),
+            "wakes_per_start": round(woken.total() / max(len(went), 1), 2),
+            "sweep_wakes": (await metrics(on.addresses()))["fairway_sweep_wakes_total", "queue"],
         },
         counts={
-            "rounds": len(rounds), "started": len(expected.intersection(went)),
-            "not_right": len(went) - len(expected.intersection(went)), "never_woken": len(rounds) - len(took),
+            "rounds": len(rounds),
+            "started": right,
+            "not_right": len(went) - right,
+            "never_woken": len(rounds) - len(took),
         },
-        cpu_seconds_per_job=spent, rss_peak_mib=on.peaks(), details={"woken_by": dict(woken)},
-    )  # fmt: skip
+        cpu_seconds_per_job=spent,
+        rss_peak_mib=on.peaks(),
+        details={"woken_by": dict(woken)},
+    )
 
 
 def _rooms(run: Run, on: Scene) -> Iterator[tuple[int, int, Node]]:

@@ -20,7 +20,12 @@ def argo(site: Site) -> Setup:
     # With the default of 10 s the end of a step is noticed that late.
     env = {"LEADER_ELECTION_DISABLE": "true", "DEFAULT_REQUEUE_TIME": "100ms"}
     args = (
-        f"--kubeconfig={site.kubeconfig}", f"--namespace={_NAMESPACE}", "--executor-image=none",
-        "--configmap=workflow-controller-configmap", "--loglevel=warn", "--qps=200", "--burst=400",
-    )  # fmt: skip
+        f"--kubeconfig={site.kubeconfig}",
+        f"--namespace={_NAMESPACE}",
+        "--executor-image=none",
+        "--configmap=workflow-controller-configmap",
+        "--loglevel=warn",
+        "--qps=200",
+        "--burst=400",
+    )
     return Setup((namespace(_NAMESPACE), config), (Process("argo-workflow-controller", args, env),))

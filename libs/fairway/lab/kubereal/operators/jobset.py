@@ -27,9 +27,12 @@ def jobset(site: Site) -> Setup:
     kinds = (("Mutating", "mutate", "mjobset.kb.io"), ("Validating", "validate", "vjobset.kb.io"))
     objects = [
         configuration(
-            kind, f"jobset-{kind.lower()}-webhook-configuration", webhook, site.pair.ca,
+            kind,
+            f"jobset-{kind.lower()}-webhook-configuration",
+            webhook,
+            site.pair.ca,
             [Hook(name, f"/{verb}-jobset-x-k8s-io-v1alpha2-jobset", _GROUP, _VERSION, "jobsets")],
         )
         for kind, verb, name in kinds
-    ]  # fmt: skip
+    ]
     return Setup(tuple(objects), (process,))

@@ -47,10 +47,19 @@ def koordinator(site: Site) -> Setup:
 
 def _manager(site: Site) -> Process:
     args = (
-        "--kubeconfig", site.kubeconfig, "--enable-leader-election=false", "--metrics-addr=0", "--enable-pprof=false",
-        "--health-probe-addr=0", f"--config-namespace={_NAMESPACE}", "--sync-period=0",
-        "--feature-gates=WebhookFramework=false", "--rest-config-qps=200", "--logtostderr=true", "--v=1",
-    )  # fmt: skip
+        "--kubeconfig",
+        site.kubeconfig,
+        "--enable-leader-election=false",
+        "--metrics-addr=0",
+        "--enable-pprof=false",
+        "--health-probe-addr=0",
+        f"--config-namespace={_NAMESPACE}",
+        "--sync-period=0",
+        "--feature-gates=WebhookFramework=false",
+        "--rest-config-qps=200",
+        "--logtostderr=true",
+        "--v=1",
+    )
     env = {"POD_NAMESPACE": _NAMESPACE, "POD_NAME": "koord-manager-0"}
     return Process("koord-manager", args, env)
 
@@ -59,9 +68,14 @@ def _scheduler(site: Site) -> Process:
     path = site.write("koord-scheduler.json", msgspec.json.encode(scheduler_config(site.kubeconfig)).decode())
     config = site.kubeconfig
     args = (
-        f"--config={path}", f"--authentication-kubeconfig={config}", f"--authorization-kubeconfig={config}",
-        "--authentication-skip-lookup=true", "--secure-port=0", "--port=0", "--v=1",
-    )  # fmt: skip
+        f"--config={path}",
+        f"--authentication-kubeconfig={config}",
+        f"--authorization-kubeconfig={config}",
+        "--authentication-skip-lookup=true",
+        "--secure-port=0",
+        "--port=0",
+        "--v=1",
+    )
     return Process("koord-scheduler", args)
 
 
@@ -108,9 +122,13 @@ def _every_pod() -> tuple[Json, Json]:
     metadata = {"name": _SCHEDULER}
     return (
         {"apiVersion": version, "kind": "MutatingAdmissionPolicy", "metadata": metadata, "spec": policy},
-        {"apiVersion": version, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata,
-         "spec": {"policyName": _SCHEDULER}},
-    )  # fmt: skip
+        {
+            "apiVersion": version,
+            "kind": "MutatingAdmissionPolicyBinding",
+            "metadata": metadata,
+            "spec": {"policyName": _SCHEDULER},
+        },
+    )
 
 
 def _plugin_config() -> list[Json]:

@@ -10,9 +10,13 @@ from fairway.lab.kubereal.stand_ins.ray_dashboard import serve
 def ray(site: Site) -> Setup:
     proxy, health = free_ports(2)
     args = (
-        f"--kubeconfig={site.kubeconfig}", "--enable-leader-election=false", "--metrics-addr=0",
-        f"--health-probe-bind-address=127.0.0.1:{health}", "--reconcile-concurrency=2", "--log-stdout-encoder=console",
-    )  # fmt: skip
+        f"--kubeconfig={site.kubeconfig}",
+        "--enable-leader-election=false",
+        "--metrics-addr=0",
+        f"--health-probe-bind-address=127.0.0.1:{health}",
+        "--reconcile-concurrency=2",
+        "--log-stdout-encoder=console",
+    )
     process = Process(
         "ray-operator", args, {"HTTP_PROXY": f"http://127.0.0.1:{proxy}"}, f"http://127.0.0.1:{health}/readyz"
     )

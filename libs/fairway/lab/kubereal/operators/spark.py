@@ -24,8 +24,14 @@ def spark(site: Site) -> Setup:
         "KUBECONFIG": site.kubeconfig,
     }
     args = (
-        "controller", "start", f"--kubeconfig={site.kubeconfig}", "--namespaces=", "--enable-ui-service=false",
-        f"--health-probe-bind-address=127.0.0.1:{health}", "--leader-election=false", "--zap-log-level=error",
+        "controller",
+        "start",
+        f"--kubeconfig={site.kubeconfig}",
+        "--namespaces=",
+        "--enable-ui-service=false",
+        f"--health-probe-bind-address=127.0.0.1:{health}",
+        "--leader-election=false",
+        "--zap-log-level=error",
         "--controller-threads=2",
-    )  # fmt: skip
+    )
     return Setup(processes=(Process("spark-operator", args, env, f"http://127.0.0.1:{health}/readyz"),))

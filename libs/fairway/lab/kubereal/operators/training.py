@@ -31,18 +31,29 @@ def _setup(site: Site, *flags: str) -> Setup:
     process = Process(
         "training-operator",
         (
-            "--kubeconfig", site.kubeconfig, "--metrics-bind-address=0", "--zap-log-level=info",
-            f"--health-probe-bind-address=127.0.0.1:{health}", f"--webhook-server-port={webhook}",
-            *(f"--enable-scheme={kind}" for kind in _KINDS), "--controller-threads=4", *flags,
+            "--kubeconfig",
+            site.kubeconfig,
+            "--metrics-bind-address=0",
+            "--zap-log-level=info",
+            f"--health-probe-bind-address=127.0.0.1:{health}",
+            f"--webhook-server-port={webhook}",
+            *(f"--enable-scheme={kind}" for kind in _KINDS),
+            "--controller-threads=4",
+            *flags,
         ),
         env,
         f"http://127.0.0.1:{health}/readyz",
-    )  # fmt: skip
+    )
     hooks = [
-        Hook(f"validator.{kind}.training-operator.kubeflow.org", f"/validate-kubeflow-org-v1-{kind}",
-             "kubeflow.org", "v1", f"{kind}s")
+        Hook(
+            f"validator.{kind}.training-operator.kubeflow.org",
+            f"/validate-kubeflow-org-v1-{kind}",
+            "kubeflow.org",
+            "v1",
+            f"{kind}s",
+        )
         for kind in _VALIDATED
-    ]  # fmt: skip
+    ]
     validation = configuration("Validating", "validator.training-operator.kubeflow.org", webhook, site.pair.ca, hooks)
     return Setup((namespace(_NAMESPACE), _secret(site), validation), (process,))
 

@@ -18,14 +18,22 @@ _WEBHOOKS = (
 def volcano(site: Site) -> Setup:
     (port,) = free_ports(1)
     common = (
-        "--kubeconfig", site.kubeconfig, "--logtostderr", "-v=1", "--kube-api-qps=500", "--kube-api-burst=1000",
-    )  # fmt: skip
+        "--kubeconfig",
+        site.kubeconfig,
+        "--logtostderr",
+        "-v=1",
+        "--kube-api-qps=500",
+        "--kube-api-burst=1000",
+    )
     env = {"DEBUG_SOCKET_DIR": str(site.plane.dir / "volcano-sockets")}
     alone = "--leader-elect=false"
     return Setup(
         objects=tuple(
             configuration(
-                kind, f"volcano-admission-service{path.replace('/', '-')}", port, site.pair.ca,
+                kind,
+                f"volcano-admission-service{path.replace('/', '-')}",
+                port,
+                site.pair.ca,
                 [Hook(name, path, "batch.volcano.sh", "v1alpha1", "jobs", operations)],
             )
             for kind, path, name, operations in _WEBHOOKS
@@ -36,7 +44,7 @@ def volcano(site: Site) -> Setup:
             Process("volcano-webhook-manager", (*common, *_serving(site, port)), probe=f"tcp://127.0.0.1:{port}"),
         ),
         present=("/apis/scheduling.volcano.sh/v1beta1/queues/default",),
-    )  # fmt: skip
+    )
 
 
 def _scheduling(site: Site) -> tuple[str, ...]:
@@ -49,7 +57,11 @@ def _serving(site: Site, port: int) -> tuple[str, ...]:
     folder = site.plane.dir / "volcano-webhooks"
     site.pair.write(folder)
     return (
-        f"--webhook-url=https://127.0.0.1:{port}", "--listen-address=127.0.0.1", f"--port={port}",
-        f"--tls-cert-file={folder / 'tls.crt'}", f"--tls-private-key-file={folder / 'tls.key'}",
-        f"--ca-cert-file={folder / 'ca.crt'}", f"--enabled-admission={','.join(path for _, path, *_ in _WEBHOOKS)}",
-    )  # fmt: skip
+        f"--webhook-url=https://127.0.0.1:{port}",
+        "--listen-address=127.0.0.1",
+        f"--port={port}",
+        f"--tls-cert-file={folder / 'tls.crt'}",
+        f"--tls-private-key-file={folder / 'tls.key'}",
+        f"--ca-cert-file={folder / 'ca.crt'}",
+        f"--enabled-admission={','.join(path for _, path, *_ in _WEBHOOKS)}",
+    )

@@ -13,18 +13,21 @@ from fairway.lab.kubereal.sources.toolchain import environment, go
 # By name: the Go module, and the checksum of its sources as a go.sum has it. Kueue alone is built nowhere here.
 MODULES = {
     "training-operator 1.8.1": (
-        "github.com/kubeflow/training-operator@v1.8.1", "h1:mVvoBSCInbMBX0gGSn4+Ihj3ycwoLO1iEAw+0qPhQfc=",
+        "github.com/kubeflow/training-operator@v1.8.1",
+        "h1:mVvoBSCInbMBX0gGSn4+Ihj3ycwoLO1iEAw+0qPhQfc=",
     ),
     "spark-operator 2.3.0": (
-        "github.com/kubeflow/spark-operator/v2@v2.3.0", "h1:cYN/331gwkdZ0S/ai72JQoUv7UK52O2OQOWFpl8XhPc=",
+        "github.com/kubeflow/spark-operator/v2@v2.3.0",
+        "h1:cYN/331gwkdZ0S/ai72JQoUv7UK52O2OQOWFpl8XhPc=",
     ),
     "volcano 1.10.0": ("volcano.sh/volcano@v1.10.0", "h1:+GzQinGgeV0j58WpWpxByOXgF+YfUPW55zghM8GqjF0="),
     "argo 3.6.5": (
-        "github.com/argoproj/argo-workflows/v3@v3.6.5", "h1:0dvQr+CrhYgCc7ZJ4ZxusLVL/LKwHnpkT1lw/BP4+W4=",
+        "github.com/argoproj/argo-workflows/v3@v3.6.5",
+        "h1:0dvQr+CrhYgCc7ZJ4ZxusLVL/LKwHnpkT1lw/BP4+W4=",
     ),
     "jobset 0.8.0": ("sigs.k8s.io/jobset@v0.8.0", "h1:80cJcPld+IMdKFOqzEW4et3Y6lGAPcP8YmBZ+aiKGYA="),
     "kueue 0.13.2": ("sigs.k8s.io/kueue@v0.13.2", "h1:ih/QusQiKJASxClmhZQkRElglOyRqi3LHV8g1M0FqYA="),
-}  # fmt: skip
+}
 _SCHEMA = "api/jsonschema/schema.json"
 # Raise it when other files are wanted.
 _RECIPE = "1"

@@ -42,35 +42,52 @@ MODULES = {
         _kubernetes(),
         Module("kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
         Module(
-            "training", {"training-operator": f"{_TRAINING}/cmd/training-operator.v1"}, source=_TRAINING,
+            "training",
+            {"training-operator": f"{_TRAINING}/cmd/training-operator.v1"},
+            source=_TRAINING,
             crds=("manifests/base/crds/kubeflow.org_*.yaml",),
         ),
         Module(
             "volcano",
-            {"volcano-controller-manager": f"{_VOLCANO}/cmd/controller-manager",
-             "volcano-scheduler": f"{_VOLCANO}/cmd/scheduler",
-             "volcano-webhook-manager": f"{_VOLCANO}/cmd/webhook-manager"},
-            source=_VOLCANO, crds=("config/crd/volcano/bases/*.yaml",),
+            {
+                "volcano-controller-manager": f"{_VOLCANO}/cmd/controller-manager",
+                "volcano-scheduler": f"{_VOLCANO}/cmd/scheduler",
+                "volcano-webhook-manager": f"{_VOLCANO}/cmd/webhook-manager",
+            },
+            source=_VOLCANO,
+            crds=("config/crd/volcano/bases/*.yaml",),
         ),
         Module(
             "koordinator",
-            {"koord-manager": f"{_KOORDINATOR}/cmd/koord-manager",
-             "koord-scheduler": f"{_KOORDINATOR}/cmd/koord-scheduler"},
-            source=_KOORDINATOR, crds=("config/crd/bases/*.yaml",),
+            {
+                "koord-manager": f"{_KOORDINATOR}/cmd/koord-manager",
+                "koord-scheduler": f"{_KOORDINATOR}/cmd/koord-scheduler",
+            },
+            source=_KOORDINATOR,
+            crds=("config/crd/bases/*.yaml",),
         ),
         Module("spark", {"spark-operator": f"{_SPARK}/cmd/operator"}, source=_SPARK, crds=("config/crd/bases/*.yaml",)),
         Module(
-            "argo", {"argo-workflow-controller": f"{_ARGO}/cmd/workflow-controller"}, source=_ARGO,
+            "argo",
+            {"argo-workflow-controller": f"{_ARGO}/cmd/workflow-controller"},
+            source=_ARGO,
             crds=("manifests/base/crds/minimal/argoproj.io_*.yaml",),
         ),
         Module(
-            "jobset", {"jobset-manager": _JOBSET}, source=_JOBSET,
+            "jobset",
+            {"jobset-manager": _JOBSET},
+            source=_JOBSET,
             crds=("config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",),
         ),
         Module(
-            "ray", {"ray-operator": _RAY}, source=_RAY,
-            crds=("config/crd/bases/ray.io_rayclusters.yaml", "config/crd/bases/ray.io_rayjobs.yaml",
-                  "config/crd/bases/ray.io_rayservices.yaml"),
+            "ray",
+            {"ray-operator": _RAY},
+            source=_RAY,
+            crds=(
+                "config/crd/bases/ray.io_rayclusters.yaml",
+                "config/crd/bases/ray.io_rayjobs.yaml",
+                "config/crd/bases/ray.io_rayservices.yaml",
+            ),
         ),
     )
-}  # fmt: skip
+}

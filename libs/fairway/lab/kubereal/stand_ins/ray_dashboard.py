@@ -71,9 +71,15 @@ class Dashboards:
         began = int(job.began * 1000)
         ended = int(loop.time() * 1000) if state != "RUNNING" else 0
         return {
-            "type": "SUBMISSION", "submission_id": id, "job_id": id, "entrypoint": "", "status": state,
-            "message": state.lower(), "start_time": began, "end_time": ended,
-        }  # fmt: skip
+            "type": "SUBMISSION",
+            "submission_id": id,
+            "job_id": id,
+            "entrypoint": "",
+            "status": state,
+            "message": state.lower(),
+            "start_time": began,
+            "end_time": ended,
+        }
 
 
 async def serve(plane: Plane, port: int) -> None:

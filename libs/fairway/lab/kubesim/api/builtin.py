@@ -27,16 +27,28 @@ CORE = (
     Resource("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, ("pc",), status=False, builtin=True),
     Resource("coordination.k8s.io", "v1", "Lease", "leases", status=False, builtin=True),
     *(
-        Resource("rbac.authorization.k8s.io", "v1", kind, f"{kind.lower()}s", "Cluster" not in kind, status=False,
-                 builtin=True)
+        Resource(
+            "rbac.authorization.k8s.io",
+            "v1",
+            kind,
+            f"{kind.lower()}s",
+            "Cluster" not in kind,
+            status=False,
+            builtin=True,
+        )
         for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
     ),
     Resource("batch", "v1", "Job", "jobs", builtin=True),
     Resource(
-        "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False,
-        ("crd", "crds"), builtin=True,
+        "apiextensions.k8s.io",
+        "v1",
+        "CustomResourceDefinition",
+        "customresourcedefinitions",
+        False,
+        ("crd", "crds"),
+        builtin=True,
     ),
-)  # fmt: skip
+)
 
 JOBS = (
     Resource("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs", columns=(_PHASE,)),
@@ -44,11 +56,21 @@ JOBS = (
     Resource("kubeflow.org", "v2beta1", "MPIJob", "mpijobs", columns=(_PHASE,)),
     Resource("kubeflow.org", "v1", "MPIJob", "mpijobs", columns=(_PHASE,)),
     Resource(
-        "sparkoperator.k8s.io", "v1beta2", "SparkApplication", "sparkapplications", True, ("sparkapp",),
+        "sparkoperator.k8s.io",
+        "v1beta2",
+        "SparkApplication",
+        "sparkapplications",
+        True,
+        ("sparkapp",),
         columns=(Column("Status", "status.applicationState.state"),),
     ),
     Resource(
-        "batch.volcano.sh", "v1alpha1", "Job", "jobs", True, ("vcjob", "vj"),
+        "batch.volcano.sh",
+        "v1alpha1",
+        "Job",
+        "jobs",
+        True,
+        ("vcjob", "vj"),
         columns=(
             Column("Status", "status.state.phase"),
             Column("MinAvailable", "spec.minAvailable", "integer"),
@@ -57,35 +79,52 @@ JOBS = (
     ),
     Resource("bus.volcano.sh", "v1alpha1", "Command", "commands"),
     Resource(
-        "argoproj.io", "v1alpha1", "Workflow", "workflows", True, ("wf",), status=False,
+        "argoproj.io",
+        "v1alpha1",
+        "Workflow",
+        "workflows",
+        True,
+        ("wf",),
+        status=False,
         columns=(Column("Status", "status.phase"),),
     ),
     Resource(
-        "jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", True,
+        "jobset.x-k8s.io",
+        "v1alpha2",
+        "JobSet",
+        "jobsets",
+        True,
         columns=(Column("TerminalState", "status.terminalState"), Column("Suspended", "spec.suspend")),
     ),
     Resource(
-        "ray.io", "v1", "RayJob", "rayjobs", True,
+        "ray.io",
+        "v1",
+        "RayJob",
+        "rayjobs",
+        True,
         columns=(
             Column("Job Status", "status.jobStatus"),
             Column("Deployment Status", "status.jobDeploymentStatus"),
         ),
     ),
     Resource("ray.io", "v1", "RayCluster", "rayclusters", columns=(Column("Status", "status.state"),)),
-)  # fmt: skip
+)
 
 
 def _policies(group: str, *short: tuple[str, ...]) -> tuple[Resource, ...]:
     namespaced, wide = short or ((), ())
     return (
+        Resource(group, "v1alpha1", "PropagationPolicy", "propagationpolicies", True, namespaced, columns=_READY),
         Resource(
-            group, "v1alpha1", "PropagationPolicy", "propagationpolicies", True, namespaced, columns=_READY
-        ),
-        Resource(
-            group, "v1alpha1", "ClusterPropagationPolicy", "clusterpropagationpolicies", False, wide,
+            group,
+            "v1alpha1",
+            "ClusterPropagationPolicy",
+            "clusterpropagationpolicies",
+            False,
+            wide,
             columns=_READY,
         ),
-    )  # fmt: skip
+    )
 
 
 POLICIES = (

@@ -18,9 +18,12 @@ def faults(old: Json, new: Json) -> list[Fault]:
     before, after = old.get("status") or {}, new.get("status") or {}
     spec = new.get("spec") or {}
     return [
-        *(_negative(after)), *(_conditions(before, after)), *(_counters(before, after, spec)),
-        *(_times(before, after, bool(spec.get("suspend")))), *(_finished(before, after)),
-    ]  # fmt: skip
+        *(_negative(after)),
+        *(_conditions(before, after)),
+        *(_counters(before, after, spec)),
+        *(_times(before, after, bool(spec.get("suspend")))),
+        *(_finished(before, after)),
+    ]
 
 
 def _is(status: Json, kind: str, value: str = "True") -> bool:

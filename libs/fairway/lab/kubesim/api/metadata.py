@@ -23,9 +23,18 @@ _QUALIFIED = re.compile(
 _SERVER_SET = ("uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds")
 # Kinds that have no generation: nobody follows a spec of theirs.
 _NO_GENERATION = frozenset(
-    ("configmaps", "secrets", "events", "events.events.k8s.io", "namespaces", "nodes", "services", "serviceaccounts",
-     "leases.coordination.k8s.io")
-)  # fmt: skip
+    (
+        "configmaps",
+        "secrets",
+        "events",
+        "events.events.k8s.io",
+        "namespaces",
+        "nodes",
+        "services",
+        "serviceaccounts",
+        "leases.coordination.k8s.io",
+    )
+)
 
 
 class Clock(Protocol):

@@ -14,16 +14,33 @@ _EQUAL = re.compile(r"^([A-Za-z0-9._/-]+)\s*(==|=|!=)\s*([A-Za-z0-9._-]*)$")
 
 # Field labels of the built-in kinds that clients select by; every kind has the two of metadata.
 FIELDS: dict[str, tuple[str, ...]] = {
-    "pods": ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
-             "status.phase", "status.podIP", "status.nominatedNodeName"),
-    "events": ("involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-               "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
-               "reason", "reportingComponent", "source", "type"),
+    "pods": (
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "status.phase",
+        "status.podIP",
+        "status.nominatedNodeName",
+    ),
+    "events": (
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "reportingComponent",
+        "source",
+        "type",
+    ),
     "nodes": ("spec.unschedulable",),
     "namespaces": ("status.phase",),
     "secrets": ("type",),
     "jobs.batch": ("status.successful",),
-}  # fmt: skip
+}
 
 
 def labels(text: str) -> Match:

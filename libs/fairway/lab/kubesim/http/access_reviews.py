@@ -89,6 +89,9 @@ def _wish(spec: Json, resource: Resource) -> Wish:
         raise ApiError(400, "BadRequest", "spec.resourceAttributes is not an object")
     plural, sub = str(asked.get("resource") or ""), str(asked.get("subresource") or "")
     return Wish(
-        str(asked.get("verb") or ""), str(asked.get("group") or ""), f"{plural}/{sub}" if sub else plural,
-        str(asked.get("namespace") or ""), str(asked.get("name") or ""),
-    )  # fmt: skip
+        str(asked.get("verb") or ""),
+        str(asked.get("group") or ""),
+        f"{plural}/{sub}" if sub else plural,
+        str(asked.get("namespace") or ""),
+        str(asked.get("name") or ""),
+    )

@@ -34,9 +34,16 @@ def pair() -> Pair:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kubesim")])
     names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     usage = x509.KeyUsage(
-        digital_signature=True, key_cert_sign=True, content_commitment=False, key_encipherment=False,
-        data_encipherment=False, key_agreement=False, crl_sign=False, encipher_only=False, decipher_only=False,
-    )  # fmt: skip
+        digital_signature=True,
+        key_cert_sign=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
     made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
     made = made.serial_number(x509.random_serial_number()).not_valid_before(_FROM).not_valid_after(_UNTIL)
     made = made.add_extension(x509.SubjectAlternativeName(names), critical=False)

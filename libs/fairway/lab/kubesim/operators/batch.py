@@ -2,7 +2,7 @@
 suspend."""
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.operators.base import (  # fmt: skip
+from fairway.lab.kubesim.operators.base import (
     ENDED,
     Outcome,
     View,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.operators.base import (  # fmt: skip
+from fairway.lab.kubesim.operators.base import (
     ENDED,
     Outcome,
     View,

@@ -7,7 +7,7 @@ from fairway.domain.job import CHARGED, MOVES, Job, State
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.lab.simulation.fleet import Fleet
-from fairway.runtime.record.rebuild import Folding
+from fairway.runtime.record.folding import Folding
 from fairway.wire import jobs as wire
 
 _message = decoder(wire.Message)

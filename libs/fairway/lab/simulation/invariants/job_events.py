@@ -19,9 +19,10 @@ def story(breaches: Iterable[Breach], record: Iterable[Delivery]) -> tuple[str, 
         return ()
     said = ((one.sequence, _message(one.data)) for one in record)
     return tuple(
-        f"{sequence} {_line(message)}" for sequence, message in said
+        f"{sequence} {_line(message)}"
+        for sequence, message in said
         if message.job == first.job and message.at <= T0 + first.at
-    )  # fmt: skip
+    )
 
 
 def _line(message: Any) -> str:

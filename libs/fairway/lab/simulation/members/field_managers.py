@@ -31,9 +31,12 @@ def edited(manifest: Json) -> Json:
 
 # What becomes of the labels by which Fairway knows an object; None: it is taken off.
 STRIPS: tuple[dict[str, str | None], ...] = (
-    {JOB_LABEL: None, ATTEMPT_LABEL: None}, {JOB_LABEL: None}, {ATTEMPT_LABEL: None}, {ATTEMPT_LABEL: "77"},
+    {JOB_LABEL: None, ATTEMPT_LABEL: None},
+    {JOB_LABEL: None},
+    {ATTEMPT_LABEL: None},
+    {ATTEMPT_LABEL: "77"},
     {JOB_LABEL: "nobody"},
-)  # fmt: skip
+)
 
 
 def stripped(manifest: Json, how: dict[str, str | None]) -> Json:

@@ -61,9 +61,10 @@ class Member(Controlled):
     def attempts(self) -> set[str]:
         """`<job>/<attempt>` of every pod of ours that is on a node."""
         bound = [
-            one for key, one in self.objects.items()
+            one
+            for key, one in self.objects.items()
             if key[0] == POD and key[1] != HOSTILE and one["spec"].get("nodeName")
-        ]  # fmt: skip
+        ]
         return {"{}/{}".format(*attempt_of(one)) for one in bound if one["status"]["phase"] in ("Pending", "Running")}
 
     def ours(self) -> list[Key]:

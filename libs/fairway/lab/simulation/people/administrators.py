@@ -35,9 +35,11 @@ def tree(scale: int) -> Json:
     shared = {"name": "shared", "min": {GPU: half}, "max": {GPU: most}, "children": [leaf_b, leaf_c]}
     root = {"name": "root", "min": {GPU: scale}, "max": {GPU: scale}, "children": [leaf_a, shared]}
     return {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree",
-        "metadata": {"name": "tree", "namespace": "kube-system"}, "spec": {"root": root},
-    }  # fmt: skip
+        "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
+        "kind": "ElasticQuotaTree",
+        "metadata": {"name": "tree", "namespace": "kube-system"},
+        "spec": {"root": root},
+    }
 
 
 _SELECT = [{"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0]} for kind in pods.KINDS]
@@ -46,19 +48,23 @@ _SELECT = [{"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0]
 def _policy(attempts: int) -> Json:
     annotations = {START_TIMEOUT: "90s", AVOID: "120s", ATTEMPTS: str(attempts)}
     return {
-        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterPropagationPolicy",
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "ClusterPropagationPolicy",
         "metadata": {"name": "all", "annotations": annotations},
         "spec": {"resourceSelectors": _SELECT, "placement": {}},
-    }  # fmt: skip
+    }
 
 
 _STRICT = {
-    "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue",
+    "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+    "kind": "Queue",
     "metadata": {
-        "name": "strict", "namespace": "kube-queue", "annotations": {ALLOW_NAMESPACES: "team-a, team-b, team-c"},
+        "name": "strict",
+        "namespace": "kube-queue",
+        "annotations": {ALLOW_NAMESPACES: "team-a, team-b, team-c"},
     },
     "spec": {"queuePolicy": "Block"},
-}  # fmt: skip
+}
 
 
 class Administrators:

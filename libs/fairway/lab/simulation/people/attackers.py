@@ -94,13 +94,15 @@ class Intruders:
         strand = wire.Strand(job, attempt, "n0", "has not been ready", 999)
         rows = (*self._witness.reported(own), _HUGE)
         now, epoch = self._fleet.clock.now(), f"lie-{self._count}"
-        said = self._rng.choice((
-            wire.Stranded(at=now, cluster=other, attempts=(strand,)),
-            wire.Report(at=now, cluster=other, epoch="lie", sequence=1, full=True, nodes=(_HUGE,)),
-            wire.Report(at=now, cluster=own, epoch=epoch, sequence=1, full=True, nodes=rows),
-            wire.Report(at=now, cluster=own, epoch=epoch, sequence=1, left=True),
-            wire.Configured(at=now, kind="Cluster", name=own, manifest=msgspec.Raw(b"null")),
-        ))  # fmt: skip
+        said = self._rng.choice(
+            (
+                wire.Stranded(at=now, cluster=other, attempts=(strand,)),
+                wire.Report(at=now, cluster=other, epoch="lie", sequence=1, full=True, nodes=(_HUGE,)),
+                wire.Report(at=now, cluster=own, epoch=epoch, sequence=1, full=True, nodes=rows),
+                wire.Report(at=now, cluster=own, epoch=epoch, sequence=1, left=True),
+                wire.Configured(at=now, kind="Cluster", name=own, manifest=msgspec.Raw(b"null")),
+            )
+        )
         place = subjects.config("Cluster", "", own)
         subject = place if isinstance(said, wire.Configured) else subjects.cluster(said.verb, own)
         await self._fleet.publish(Outgoing(f"{LIE}{self._count}", subject, _encode(said)))

@@ -44,14 +44,24 @@ class People:
         hours = self._seconds / _HOUR
         intruders = Intruders(self._fleet, self._weather, self._witness, self._tenants)
         rates: list[tuple[float, Callable[[], Awaitable[None]]]] = [
-            (self._jobs / hours, self._submit), (self._jobs / 8 / min(1, hours), self._cancel),
-            (profile.kills, self._kill), (profile.pauses, self._pause), (profile.wipes, self._wipe),
+            (self._jobs / hours, self._submit),
+            (self._jobs / 8 / min(1, hours), self._cancel),
+            (profile.kills, self._kill),
+            (profile.pauses, self._pause),
+            (profile.wipes, self._wipe),
             (profile.silences, self._silence),
-            (profile.failovers, self._failover), (profile.outages, self._outage), (profile.api_losses, self._api_loss),
-            (profile.node_losses, self._node_loss), (profile.strangers, self._stranger), (profile.hands, self._hand),
-            (profile.trees, above.change_tree), (profile.moves, above.move), (profile.forgers, intruders.forge),
-            (profile.squatters, intruders.squat), (profile.liars, intruders.lie),
-        ]  # fmt: skip
+            (profile.failovers, self._failover),
+            (profile.outages, self._outage),
+            (profile.api_losses, self._api_loss),
+            (profile.node_losses, self._node_loss),
+            (profile.strangers, self._stranger),
+            (profile.hands, self._hand),
+            (profile.trees, above.change_tree),
+            (profile.moves, above.move),
+            (profile.forgers, intruders.forge),
+            (profile.squatters, intruders.squat),
+            (profile.liars, intruders.lie),
+        ]
         total = sum(rate for rate, _ in rates)
         events = set()
         while True:

@@ -1,0 +1,148 @@
+"""The fold: the job after each message that was said of it, field by field."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from fairway.domain.attempts.attempt import Attempt, newest_with
+from fairway.domain.attempts.cluster_avoidance import avoided_for
+from fairway.domain.job import MOVES, IllegalMove, Job, State
+from fairway.wire import jobs as wire
+from fairway.wire.jobs import JobMessage
+from fairway.wire.reasons import Code, Reason
+from fairway.wire.spec import NOTHING
+
+# Fields of the job, by name.
+Changes = dict[str, object]
+
+
+def born(message: wire.Admitted | wire.Rejected) -> Job:
+    """The job that its first event makes."""
+    job = Job(
+        id=message.job,
+        tenant=message.tenant,
+        state=State.ADMITTED,
+        rev=message.rev,
+        entered=message.rev,
+        attempt=message.attempt,
+        at=message.at,
+        since=message.at,
+        submitted_at=message.at,
+    )
+    if isinstance(message, wire.Admitted):
+        return msgspec.structs.replace(job, spec=message.spec)
+    return msgspec.structs.replace(
+        job,
+        state=State.REJECTED,
+        why=message.reasons[0],
+        refused=message.manifest.sha256 if message.manifest else "",
+        kind=message.kind,
+        name=message.name,
+        hub=message.hub,
+    )
+
+
+def fold(job: Job | None, message: JobMessage) -> Job:
+    """The job after `message`. IllegalMove when the table does not allow it, or when it is of another tenant: nobody
+    moves what is not his."""
+    if job is None:
+        if isinstance(message, wire.Admitted | wire.Rejected):
+            return born(message)
+        raise IllegalMove(None, message)
+    move = MOVES.get(type(message))
+    if move is None or job.state not in move[0] or job.tenant != message.tenant:
+        raise IllegalMove(job, message)
+    state = move[1] or job.state
+    if getattr(message, "final", False):
+        state = State.FAILED
+    elif isinstance(message, wire.Dispatched) and job.state is State.RUNNING:
+        state = job.state  # its object was found again, and which one it is had not been known
+    changes: Changes = {"rev": message.rev, "at": message.at, "state": state}
+    if state != job.state:
+        changes |= {"entered": message.rev, "since": message.at}
+    effect = _EFFECTS.get(type(message))
+    effects = effect(job, message) if effect is not None else {}
+    return msgspec.structs.replace(job, **changes, **effects)
+
+
+def _recalled(job: Job, message: wire.Recall) -> Changes:
+    stop = message.why.code is Code.CANCELLED and not job.ended
+    changes: Changes = {"cancelling": True, "stopped": job.stopped or message.why} if stop else {}
+    if message.cluster:
+        changes |= {"removing": message.cluster, "recalled": message.attempt}
+    return changes
+
+
+def _requeued(job: Job, message: wire.Queue) -> Changes:
+    return {
+        "queue": message.queue,
+        "leaf": message.leaf,
+        "enqueued_at": message.enqueued_at,
+        "attempt": message.attempt,
+        "why": message.why,
+        "verdicts": message.verdicts,
+        "found": message.found,
+        "path": (),
+        "charge": {},
+        "cluster": "",
+        "slots": (),
+        "placed": None,
+    }
+
+
+def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> Changes:
+    cluster, code = message.cluster, message.why.code
+    ends = [one.why.code for one in job.attempts if one.cluster == cluster and one.why is not None]
+    before = ends.count(code)
+    until = message.at + avoided_for(code, job.spec.avoid if job.spec else 0, before)
+    return {
+        "why": message.why,
+        "avoid": {**{name: end for name, end in job.avoid.items() if end > message.at}, cluster: until},
+        "attempts": newest_with(job.attempts, ended_at=message.at, why=message.why),
+    }
+
+
+def _dequeued(job: Job, message: wire.Dequeued) -> Changes:
+    return {"path": message.path, "charge": message.charge, "why": None, "verdicts": (), "found": NOTHING}
+
+
+def _placed(job: Job, message: wire.Placed) -> Changes:
+    return {"cluster": message.cluster, "slots": message.slots, "placed": message}
+
+
+def _reserved(job: Job, message: wire.Reserved) -> Changes:
+    tried = Attempt(job.attempt, message.cluster, message.slots, message.at, hold=message.hold)
+    return {"slots": message.slots, "attempts": (*job.attempts, tried), "held_until": message.expires_at}
+
+
+def _removed(job: Job, message: wire.Removed) -> Changes:
+    gone = (job.removing, job.recalled) == (message.cluster, message.attempt)
+    return {"removing": ""} if gone else {}
+
+
+def _cancelled(job: Job, message: wire.Cancelled) -> Changes:
+    why = Reason(code=Code.CANCELLED, text=f"cancelled by {message.who or 'its owner'}")
+    why = job.stopped if job.stopped and not message.who else why
+    attempts = newest_with(job.attempts, ended_at=message.at, why=why)
+    return {"why": why, "removing": "", "recalled": 0, "attempts": attempts}
+
+
+# What each message changes of a job beside its state; one that is not here changes nothing else.
+_EFFECTS: dict[type[JobMessage], Callable[[Job, Any], Changes]] = {
+    wire.Queue: _requeued,
+    wire.Blocked: lambda job, message: {"why": message.why},
+    wire.Amended: lambda job, message: {"spec": message.spec},
+    wire.Dequeued: _dequeued,
+    wire.Placed: _placed,
+    wire.Reserved: _reserved,
+    wire.Dispatched: lambda job, message: {"attempts": newest_with(job.attempts, uid=message.uid)},
+    wire.Running: lambda job, message: {"attempts": newest_with(job.attempts, running_at=message.at)},
+    wire.Succeeded: lambda job, message: {"attempts": newest_with(job.attempts, ended_at=message.at)},
+    wire.Failed: _attempt_ended,
+    wire.Lost: _attempt_ended,
+    wire.Recall: _recalled,
+    wire.Removed: _removed,
+    wire.Rejected: lambda job, message: {"why": message.reasons[0]},
+    wire.Cancelled: _cancelled,
+}

@@ -1,0 +1,122 @@
+"""The policy of pods: Fairway makes and deletes none but placeholders, and lets go those for which it holds room."""
+
+from collections.abc import Sequence
+
+from fairway.adapters.kubernetes.namespaces import HOME
+from fairway.join.policy_parts import CREATES, DELETES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
+from fairway.propagator.held_room import LONGEST_S
+from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL
+
+# A pod that waits behind a gate may be changed in more ways than one that runs: these are the others.
+_FROZEN = [
+    "containers",
+    "initContainers",
+    "ephemeralContainers",
+    "tolerations",
+    "nodeSelector",
+    "affinity",
+    "activeDeadlineSeconds",
+    "terminationGracePeriodSeconds",
+    "nodeName",
+    "serviceAccountName",
+    "priorityClassName",
+    "schedulerName",
+    "volumes",
+    "resources",
+    "topologySpreadConstraints",
+]
+
+# What a status says besides nominatedNodeName.
+_TOLD = [
+    "phase",
+    "conditions",
+    "message",
+    "reason",
+    "hostIP",
+    "hostIPs",
+    "podIP",
+    "podIPs",
+    "startTime",
+    "qosClass",
+    "initContainerStatuses",
+    "containerStatuses",
+    "ephemeralContainerStatuses",
+    "resourceClaimStatuses",
+    "resize",
+    "observedGeneration",
+]
+
+# What a placeholder runs is its image, and nothing beside it.
+_PLAIN = [
+    "command",
+    "args",
+    "env",
+    "envFrom",
+    "volumeMounts",
+    "volumeDevices",
+    "lifecycle",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "ports",
+]
+
+
+def pods(image: str) -> list[Validation]:
+    return [
+        (
+            f"{CREATES} || ({_placeholder(image)})",
+            "'Fairway makes no pods but placeholders without a will of their own'",
+        ),
+        (
+            f"{DELETES} || (request.namespace == '{HOME}' && '{PLACEHOLDER_LABEL}' in variables.before)",
+            "'Fairway deletes no pods but placeholders'",
+        ),
+        (f"{UPDATES} || ({TENANTS})", NO_TENANT),
+        (
+            f"{UPDATES} || ('{HOLD_LABEL}' in variables.before && '{JOB_LABEL}' in variables.before)",
+            "'not a pod for which Fairway holds room'",
+        ),
+        (
+            f"{UPDATES} || object.spec == oldObject.spec || "
+            f"(has(oldObject.spec.schedulingGates) && {_same('spec', _FROZEN)})",
+            "'of a pod\\'s spec Fairway takes scheduling gates away, and changes nothing else'",
+        ),
+        (
+            f"{UPDATES} || object.?status == oldObject.?status || "
+            f"(!has(oldObject.spec.nodeName) && {_same('status', _TOLD)})",
+            "'of a pod\\'s status Fairway says nominatedNodeName, and nothing else'",
+        ),
+        *METADATA,
+    ]
+
+
+def _placeholder(image: str) -> str:
+    return " && ".join(
+        (
+            f"request.namespace == '{HOME}'",
+            f"variables.labels[?'{PLACEHOLDER_LABEL}'].orValue('') == 'true'",
+            f"'{JOB_LABEL}' in variables.labels",
+            "object.spec.?automountServiceAccountToken.orValue(true) == false",
+            "object.spec.?serviceAccountName.orValue('default') == 'default'",
+            f"object.spec.?activeDeadlineSeconds.orValue({LONGEST_S + 1}) <= {LONGEST_S}",
+            "object.spec.?priorityClassName.orValue('').startsWith('fairway-hold-')",
+            *(f"!object.spec.?{one}.orValue(false)" for one in ("hostNetwork", "hostPID", "hostIPC")),
+            *(
+                f"size(object.spec.?{one}.orValue([])) == 0"
+                for one in ("volumes", "initContainers", "ephemeralContainers")
+            ),
+            "object.spec.?securityContext.?runAsNonRoot.orValue(false)",
+            "!has(object.spec.nodeName)",
+            "size(object.spec.containers) == 1",
+            # Without a command an image runs what it was made for.
+            f"object.spec.containers[0].image == '{image}'",
+            *(f"!has(object.spec.containers[0].{one})" for one in _PLAIN),
+            "!object.spec.containers[0].?securityContext.?privileged.orValue(false)",
+            "object.spec.containers[0].?securityContext.?allowPrivilegeEscalation.orValue(true) == false",
+        )
+    )
+
+
+def _same(part: str, fields: Sequence[str]) -> str:
+    return " && ".join(f"object.{part}.?{one} == oldObject.{part}.?{one}" for one in fields)

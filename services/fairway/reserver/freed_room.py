@@ -1,0 +1,60 @@
+"""Freed room: whether a step leaves more of anything free than there was, and the word that says so."""
+
+from collections.abc import Iterable, Mapping
+
+from fairway.domain import decision
+from fairway.domain.decision import Add, Heard, Put, Say, Step
+from fairway.domain.events import message_id
+from fairway.domain.reservations import left_on
+from fairway.domain.resources import Resources
+from fairway.reserver.node_rows import Capacity
+from fairway.wire import fleet, subjects
+from fairway.wire.capacity import ClusterInfo, Node
+
+
+def free(node: Node) -> Resources:
+    """What may be taken of it: nothing of one that is cordoned."""
+    return left_on(node) if node.schedulable else {}
+
+
+def more_room(before: Mapping[str, Node], nodes: Iterable[Node]) -> bool:
+    """Whether any node has more of anything free than it had."""
+    for node in nodes:
+        old = before.get(node.name)
+        was = free(old) if old else {}
+        if any(amount > was.get(name, 0) for name, amount in free(node).items()):
+            return True
+        if old and (old.labels, old.taints) != (node.labels, node.taints):
+            return True
+    return False
+
+
+def _labels(view: Capacity, step: Step, cluster: str) -> dict[str, str]:
+    """As they are after the step."""
+    for write in step.writes:
+        if isinstance(write, Put) and write.table == decision.CLUSTERS and write.value is not None:
+            info: ClusterInfo = write.value
+            return info.labels
+    return view.clusters[cluster].info.labels if cluster in view.clusters else {}
+
+
+def with_freed(view: Capacity, step: Step, heard: Heard, cluster: str, now: int) -> Step:
+    """The step, counted and told as one that makes room."""
+    nodes = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
+    for write in step.writes:
+        if isinstance(write, Put) and write.table == decision.nodes(cluster):
+            if write.value is None:
+                nodes.pop(write.key, None)
+            else:
+                nodes[write.key] = write.value
+    total: Resources = {}
+    largest: Resources = {}
+    for node in nodes.values():
+        for name, amount in free(node).items():
+            total[name] = total.get(name, 0) + max(amount, 0)
+            largest[name] = max(largest.get(name, 0), amount)
+    count, labels = view.freed.get(cluster, 0) + 1, _labels(view, step, cluster)
+    freed = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count, labels=labels)
+    name = message_id("reserver", heard.id, "freed", cluster)
+    say = Say(name, subjects.cluster("freed", cluster), freed)
+    return Step((*step.writes, Add(decision.FREED, cluster, 1)), (*step.events, say))
