@@ -5,7 +5,7 @@ from typing import Any
 
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.pod_security.pod import Pod
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, Problems
 from pod_flaws import Json
 
@@ -39,7 +39,7 @@ def plain_pod(pod: Pod) -> Json:
     return {"metadata": plain(pod.metadata) or {}, "spec": plain(pod.spec) or {}}
 
 
-def plain(view: View) -> Any:
+def plain(view: PodView) -> Any:
     if view.entries is not None:
         return [plain(entry) for entry in view.entries]
     here = [place.value for place in view.places if place.given]

@@ -10,7 +10,7 @@ import msgspec
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import CountingIds, ManualClock
 from fairway.adapters.memory.cluster import MemoryCluster
-from fairway.adapters.memory.identities import Identities, Identity, Rule
+from fairway.adapters.memory.identities import MemoryIdentities, MemoryIdentity, MemoryRule
 from fairway.adapters.memory.store import MemoryStore
 from fairway.admission.understand import understand
 from fairway.domain.job import Job
@@ -57,21 +57,21 @@ _READS = ("get", "list", "watch")
 _OWN = ("jobs.batch", "pytorchjobs.kubeflow.org", "propagationpolicies.policy.karmada.io")
 
 
-def tenant(namespace: str) -> tuple[Rule, ...]:
+def tenant(namespace: str) -> tuple[MemoryRule, ...]:
     """As deploy/hub/callers.yaml has it for who may edit a namespace."""
-    own = Rule(("create", "patch", "delete"), _OWN, namespace)
-    return own, Rule(_READS, ("jobs.fairway.io",), namespace), Rule(("list",), ("queues.fairway.io",))
+    own = MemoryRule(("create", "patch", "delete"), _OWN, namespace)
+    return own, MemoryRule(_READS, ("jobs.fairway.io",), namespace), MemoryRule(("list",), ("queues.fairway.io",))
 
 
-def identities() -> Identities:
-    return Identities(
+def identities() -> MemoryIdentities:
+    return MemoryIdentities(
         {
-            ADMIN: Identity("admin", (Rule(("*",), ("*",)),)),
-            TENANT_A: Identity("system:serviceaccount:team-a:ci", tenant("team-a"), audiences=("fairway",)),
-            TENANT_B: Identity("system:serviceaccount:team-b:ci", tenant("team-b")),
-            VIEWER: Identity("viewer", (Rule(_READS, ("jobs.fairway.io",), "team-a"),)),
-            NOBODY: Identity("nobody"),
-            NO_POLICIES: Identity("submitter", (Rule(("create",), ("jobs.batch",), "team-a"),)),
+            ADMIN: MemoryIdentity("admin", (MemoryRule(("*",), ("*",)),)),
+            TENANT_A: MemoryIdentity("system:serviceaccount:team-a:ci", tenant("team-a"), audiences=("fairway",)),
+            TENANT_B: MemoryIdentity("system:serviceaccount:team-b:ci", tenant("team-b")),
+            VIEWER: MemoryIdentity("viewer", (MemoryRule(_READS, ("jobs.fairway.io",), "team-a"),)),
+            NOBODY: MemoryIdentity("nobody"),
+            NO_POLICIES: MemoryIdentity("submitter", (MemoryRule(("create",), ("jobs.batch",), "team-a"),)),
         }
     )
 

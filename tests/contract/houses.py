@@ -9,7 +9,7 @@ from simulated import JOB, KINDS, simulated
 
 from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.system_clock import SystemClock
-from fairway.lab.kubesim import Cluster as SimCluster
+from fairway.lab.kubesim import SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
 from fairway.runtime import cluster_port
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
-from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.adapters.system_clock import SystemClock
@@ -18,7 +18,7 @@ from fairway.domain.fold import fold
 from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.gateway.service import run_gateway
-from fairway.lab.kubesim import Cluster, KubeSim
+from fairway.lab.kubesim import KubeSim, SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing
@@ -36,7 +36,7 @@ OURS = {"by": "test"}
 _ELSEWHERE = {"ElasticQuotaTree": "kube-system", "Queue": "kube-queue", "TenantProfile": "", "Namespace": ""}
 # How the gateway asks whether a kind is served: nothing is written by it.
 PROBE = ("default", "fairway.is-it-served", [])
-QUICK = Pace(first=0.01, most=0.05, absent=0.05)
+QUICK = WatchPace(first=0.01, most=0.05, absent=0.05)
 
 
 def place(kind: str) -> str:
@@ -73,7 +73,7 @@ class Counted:
 class House:
     """A hub, and a gateway that can be started and stopped beside a bus and a store that stay."""
 
-    def __init__(self, hub: KubernetesCluster, inside: Cluster) -> None:
+    def __init__(self, hub: KubernetesCluster, inside: SimCluster) -> None:
         self._inside = inside
         self.hub, self.bus, self.store = hub, MemoryBus(), MemoryStore()
         self._counted: Any = Counted(hub)

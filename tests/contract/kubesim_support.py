@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from fairway.lab.kubesim import Cluster, KubeSim, NodeGroup
+from fairway.lab.kubesim import KubeSim, NodeGroup, SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
 from fairway.lab.kubesim.api.store import Event, Key
 
@@ -23,7 +23,7 @@ class FixedClock:
 
 
 @contextlib.asynccontextmanager
-async def simulated(name: str = "one", nodes: int = 0, controllers: bool = True) -> AsyncIterator[Cluster]:
+async def simulated(name: str = "one", nodes: int = 0, controllers: bool = True) -> AsyncIterator[SimCluster]:
     """A cluster with `nodes` nodes of 8 GPUs, served on a free port."""
     sim = KubeSim(FixedClock(), default_run_ms=20)
     groups = [NodeGroup(nodes, "gpu", GPU_NODE)] if nodes else []
@@ -35,7 +35,7 @@ async def simulated(name: str = "one", nodes: int = 0, controllers: bool = True)
 
 
 @contextlib.asynccontextmanager
-async def served(controllers: bool = False) -> AsyncIterator[tuple[Cluster, aiohttp.ClientSession]]:
+async def served(controllers: bool = False) -> AsyncIterator[tuple[SimCluster, aiohttp.ClientSession]]:
     """A hub (no controllers) or a member without nodes, and an HTTP client of it."""
     async with simulated(controllers=controllers) as cluster, aiohttp.ClientSession(cluster.url) as client:
         yield cluster, client
@@ -60,14 +60,14 @@ def torch(name: str = "a", workers: int = 1, gpus: int = 1, **behaviour: str) ->
     }
 
 
-def submit(cluster: Cluster, manifest: Json) -> Key:
+def submit(cluster: SimCluster, manifest: Json) -> Key:
     """Creates without HTTP; the object's key."""
     kind = cluster.api.registry.of_kind(manifest["apiVersion"], manifest["kind"])
     assert kind, manifest["kind"]
     return cluster.api.create(kind, manifest["metadata"].get("namespace", ""), manifest).key
 
 
-def remove(cluster: Cluster, key: Key, policy: str = "Background") -> None:
+def remove(cluster: SimCluster, key: Key, policy: str = "Background") -> None:
     """Deletes without HTTP."""
     stored = cluster.api.store.get(key)
     assert stored
@@ -76,7 +76,7 @@ def remove(cluster: Cluster, key: Key, policy: str = "Background") -> None:
     cluster.api.delete(kind, stored, Deletion(policy=policy))
 
 
-async def until(cluster: Cluster, key: Key, holds: Callable[[Json], bool]) -> Json:
+async def until(cluster: SimCluster, key: Key, holds: Callable[[Json], bool]) -> Json:
     """The object as soon as `holds` of it; it may be gone: then `holds` is asked of {}."""
     found: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
 
@@ -99,6 +99,6 @@ def true_conditions(obj: Json) -> set[str]:
     return {one["type"] for one in listed if one.get("status") == "True"}
 
 
-def pods(cluster: Cluster) -> dict[str, str]:
+def pods(cluster: SimCluster) -> dict[str, str]:
     """Name → phase."""
     return {one.key.name: one.obj["status"]["phase"] for one in cluster.api.store.shelf("pods")}

@@ -22,7 +22,7 @@ from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.wire import jobs, subjects
 
@@ -45,7 +45,7 @@ class Bench:
     @asynccontextmanager
     async def service(self, mended: bool) -> AsyncIterator[None]:
         decoder = msgspec.json.Decoder(jobs.Cancel if mended else jobs.Removed)
-        ear = Ear(subjects.JOBS, "s", ("fairway.job.cancel.>",), decoder)
+        ear = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), decoder)
         own = await NatsBus.connect(self.url, "s")  # what it fetched ahead goes back when it is closed
         world = World(own, self.store.beside(), SystemClock(), "me")
         loop = asyncio.create_task(Loop(Service("s", (ear,), decide, JobsView), world, Meter()).run())

@@ -6,22 +6,22 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
-from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.system_clock import SystemClock
-from fairway.lab.kubesim import Cluster, KubeSim, NodeGroup
+from fairway.lab.kubesim import KubeSim, NodeGroup, SimCluster
 from fairway.runtime.cluster_port import Change
 
 Json = dict[str, Any]
 JOB = "Job.batch/v1"
 POD = "Pod.v1"
 OURS = {"fairway.io/job": "j1", "fairway.io/attempt": "1"}
-QUICK = Pace(first=0.01, most=0.05, absent=0.02, page=2)
+QUICK = WatchPace(first=0.01, most=0.05, absent=0.02, page=2)
 PATIENCE_S = 20.0
 KINDS = (JOB, "PyTorchJob.kubeflow.org/v1", "Absent.example.org/v1", "Workflow.argoproj.io/v1alpha9")
 
 
 @asynccontextmanager
-async def simulated() -> AsyncIterator[tuple[KubernetesCluster, Cluster]]:
+async def simulated() -> AsyncIterator[tuple[KubernetesCluster, SimCluster]]:
     """The port, and the cluster behind it as only a test may touch it."""
     sim = KubeSim(SystemClock(), default_run_ms=60_000)
     await sim.start_cluster("m1", nodes=[NodeGroup(1, "node", {"cpu": "4", "memory": "8Gi"})])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from credential_door import TOKEN, Door, fleet, opened, process, run, token_file
 
-from fairway.client.credential import FOLDER, HUB, SAID, Credential, Place, check_way, origin
+from fairway.client.credential import FOLDER, HUB, SAID, Credential, GatewayPlace, check_way, origin
 from fairway.client.failure import DENIED, Failure
 
 
@@ -105,26 +105,36 @@ def test_who_asks_too_much_waits_as_long_as_they_are_told(door: Door, tmp_path: 
 @pytest.mark.parametrize(
     ("place", "plain", "server", "allowed"),
     [
-        pytest.param(Place("https://gateway.example", SAID), False, "", True, id="https"),
-        pytest.param(Place("http://gateway.example", SAID), False, "", False, id="plain http"),
-        pytest.param(Place("http://gateway.example", SAID), True, "", True, id="plain http, and the user said so"),
-        pytest.param(Place("http://[::1]:1", SAID), False, "", True, id="this machine"),
-        pytest.param(Place("http://127.0.0.1.evil.example", SAID), False, "", False, id="a name that looks like it"),
-        pytest.param(Place("http://localhost@evil.example", SAID), False, "", False, id="a user that looks like it"),
-        pytest.param(Place("http://gateway.example", HUB), False, "https://h.example", False, id="a hub's plain http"),
-        pytest.param(Place("https://gateway.example", HUB), False, "https://hub.example", True, id="a hub's https"),
-        pytest.param(Place("http://127.0.0.1:80", HUB), False, "https://127.0.0.1:6443", True, id="a hub here"),
+        pytest.param(GatewayPlace("https://gateway.example", SAID), False, "", True, id="https"),
+        pytest.param(GatewayPlace("http://gateway.example", SAID), False, "", False, id="plain http"),
         pytest.param(
-            Place("http://127.0.0.1:80", HUB),
+            GatewayPlace("http://gateway.example", SAID), True, "", True, id="plain http, and the user said so"
+        ),
+        pytest.param(GatewayPlace("http://[::1]:1", SAID), False, "", True, id="this machine"),
+        pytest.param(
+            GatewayPlace("http://127.0.0.1.evil.example", SAID), False, "", False, id="a name that looks like it"
+        ),
+        pytest.param(
+            GatewayPlace("http://localhost@evil.example", SAID), False, "", False, id="a user that looks like it"
+        ),
+        pytest.param(
+            GatewayPlace("http://gateway.example", HUB), False, "https://h.example", False, id="a hub's plain http"
+        ),
+        pytest.param(
+            GatewayPlace("https://gateway.example", HUB), False, "https://hub.example", True, id="a hub's https"
+        ),
+        pytest.param(GatewayPlace("http://127.0.0.1:80", HUB), False, "https://127.0.0.1:6443", True, id="a hub here"),
+        pytest.param(
+            GatewayPlace("http://127.0.0.1:80", HUB),
             True,
             "https://hub.example",
             False,
             id="a hub elsewhere that names this machine",
         ),
-        pytest.param(Place("http://127.0.0.1:80", FOLDER), False, "", True, id="the folder's"),
+        pytest.param(GatewayPlace("http://127.0.0.1:80", FOLDER), False, "", True, id="the folder's"),
     ],
 )
-def test_where_a_credential_may_go(place: Place, plain: bool, server: str, allowed: bool) -> None:
+def test_where_a_credential_may_go(place: GatewayPlace, plain: bool, server: str, allowed: bool) -> None:
     if allowed:
         check_way(place, plain, lambda: server)
     else:

@@ -67,7 +67,7 @@ def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
         while True:
             door.wfile.write(b" " * 65_536)
 
-    with opened(forever) as opening, pytest.raises(exchange.TooLarge):
+    with opened(forever) as opening, pytest.raises(exchange.ResponseTooLarge):
         exchange.exchange(build_opener(), Request(opening.url))
 
 

@@ -11,12 +11,12 @@ from aiohttp import web
 from scripted_api import Answer, ScriptedApi, json, status
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
-from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.runtime.cluster_port import Applied, ClusterRefused
 from fairway.runtime.ports import Unreachable
 
 KIND = "ConfigMap.v1"
-QUICK = Pace(first=0.01, most=0.05, absent=0.02, idle=0.1)
+QUICK = WatchPace(first=0.01, most=0.05, absent=0.02, idle=0.1)
 
 
 @asynccontextmanager
@@ -230,7 +230,7 @@ async def test_a_watch_that_falls_silent_lists_anew_and_needs_no_other_watch_to_
 
 async def test_a_watch_that_was_refused_asks_again_as_soon_as_there_are_other_credentials() -> None:
     async with ScriptedApi(status(401, "Unauthorized"), page(config_map())) as scripted:
-        patient = Options(pace=Pace(first=60, most=60))
+        patient = Options(pace=WatchPace(first=60, most=60))
         cluster = await KubernetesCluster.from_kubeconfig("m1", scripted.kubeconfig, patient)
         telling = asyncio.create_task(told(cluster, syncs=1))
         while not scripted.asked:

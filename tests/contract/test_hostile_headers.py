@@ -20,7 +20,7 @@ from fairway.runtime.loop import Loop, World
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Delivery, Outgoing
 from fairway.runtime.record.rebuild import rebuild
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
@@ -89,7 +89,7 @@ async def test_each_is_one_dead_letter_and_the_jobs_around_it_are_heard(nats_url
         return NOTHING
 
     async with opened_bus(wire_of, nats_url) as bus, raw_client(nats_url) as raw:
-        ear = Ear(subjects.JOBS, "hostile", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Queue))
+        ear = Consumer(subjects.JOBS, "hostile", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Queue))
         world = World(bus, MemoryStore(), SystemClock(), "me")
         loop = asyncio.create_task(Loop(Service(name, (ear,), decide, JobsView), world, Meter()).run())
         await bus.publish([Outgoing("first", SUBJECT.decode(), GOOD)])

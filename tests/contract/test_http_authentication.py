@@ -9,7 +9,7 @@ import pytest_asyncio
 from door_house import ADMIN, NOBODY, TENANT_A, TENANT_B, House, callers, opened
 
 from fairway.adapters.memory.clock import ManualClock
-from fairway.gateway.callers.caller import Ask, Caller
+from fairway.gateway.callers.caller import AccessQuestion, Caller
 from fairway.gateway.callers.rate_limits import HttpLimits
 from fairway.runtime.cluster_port import ClusterRefused
 
@@ -184,7 +184,7 @@ async def test_a_right_is_asked_as_the_caller_with_all_that_the_hub_said_of_them
     assert come._hub is not None
     come._hub._hub.reviews = lambda kind, body: said.append(body["spec"]) or {"allowed": True}  # type: ignore[attr-defined]  # a memory cluster
     who = Caller("u", "uid-1", ("g1", "g2"), (("scopes", ("a", "b")),))
-    assert await come.may(who, Ask("create", "pytorchjobs", "kubeflow.org", "team-a"))
+    assert await come.may(who, AccessQuestion("create", "pytorchjobs", "kubeflow.org", "team-a"))
     assert said == [
         {
             "user": "u",
@@ -200,7 +200,7 @@ async def test_a_right_is_asked_as_the_caller_with_all_that_the_hub_said_of_them
         }
     ]
     other = Caller("u", "uid-1", ("g1",), (("scopes", ("a", "b")),))
-    await come.may(other, Ask("create", "pytorchjobs", "kubeflow.org", "team-a"))
+    await come.may(other, AccessQuestion("create", "pytorchjobs", "kubeflow.org", "team-a"))
     assert len(said) == 2, "who is in fewer groups is another caller"
 
 

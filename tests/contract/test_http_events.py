@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from door_house import TENANT_A, TENANT_B, House, bearer, opened
 
-from fairway.adapters.memory.identities import Identity
+from fairway.adapters.memory.identities import MemoryIdentity
 from fairway.gateway.http.event_stream import Streams
 from fairway.wire import jobs as wire
 
@@ -81,7 +81,7 @@ def withdrawn(house: House) -> None:
 
 def forbidden(house: House) -> None:
     one = house.reviews.table[TENANT_A]
-    house.reviews.table[TENANT_A] = Identity(one.user, (), audiences=one.audiences)
+    house.reviews.table[TENANT_A] = MemoryIdentity(one.user, (), audiences=one.audiences)
 
 
 async def begun(house: House) -> tuple[asyncio.Task[None], list[bytes]]:

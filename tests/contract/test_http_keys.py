@@ -10,7 +10,7 @@ from door_house import House, callers, opened
 from starlette.requests import Request
 
 from fairway.adapters.memory.clock import ManualClock
-from fairway.gateway.callers.caller import Ask
+from fairway.gateway.callers.caller import AccessQuestion
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.keys import read_keys
 from fairway.gateway.http.problem import Problem
@@ -40,7 +40,7 @@ async def test_who_has_a_key_is_the_operator_and_may_do_everything(tmp_path: Pat
     assert keys.hold(KEY) and not keys.hold(KEY[:-1]) and not keys.hold("")
     caller = await come.tokens.who(KEY)
     assert caller.user == "operator"
-    assert await come.may(caller, Ask("delete", "everything"))
+    assert await come.may(caller, AccessQuestion("delete", "everything"))
     with pytest.raises(Problem, match="not good here"):
         await come.tokens.who("x" * 40)
 

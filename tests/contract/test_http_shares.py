@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from test_http_limits import Server, Wire, answered, serving
 
-from fairway.adapters.memory.identities import Identity
+from fairway.adapters.memory.identities import MemoryIdentity
 from fairway.gateway.callers.access import Access
 from fairway.gateway.callers.caller import Caller
 from fairway.gateway.callers.rate_limits import HttpLimits
@@ -31,7 +31,7 @@ def accounts(house: House, namespace: str, count: int) -> list[str]:
     tokens = [f"{namespace}-token-{number}" for number in range(count)]
     for number, token in enumerate(tokens):
         name = f"system:serviceaccount:{namespace}:sa-{number}"
-        house.reviews.table[token] = Identity(name, tenant(namespace))
+        house.reviews.table[token] = MemoryIdentity(name, tenant(namespace))
     return tokens
 
 
@@ -39,7 +39,7 @@ def people(house: House, namespace: str, count: int) -> list[str]:
     """The tokens of so many people who may edit that namespace."""
     tokens = [f"{namespace}-person-{number}" for number in range(count)]
     for number, token in enumerate(tokens):
-        house.reviews.table[token] = Identity(f"{number}@{namespace}.example", tenant(namespace))
+        house.reviews.table[token] = MemoryIdentity(f"{number}@{namespace}.example", tenant(namespace))
     return tokens
 
 

@@ -10,7 +10,7 @@ from hub_house import PP, TREE, House, opened
 
 from fairway.adapters.memory.clock import ManualClock
 from fairway.gateway.hub.objects import hub_object
-from fairway.gateway.hub.ready_conditions import Conditions, Standing, condition_of
+from fairway.gateway.hub.ready_conditions import Conditions, SettingStanding, condition_of
 from fairway.wire import fleet
 
 Json = dict[str, Any]
@@ -171,7 +171,7 @@ async def test_a_kind_without_a_status_subresource_is_asked_once() -> None:
     task = asyncio.create_task(conditions.run())
     for name in ("gone", "p", "q"):
         meta = {"name": name, "namespace": "team-a", "uid": f"u-{name}", "generation": 1}
-        conditions.say(hub_object(PP, {"metadata": meta}), Standing(True, "InForce", "in force"))
+        conditions.say(hub_object(PP, {"metadata": meta}), SettingStanding(True, "InForce", "in force"))
         for _ in range(5):
             await asyncio.sleep(0)
     task.cancel()
@@ -199,7 +199,8 @@ async def test_a_condition_that_does_not_stay_is_not_written_again_and_those_of_
     meta = {"name": "p", "namespace": "team-a", "uid": "u", "generation": 1, "resourceVersion": "7"}
     for _ in range(3):
         conditions.say(
-            hub_object(PP, {"metadata": meta, "status": {"conditions": [foreign]}}), Standing(True, "InForce", "yes")
+            hub_object(PP, {"metadata": meta, "status": {"conditions": [foreign]}}),
+            SettingStanding(True, "InForce", "yes"),
         )
         await asyncio.sleep(0.01)
     task.cancel()
@@ -210,7 +211,7 @@ async def test_a_condition_that_does_not_stay_is_not_written_again_and_those_of_
 
 def test_the_time_of_a_condition_is_that_of_its_last_change_of_state() -> None:
     meta: Json = {"name": "p", "namespace": "team-a", "uid": "u", "generation": 1}
-    good, bad = Standing(True, "InForce", "in force"), Standing(False, "Invalid", "spec.x is missing")
+    good, bad = SettingStanding(True, "InForce", "in force"), SettingStanding(False, "Invalid", "spec.x is missing")
     foreign = {"type": "Other", "status": "True"}
     first = condition_of(hub_object(PP, {"metadata": meta, "status": {"conditions": [foreign]}}), good, 0)
     assert first is not None

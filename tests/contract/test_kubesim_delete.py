@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from kubesim_support import Json, remove, served, submit, torch
 
-from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.store import Key
 
 
-def config_map(name: str, owner: Key | None = None, api: Api | None = None, **metadata: Any) -> Json:
+def config_map(name: str, owner: Key | None = None, api: ClusterApi | None = None, **metadata: Any) -> Json:
     if owner and api:
         stored = api.store.get(owner)
         assert stored
@@ -20,7 +20,7 @@ def config_map(name: str, owner: Key | None = None, api: Api | None = None, **me
     return {**body, "metadata": {"name": name, "namespace": "team-a", **metadata}}
 
 
-def there(api: Api) -> list[str]:
+def there(api: ClusterApi) -> list[str]:
     return [
         stored.key.name for storage in ("pytorchjobs.kubeflow.org", "configmaps") for stored in api.store.shelf(storage)
     ]

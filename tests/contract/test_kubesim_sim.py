@@ -6,11 +6,11 @@ import aiohttp
 import pytest
 from kubesim_support import GPU_NODE, Json, simulated, submit, torch, true_conditions, until
 
-from fairway.lab.kubesim import Cluster
+from fairway.lab.kubesim import SimCluster
 from fairway.lab.kubesim.api.store import Key
 
 
-async def post(cluster: Cluster, what: str, **body: Any) -> tuple[int, Json]:
+async def post(cluster: SimCluster, what: str, **body: Any) -> tuple[int, Json]:
     url = f"{cluster.url}/sim/{what}"
     async with aiohttp.ClientSession() as client, client.post(url, json=body) as response:
         return response.status, await response.json()

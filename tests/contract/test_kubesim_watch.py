@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 from kubesim_support import PATIENCE, TORCH, Json, served, submit, torch
 
-from fairway.lab.kubesim import Cluster
-from fairway.lab.kubesim.api.store import Key, Store
+from fairway.lab.kubesim import SimCluster
+from fairway.lab.kubesim.api.store import Key, ObjectStore
 
 ALL = "/apis/kubeflow.org/v1/pytorchjobs"
 
@@ -36,7 +36,7 @@ class Watch:
         return [f"{kind} {obj['metadata'].get('name', '')}" for kind, obj in events]
 
 
-def label(cluster: Cluster, name: str, value: str) -> None:
+def label(cluster: SimCluster, name: str, value: str) -> None:
     kind = cluster.api.registry.of_kind("kubeflow.org/v1", "PyTorchJob")
     assert kind
     stored = cluster.api.get(kind, "team-a", name)
@@ -121,7 +121,7 @@ async def test_a_version_that_was_never_given_out_is_gone() -> None:
 
 
 def test_a_version_older_than_the_history_is_gone() -> None:
-    store = Store(history=2)
+    store = ObjectStore(history=2)
     for name in ("a", "b", "c"):
         store.put(Key("pods", "n", name), {"kind": "Pod", "metadata": {}})
     assert [event.new.key.name for event in store.since("pods", 2)] == ["b", "c"]

@@ -21,7 +21,7 @@ from fairway.domain.text.foreign_json import CUT
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Unreachable
 from fairway.runtime.views.members import Members
-from fairway.watcher.object_doubts import Suspicion
+from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.service import Eyes
 from fairway.workloads.member_copy import job_labels
 
@@ -46,7 +46,7 @@ async def test_the_watcher_passes_over_what_has_not_the_form_of_an_object(manife
 
     lying.watch = watch  # type: ignore[method-assign]  # it is the member that lies
     members = Members({"lying": lying, "honest": honest})
-    looking = asyncio.create_task(Eyes(members, Suspicion(MemoryBus(clock), members, KEY), KEY)(box))
+    looking = asyncio.create_task(Eyes(members, ObjectDoubts(MemoryBus(clock), members, KEY), KEY)(box))
     await honest.apply(KIND, {"metadata": {"name": "b", "namespace": "team-a", "labels": job_labels("b-1", 1)}})
     while getattr(seen := await box.next(), "job", "") != "b-1":
         pass

@@ -12,7 +12,7 @@ from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.nats import publisher
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock, SystemIds
-from fairway.agent import Agent, Settings
+from fairway.agent import Agent, AgentSettings
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import subjects
 from fairway.wire.fleet import Report
@@ -97,7 +97,7 @@ async def test_a_lost_acknowledgement_of_its_introduction_keeps_no_report_back(
 ) -> None:
     """It cannot read back what a stream has under an id: it knows that nobody else can have chosen that one."""
     cluster = MemoryCluster("north", SystemClock(), ["Node.v1", "Pod.v1", "Namespace.v1"])
-    agent = Agent(cluster, cast(NatsBus, Deaf(north, 1)), SystemClock(), SystemIds(), Settings())
+    agent = Agent(cluster, cast(NatsBus, Deaf(north, 1)), SystemClock(), SystemIds(), AgentSettings())
     running = asyncio.create_task(agent.run())
     try:
         async with asyncio.timeout(4):

@@ -10,7 +10,7 @@ from hub_house import opened
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.system_clock import SystemClock
-from fairway.process.members.departures import Farewells
+from fairway.process.members.departures import Departures
 from fairway.process.members.enrolment import Enrolment
 from fairway.process.settings import Settings
 from fairway.runtime.ports import Bus, Outgoing
@@ -75,7 +75,7 @@ async def test_who_left_is_said_to_have_left_whatever_else_is_there(which: str) 
     await bus.publish([Outgoing("gone", subjects.config("Cluster", "", "south"), gone)])
     enrolment = Enrolment(Settings())
     enrolment.known.set()
-    running = asyncio.create_task(Farewells(bus, clock, enrolment).run())
+    running = asyncio.create_task(Departures(bus, clock, enrolment).run())
     async with asyncio.timeout(10):
         while "south" not in await withdrawn(bus):
             assert not running.done(), running.exception()
@@ -92,7 +92,7 @@ async def test_who_left_is_said_to_have_left_though_it_has_taken_back_its_own_na
     await bus.publish([Outgoing("none", subjects.config("Cluster", "", "south"), configured(b"null", name="south"))])
     enrolment, catalog = Enrolment(Settings()), Catalog()
     enrolment.known.set()
-    running = [asyncio.create_task(one) for one in (Farewells(bus, clock, enrolment).run(), catalog.run(bus, clock))]
+    running = [asyncio.create_task(one) for one in (Departures(bus, clock, enrolment).run(), catalog.run(bus, clock))]
     async with asyncio.timeout(10):
         while catalog.left != {"south"}:
             await asyncio.sleep(0.01)

@@ -13,7 +13,7 @@ from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.tenancy.profile import PRIVILEGED, Tenancy
 from fairway.propagator.calls import APPLY, Copy
-from fairway.propagator.member_calls import Hands
+from fairway.propagator.member_calls import MemberCalls
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing
@@ -34,7 +34,7 @@ async def applied(cluster: Cluster, job: dict[str, Any], judged: bool, may: Any 
     bus, clock = MemoryBus(SystemClock()), SystemClock()
     said = wire.Submitted(tenant="team", manifest=msgspec.Raw(msgspec.json.encode(job)), at=1)
     await bus.publish([Outgoing("m", subjects.job(said.verb, "team"), msgspec.json.encode(said))])
-    hands = Hands(World(bus, MemoryStore(), clock, "propagator"), {"m1": cluster}, b"a key", may=may)
+    hands = MemberCalls(World(bus, MemoryStore(), clock, "propagator"), {"m1": cluster}, b"a key", may=may)
     return await hands(Call(APPLY, "m1", "j1", 1, Copy(JOB, "team", "one", wire.ManifestRef(1, "x", 1), judged=judged)))
 
 

@@ -11,9 +11,9 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Call
-from fairway.lab.kubesim import Cluster
+from fairway.lab.kubesim import SimCluster
 from fairway.propagator.calls import DELETE, Copy
-from fairway.propagator.member_calls import Hands
+from fairway.propagator.member_calls import MemberCalls
 from fairway.runtime.cluster_port import Cluster as Port
 from fairway.runtime.loop import World
 from fairway.wire import jobs as wire
@@ -22,9 +22,9 @@ KEY = b"a key"
 RECALL = Call(DELETE, "m1", "j1", 1, Copy(JOB, "team-a", "train", wire.ManifestRef(1, "x", 1)))
 
 
-def hands(cluster: Port) -> Hands:
+def hands(cluster: Port) -> MemberCalls:
     clock = SystemClock()
-    return Hands(World(MemoryBus(clock), MemoryStore(), clock, "propagator"), {"m1": cluster}, KEY)
+    return MemberCalls(World(MemoryBus(clock), MemoryStore(), clock, "propagator"), {"m1": cluster}, KEY)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ async def test_an_object_that_was_made_for_another_job_stays_as_it_is() -> None:
         assert found is not None and not found["metadata"].get("labels")
 
 
-async def _made_by_hand(behind: Cluster) -> None:
+async def _made_by_hand(behind: SimCluster) -> None:
     manifest = {"apiVersion": "batch/v1", "kind": "Job", **job("team-a", labels={"team": "a"})}
     async with httpx.AsyncClient(base_url=behind.url) as client:
         await client.post("/api/v1/namespaces", json={"metadata": {"name": "team-a"}})

@@ -19,9 +19,9 @@ from fairway.lab.processes.embedded_servers import nats_server
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Commit, Outgoing, Unreachable, Wanted
-from fairway.runtime.publishing import Insisting
+from fairway.runtime.publishing import Publishing
 from fairway.runtime.record.publishable import Unsayable
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
@@ -73,7 +73,7 @@ async def test_of_a_batch_those_that_cannot_be_said_are_named_and_all_others_are
 
 async def test_whoever_insists_says_the_rest_and_one_letter_for_each(bus: Bus, request: pytest.FixtureRequest) -> None:
     service = message_id("insists", request.node.name)
-    saying = Insisting(service, World(bus, MemoryStore(), SystemClock(), "me"))
+    saying = Publishing(service, World(bus, MemoryStore(), SystemClock(), "me"))
     async with asyncio.timeout(20):
         await saying.insist([*BAD.values(), GOOD])
     kept = await letters(bus, service)
@@ -90,7 +90,7 @@ async def test_a_letter_that_is_too_large_keeps_the_beginning_of_what_it_holds(
     service, why = message_id("large", request.node.name), Reason(Code.UNDECODABLE, "odd")
     letter = fleet.DeadLetter(service=service, subject="s", why=why, data=b"x" * (LARGEST - 1_000))
     data = msgspec.json.encode(letter)
-    saying = Insisting(service, World(bus, MemoryStore(), SystemClock(), "me"))
+    saying = Publishing(service, World(bus, MemoryStore(), SystemClock(), "me"))
     async with asyncio.timeout(20):
         await saying.insist([Outgoing(service, subjects.dead_letter(service), data, "fairway.dlq"), GOOD])
     (kept,) = await letters(bus, service)
@@ -107,7 +107,7 @@ def talker(name: str) -> Service:
         bad = Say(f"{heard.id}-bad", "fairway.job.recall.t\n", message)
         return Decision((Step(events=(bad, good) if heard.id == "poison" else (good,)),))
 
-    ear = Ear(subjects.JOBS, name, ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
+    ear = Consumer(subjects.JOBS, name, ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
     return Service(name, (ear,), decide, JobsView)
 
 

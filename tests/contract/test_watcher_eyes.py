@@ -9,8 +9,8 @@ from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.domain.decision import Call
 from fairway.runtime.views.members import Members
 from fairway.watcher.missing import Listed
-from fairway.watcher.object_checks import LOOK, Look
-from fairway.watcher.object_doubts import Suspicion
+from fairway.watcher.object_checks import LOOK, ObjectLook
+from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.object_owner import Observed
 from fairway.watcher.service import Eyes
 from fairway.workloads.member_copy import job_labels
@@ -44,7 +44,7 @@ async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back(
     away.away = True
     box = Box()
     members = Members({"away": away, "there": there})
-    looking = asyncio.create_task(Eyes(members, Suspicion(MemoryBus(clock), members, KEY), KEY)(box))
+    looking = asyncio.create_task(Eyes(members, ObjectDoubts(MemoryBus(clock), members, KEY), KEY)(box))
     assert await box.next() == Listed(cluster="there", kind=KIND, keys=frozenset())
     away.away = False
     assert await box.next() == Listed(cluster="away", kind=KIND, keys=frozenset())
@@ -58,8 +58,8 @@ async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back(
 
 async def test_a_question_about_a_member_that_has_left_is_answered_and_nothing_is_known() -> None:
     clock = ManualClock()
-    asked = Call(LOOK, "gone", "a-1", 2, Look(KIND, "team-a", "a", ""))
-    answer = await Suspicion(MemoryBus(clock), Members({}), KEY)(asked)
+    asked = Call(LOOK, "gone", "a-1", 2, ObjectLook(KIND, "team-a", "a", ""))
+    answer = await ObjectDoubts(MemoryBus(clock), Members({}), KEY)(asked)
     assert (answer.ok, answer.text) == (False, "gone is no member of this fleet now")
 
 
@@ -67,7 +67,7 @@ async def test_an_object_of_which_a_label_is_changed_is_told_as_gone() -> None:
     clock = ManualClock()
     member = MemoryCluster("m", clock, [KIND])
     box, members = Box(), Members({"m": member})
-    looking = asyncio.create_task(Eyes(members, Suspicion(MemoryBus(clock), members, KEY), KEY)(box))
+    looking = asyncio.create_task(Eyes(members, ObjectDoubts(MemoryBus(clock), members, KEY), KEY)(box))
     assert await box.next() == Listed(cluster="m", kind=KIND, keys=frozenset())
     made = await member.apply(KIND, {"metadata": {"name": "a", "namespace": "team-a", "labels": job_labels("a-1", 2)}})
     assert not (await box.next()).gone

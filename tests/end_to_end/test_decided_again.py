@@ -9,9 +9,9 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 from fairway.cli.main import app
-from fairway.lab.fleet.fleet import Fleet, equal_clusters
+from fairway.lab.fleet.fleet import EmbeddedFleet, equal_clusters
 from fairway.lab.processes.embedded_servers import nats_server
-from fairway.lab.traces.replay import Plan, replay
+from fairway.lab.traces.replay import ReplayPlan, replay
 from fairway.lab.traces.trace import GPU, TraceJob
 from fairway.process.pipeline import STAGES
 
@@ -34,7 +34,7 @@ def load(count: int, seconds: float) -> list[TraceJob]:
     ]
 
 
-async def second(fleet: Fleet) -> None:
+async def second(fleet: EmbeddedFleet) -> None:
     await fleet.start_process([SCHEDULER], "second-scheduler")
 
 
@@ -45,7 +45,7 @@ async def command(url: str, *words: str) -> Result:
 
 
 async def test_three_hundred_jobs_on_three_clusters_are_decided_again_all_the_same(tmp_path: Path) -> None:
-    plan = Plan(
+    plan = ReplayPlan(
         name="decisions",
         dir=tmp_path,
         clusters=equal_clusters(3, nodes=4, gpus=8),

@@ -11,9 +11,8 @@ import pytest
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
-from fairway.lab.fleet.fleet import Fleet, equal_clusters, running
-from fairway.lab.fleet.fleet import Plan as FleetPlan
-from fairway.lab.traces.replay import Plan, replay
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, equal_clusters, running
+from fairway.lab.traces.replay import ReplayPlan, replay
 from fairway.lab.traces.trace import GPU, TraceJob
 from fairway.process.pipeline import STAGES
 from fairway.wire import jobs as wire
@@ -38,7 +37,7 @@ def load(seed: int, count: int, seconds: float) -> list[TraceJob]:
     ]
 
 
-async def kill(fleet: Fleet, name: str) -> None:
+async def kill(fleet: EmbeddedFleet, name: str) -> None:
     """SIGKILL, and start it again, as a supervisor would."""
     if name in SERVERS:
         server = fleet.nats if name == "nats" else fleet.valkey
@@ -55,13 +54,13 @@ async def test_killing_each_process_in_turn_loses_and_doubles_no_job(seed: int, 
     random.Random(seed).shuffle(victims)
     killed: list[str] = []
 
-    async def rampage(fleet: Fleet) -> None:
+    async def rampage(fleet: EmbeddedFleet) -> None:
         for name in victims:
             await asyncio.sleep(0.5)  # the load goes on for a moment between two murders
             await kill(fleet, name)
             killed.append(name)
 
-    plan = Plan(
+    plan = ReplayPlan(
         name=f"kill-{seed}",
         dir=tmp_path,
         clusters=equal_clusters(3, nodes=4, gpus=8),

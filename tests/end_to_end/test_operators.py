@@ -12,10 +12,9 @@ import msgspec
 import redis
 
 from fairway.adapters.nats.bus import NatsBus
-from fairway.lab.fleet.fleet import Fleet, equal_clusters, running
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, equal_clusters, running
 from fairway.lab.traces.fleet import configured
-from fairway.lab.traces.replay import Plan, replay
+from fairway.lab.traces.replay import ReplayPlan, replay
 from fairway.lab.traces.trace import GPU, TraceJob, manifest, policy, quota_tree
 from fairway.process.pipeline import STAGES
 from fairway.runtime.ports import Outgoing
@@ -29,7 +28,7 @@ TABLE = "{fairway}:t:"
 DOOR = Actor("test", "test")
 
 
-async def fairway(fleet: Fleet, *words: str, given: str = "") -> tuple[int, str, str]:
+async def fairway(fleet: EmbeddedFleet, *words: str, given: str = "") -> tuple[int, str, str]:
     """How the command ended, and what it wrote."""
     environment = {**os.environ, **fleet.environment(), "PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1"}
     pipe = asyncio.subprocess.PIPE
@@ -41,7 +40,7 @@ async def fairway(fleet: Fleet, *words: str, given: str = "") -> tuple[int, str,
     return process.returncode, out.decode(), err.decode()
 
 
-async def asked(fleet: Fleet, *words: str) -> Any:
+async def asked(fleet: EmbeddedFleet, *words: str) -> Any:
     code, out, err = await fairway(fleet, *words, "-o", "json")
     assert code in (0, 1), err
     return json.loads(out)
@@ -58,13 +57,13 @@ def load(count: int, seconds: float) -> list[TraceJob]:
 async def test_the_store_is_what_the_record_says_while_jobs_come_and_after_it_was_made_anew(tmp_path: Path) -> None:
     found: list[Any] = []
 
-    async def beside(fleet: Fleet) -> None:
+    async def beside(fleet: EmbeddedFleet) -> None:
         found.append(await asked(fleet, "audit", "verify"))
         found.append(await asked(fleet, "rebuild", "--yes"))
         found.append(await asked(fleet, "audit", "verify"))
 
     jobs = load(200, seconds=25)
-    plan = Plan(name="operators", dir=tmp_path, clusters=CLUSTERS, speedup=1, patience_s=45)
+    plan = ReplayPlan(name="operators", dir=tmp_path, clusters=CLUSTERS, speedup=1, patience_s=45)
     report = await replay(plan, jobs, while_running=beside)
     before, made, after = found
     for audit in (before, after):

@@ -3,9 +3,9 @@
 import csv
 from pathlib import Path
 
-from fairway.lab.fleet.fleet import Fleet, equal_clusters
+from fairway.lab.fleet.fleet import EmbeddedFleet, equal_clusters
 from fairway.lab.processes.service import Child
-from fairway.lab.traces.replay import Plan, Progress, replay
+from fairway.lab.traces.replay import Progress, ReplayPlan, replay
 from fairway.lab.traces.trace import philly
 
 CLUSTERS = equal_clusters(3, nodes=2, gpus=8)
@@ -27,9 +27,9 @@ def trace(folder: Path, rows: int) -> Path:
     return file
 
 
-def plan(folder: Path, **more: object) -> Plan:
+def plan(folder: Path, **more: object) -> ReplayPlan:
     fields = {"name": "small", "dir": folder / "fleet", "clusters": CLUSTERS, "speedup": 3000.0, "patience_s": 60.0}
-    return Plan(**{**fields, **more})
+    return ReplayPlan(**{**fields, **more})
 
 
 async def test_sixty_jobs_on_three_clusters_all_end_and_break_nothing(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ async def test_what_runs_beside_may_kill_a_process_and_start_it_again(tmp_path: 
     found = philly(trace(tmp_path, 30), 30)
     killed: list[Child] = []
 
-    async def beside(fleet: Fleet) -> None:
+    async def beside(fleet: EmbeddedFleet) -> None:
         group = ("propagator",)
         killed.append(fleet.processes["propagator"])
         await killed[0].kill()

@@ -15,18 +15,18 @@ from members import Members
 from routes import Routes
 
 from fairway.adapters.system_clock import SystemClock
-from fairway.lab.fleet.fleet import HUB, Fleet, Plan
+from fairway.lab.fleet.fleet import HUB, EmbeddedFleet, FleetPlan
 from fairway.lab.kubesim.clusters import KubeSim
 from fairway.lab.processes.embedded_servers import EmbeddedServer, valkey_server
 from fairway.lab.processes.service import Child
 
 
-class Arena(Fleet):
+class Arena(EmbeddedFleet):
     """`links` are by process and server (`queue>valkey`, `watcher>c0`), that of the hub by name alone (`>hub`). Several
     NATS servers have numbers (`queue>nats-0`), and `routes` between them. `settings` are what the environment of every
     process says beyond where the fleet is."""
 
-    def __init__(self, dir: Path, plan: Plan, settings: Mapping[str, str]) -> None:
+    def __init__(self, dir: Path, plan: FleetPlan, settings: Mapping[str, str]) -> None:
         super().__init__(dir, plan)
         self.settings = dict(settings)
         self.kube = KubeSim(SystemClock(), plan.default_run_ms)

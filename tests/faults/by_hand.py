@@ -5,8 +5,8 @@ from members import ATTEMPT, JOB, Attempt
 from scene import Scene
 
 from fairway.lab.kubesim.api.metadata import Deletion
-from fairway.lab.kubesim.api.store import Stored
-from fairway.lab.kubesim.clusters import Cluster
+from fairway.lab.kubesim.api.store import StoredObject
+from fairway.lab.kubesim.clusters import SimCluster
 from fairway.lab.kubesim.pod_behaviour import RUN_FOR
 from fairway.lab.traces.trace import GPU, TraceJob
 
@@ -27,7 +27,7 @@ async def long_jobs(scene: Scene, count: int) -> list[str]:
     return jobs
 
 
-def where(scene: Scene, job: str) -> tuple[Cluster, Attempt]:
+def where(scene: Scene, job: str) -> tuple[SimCluster, Attempt]:
     """In which cluster pods of the job run, and of which attempt."""
     for cluster in scene.arena.kube.clusters.values():
         for attempt in scene.arena.members.on(cluster.name):
@@ -36,7 +36,7 @@ def where(scene: Scene, job: str) -> tuple[Cluster, Attempt]:
     raise AssertionError(f"{job} runs nowhere")
 
 
-def stored_of(cluster: Cluster) -> dict[Attempt, Stored]:
+def stored_of(cluster: SimCluster) -> dict[Attempt, StoredObject]:
     """The objects of attempts in this cluster."""
     found = {}
     for stored in cluster.api.store.shelf("pytorchjobs.kubeflow.org"):
@@ -50,7 +50,7 @@ async def cancel(scene: Scene, job: str, tenant: str) -> None:
     await scene.load.cancel(job, tenant)
 
 
-def delete(cluster: Cluster, stored: Stored) -> None:
+def delete(cluster: SimCluster, stored: StoredObject) -> None:
     """As who deletes it with kubectl does."""
     cluster.api.delete(cluster.api.resource_of(stored), stored, Deletion())
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fairway.lab.kubesim.api.store import Event
-from fairway.lab.kubesim.clusters import Cluster
+from fairway.lab.kubesim.clusters import SimCluster
 
 JOB, ATTEMPT = "fairway.io/job", "fairway.io/attempt"
 Attempt = tuple[str, int]
@@ -24,7 +24,7 @@ class Members:
         self._running: dict[str, dict[int, set[str]]] = {}
         self._done: dict[str, int] = {}
 
-    def follow(self, cluster: Cluster) -> None:
+    def follow(self, cluster: SimCluster) -> None:
         cluster.api.store.listen("", lambda event: self._changed(cluster.name, event))
 
     def running(self, cluster: str = "") -> int:

@@ -17,7 +17,7 @@ from verdict import Reading, Verdict
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
-from fairway.lab.fleet.fleet import HUB, Plan, equal_clusters
+from fairway.lab.fleet.fleet import HUB, FleetPlan, equal_clusters
 from fairway.lab.traces.fleet import allocatable, configured, record
 from fairway.lab.traces.trace import GPU
 from fairway.process.pipeline import STAGES
@@ -124,7 +124,7 @@ Fault = Callable[[Scene], Awaitable[None]]
 
 async def under_load(dir: Path, fault: Fault, setup: Setup = Setup()) -> Verdict:  # noqa: B008  # it is frozen
     """Starts a fleet, lets `fault` at it while jobs come, then lets all of them end, and judges."""
-    arena = Arena(dir, Plan(_CLUSTERS, groups=(), nats_servers=setup.nats_servers), setup.settings)
+    arena = Arena(dir, FleetPlan(_CLUSTERS, groups=(), nats_servers=setup.nats_servers), setup.settings)
     try:
         await arena.start()
         bus = await NatsBus.connect(arena.nats_url, "test")

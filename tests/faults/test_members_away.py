@@ -12,8 +12,8 @@ from members import Attempt
 from scene import FOUR, Fault, Scene, Setup, under_load
 from verdict import Verdict
 
-from fairway.lab.kubesim.api.store import Stored
-from fairway.lab.kubesim.clusters import Cluster
+from fairway.lab.kubesim.api.store import StoredObject
+from fairway.lab.kubesim.clusters import SimCluster
 
 # What is trusted for longer than the others of these tests take.
 SOON = Setup(settings={"FAIRWAY_WATCH_SILENCE": "5", "FAIRWAY_NODE_GRACE": "5"})
@@ -103,7 +103,7 @@ async def test_what_a_member_removed_after_its_end_and_before_anybody_saw_it_is_
     assert verdict.accepted < verdict.attempts <= verdict.accepted + len(removed)
 
 
-def over(cluster: Cluster) -> dict[Attempt, Stored]:
+def over(cluster: SimCluster) -> dict[Attempt, StoredObject]:
     """What a controller that goes by the time since the end would remove, if that time were nothing."""
     return {
         key: stored

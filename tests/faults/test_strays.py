@@ -8,16 +8,16 @@ from members import Attempt
 from msgspec import Struct
 from scene import Scene, under_load
 
-from fairway.lab.kubesim.api.store import Stored
-from fairway.lab.kubesim.clusters import Cluster
+from fairway.lab.kubesim.api.store import StoredObject
+from fairway.lab.kubesim.clusters import SimCluster
 
 
 class Backup(Struct, frozen=True):
     """An object as it was while its attempt ran."""
 
-    cluster: Cluster
+    cluster: SimCluster
     attempt: Attempt
-    stored: Stored
+    stored: StoredObject
 
 
 def backup(scene: Scene, job: str) -> Backup:

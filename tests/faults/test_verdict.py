@@ -12,7 +12,7 @@ from verdict import Reading, Verdict
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.domain.quota.tree import QuotaNode
 from fairway.lab.kubesim.api.store import Key
-from fairway.lab.kubesim.clusters import Cluster
+from fairway.lab.kubesim.clusters import SimCluster
 from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -38,7 +38,7 @@ class Two:
 
     def __init__(self) -> None:
         self.seen = Members()
-        self.clusters = [Cluster(name, {}, Clock(), "seed") for name in ("c0", "c1")]
+        self.clusters = [SimCluster(name, {}, Clock(), "seed") for name in ("c0", "c1")]
         for cluster in self.clusters:
             self.seen.follow(cluster)
 

@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "scenarios"))
 import memory_fleet
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
-from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.job import Job
 from fairway.gateway.service import run_gateway
@@ -29,7 +29,7 @@ JOBS = "batch/v1/jobs"
 ALLOW = "fairway.io/allow-namespaces"
 _PATIENCE_S = 60
 _APPLY = "application/apply-patch+yaml"  # JSON is YAML
-QUICK = Pace(first=0.05, most=0.2, absent=0.2)
+QUICK = WatchPace(first=0.05, most=0.2, absent=0.2)
 
 
 class House:

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from fairway.lab.bench.agent.measure import GOALS, Run, measure
+from fairway.lab.bench.agent.measure import GOALS, AgentRun, measure
 
 
 async def test_every_node_and_pod_is_counted_once_and_every_change_is_told(tmp_path: Path) -> None:
-    run = Run(nodes=20, pods=60, events=20, seconds=2)
+    run = AgentRun(nodes=20, pods=60, events=20, seconds=2)
     outcome = await measure(run, tmp_path, lambda phase, amount: None)
     assert outcome.counts == {
         "nodes_at_start": 20,

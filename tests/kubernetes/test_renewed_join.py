@@ -72,7 +72,7 @@ class Fleet:
         """What the hub knows of the cluster then."""
         self.said.clear()
         configs = self.config("north"), self.config("hub")
-        wish = join.Wish("north", *configs, Facts(), loopback=True, adopt=adopt, renew=True, level=level)
+        wish = join.JoinRequest("north", *configs, Facts(), loopback=True, adopt=adopt, renew=True, level=level)
         await join.join(wish, self.said.append)
         return read_secret(self.hub.get(SECRET) or {}).facts
 

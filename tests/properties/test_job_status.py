@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairway.lab.kubesim.api.job_status import faults
-from fairway.workloads.hub_status import Word
+from fairway.workloads.hub_status import StatusWord
 from fairway.workloads.kinds.status_transitions import fails, shows, waits
 
 Json = dict[str, Any]
 TIMES = [f"2026-11-21T10:00:0{second}Z" for second in range(4)]
-WORD = Word("JobFailed", "its pod failed", TIMES[2])
+WORD = StatusWord("JobFailed", "its pod failed", TIMES[2])
 ENDS = {"": (), "Failed": ("FailureTarget", "Failed"), "Complete": ("SuccessCriteriaMet", "Complete")}
 KINDS = ("Suspended", "FailureTarget", "SuccessCriteriaMet", "Failed", "Complete")
 SPECS: tuple[Json, ...] = ({}, {"suspend": True}, {"completionMode": "Indexed", "completions": 2, "parallelism": 2})

@@ -16,7 +16,7 @@ from fairway.workloads.member_copy import member_copy
 from fairway.workloads.pod_security import baseline, tenant
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, Problems
 from hostile_pods import SITES, batch_job
 
@@ -84,10 +84,10 @@ def loud(made: dict[str, Any]) -> list[Reason]:
     return problems.reasons
 
 
-def moved(pod: Pod, problems: Problems) -> tuple[View, View]:
+def moved(pod: Pod, problems: Problems) -> tuple[PodView, PodView]:
     """The same pod, with what is wrong in it noted elsewhere."""
     plain = plain_pod(pod)
-    return View(Field(plain["metadata"], problems)), View(Field(plain["spec"], problems))
+    return PodView(Field(plain["metadata"], problems)), PodView(Field(plain["spec"], problems))
 
 
 def test_a_plain_pod_is_passed_over() -> None:

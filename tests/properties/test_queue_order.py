@@ -4,19 +4,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from line import waiting
 
-from fairway.queue.waiting_jobs import Book
+from fairway.queue.waiting_jobs import WaitingJobs
 
 asked = st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 3)), min_size=1, max_size=12)
 jobs = asked.map(lambda all_: [waiting(f"j{index}", at, priority=rank).now for index, (rank, at) in enumerate(all_)])
 
 
-def order(book: Book) -> list[str]:
+def order(book: WaitingJobs) -> list[str]:
     return [entry.job.id for entry in book.line("gold")]
 
 
 @given(jobs, st.randoms(use_true_random=False))
 def test_the_order_does_not_hang_on_the_order_of_arrival(given_jobs, random) -> None:  # type: ignore[no-untyped-def]  # of strategies
-    one, other = Book(), Book()
+    one, other = WaitingJobs(), WaitingJobs()
     for job in given_jobs:
         one.put(job)
     shuffled = [*given_jobs, *given_jobs]
@@ -32,7 +32,7 @@ def test_the_order_does_not_hang_on_the_order_of_arrival(given_jobs, random) -> 
 @given(jobs)
 def test_a_queue_that_becomes_one_of_time_alone_orders_who_waits_there_already(given_jobs) -> None:  # type: ignore[no-untyped-def]  # of strategies
     by_time = False
-    book = Book(lambda queue: by_time)
+    book = WaitingJobs(lambda queue: by_time)
     for job in given_jobs:
         book.put(job)
     by_time = True
@@ -42,7 +42,7 @@ def test_a_queue_that_becomes_one_of_time_alone_orders_who_waits_there_already(g
 
 @given(jobs, st.data())
 def test_who_leaves_changes_nothing_between_the_others(given_jobs, data) -> None:  # type: ignore[no-untyped-def]  # of strategies
-    book = Book()
+    book = WaitingJobs()
     for job in given_jobs:
         book.put(job)
     before = order(book)

@@ -5,7 +5,7 @@ import pytest
 from memory_fleet import Fleet, running
 
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.service import Ear
+from fairway.runtime.service import Consumer
 from fairway.wire import fleet as fleet_wire
 from fairway.wire.reasons import Code
 
@@ -22,7 +22,7 @@ STAGES = (
 GARBAGE = b"\xff not a message"
 
 
-def subjects_of(ear: Ear) -> list[str]:
+def subjects_of(ear: Consumer) -> list[str]:
     """One subject for each pattern that it hears, of a tenant, or a cluster, that nobody has."""
     return [pattern.replace(">", "poisoned") for pattern in ear.subjects]
 

@@ -5,7 +5,7 @@ import pytest
 from memory_fleet import running
 from weather import storm
 
-from fairway.operate.replay.decisions import Asked, replay
+from fairway.operate.replay.decisions import DecisionFilter, replay
 
 FAIR = ("calm",)
 KINDS = {
@@ -29,7 +29,7 @@ async def test_every_job_ends_nothing_is_left_and_every_decision_is_the_same_aga
         weather = await storm(fleet, seed, kinds)
         assert weather.complaints() == []
         await fleet.quiet(1)
-        report = await replay(fleet.bus, Asked())
+        report = await replay(fleet.bus, DecisionFilter())
     assert report.identical > 0
     assert (report.different, report.unknown) == ([], [])
 

@@ -127,14 +127,14 @@ def hopeful(patch: Patch) -> None:
 
 def mute(patch: Patch) -> None:
     """Who stands behind a blocking head does not say so."""
-    enter = order.Turn.enter
+    enter = order.QueueOrder.enter
 
-    def silently(self: order.Turn, entry: Any) -> None:
+    def silently(self: order.QueueOrder, entry: Any) -> None:
         steps = len(self.steps)
         enter(self, entry)
         self.steps[steps:] = [one for one in self.steps[steps:] if not _of_one_behind(one)]
 
-    patch.setattr(order.Turn, "enter", silently)
+    patch.setattr(order.QueueOrder, "enter", silently)
 
 
 def _of_one_behind(step: Step) -> bool:

@@ -14,7 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from mutations import MUTATIONS
 
-from fairway.lab.simulation.outcome import Plan
+from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.run import simulate
 
 _SEEDS = 200
@@ -38,8 +38,8 @@ def write_page(found_at: FoundAt) -> None:
     PAGE.write_text(_TABLE.sub(lambda _: table(found_at), PAGE.read_text()))
 
 
-def plan_of(profile: str, seed: int) -> Plan:
-    return Plan(seed, hours=0.2, profile=profile, jobs=24)
+def plan_of(profile: str, seed: int) -> RunPlan:
+    return RunPlan(seed, hours=0.2, profile=profile, jobs=24)
 
 
 def sound(where: tuple[str, int]) -> bool:

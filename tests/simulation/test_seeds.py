@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fairway.lab.simulation.outcome import Outcome, Plan
+from fairway.lab.simulation.outcome import RunOutcome, RunPlan
 from fairway.lab.simulation.run import simulate
 
 _FOUND = Path(__file__).with_name("seeds.txt")
@@ -38,7 +38,7 @@ TROUBLES = {
 }
 
 
-def told(outcome: Outcome) -> str:
+def told(outcome: RunOutcome) -> str:
     lines = [f"{one.at / 1000} s {one.rule} {one.job}: {one.text}" for one in outcome.violations]
     return "\n".join([f"replay it with: {outcome.plan.command}", *lines, *outcome.story])
 
@@ -49,7 +49,7 @@ def test_nothing_breaks_and_everything_ends(profile: str, piece: int) -> None:
     hours, jobs = SHORT[profile]
     drawn: set[str] = set()
     for seed in range(piece * PIECE, (piece + 1) * PIECE):
-        outcome = simulate(Plan(seed, hours=hours, profile=profile, jobs=jobs))
+        outcome = simulate(RunPlan(seed, hours=hours, profile=profile, jobs=jobs))
         assert not outcome.violations, told(outcome)
         assert outcome.jobs > 0
         assert outcome.attempts > 0
@@ -65,11 +65,11 @@ def found_once() -> Iterator[Any]:
         words = line.partition("#")[0].split()
         if words:
             profile, seed, hours, clusters, jobs, pace = words
-            plan = Plan(int(seed), float(hours), int(clusters), profile, int(jobs), float(pace))
+            plan = RunPlan(int(seed), float(hours), int(clusters), profile, int(jobs), float(pace))
             yield pytest.param(plan, id=f"{profile}-{seed}", marks=[pytest.mark.slow] if plan.hours > 1 else [])
 
 
 @pytest.mark.parametrize("plan", list(found_once()))
-def test_what_was_found_once_stays_mended(plan: Plan) -> None:
+def test_what_was_found_once_stays_mended(plan: RunPlan) -> None:
     outcome = simulate(plan)
     assert not outcome.violations, told(outcome)

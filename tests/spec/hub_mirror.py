@@ -9,7 +9,7 @@ import msgspec
 from lives import Life
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
-from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Decision, Heard
@@ -17,7 +17,7 @@ from fairway.domain.job import Job
 from fairway.lab.kubesim import KubeSim
 from fairway.lab.kubesim.control import Control
 from fairway.watcher.hub_status import final
-from fairway.watcher.hub_status.mirror import Mirror
+from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.wire import jobs as wire
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.kinds.registry import KINDS
@@ -65,7 +65,7 @@ class House:
 
     def start(self) -> None:
         port: Any = self.hub
-        self.mirror = Mirror(port, {"c1": self.member}, SystemClock())
+        self.mirror = HubStatusMirror(port, {"c1": self.member}, SystemClock())
         self.task = asyncio.create_task(self.mirror.run())
 
     async def restart(self) -> None:
@@ -122,7 +122,7 @@ class House:
 async def opened() -> AsyncIterator[House]:
     sim = KubeSim(SystemClock())
     await sim.start_cluster("hub", controllers=False)
-    options = Options(tuple(KINDS), pace=Pace(first=0.01, most=0.05))
+    options = Options(tuple(KINDS), pace=WatchPace(first=0.01, most=0.05))
     port = await KubernetesCluster.from_kubeconfig("hub", sim.kubeconfig("hub"), options)
     house = House(Hub(port), sim.clusters["hub"].control)
     await house.make()

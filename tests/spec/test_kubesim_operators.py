@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fairway.lab.kubesim.operators import OPERATORS
-from fairway.lab.kubesim.operators.base import Outcome, View
+from fairway.lab.kubesim.operators.base import OperatorView, Reconciled
 
 Json = dict[str, Any]
 NOW = "2025-01-01T00:00:00Z"
@@ -17,10 +17,10 @@ def job(storage: str, spec: Json, status: Json | None = None, version: str = "v1
     return storage, {"apiVersion": version, "kind": "x", "metadata": metadata, "spec": spec, "status": status or {}}
 
 
-def reconcile(made: tuple[str, Json], **phases: str) -> Outcome:
+def reconcile(made: tuple[str, Json], **phases: str) -> Reconciled:
     """The outcome once the pods that the operator first asks for are in these phases, by the end of their names."""
     storage, obj = made
-    first = OPERATORS[storage](View(obj, (), NOW))
+    first = OPERATORS[storage](OperatorView(obj, (), NOW))
     children = []
     for child in first.create:
         child["metadata"]["creationTimestamp"] = NOW
@@ -28,7 +28,7 @@ def reconcile(made: tuple[str, Json], **phases: str) -> Outcome:
             if ending.replace("_", "-") in child["metadata"]["name"]:
                 child["status"] = ended(phase)
                 children.append(child)
-    return OPERATORS[storage](View({**obj, "status": first.status or {}}, tuple(children), NOW))
+    return OPERATORS[storage](OperatorView({**obj, "status": first.status or {}}, tuple(children), NOW))
 
 
 def ended(phase: str) -> Json:
@@ -38,7 +38,7 @@ def ended(phase: str) -> Json:
     return {"phase": name, "containerStatuses": [{"name": "c", "state": {"terminated": terminated}}]}
 
 
-def told(outcome: Outcome) -> set[str]:
+def told(outcome: Reconciled) -> set[str]:
     status = outcome.status or {}
     return {one["type"] for one in status.get("conditions", ()) if one["status"] == "True"}
 
@@ -210,6 +210,6 @@ def test_spark_memory_has_its_overhead() -> None:
     _, made = spark(
         type="Python", driver={"memory": "2g", "cores": 2, "gpu": {"name": "nvidia.com/gpu", "quantity": 1}}
     )
-    driver = OPERATORS["sparkapplications.sparkoperator.k8s.io"](View(made, (), NOW)).create[0]
+    driver = OPERATORS["sparkapplications.sparkoperator.k8s.io"](OperatorView(made, (), NOW)).create[0]
     requests = driver["spec"]["containers"][0]["resources"]["requests"]
     assert requests == {"cpu": "2", "memory": "2867Mi", "nvidia.com/gpu": "1"}

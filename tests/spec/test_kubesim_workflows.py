@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fairway.lab.kubesim.operators.argo import plan
-from fairway.lab.kubesim.operators.base import View
+from fairway.lab.kubesim.operators.base import OperatorView
 from fairway.lab.kubesim.operators.jobset import reconcile
 
 Json = dict[str, Any]
@@ -67,13 +67,13 @@ def test_a_jobset_starts_again_from_scratch_until_it_may_not() -> None:
     sets = [{"name": "r", "template": {"spec": {"template": TEMPLATE}}}]
     spec = {"replicatedJobs": sets, "failurePolicy": {"maxRestarts": 1}}
     made: Json = {"metadata": METADATA, "spec": spec, "status": {}}
-    child = reconcile(View(made, (), NOW)).create[0]
+    child = reconcile(OperatorView(made, (), NOW)).create[0]
     failed = {**child, "status": {"conditions": [{"type": "Failed", "status": "True"}]}}
-    again = reconcile(View(made, (failed,), NOW))
+    again = reconcile(OperatorView(made, (failed,), NOW))
     assert again.status
     assert (again.status["restarts"], [one["metadata"]["name"] for one in again.delete]) == (1, ["j-r-0"])
     second = {**failed, "metadata": {**child["metadata"], "labels": {**child["metadata"]["labels"]}}}
     second["metadata"]["labels"]["jobset.sigs.k8s.io/restart-attempt"] = "1"
-    last = reconcile(View({**made, "status": {"restarts": 1}}, (second,), NOW))
+    last = reconcile(OperatorView({**made, "status": {"restarts": 1}}, (second,), NOW))
     assert last.status
     assert last.status["terminalState"] == "Failed"

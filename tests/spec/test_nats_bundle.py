@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from fairway.adapters.nats.bundle import Share, bundled, delivered
+from fairway.adapters.nats.bundle import BundleShare, bundled, delivered
 from fairway.adapters.nats.connection import Arrived, Bundle
 from fairway.runtime.ports import Outgoing
 
@@ -37,7 +37,7 @@ def test_messages_of_one_subject_are_one_and_come_out_as_they_went_in() -> None:
     assert [(each.id, each.data, each.sequence) for each in got] == [(each.id, each.data, 77) for each in words]
     assert [(each.left, each.behind) for each in got] == [(11, 2), (10, 1), (9, 0)]
     assert got[0].handle is got[2].handle
-    assert got[0].handle == Share(REPLY.decode(), 3)
+    assert got[0].handle == BundleShare(REPLY.decode(), 3)
 
 
 def test_no_two_bundles_have_one_id() -> None:

@@ -8,7 +8,7 @@ from fairway.domain.decision import JOBS, OWED, Put, Step, ledger, nodes
 from fairway.domain.quota.shares import Share, owed_key
 from fairway.domain.reservations import Hold
 from fairway.lab.simulation.invariants.silent_times import Silence
-from fairway.lab.simulation.invariants.store_rows import BookedStore, Books
+from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChecks
 from fairway.runtime.ports import Commit
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -35,11 +35,11 @@ STEPS = {
 Wrong = list[tuple[str, str, str]]
 
 
-async def looked_over() -> tuple[BookedStore, Books, Wrong]:
+async def looked_over() -> tuple[CheckedStore, StoreChecks, Wrong]:
     """An empty store, who looks over it, and what that finds wrong: rule, job and sentence."""
-    books, found = Books(), Wrong()
+    books, found = StoreChecks(), Wrong()
     books.wrong = lambda *what: found.append(what)
-    store = BookedStore(books, ManualClock())
+    store = CheckedStore(books, ManualClock())
     await store.begin_rebuild("a", 1_000)
     await store.finish_rebuild("1-a")
     return store, books, found
@@ -108,9 +108,9 @@ async def test_no_node_is_larger_than_its_cluster(size: dict[str, int] | None, r
 
 
 async def test_a_rebuild_charges_what_its_rows_say() -> None:
-    books, found = Books(), list[str]()
+    books, found = StoreChecks(), list[str]()
     books.wrong = lambda rule, job, text: found.append(text)
-    store = BookedStore(books, ManualClock())
+    store = CheckedStore(books, ManualClock())
     await store.begin_rebuild("a", 1_000)
     await store.load_counters("quota", {f"root|{GPU}": 8})
     await store.finish_rebuild("1-a")

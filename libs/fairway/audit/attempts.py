@@ -36,7 +36,7 @@ class Open(Struct):
     dispatched: bool = False
 
 
-class Life:
+class JobHistory:
     """What was said of one job. Services publish after they commit, so a later event can be stored before an earlier
     one: events are read in the order of their revs, and `early` counts those that had to wait for it."""
 

@@ -11,11 +11,11 @@ from hashlib import sha256
 
 from msgspec import Struct
 
-from fairway.audit.attempts import Life, Spoken, Violation
-from fairway.audit.callers import Asked
+from fairway.audit.attempts import JobHistory, Spoken, Violation
+from fairway.audit.callers import CallerCheck
 from fairway.audit.cancellations import Cancels
 from fairway.audit.quota import Charges
-from fairway.audit.room import KNOWN_MS, Rooms
+from fairway.audit.room import KNOWN_MS, AuditedRooms
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.domain.working_sets import WorkingSets
@@ -68,12 +68,12 @@ class Checker:
         tree: QuotaNode | None = None,
         grace: Grace = USUAL,
     ) -> None:
-        self._rooms = None if nodes is None else Rooms(nodes, grace.reports)
+        self._rooms = None if nodes is None else AuditedRooms(nodes, grace.reports)
         self._charges, self._cancels = Charges(tree, grace.tree), Cancels(grace.cancel)
-        self._lives: dict[str, Life] = {}
+        self._lives: dict[str, JobHistory] = {}
         self._submitted: dict[str, tuple[int, str]] = {}
         self._answered: dict[str, str] = {}
-        self._asked = Asked()
+        self._asked = CallerCheck()
         self._violations: list[Violation] = []
         self._messages = self._told = 0
         self._sets, self._rebuilding = WorkingSets(), False
@@ -141,7 +141,7 @@ class Checker:
         message = spoken.message
         life = self._lives.get(message.job)
         if life is None:
-            life = self._lives[message.job] = Life(message.job, message.tenant)
+            life = self._lives[message.job] = JobHistory(message.job, message.tenant)
             self._born(spoken)
         elif life.tenant != message.tenant:
             self._breach(spoken, "tenant", f"its tenant is {life.tenant}, but this was said for {message.tenant}")
@@ -149,7 +149,7 @@ class Checker:
         for ready in life.in_order(spoken):
             self._follow(life, ready)
 
-    def _follow(self, life: Life, ready: Spoken) -> None:
+    def _follow(self, life: JobHistory, ready: Spoken) -> None:
         self._violations += life.read(ready)
         self._violations += self._cancels.follow(ready)
         if self._rooms is not None:

@@ -7,7 +7,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 
 
-class Asked:
+class CallerCheck:
     """`doors` counts submissions and cancellations by the door that they came through; "" is none that is named: said
     by a version before 0.2, or by somebody who is no door."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from fairway.audit.attempts import Life, Spoken, Violation, ends
+from fairway.audit.attempts import JobHistory, Spoken, Violation, ends
 from fairway.domain.quota.tree import QuotaNode, leaves
 from fairway.domain.resources import Resources, show
 from fairway.wire import jobs as wire
@@ -50,7 +50,7 @@ class Charges:
                     break
         return most
 
-    def follow(self, life: Life, spoken: Spoken) -> None:
+    def follow(self, life: JobHistory, spoken: Spoken) -> None:
         message = spoken.message
         # Who is blocked waits, though the word of his coming back may have been lost.
         if isinstance(message, wire.Queue | wire.Blocked | wire.Dequeued) or ends(message):

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.audit.attempts import Life, Spoken, Violation
+from fairway.audit.attempts import JobHistory, Spoken, Violation
 from fairway.domain.resources import Resources, show
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node, Slot
@@ -55,7 +55,7 @@ class _Move(Struct):
     at: int
 
 
-class Rooms:
+class AuditedRooms:
     """Takes promises and releases, and lays them out in the order of the record. A release is said before the room is
     given again, because the reserver hears of it from the record."""
 
@@ -73,7 +73,7 @@ class Rooms:
         state |= {node.name: node for node in report.nodes}
         states.append((max(report.at, states[-1][0]), state))
 
-    def follow(self, life: Life, spoken: Spoken) -> None:
+    def follow(self, life: JobHistory, spoken: Spoken) -> None:
         """After `life` has read the message: its room given up if it has no open attempt, or taken if it got one."""
         message = spoken.message
         if life.open is None or isinstance(message, wire.Reserved):

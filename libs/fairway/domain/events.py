@@ -15,7 +15,7 @@ from fairway.wire import subjects
 from fairway.wire.jobs import JobMessage
 
 
-class Jobs(Protocol):
+class JobRows(Protocol):
     """The part of a view that knows jobs: as they are now, and at which revision the store has them. `stored` has
     those of which a message knows more than the store (rebuilt while it was on its way), as the store has them."""
 
@@ -43,7 +43,7 @@ def name_key(namespace: str, kind: str, name: str) -> str:
 class Teller:
     """Says events of one job in answer to one message. `step` gives what they change: the job's row, its quota."""
 
-    def __init__(self, view: Jobs, service: str, heard: Heard, now: int, job: str | Job = "") -> None:
+    def __init__(self, view: JobRows, service: str, heard: Heard, now: int, job: str | Job = "") -> None:
         """`job` is another one than the message's, by id, or as it is known when the view has no row of it."""
         known = job if isinstance(job, Job) else None
         self.id = known.id if known else str(job) or heard.message.job
@@ -130,7 +130,7 @@ def farewell(job: Job) -> list[Write]:
     return [Put(decision.LIVE, job.id, None), Put(decision.NAMES, key, None)]
 
 
-def current(view: Jobs, heard: Heard, *states: str) -> Job | None:
+def current(view: JobRows, heard: Heard, *states: str) -> Job | None:
     """The job a message speaks of, if the message is still news: the job is in one of `states`, entered no later
     than by this message, and of the same attempt. None: a late or repeated message, to be passed over."""
     message = heard.message

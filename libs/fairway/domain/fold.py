@@ -66,6 +66,16 @@ def fold(job: Job | None, message: JobMessage) -> Job:
     return msgspec.structs.replace(job, **changes, **effects)
 
 
+def caught_up(job: Job | None, message: wire.JobMessage) -> Job | None:
+    """The row, with a message that is ahead of it while the store is being rebuilt."""
+    if job is not None and message.rev <= job.rev:
+        return job
+    try:
+        return fold(job, message)
+    except IllegalMove:
+        return job
+
+
 def _recalled(job: Job, message: wire.Recall) -> Changes:
     stop = message.why.code is Code.CANCELLED and not job.ended
     changes: Changes = {"cancelling": True, "stopped": job.stopped or message.why} if stop else {}

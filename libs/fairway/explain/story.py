@@ -12,7 +12,7 @@ from fairway.domain.job import Job
 from fairway.domain.text.decoding import decoder
 from fairway.explain.events import narrate
 from fairway.explain.why import Why, why
-from fairway.runtime.ports import Bus, Delivery, Found, Wanted
+from fairway.runtime.ports import Bus, Delivery, ReadRows, Wanted
 from fairway.runtime.record.senders import in_place
 from fairway.runtime.record.working_sets import working_sets
 from fairway.wire import jobs as wire
@@ -56,7 +56,7 @@ Recorded = tuple[int, wire.JobMessage]
 class Reads(Protocol):
     """The part of a store that a story needs."""
 
-    async def read(self, wanted: Wanted) -> Found: ...
+    async def read(self, wanted: Wanted) -> ReadRows: ...
 
 
 async def story_of(bus: Bus, store: Reads, job_id: str) -> Story | None:

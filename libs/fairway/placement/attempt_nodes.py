@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 
-class Bearers:
+class AttemptNodes:
     """Names of nodes by the key of an attempt, kept as the nodes change."""
 
     def __init__(self) -> None:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from fairway.domain.resources import Resources
 from fairway.placement.cluster import ClusterView
 from fairway.placement.pack import Placed, pack
-from fairway.placement.shape_index import Row, room
+from fairway.placement.shape_index import ShapeCounts, room
 from fairway.placement.shapes import Demand
 
 
-def certain(rows: Sequence[Row], demand: Demand) -> bool | None:
+def certain(rows: Sequence[ShapeCounts], demand: Demand) -> bool | None:
     """Whether the gang fits, without placing it: None when only trying can tell.
 
     Sound for several parts because k pods touch at most k nodes: what is left for a part is at least its
@@ -34,12 +34,12 @@ def certain(rows: Sequence[Row], demand: Demand) -> bool | None:
     return True
 
 
-def _order(rows: Sequence[Row], amounts: Sequence[int]) -> list[int]:
+def _order(rows: Sequence[ShapeCounts], amounts: Sequence[int]) -> list[int]:
     """Most constrained first: least room per pod to place; manifest order among equals."""
     return sorted(range(len(rows)), key=lambda one: (rows[one].total // max(amounts[one], 1), one))
 
 
-def attempt(cluster: ClusterView, rows: Sequence[Row], amounts: Sequence[int]) -> list[Placed] | None:
+def attempt(cluster: ClusterView, rows: Sequence[ShapeCounts], amounts: Sequence[int]) -> list[Placed] | None:
     """These amounts of every part on nodes, or None when neither order finds room for all."""
     if any(row.total < amount for row, amount in zip(rows, amounts, strict=True)):
         return None
@@ -52,7 +52,9 @@ def attempt(cluster: ClusterView, rows: Sequence[Row], amounts: Sequence[int]) -
     return None
 
 
-def extend(cluster: ClusterView, rows: Sequence[Row], placed: list[Placed], wants: Sequence[int]) -> list[Placed]:
+def extend(
+    cluster: ClusterView, rows: Sequence[ShapeCounts], placed: list[Placed], wants: Sequence[int]
+) -> list[Placed]:
     """As many more pods as fit, part by part in manifest order."""
     board = _Board(cluster)
     for row, nodes in zip(rows, placed, strict=True):
@@ -70,7 +72,7 @@ def _merged(nodes: Placed) -> Placed:
     return list(counts.items())
 
 
-def most(cluster: ClusterView, rows: Sequence[Row], demand: Demand) -> int:
+def most(cluster: ClusterView, rows: Sequence[ShapeCounts], demand: Demand) -> int:
     """The most pods of the gang that one of the tried orders places."""
     order = _order(rows, [part.needed for part in demand.parts])
     best = 0
@@ -92,7 +94,7 @@ class _Board:
         self._states = cluster.states
         self._free: dict[str, Resources] = {}
 
-    def add(self, row: Row, amount: int, into: Placed) -> bool:
+    def add(self, row: ShapeCounts, amount: int, into: Placed) -> bool:
         """Place `amount` pods and append them to `into`; False, and nothing placed, when they do not fit."""
         placed = pack(row, amount, self._recount(row))
         if placed is None:
@@ -101,18 +103,18 @@ class _Board:
         into += placed
         return True
 
-    def take(self, row: Row, placed: Placed) -> None:
+    def take(self, row: ShapeCounts, placed: Placed) -> None:
         for name, count in placed:
             left = self._free.setdefault(name, dict(self._states[name].free))
             for resource, amount in (*row.requests, ("pods", 1)):
                 if resource in left:
                     left[resource] -= amount * count
 
-    def left(self, row: Row) -> int:
+    def left(self, row: ShapeCounts) -> int:
         """How many pods of this row still fit."""
         recount = self._recount(row)
         return row.total + sum(count - row.counts[name] for name, count in recount.items())
 
-    def _recount(self, row: Row) -> dict[str, int]:
+    def _recount(self, row: ShapeCounts) -> dict[str, int]:
         counted = ((name, row.counts.get(name, 0)) for name in self._free)
         return {name: min(old, room(row.requests, self._free[name])) for name, old in counted if old}

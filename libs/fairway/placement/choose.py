@@ -6,15 +6,15 @@ the next.
 
 from msgspec import Struct
 
-from fairway.placement.columns.choice_cache import Board
+from fairway.placement.columns.choice_cache import ChoiceCache
 from fairway.placement.columns.survey import survey
 from fairway.placement.fit import Plan, place, planned
 from fairway.placement.fleet import Fleet
-from fairway.placement.policy_rules import Wanted
+from fairway.placement.policy_rules import WantedClusters
 from fairway.placement.scores import Score
 from fairway.placement.shapes import Ask, Demand, ask, words
-from fairway.placement.verdicts.table import Sheet, empty
-from fairway.placement.verdicts.verdict import Context, Verdict
+from fairway.placement.verdicts.table import VerdictTable, empty
+from fairway.placement.verdicts.verdict import ClusterVerdict, Context
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
@@ -32,14 +32,14 @@ class Choice(Struct, frozen=True):
 
     cluster: str
     plan: Plan | None
-    sheet: Sheet
+    sheet: VerdictTable
     demand: Demand
     affinity: str = ""
     epoch: str = ""
     sequence: int = 0
 
     @property
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[ClusterVerdict, ...]:
         return tuple(self.sheet)
 
     @property
@@ -59,7 +59,7 @@ def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Cont
     kind = f"{workload.kind}.{workload.api_version}"
     sheet, affinity = empty(), Affinity()
     for affinity in placement.affinities or (Affinity(),):
-        found = survey(board, asked.demand, Wanted(kind, affinity, placement.tolerations), context)
+        found = survey(board, asked.demand, WantedClusters(kind, affinity, placement.tolerations), context)
         sheet = _merged(sheet, found)
         best = found.best
         if best is None:
@@ -72,7 +72,7 @@ def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Cont
     return Choice("", None, sheet, asked.demand, affinity.name)
 
 
-def _plan(board: Board, slot: int, asked: Ask) -> Plan | None:
+def _plan(board: ChoiceCache, slot: int, asked: Ask) -> Plan | None:
     """Where the gang goes in a cluster that can take it."""
     if len(asked.demand.parts) == 1:
         (part,) = asked.demand.parts
@@ -82,7 +82,7 @@ def _plan(board: Board, slot: int, asked: Ask) -> Plan | None:
     return plan if isinstance(plan, Plan) else None
 
 
-def _merged(before: Sheet, found: Sheet) -> Sheet:
+def _merged(before: VerdictTable, found: VerdictTable) -> VerdictTable:
     """Over ordered affinities: a cluster keeps what it said when it was selected, and the latest of that."""
     if not len(before):
         return found

@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from fairway.domain.reservations import left_on
 from fairway.domain.resources import Resources, add, scale
-from fairway.placement.attempt_nodes import Bearers
+from fairway.placement.attempt_nodes import AttemptNodes
 from fairway.placement.change_journal import Journal, Watch
 from fairway.placement.constraints import same_facts
-from fairway.placement.shape_index import Region, Row, State, extended
+from fairway.placement.shape_index import NodeState, Region, ShapeCounts, extended
 from fairway.placement.shapes import Shape, Where
 from fairway.wire.capacity import ClusterInfo, Node, Slot
 
@@ -46,13 +46,13 @@ class ClusterView:
     def __init__(self, info: ClusterInfo) -> None:
         self._info = info
         self.observed_at = info.observed_at
-        self._states: dict[str, State] = {}
+        self._states: dict[str, NodeState] = {}
         self._nodes: dict[str, Node] = {}
         self._sorted = True
         self._assumed: dict[str, dict[str, Resources]] = {}
         self._overlay: dict[str, dict[str, Resources]] = {}
-        self._carried, self._shown = Bearers(), Bearers()
-        self._rows: dict[Shape, Row] = {}
+        self._carried, self._shown = AttemptNodes(), AttemptNodes()
+        self._rows: dict[Shape, ShapeCounts] = {}
         self._regions: dict[Where, Region] = {}
         self._journal = Journal()
         self._asked = 0
@@ -113,7 +113,7 @@ class ClusterView:
             self._sorted = False
         self._nodes[name] = node
         kept = old.extended if old and same else extended(node.allocatable.items())
-        state = State(node, self._free(node), kept)
+        state = NodeState(node, self._free(node), kept)
         self._states[name] = state
         if not same or old is None or state.free != old.free:
             self._changed(name, deep=not same)
@@ -164,7 +164,7 @@ class ClusterView:
         return self._totals
 
     @property
-    def states(self) -> Mapping[str, State]:
+    def states(self) -> Mapping[str, NodeState]:
         """Nodes with their free amounts; for the fit, which only reads them."""
         return self._states
 
@@ -173,7 +173,7 @@ class ClusterView:
         """The shapes that are counted, the least recently asked about first."""
         return tuple(sorted(self._rows, key=lambda one: self._rows[one].touched))
 
-    def row(self, shape: Shape) -> Row:
+    def row(self, shape: Shape) -> ShapeCounts:
         """The counts of this shape, current; built on first use."""
         row = self._rows.get(shape) or self._new_row(shape)
         self._asked = row.touched = self._asked + 1
@@ -205,12 +205,12 @@ class ClusterView:
             region.seen = journal.version
         return region
 
-    def _new_row(self, shape: Shape) -> Row:
+    def _new_row(self, shape: Shape) -> ShapeCounts:
         if len(self._rows) >= MOST_SHAPES:
             del self._rows[min(self._rows, key=lambda one: self._rows[one].touched)]
             used = {row.where for row in self._rows.values()}
             self._regions = {where: one for where, one in self._regions.items() if where in used}
-        row = self._rows[shape] = Row(shape)
+        row = self._rows[shape] = ShapeCounts(shape)
         return row
 
     def _changed(self, name: str, deep: bool) -> None:
@@ -226,7 +226,7 @@ class ClusterView:
         state = self._states.get(name)
         if state:
             left = {one: free + sign * amount.get(one, 0) for one, free in state.free.items()}
-            self._states[name] = State(state.node, left, state.extended)
+            self._states[name] = NodeState(state.node, left, state.extended)
             self._changed(name, deep=False)
 
     def _forget(self, key: str, seen_on: str = "") -> None:

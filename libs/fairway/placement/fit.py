@@ -12,7 +12,7 @@ from fairway.domain.resources import Resources
 from fairway.placement.bin_packing import attempt, extend, most
 from fairway.placement.cluster import ClusterView
 from fairway.placement.pack import Placed, pack
-from fairway.placement.shape_index import Row
+from fairway.placement.shape_index import ShapeCounts
 from fairway.placement.shapes import Ask, Demand, Where, ask, words
 from fairway.wire.capacity import Slot
 from fairway.wire.reasons import Code
@@ -115,12 +115,12 @@ def shortfall(cluster: ClusterView, demand: Demand) -> Shortfall:
     return Shortfall(code, demand.needed, by_node, by_sum, at_most, nodes, lacking, words(demand), closed)
 
 
-def _sum_of_one(cluster: ClusterView, row: Row, ever: bool) -> tuple[int, str]:
+def _sum_of_one(cluster: ClusterView, row: ShapeCounts, ever: bool) -> tuple[int, str]:
     region = cluster.region(row.where)
     return (region.whole if ever else region.free).pods(row.requests, _NOTHING)
 
 
-def _by_sum(cluster: ClusterView, rows: Sequence[Row], demand: Demand, ever: bool) -> tuple[int, str]:
+def _by_sum(cluster: ClusterView, rows: Sequence[ShapeCounts], demand: Demand, ever: bool) -> tuple[int, str]:
     """The pods that fit if the nodes each part may use were one node; and what ends first.
 
     Parts share the amounts only when they may use the same nodes: so a no is certain, whatever the packing.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from fairway.placement.change_journal import Watch
 from fairway.placement.cluster import ClusterView
-from fairway.placement.columns.choice_cache import Board
+from fairway.placement.columns.choice_cache import ChoiceCache
 
 
 class Fleet(UserDict[str, ClusterView]):
@@ -14,7 +14,7 @@ class Fleet(UserDict[str, ClusterView]):
 
     def __init__(self, clusters: Mapping[str, ClusterView] | None = None) -> None:
         self._watch = Watch()
-        self._board: Board | None = None
+        self._board: ChoiceCache | None = None
         super().__init__(clusters)
 
     def __setitem__(self, name: str, view: ClusterView) -> None:
@@ -28,9 +28,9 @@ class Fleet(UserDict[str, ClusterView]):
         super().__delitem__(name)
         self._watch.members = True
 
-    def board(self) -> Board:
+    def board(self) -> ChoiceCache:
         """What is kept, current."""
         if self._board is None or self._board.worn:
-            self._board = Board(self.data, self._watch)
+            self._board = ChoiceCache(self.data, self._watch)
         self._board.refresh()
         return self._board

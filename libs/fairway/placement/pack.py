@@ -4,12 +4,12 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from heapq import nsmallest
 
-from fairway.placement.shape_index import Buckets, Row, move
+from fairway.placement.shape_index import Buckets, ShapeCounts, move
 
 Placed = list[tuple[str, int]]
 
 
-def pack(row: Row, amount: int, recount: Mapping[str, int] | None = None) -> Placed | None:
+def pack(row: ShapeCounts, amount: int, recount: Mapping[str, int] | None = None) -> Placed | None:
     """`amount` pods as (node, count), or None when they do not fit. Ties are broken by node name.
 
     Nodes with resources that the pod does not ask for come last. `recount` replaces the counts of nodes where
@@ -49,7 +49,7 @@ def _fill(buckets: Buckets, amount: int) -> Placed:
     return placed
 
 
-def spread(row: Row, amount: int) -> int:
+def spread(row: ShapeCounts, amount: int) -> int:
     """On how many nodes `pack` would put that many pods; 0 when they do not fit."""
     if amount > row.total:
         return 0
@@ -70,7 +70,7 @@ def _nodes(buckets: Buckets, amount: int) -> int:
     return nodes
 
 
-def _recounted(row: Row, recount: Mapping[str, int]) -> tuple[tuple[Buckets, Buckets], int, int]:
+def _recounted(row: ShapeCounts, recount: Mapping[str, int]) -> tuple[tuple[Buckets, Buckets], int, int]:
     """Copies of the buckets concerned, with the new counts in place; also the plain and the whole total."""
     tiers = (dict(row.tiers[0]), dict(row.tiers[1]))
     plain, total = row.plain, row.total

@@ -15,7 +15,7 @@ from fairway.wire.workload import Expression, Toleration
 Answer = tuple[Code, str]
 
 
-class Wanted(Struct, frozen=True, cache_hash=True):
+class WantedClusters(Struct, frozen=True, cache_hash=True):
     """What of a job its clusters have to agree to; `kind` is `Kind.group/version`, as clusters list it."""
 
     kind: str
@@ -23,7 +23,7 @@ class Wanted(Struct, frozen=True, cache_hash=True):
     tolerations: tuple[Toleration, ...]
 
 
-def against(info: ClusterInfo, wanted: Wanted) -> Answer | None:
+def against(info: ClusterInfo, wanted: WantedClusters) -> Answer | None:
     """The first rule against a cluster."""
     affinity, name = wanted.affinity, info.name
     if affinity.cluster_names and name not in affinity.cluster_names:
@@ -53,7 +53,7 @@ class Rules:
     """`against` for every cluster of a fleet: `index` by slot is 0 where nothing is ruled out, else 1 and the place of
     the answer among `answers`."""
 
-    def __init__(self, wanted: Wanted, clusters: int) -> None:
+    def __init__(self, wanted: WantedClusters, clusters: int) -> None:
         self.touched = 0
         self.index = np.zeros(clusters, np.int64)
         self.answers: list[Answer] = []

@@ -9,7 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from fairway.placement.pack import spread
-from fairway.placement.shape_index import Row
+from fairway.placement.shape_index import ShapeCounts
 from fairway.placement.shapes import Demand
 
 
@@ -42,7 +42,7 @@ class Score(Struct, frozen=True):
     spread_load: int
 
 
-def score(rows: Sequence[Row], demand: Demand, weights: Weights) -> Score:
+def score(rows: Sequence[ShapeCounts], demand: Demand, weights: Weights) -> Score:
     """The scores of a cluster where the gang fits, by its leading part: the first that asks for an extended
     resource, else the one with most pods."""
     index = 0 if len(rows) == 1 else lead(demand)
@@ -79,7 +79,7 @@ def lead(demand: Demand) -> int:
     return max(range(len(parts)), key=lambda index: (parts[index].wanted, -index))
 
 
-def _whole(rows: Sequence[Row], demand: Demand) -> int:
+def _whole(rows: Sequence[ShapeCounts], demand: Demand) -> int:
     """Counted part by part; several parts may be in each other's way, so it is an upper bound for those."""
     wanted = fitting = 0
     for row, part in zip(rows, demand.parts, strict=True):

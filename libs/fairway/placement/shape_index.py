@@ -18,7 +18,7 @@ MAX_PODS = 110
 _NO_LIMIT = 1 << 62
 
 
-class State(Struct, gc=False):
+class NodeState(Struct, gc=False):
     """A node and what is free on it: allocatable - used - holds - placements assumed but not yet seen."""
 
     node: Node
@@ -83,7 +83,7 @@ class Region:
         self.free = Sum()
         self.whole = Sum()
 
-    def refresh(self, states: Mapping[str, State], changed: Iterable[str], deep: Mapping[str, None]) -> None:
+    def refresh(self, states: Mapping[str, NodeState], changed: Iterable[str], deep: Mapping[str, None]) -> None:
         """Count the changed nodes anew, and for the deeply changed decide anew whether they are admitted."""
         for name in changed:
             old, state = self.members.get(name), states.get(name)
@@ -124,7 +124,7 @@ Buckets = dict[int, set[str]]
 CLOSED = 2
 
 
-class Row:
+class ShapeCounts:
     """One shape on one cluster, node by node.
 
     `total` pods fit now, `ever` on the empty cluster; `sizes` counts the nodes by what they hold when empty.
@@ -152,7 +152,7 @@ class Row:
         self.total = self.plain = self.ever = 0
         self.sizes: dict[int, int] = {}
 
-    def renew(self, name: str, state: State | None, region: Region) -> None:
+    def renew(self, name: str, state: NodeState | None, region: Region) -> None:
         """The node came, went, or changed in more than what is free: take it out and in again."""
         if name in self.fixed:
             before, tier = self.fixed.pop(name)
@@ -169,7 +169,7 @@ class Row:
         self.counts[name] = 0
         self._ever(ever, 1)
 
-    def recount(self, states: Mapping[str, State], names: Iterable[str]) -> None:
+    def recount(self, states: Mapping[str, NodeState], names: Iterable[str]) -> None:
         """Count the pods again on nodes whose free amounts changed. The hot loop of placement: `room` is
         written out here, with an end at the first resource that has nothing left."""
         fixed, counts, asks = self.fixed, self.counts, self.asks

@@ -15,7 +15,7 @@ from fairway.domain.recorded_verdicts import scores, verdicts
 from fairway.domain.text.decoding import decoder
 from fairway.global_scheduler.decide import SERVICE, decide
 from fairway.global_scheduler.service import SchedulerView
-from fairway.runtime.ports import Found, Row
+from fairway.runtime.ports import ReadRows, Row
 from fairway.wire import jobs as wire
 from fairway.wire import views
 from fairway.wire.found import Found as Written
@@ -53,7 +53,7 @@ class Redecider:
     def _forget(self) -> None:
         """Nothing can be decided before the whole view is told again."""
         self._view: SchedulerView | None = None
-        self._found = Found()
+        self._found = ReadRows()
         self._freed: Mapping[str, int] = {}
         self._heard: list[Heard] = []
         self._taken: dict[tuple[str, int], Step] = {}
@@ -71,7 +71,7 @@ class Redecider:
                 case views.Missing():
                     self.gaps.append(entry)
                     self._forget()
-                case views.Row():
+                case views.ViewRow():
                     self._read(entry)
                 case views.Assumed() if self._view is not None:
                     job = _job(entry.data)
@@ -80,12 +80,12 @@ class Redecider:
                     self._look(self._view, entry)
                 case views.Decided() if self._view is not None:
                     yield from self._decided(self._view, entry)
-                case views.Refused() if self._view is not None:
+                case views.StepRefused() if self._view is not None:
                     step = self._taken.pop((entry.job, entry.rev), None)
                     if step is not None:
                         self._view.refused(step)
 
-    def _read(self, row: views.Row) -> None:
+    def _read(self, row: views.ViewRow) -> None:
         found = Row(row.rev, row.data) if row.data is not None else None
         if row.table != decision.JOBS:
             self._found.changes.append((row.table, row.key, found))
@@ -94,7 +94,7 @@ class Redecider:
 
     def _look(self, view: SchedulerView, entry: views.Look) -> None:
         self._freed = self._freed if entry.freed is None else entry.freed
-        found, self._found = self._found, Found()
+        found, self._found = self._found, ReadRows()
         found.counters, found.version = {decision.FREED: dict(self._freed)}, entry.version
         self._heard = [Heard(one.id, _message(one.data), one.sequence, one.delivered) for one in entry.heard]
         self._taken = {}

@@ -11,7 +11,7 @@ from fairway.domain.decision import Heard
 from fairway.domain.events import message_id
 from fairway.runtime.ports import Delivery, Source, Unreachable
 from fairway.runtime.record.senders import wrong_place
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.wire.reasons import Refused
 
 # While the store or the bus is away local messages wait here, and no more than so many are put in.
@@ -22,7 +22,7 @@ class Item(Struct):
     """One message with the way back to where it came from. `known` is what is known of it by now, once it was heard."""
 
     delivery: Delivery
-    ear: Ear | None = None
+    ear: Consumer | None = None
     source: Source | None = None
     local: Any = None
     inbox: Any = None
@@ -59,7 +59,7 @@ class Item(Struct):
             self.inbox.put_later(self.local, delay_ms, self.delivery.id)
 
 
-class Batch(Struct):
+class MessageBatch(Struct):
     items: list[Item]
 
 
@@ -68,7 +68,7 @@ class Inbox:
 
     def __init__(self, service: Service, world: Any) -> None:
         self._service, self._world = service, world
-        self._line: asyncio.Queue[Batch] = asyncio.Queue(maxsize=2)
+        self._line: asyncio.Queue[MessageBatch] = asyncio.Queue(maxsize=2)
         self._local: deque[Item] = deque()
         self._wake, self._less = asyncio.Event(), asyncio.Event()
         self._later: set[asyncio.Task[None]] = set()
@@ -83,7 +83,7 @@ class Inbox:
                 group.create_task(self._tick(message, period_ms))
             group.create_task(self._drain())
 
-    async def _listen(self, ear: Ear) -> None:
+    async def _listen(self, ear: Consumer) -> None:
         while True:
             try:
                 source = await self._world.bus.consume(ear.stream, ear.durable, ear.subjects)
@@ -93,7 +93,7 @@ class Inbox:
         self._sources.append(source)
         while True:
             deliveries = await source.batch(self._service.most)
-            await self._line.put(Batch([Item(delivery, ear, source) for delivery in deliveries]))
+            await self._line.put(MessageBatch([Item(delivery, ear, source) for delivery in deliveries]))
 
     async def give_back(self) -> None:
         """Once `run` is cancelled: all that is in hand goes to whoever listens. Local messages are dropped."""
@@ -146,10 +146,10 @@ class Inbox:
             self._wake.clear()
             while self._local:
                 count = min(self._service.most, len(self._local))
-                await self._line.put(Batch([self._local.popleft() for _ in range(count)]))
+                await self._line.put(MessageBatch([self._local.popleft() for _ in range(count)]))
                 self._less.set()
 
-    async def next(self) -> Batch:
+    async def next(self) -> MessageBatch:
         """All that waits, as one batch if it is not too large: a round costs as much for two messages as for one."""
         batch = await self._line.get()
         while len(batch.items) < self._service.most and not self._line.empty():

@@ -19,7 +19,7 @@ _LOOK_S, _ASK_S = 0.1, 0.5
 _REBUILD_MS = 6_000
 
 
-class Opening:
+class StoreAndLease:
     def __init__(self, service: Service, world: Any) -> None:
         self._service, self._world = service, world
         self.token = self._rebuilds = 0

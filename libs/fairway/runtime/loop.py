@@ -11,11 +11,11 @@ import structlog
 from msgspec import Struct
 
 from fairway.domain.working_sets import WorkingSets
-from fairway.runtime.inbox import Batch, Inbox, Item
-from fairway.runtime.lease import Opening
+from fairway.runtime.inbox import Inbox, Item, MessageBatch
+from fairway.runtime.lease import StoreAndLease
 from fairway.runtime.metrics import Meter
 from fairway.runtime.outbox import Outbox
-from fairway.runtime.outside_calls import Acting, Plan
+from fairway.runtime.outside_calls import CallPlan, OutsideCalls
 from fairway.runtime.ports import Bus, Clock, Fenced, Outgoing, Store, StoreWiped, Unreachable
 from fairway.runtime.record.dead_letters import dead_letter
 from fairway.runtime.record.senders import strangers
@@ -51,8 +51,8 @@ class Loop:
         self.view: View = service.view()
         self.inbox = Inbox(service, world)
         self.outbox = Outbox(service.name, world, lambda code: meter.dead_letter(service.name, code))
-        self.opening = Opening(service, world)
-        self.acting = Acting(service.act, self.inbox.put_back, self._failed) if service.act else None
+        self.opening = StoreAndLease(service, world)
+        self.acting = OutsideCalls(service.act, self.inbox.put_back, self._failed) if service.act else None
         self._works = False
         self._past, self._sets = Past(world.bus, world.store), WorkingSets()
         self._listening: asyncio.Task[None] | None = None
@@ -116,7 +116,7 @@ class Loop:
             return False
         return True
 
-    async def _insist(self, batch: Batch) -> None:
+    async def _insist(self, batch: MessageBatch) -> None:
         """Handles a batch, however often it takes: what is in hand is never dropped, unless another has the lease."""
         plans = await self._decoded(batch)
         while plans:
@@ -135,11 +135,11 @@ class Loop:
                 self._listen()
                 return
 
-    async def _decoded(self, batch: Batch) -> list[Plan]:
+    async def _decoded(self, batch: MessageBatch) -> list[CallPlan]:
         plans = []
         for item in batch.items:
             try:
-                plans.append(Plan(item, item.heard()))
+                plans.append(CallPlan(item, item.heard()))
             except Refused as refused:
                 await self._bury(item, refused.reasons[0])
             except Exception as error:  # whatever it is: one message must not stop the others
@@ -147,7 +147,7 @@ class Loop:
                 await self._bury(item, why)
         return plans
 
-    async def _round(self, plans: list[Plan]) -> list[Plan]:
+    async def _round(self, plans: list[CallPlan]) -> list[CallPlan]:
         """One pass over the messages in hand; returns those that met a conflict and have to be decided again."""
         started = self.meter.start()
         plans = self._timely(plans)
@@ -170,14 +170,14 @@ class Loop:
                 self.view.refused(step)
             return await self._one_by_one(plans, error)
 
-    async def _one_by_one(self, plans: list[Plan], error: Exception) -> list[Plan]:
+    async def _one_by_one(self, plans: list[CallPlan], error: Exception) -> list[CallPlan]:
         """Which of them it was shows when each is looked at by itself."""
         if len(plans) > 1:
             return [left for plan in plans for left in await self._round([plan])]
         await self._failed(plans[0], error)
         return []
 
-    def _timely(self, plans: list[Plan]) -> list[Plan]:
+    def _timely(self, plans: list[CallPlan]) -> list[CallPlan]:
         """Without the events of a working set that was lost before they were stored."""
         gone = [one for one in plans if late(one.heard, self._sets)]
         if not gone:
@@ -186,14 +186,14 @@ class Loop:
         self.inbox.ack([one.item for one in gone])
         return [one for one in plans if one not in gone]
 
-    async def _look(self, plans: list[Plan]) -> None:
+    async def _look(self, plans: list[CallPlan]) -> None:
         heard = [plan.heard for plan in plans]
         now = self.world.clock.now()
         wanted = self.view.wants(heard, now)
         wanted.lease, wanted.token = (self.service.name, self.opening.token) if self.service.single else ("", 0)
         self.view.refresh(await self.world.store.read(wanted), heard, now)
 
-    async def _decide(self, plans: list[Plan]) -> list[Plan]:
+    async def _decide(self, plans: list[CallPlan]) -> list[CallPlan]:
         now = self.world.clock.now()
         decided = []
         for plan in plans:
@@ -208,10 +208,10 @@ class Loop:
                 self.view.apply(step)
         return decided
 
-    async def _finish(self, plans: list[Plan], started: float) -> list[Plan]:
+    async def _finish(self, plans: list[CallPlan], started: float) -> list[CallPlan]:
         """Commits, publishes and acknowledges; what was refused is kept in hand."""
         steps = [(plan, step) for plan in plans for step in plan.decision.steps]
-        conflicts: dict[int, Plan] = {}
+        conflicts: dict[int, CallPlan] = {}
         said: list[Outgoing] = []
         if steps:
             commit, outgoing = self.outbox.pack(steps, self.opening.token)
@@ -227,13 +227,13 @@ class Loop:
         self.meter.batch(self.service.name, len(plans), len(conflicts), len(said), started)
         return list(conflicts.values())
 
-    def _acknowledge(self, plans: Sequence[Plan]) -> None:
+    def _acknowledge(self, plans: Sequence[CallPlan]) -> None:
         for plan in plans:
             if plan.decision.again_in is not None:
                 plan.item.later(plan.decision.again_in)
         self.inbox.ack([plan.item for plan in plans if plan.decision.again_in is None])
 
-    async def _failed(self, plan: Plan, error: BaseException) -> None:
+    async def _failed(self, plan: CallPlan, error: BaseException) -> None:
         """A handler raised: try again with growing delay, then keep the message where an operator finds it."""
         log.error("handler failed", service=self.service.name, error=repr(error), delivered=plan.heard.delivered)
         if plan.heard.delivered < _TRIES and plan.item.durable:

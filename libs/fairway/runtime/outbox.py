@@ -8,7 +8,7 @@ from msgspec import structs
 
 from fairway.domain.decision import Step
 from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted
-from fairway.runtime.publishing import Insisting
+from fairway.runtime.publishing import Publishing
 from fairway.wire.envelope import JobMessage
 from fairway.wire.reasons import Code
 
@@ -25,7 +25,7 @@ class Outbox:
 
     def __init__(self, service: str, world: Any, count: Callable[[Code], None] = lambda code: None) -> None:
         self._service, self._world = service, world
-        self.saying = Insisting(service, world, count)
+        self.saying = Publishing(service, world, count)
         self._table = f"outbox/{service}"
         self._lease = ""
         self._done: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ _IN_HAND = 1024
 _LATER_MS = 2_000
 
 
-class Plan(Struct):
+class CallPlan(Struct):
     """A message in work, and what was decided."""
 
     item: Item
@@ -36,20 +36,20 @@ class _Line(Struct):
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
 
 
-class Acting:
+class OutsideCalls:
     """`failed` is awaited with a plan of which a call raised; every other comes `back` as its item."""
 
     def __init__(
         self,
         act: Callable[[Call], Awaitable[Outcome]],
         back: Callable[[Item], None],
-        failed: Callable[[Plan, BaseException], Awaitable[None]],
+        failed: Callable[[CallPlan, BaseException], Awaitable[None]],
     ) -> None:
         self._act, self._back, self._failed = act, back, failed
         self._lines: dict[str, _Line] = {}
         self._ids: set[str] = set()
 
-    def take(self, plan: Plan, group: asyncio.TaskGroup) -> None:
+    def take(self, plan: CallPlan, group: asyncio.TaskGroup) -> None:
         """Returns at once; the calls are made in `group`."""
         if plan.heard.id in self._ids:
             return  # delivered again meanwhile: what becomes of the first delivery is said of both
@@ -61,7 +61,7 @@ class Acting:
         line.count += 1
         group.create_task(vital("loop: acting", self._do(plan, line)))
 
-    async def _do(self, plan: Plan, line: _Line) -> None:
+    async def _do(self, plan: CallPlan, line: _Line) -> None:
         try:
             async with line.gate:
                 made = await asyncio.gather(*map(self._act, plan.decision.calls), return_exceptions=True)

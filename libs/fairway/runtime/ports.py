@@ -118,7 +118,7 @@ class Row(Struct, frozen=True):
     data: bytes
 
 
-class Found(Struct):
+class ReadRows(Struct):
     """The answer, all of one moment. A row that is not there is absent; a changed row that is gone has no Row."""
 
     rows: dict[tuple[str, str], Row] = {}
@@ -150,7 +150,7 @@ class Store(Protocol):
     async def open(self) -> bool:
         """True when the store holds a working set; False when it is empty and has to be rebuilt."""
 
-    async def read(self, wanted: Wanted) -> Found: ...
+    async def read(self, wanted: Wanted) -> ReadRows: ...
     async def keys(self, table: str, after: str, most: int) -> list[str]:
         """Of `jobs` and of `live` the keys behind `after` (empty: from the first), in order, at most so many: what a
         page costs does not grow with the table."""

@@ -18,7 +18,7 @@ log = structlog.get_logger()
 _ROUNDS = 3
 
 
-class Insisting:
+class Publishing:
     """Of one service in one process. `count` is told of what can never be published."""
 
     def __init__(self, service: str, world: Any, count: Callable[[Code], None] = lambda code: None) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from fairway.domain.decision import Call, Decision, Heard, Outcome, Step
-from fairway.runtime.ports import Found, Store, Wanted
+from fairway.runtime.ports import ReadRows, Store, Wanted
 
 
 class View(Protocol):
@@ -16,7 +16,7 @@ class View(Protocol):
         """What to read from the store before deciding on these messages."""
         ...
 
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None: ...
+    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None: ...
     def apply(self, step: Step) -> None:
         """A step was decided: the next message of the batch sees it done."""
         ...
@@ -34,7 +34,7 @@ class View(Protocol):
         ...
 
 
-class Ear(Struct, frozen=True):
+class Consumer(Struct, frozen=True):
     """A durable consumer: its name is the same in every process, so that they share the work. `subject` is where a
     message may be said: who may publish there speaks for nobody else."""
 
@@ -51,7 +51,7 @@ class Service(Struct, frozen=True):
     the service and puts local messages into its inbox."""
 
     name: str
-    ears: tuple[Ear, ...]
+    ears: tuple[Consumer, ...]
     decide: Callable[[Any, Heard, int], Decision]
     view: Callable[[], View]
     act: Callable[[Call], Awaitable[Outcome]] | None = None

@@ -13,7 +13,7 @@ from msgspec import Struct
 Json = dict[str, Any]
 
 
-class Word(Struct, frozen=True):
+class StatusWord(Struct, frozen=True):
     """Why, as a CamelCase word and a sentence; `at` is RFC 3339 in whole seconds, as Kubernetes writes times."""
 
     code: str
@@ -30,8 +30,8 @@ class Ends(Struct, frozen=True):
     """`shows` is what follows on `shown` when the member says `seen`. `waits`: the attempt is over and another one
     follows. `fails`: the job is over, and no member says so."""
 
-    waits: Callable[[Json, Word], Json]
-    fails: Callable[[Json, Word], Json]
+    waits: Callable[[Json, StatusWord], Json]
+    fails: Callable[[Json, StatusWord], Json]
     shows: Callable[[Json, Json], Json] = as_seen
 
 
@@ -39,7 +39,7 @@ def without(status: Json, *fields: str) -> Json:
     return {key: value for key, value in status.items() if key not in fields}
 
 
-def turned(conditions: list[Json] | None, word: Word, **wanted: bool) -> list[Json]:
+def turned(conditions: list[Json] | None, word: StatusWord, **wanted: bool) -> list[Json]:
     """The conditions with these types at these values, moved to the end in this order: a printer column often shows
     the last one. What is to be false and is not there is not added."""
     listed = list(conditions or ())
@@ -52,7 +52,7 @@ def turned(conditions: list[Json] | None, word: Word, **wanted: bool) -> list[Js
     return listed
 
 
-def condition(kind: str, value: bool, word: Word) -> Json:
+def condition(kind: str, value: bool, word: StatusWord) -> Json:
     return {
         "type": kind,
         "status": str(value),
@@ -67,12 +67,12 @@ def _no_replicas(shown: Json) -> Json:
     return {role: {} for role in shown.get("replicaStatuses") or ()}
 
 
-def _training_waits(shown: Json, word: Word) -> Json:
+def _training_waits(shown: Json, word: StatusWord) -> Json:
     conditions = turned(shown.get("conditions"), word, Running=False, Suspended=False, Restarting=True)
     return {**without(shown, "completionTime"), "conditions": conditions, "replicaStatuses": _no_replicas(shown)}
 
 
-def _training_fails(shown: Json, word: Word) -> Json:
+def _training_fails(shown: Json, word: StatusWord) -> Json:
     conditions = turned(shown.get("conditions"), word, Running=False, Restarting=False, Suspended=False, Failed=True)
     return {**shown, "conditions": conditions, "replicaStatuses": _no_replicas(shown), "completionTime": word.at}
 
@@ -81,11 +81,11 @@ TRAINING = Ends(_training_waits, _training_fails)
 
 
 # JobSet: conditions, a terminal state, and counts of Jobs (all of whose fields its schema demands).
-def _set_waits(shown: Json, word: Word) -> Json:
+def _set_waits(shown: Json, word: StatusWord) -> Json:
     return without(shown, "conditions", "terminalState", "replicatedJobsStatus")
 
 
-def _set_fails(shown: Json, word: Word) -> Json:
+def _set_fails(shown: Json, word: StatusWord) -> Json:
     status = without(shown, "replicatedJobsStatus")
     return {**status, "conditions": turned(shown.get("conditions"), word, Failed=True), "terminalState": "Failed"}
 
@@ -94,8 +94,8 @@ SET = Ends(_set_waits, _set_fails)
 
 
 # Volcano: a state with a phase; the counts are of pods that are no more.
-def _volcano(phase: str) -> Callable[[Json, Word], Json]:
-    def status(shown: Json, word: Word) -> Json:
+def _volcano(phase: str) -> Callable[[Json, StatusWord], Json]:
+    def status(shown: Json, word: StatusWord) -> Json:
         state = {"phase": phase, "reason": word.code, "message": word.text, "lastTransitionTime": word.at}
         kept: Json = {key: shown[key] for key in ("minAvailable", "retryCount") if key in shown}
         return {**kept, "state": state}
@@ -107,11 +107,11 @@ VOLCANO = Ends(_volcano("Pending"), _volcano("Failed"))
 
 
 # Argo: a phase; what the nodes of an attempt did says nothing of the next one.
-def _workflow_waits(shown: Json, word: Word) -> Json:
+def _workflow_waits(shown: Json, word: StatusWord) -> Json:
     return {"phase": "Pending", "message": word.text}
 
 
-def _workflow_fails(shown: Json, word: Word) -> Json:
+def _workflow_fails(shown: Json, word: StatusWord) -> Json:
     ended = {"phase": "Failed", "message": word.text, "finishedAt": word.at}
     started = {"startedAt": shown.get("startedAt") or word.at}
     return {**shown, **started, **ended, "conditions": [{"type": "Completed", "status": "True"}]}
@@ -121,8 +121,8 @@ WORKFLOW = Ends(_workflow_waits, _workflow_fails)
 
 
 # Spark: a state of the application; its schema demands driverInfo.
-def _spark(state: str) -> Callable[[Json, Word], Json]:
-    def status(shown: Json, word: Word) -> Json:
+def _spark(state: str) -> Callable[[Json, StatusWord], Json]:
+    def status(shown: Json, word: StatusWord) -> Json:
         kept = without(shown, "executorState", "sparkApplicationId", "submissionID")
         ended = {"terminationTime": word.at} if state == "FAILED" else {"terminationTime": None}
         return {**kept, "applicationState": {"state": state, "errorMessage": word.text}, "driverInfo": {}, **ended}
@@ -137,7 +137,7 @@ SPARK = Ends(_spark("PENDING_RERUN"), _spark("FAILED"))
 _RAY_GONE = ("rayClusterStatus", "rayClusterName", "jobId", "dashboardURL", "endTime", "reason", "failed")
 
 
-def _ray_waits(shown: Json, word: Word) -> Json:
+def _ray_waits(shown: Json, word: StatusWord) -> Json:
     return {
         **without(shown, *_RAY_GONE),
         "jobDeploymentStatus": "Retrying",
@@ -146,7 +146,7 @@ def _ray_waits(shown: Json, word: Word) -> Json:
     }
 
 
-def _ray_fails(shown: Json, word: Word) -> Json:
+def _ray_fails(shown: Json, word: StatusWord) -> Json:
     ended = {"jobDeploymentStatus": "Failed", "jobStatus": "FAILED", "message": word.text, "endTime": word.at}
     return {**without(shown, "rayClusterStatus"), **ended}
 
@@ -162,11 +162,11 @@ RAY = Ends(_ray_waits, _ray_fails, _ray_shows)
 
 
 # A kind that declares nothing better: conditions, as most operators write them.
-def _plain_waits(shown: Json, word: Word) -> Json:
+def _plain_waits(shown: Json, word: StatusWord) -> Json:
     return {"conditions": [condition("Failed", False, word)]}
 
 
-def _plain_fails(shown: Json, word: Word) -> Json:
+def _plain_fails(shown: Json, word: StatusWord) -> Json:
     return {**shown, "conditions": turned(shown.get("conditions"), word, Running=False, Failed=True)}
 
 

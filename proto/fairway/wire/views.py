@@ -27,7 +27,7 @@ class Assumed(Struct, frozen=True, array_like=True, tag=1):
     data: bytes
 
 
-class Row(Struct, frozen=True, array_like=True, tag=2):
+class ViewRow(Struct, frozen=True, array_like=True, tag=2):
     """A row as it was read (None: it is gone): of a job that is decided on, or one that has changed."""
 
     table: str
@@ -62,7 +62,7 @@ class Decided(Struct, frozen=True, array_like=True, tag=4):
     revs: tuple[int, ...]
 
 
-class Refused(Struct, frozen=True, array_like=True, tag=5):
+class StepRefused(Struct, frozen=True, array_like=True, tag=5):
     """The store did not take the step that brought the job to `rev`: nothing was said."""
 
     job: str
@@ -78,7 +78,7 @@ class Missing(Struct, frozen=True, array_like=True, tag=6):
     decisions: int
 
 
-Entry = Whole | Assumed | Row | Look | Decided | Refused | Missing
+Entry = Whole | Assumed | ViewRow | Look | Decided | StepRefused | Missing
 
 
 class Piece(Struct, frozen=True, array_like=True):

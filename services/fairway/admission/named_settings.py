@@ -13,7 +13,7 @@ from fairway.domain.tenancy.profile import SYSTEM_CLASSES, Tenancy
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
-from fairway.workloads.reading.named_objects import Claims
+from fairway.workloads.reading.named_objects import NamedObjects
 from fairway.workloads.settings.policies import NAMESPACED, read_policy
 from fairway.workloads.settings.policy_index import Key, PolicyBook
 from fairway.workloads.settings.policy_limits import too_large
@@ -36,7 +36,7 @@ _APPLY = "apply it to the hub, where its rights are asked for, and leave it out 
 _EVERYBODYS = "default"
 
 
-class Settings(Protocol):
+class NamedSettings(Protocol):
     """What the hub says, as far as admission needs it. `reserved` are namespaces in which no job may be."""
 
     policies: PolicyBook
@@ -50,7 +50,9 @@ class Settings(Protocol):
     def tenancy(self, namespace: str) -> Tenancy: ...
 
 
-def policy_of(along: Iterable[dict[str, Any]], manifest: dict[str, Any], settings: Settings, from_hub: bool) -> Policy:
+def policy_of(
+    along: Iterable[dict[str, Any]], manifest: dict[str, Any], settings: NamedSettings, from_hub: bool
+) -> Policy:
     """The one that selects the job, of the hub's and of those that came along. What the hub sent along is the hub's, as
     it was then; who submits may bring policies of the job's own namespace that the hub does not have."""
     policies: dict[Key, Policy] = {}
@@ -91,7 +93,7 @@ def _wish(policy: Policy) -> tuple[Any, ...]:
     return tuple(getattr(policy, name) for name in Policy.__struct_fields__ if name not in ("api_version", "version"))
 
 
-def placement_of(policy: Policy, settings: Settings, mine: Tenancy) -> dict[str, Any]:
+def placement_of(policy: Policy, settings: NamedSettings, mine: Tenancy) -> dict[str, Any]:
     """Where the policy lets the job run, within the clusters that its namespace may use (domain.policy_terms)."""
     names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
     field = "spec.placement.clusterAffinity.clusterNames"
@@ -106,7 +108,7 @@ def placement_of(policy: Policy, settings: Settings, mine: Tenancy) -> dict[str,
     return within(policy.placement, mine.clusters)
 
 
-def priority_of(workload: Workload, claimed: Claims, settings: Settings, mine: Tenancy) -> int:
+def priority_of(workload: Workload, claimed: NamedObjects, settings: NamedSettings, mine: Tenancy) -> int:
     """The value of the class that the pod template names; of the hub's default class when it names none, else 0. Every
     class that any of its templates names has to be one that the namespace may use."""
     for key, name in claimed.classes:
@@ -134,7 +136,7 @@ def _may_be_of(name: str, field: str, mine: Tenancy) -> None:
         raise Refused(Reason(Code.UNSAFE_POD, text, field, _grant("priorityClasses")))
 
 
-def queue_named(manifest: dict[str, Any], claimed: Claims, settings: Settings, mine: Tenancy) -> str:
+def queue_named(manifest: dict[str, Any], claimed: NamedObjects, settings: NamedSettings, mine: Tenancy) -> str:
     """The queue that its annotation names; empty when it waits in its leaf's. The queues and leaves that its pods name
     in a member count there as much as these do here, and are held to the same."""
     name = queue_of(manifest)
@@ -149,7 +151,7 @@ def queue_named(manifest: dict[str, Any], claimed: Claims, settings: Settings, m
     return name
 
 
-def _in_members(claimed: Claims, settings: Settings, mine: Tenancy) -> None:
+def _in_members(claimed: NamedObjects, settings: NamedSettings, mine: Tenancy) -> None:
     for key, name in claimed.leaves:
         if name not in mine.quota_leaves and (refusal := leaf_refused(settings.tree, mine, name, key)):
             raise Refused(refusal)

@@ -11,10 +11,10 @@ from fairway.admission.view import SERVICE
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Step
 from fairway.domain.events import another_id, name_key
-from fairway.domain.tenancy.submission_limits import Limits, Pace
-from fairway.runtime.ports import Found, Wanted
+from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate
+from fairway.runtime.ports import ReadRows, Wanted
 from fairway.runtime.record.senders import place_of
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
@@ -30,7 +30,7 @@ class AdmissionView(JobsView):
         self.names: dict[str, str] = {}
         self.pending: dict[str, int] = {}
         self.hasty: set[str] = set()
-        self._pace, self._paced = Pace(), set[str]()
+        self._pace, self._paced = SubmissionRate(), set[str]()
 
     @property
     def limits(self) -> Mapping[str, Limits]:
@@ -59,7 +59,7 @@ class AdmissionView(JobsView):
         self._paced = {one.id for one in heard}
         self.hasty &= self._paced
 
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
         self.pending = found.counters.get(decision.PENDING, {})
         self.clients, self.names = {}, {}
@@ -81,5 +81,5 @@ class AdmissionView(JobsView):
 
 
 def service(catalog: Catalog) -> Service:
-    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.submitted.>",), msgspec.json.Decoder(wire.Submitted), place_of)
+    ear = Consumer(subjects.JOBS, SERVICE, ("fairway.job.submitted.>",), msgspec.json.Decoder(wire.Submitted), place_of)
     return Service(SERVICE, (ear,), decide, lambda: AdmissionView(catalog))

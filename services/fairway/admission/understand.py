@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from fairway.admission.named_settings import Settings, placement_of, policy_of, priority_of, queue_named
+from fairway.admission.named_settings import NamedSettings, placement_of, policy_of, priority_of, queue_named
 from fairway.domain.names import job_id
 from fairway.domain.policy_terms import terms
 from fairway.domain.submission import BUS, HUB, client_problem
@@ -34,7 +34,7 @@ class Understood(Struct, frozen=True):
     api_version: str = ""
 
 
-def understand(message: wire.Submitted, cause: str, sequence: int, settings: Settings) -> Understood:
+def understand(message: wire.Submitted, cause: str, sequence: int, settings: NamedSettings) -> Understood:
     """`cause` stands in for a client id that was not given; `sequence` is where the manifest is kept."""
     digest = sha256(bytes(message.manifest) + b"".join(map(bytes, message.policies))).hexdigest()
     manifest, refusal = _decoded(message)
@@ -92,7 +92,9 @@ def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
     return found
 
 
-def _spec(message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestRef, settings: Settings) -> wire.JobSpec:
+def _spec(
+    message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestRef, settings: NamedSettings
+) -> wire.JobSpec:
     workload = read(manifest, may=settings.tenancy, size=ref.size)
     if message.tenant != workload.namespace:
         text = f"submitted for {message.tenant}, but the object is in namespace {workload.namespace}"
@@ -129,6 +131,6 @@ def _along(message: wire.Submitted) -> tuple[Raw, ...]:
     return message.policies
 
 
-def _of_the_hub(policy: Policy, settings: Settings) -> bool:
+def _of_the_hub(policy: Policy, settings: NamedSettings) -> bool:
     """Not one that came along with the job."""
     return settings.policies.get((policy.kind, policy.namespace, policy.name)) is policy

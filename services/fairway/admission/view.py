@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from fairway.admission.understand import Understood
-from fairway.domain.events import Jobs
+from fairway.domain.events import JobRows
 from fairway.domain.tenancy.submission_limits import Limits
 
 SERVICE = "admission"
 
 
-class View(Jobs, Protocol):
+class View(JobRows, Protocol):
     """`clients` maps a client id to the job it made and the digest of its manifest; `names` a taken name to a job;
     `pending` a tenant to how many of its jobs are. `hasty` messages came faster than their tenant may submit."""
 

@@ -7,7 +7,7 @@ import structlog
 
 from fairway.agent.hold_ways import ways
 from fairway.agent.report import Seen, parts
-from fairway.agent.settings import Settings
+from fairway.agent.settings import AgentSettings
 from fairway.domain.events import message_id
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Clock, Ids, Outgoing, Unreachable
@@ -26,7 +26,7 @@ _RETRY_S = 0.5
 class Agent:
     """One cluster's agent. `why` says what it waits for; empty while it is ready."""
 
-    def __init__(self, cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: Settings) -> None:
+    def __init__(self, cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: AgentSettings) -> None:
         self._cluster, self._bus, self._clock, self._settings = cluster, bus, clock, settings
         self._epoch = ids.new()
         # In every message's id and nowhere else. Other members publish into the same streams: who could tell the next
@@ -232,6 +232,6 @@ class Agent:
         return Outgoing(name, subject, _encode(message), kind, source, unguessable=True)
 
 
-async def run_agent(cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: Settings) -> None:
+async def run_agent(cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: AgentSettings) -> None:
     """Until cancelled."""
     await Agent(cluster, bus, clock, ids, settings).run()

@@ -7,7 +7,7 @@ from msgspec import Struct
 from fairway.wire.capacity import Taint
 
 
-class Settings(Struct, frozen=True):
+class AgentSettings(Struct, frozen=True):
     """`labels` and `taints` are the cluster's own; `reserve` is how room may be held there (wire.capacity.RESERVE); a
     `cordoned` one takes no new work; `mode` is that of a joined one (push or pull). Times in seconds; `stranded`: so
     long may pods stay on a node that is away. `most_bytes` of node rows go into one message: below the 1 MiB that a

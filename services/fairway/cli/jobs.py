@@ -36,7 +36,7 @@ def get(
     from fairway.client.api import connect
 
     try:
-        listing.show(listing.Asked(what, name, namespace, output), connect(url, token_file), watch)
+        listing.show(listing.ListOptions(what, name, namespace, output), connect(url, token_file), watch)
     except Failure as failure:
         end(failure)
     except KeyboardInterrupt:

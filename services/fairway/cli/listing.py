@@ -25,7 +25,7 @@ _OUTPUTS = ("", "wide", "json", "yaml", "name")
 _PASSING = frozenset({"age"})
 
 
-class Asked(Struct, frozen=True):
+class ListOptions(Struct, frozen=True):
     what: str
     name: str = ""
     namespace: str = ""
@@ -49,7 +49,7 @@ _LISTINGS = {
 _SINGULAR = {"job": "jobs", "queue": "queues", "quotas": "quota", "cluster": "clusters"}
 
 
-def show(asked: Asked, api: Api, watch: bool) -> None:
+def show(asked: ListOptions, api: Api, watch: bool) -> None:
     """Prints; with `watch` until it is interrupted. Raises Failure."""
     what = _SINGULAR.get(asked.what, asked.what)
     if what not in _LISTINGS:
@@ -67,7 +67,7 @@ def show(asked: Asked, api: Api, watch: bool) -> None:
         _changes(asked, before, rows)
 
 
-def _rows(api: Api, asked: Asked) -> Rows:
+def _rows(api: Api, asked: ListOptions) -> Rows:
     if asked.what != "jobs":
         rows: Rows = api.get(f"/v1/{asked.what}")["items"]
         key = _LISTINGS[asked.what].key
@@ -84,7 +84,7 @@ def _rows(api: Api, asked: Asked) -> Rows:
     return rows
 
 
-def _print(asked: Asked, rows: Rows) -> None:
+def _print(asked: ListOptions, rows: Rows) -> None:
     whole = rows[0] if asked.name else {"items": rows}
     match asked.output:
         case "json":
@@ -100,13 +100,13 @@ def _print(asked: Asked, rows: Rows) -> None:
         typer.echo(text)
 
 
-def _table(asked: Asked, rows: Rows) -> Text:
+def _table(asked: ListOptions, rows: Rows) -> Text:
     listing = _LISTINGS[asked.what]
     made = [msgspec.convert(row, listing.row) for row in rows]
     return listing.render(made, SystemClock().now(), asked.output == "wide")
 
 
-def _changes(asked: Asked, before: Rows, rows: Rows) -> None:
+def _changes(asked: ListOptions, before: Rows, rows: Rows) -> None:
     """The rows that differ, in columns as wide as those of the whole list."""
     key = _LISTINGS[asked.what].key
     known = {row[key]: _lasting(row) for row in before}
@@ -121,7 +121,7 @@ def _changes(asked: Asked, before: Rows, rows: Rows) -> None:
         _print_lines(asked, rows, changed)
 
 
-def _print_lines(asked: Asked, rows: Rows, changed: Sequence[int]) -> None:
+def _print_lines(asked: ListOptions, rows: Rows, changed: Sequence[int]) -> None:
     if asked.what == "quota":  # one row makes several lines
         console().print(Text("\n").join(_table(asked, [rows[index] for index in changed]).split("\n")[1:]))
         return

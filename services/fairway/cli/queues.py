@@ -58,7 +58,7 @@ def clusters(output: Output = "", url: Url = "", token_file: TokenFile = "") -> 
     from fairway.client.api import connect
 
     try:
-        listing.show(listing.Asked("clusters", output=output), connect(url, token_file), False)
+        listing.show(listing.ListOptions("clusters", output=output), connect(url, token_file), False)
     except Failure as failure:
         end(failure)
 

@@ -10,7 +10,7 @@ import msgspec
 from fairway.cli import batches, dry_run
 from fairway.cli.entries import Entry, ReasonEntry, entry, reasons_of, refused, taken
 from fairway.cli.manifests import JOB, POLICY, SETTING, Document
-from fairway.client.api import ENDED, Api, Refusal
+from fairway.client.api import ENDED, Api, GatewayRefusal
 from fairway.client.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
 from fairway.explain.wording import listed
 from fairway.wire.reasons import Code
@@ -46,7 +46,7 @@ def _jobs(api: Api, jobs: Mapping[int, Document], policies: Sequence[Document]) 
         drafts = batches.drafts([(one, dry_run.policies_for(one, policies)) for one in good.values()])
         try:
             said = dict(zip(good, batches.send(api, drafts), strict=True))
-        except Refusal as refusal:
+        except GatewayRefusal as refusal:
             if refusal.status not in (404, 405):
                 raise
     return said | {index: _send(api, one, policies) for index, one in jobs.items() if index not in said}
@@ -72,11 +72,11 @@ def _send(api: Api, one: Document, policies: Sequence[Document]) -> Entry:
             api.post("/v1/settings", one.manifest)
             return entry(one)
         return taken(one, api.post("/v1/jobs", _body(one, policies), wait="admitted"))
-    except Refusal as refusal:
+    except GatewayRefusal as refusal:
         return _refused(one, refusal)
 
 
-def _refused(one: Document, refusal: Refusal) -> Entry:
+def _refused(one: Document, refusal: GatewayRefusal) -> Entry:
     """A refusal of the object is an answer, also that this caller may not; one of the whole request is a failure of the
     command."""
     reasons = reasons_of(refusal.body)
@@ -132,7 +132,7 @@ def _changed(api: Api, names: Sequence[str], rows: Mapping[str, Mapping[str, Any
 def _look(api: Api, name: str, rows: dict[str, dict[str, Any]]) -> None:
     try:
         row = api.get(f"/v1/jobs/{name}")
-    except Refusal as refusal:
+    except GatewayRefusal as refusal:
         if refusal.status != 404:
             raise
         return  # accepted, and not admitted yet

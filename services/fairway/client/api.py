@@ -11,8 +11,8 @@ from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from fairway.client.answer_shapes import decoded, problem
-from fairway.client.credential import FLEET_FILE, FOLDER, HUB, SAID, Credential, Place, choose, facts_of_folder
-from fairway.client.exchange import MOST, SILENT_S, TOTAL_S, Answer, TooLarge, exchange
+from fairway.client.credential import FLEET_FILE, FOLDER, HUB, SAID, Credential, GatewayPlace, choose, facts_of_folder
+from fairway.client.exchange import MOST, SILENT_S, TOTAL_S, Answer, ResponseTooLarge, exchange
 from fairway.client.failure import DENIED, ERROR, NOT_FOUND, TIMEOUT, UNREACHABLE, USAGE, Failure
 from fairway.client.hub_address import asked, namespace_of, of_hub
 from fairway.domain.text.digits import is_whole
@@ -33,7 +33,7 @@ _KNOW_ME = (
 )
 
 
-class Refusal(Failure):
+class GatewayRefusal(Failure):
     """The gateway said no; `body` is its problem document."""
 
     def __init__(self, status: int, body: Mapping[str, Any], credential: Credential) -> None:
@@ -61,7 +61,7 @@ def connect(url: str, token_file: str = "", environment: Mapping[str, str] = os.
     return Api(found.url, choose(found, token_file, environment))
 
 
-def place(given: str, environment: Mapping[str, str]) -> Place:
+def place(given: str, environment: Mapping[str, str]) -> GatewayPlace:
     url, by = given, SAID
     if not url and not asked.first(environment):
         url = environment.get("FAIRWAY_URL", "")
@@ -73,7 +73,7 @@ def place(given: str, environment: Mapping[str, str]) -> Place:
         raise Failure(UNREACHABLE, f"no fleet is known here: there is no {FLEET_FILE}", _START)
     if not url.startswith(("http://", "https://")):
         raise Failure(USAGE, f"{url!r} is no address", "write it as http://127.0.0.1:8080")
-    return Place(url.rstrip("/"), by)
+    return GatewayPlace(url.rstrip("/"), by)
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -110,7 +110,7 @@ class Api:
             body, wait_s = problem(answer.body), _wait(answer)
             # A tenant's own limits have reasons: they are the answer.
             if answer.status != 429 or body.get("reasons") or not left or wait_s > LONGEST_S:
-                raise Refusal(answer.status, body, self._credential)
+                raise GatewayRefusal(answer.status, body, self._credential)
             left -= 1
             time.sleep(wait_s)
         return decoded(answer.body, verb, path, self.url)
@@ -119,7 +119,7 @@ class Api:
         """Whatever was answered. Raises Failure where there is no answer."""
         try:
             return exchange(self._opener, request)
-        except TooLarge:
+        except ResponseTooLarge:
             raise Failure(ERROR, f"{self.url} answered with more than {MOST >> 20} MiB", "is it Fairway?") from None
         except TimeoutError as error:
             text = f"{self.url} did not answer in {SILENT_S:g} s, or not to the end in {TOTAL_S:g} s"
@@ -151,7 +151,7 @@ class Api:
         if not slash and not namespace:
             try:
                 return str(self.get(f"/v1/jobs/{text}")["id"])
-            except Refusal as refusal:
+            except GatewayRefusal as refusal:
                 if refusal.status != 404:
                     raise
         space, name = (head, tail) if slash and not kind else (namespace, tail or text)

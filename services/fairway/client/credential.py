@@ -29,7 +29,7 @@ SAID, FOLDER, HUB = "said", "folder", "hub"
 _WRITABLE_BY_OTHERS = 0o022
 
 
-class Place(Struct, frozen=True):
+class GatewayPlace(Struct, frozen=True):
     """Where a gateway is, and how that came to be known."""
 
     url: str
@@ -66,7 +66,7 @@ def facts_of_folder() -> dict[str, Any]:
     return facts
 
 
-def choose(place: Place, token_file: str, environment: Mapping[str, str]) -> Credential:
+def choose(place: GatewayPlace, token_file: str, environment: Mapping[str, str]) -> Credential:
     """What to send there; an empty one where nobody gave any. Raises Failure when one was given that may not go there,
     or that is none."""
     found = _chosen(place, token_file, environment)
@@ -75,7 +75,7 @@ def choose(place: Place, token_file: str, environment: Mapping[str, str]) -> Cre
     return found
 
 
-def _chosen(place: Place, token_file: str, environment: Mapping[str, str]) -> Credential:
+def _chosen(place: GatewayPlace, token_file: str, environment: Mapping[str, str]) -> Credential:
     if token_file:
         return from_file(token_file, "--token-file")
     if place.by != FOLDER and environment.get(FILE):
@@ -86,7 +86,7 @@ def _chosen(place: Place, token_file: str, environment: Mapping[str, str]) -> Cr
     return _of_folder(place)
 
 
-def _of_folder(place: Place) -> Credential:
+def _of_folder(place: GatewayPlace) -> Credential:
     """The fleet's own key, if this is its address."""
     facts = facts_of_folder()
     own = facts.get("token") and origin(str(facts.get("http") or "")) == origin(place.url)
@@ -108,7 +108,7 @@ def from_file(name: str, source: str) -> Credential:
 _MAKE = f"make one with {kubectl_credential.MAKE}"
 
 
-def check_way(place: Place, plain: bool, hub: Callable[[], str] = kubectl_credential.server) -> None:
+def check_way(place: GatewayPlace, plain: bool, hub: Callable[[], str] = kubectl_credential.server) -> None:
     """Raises Failure when a token may not go to this place. `hub` tells the address of the hub that named it."""
     url = urlsplit(place.url)
     if url.scheme == "https":

@@ -14,7 +14,7 @@ MOST = 64 << 20
 SILENT_S, TOTAL_S = 15.0, 60.0
 
 
-class TooLarge(Exception):
+class ResponseTooLarge(Exception):
     """The answer goes on beyond MOST."""
 
 
@@ -53,5 +53,5 @@ def _asked(opener: OpenerDirector, request: Request) -> Answer:
     with answer:
         body = answer.read(MOST + 1)
         if len(body) > MOST:
-            raise TooLarge
+            raise ResponseTooLarge
         return Answer(answer.status, answer.headers, body)

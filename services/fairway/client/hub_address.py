@@ -19,7 +19,7 @@ _WHERE = f"-n={HOME} get configmap fairway --ignore-not-found -o=jsonpath={{.dat
 _SECONDS = 20
 
 
-class Asked(Struct):
+class KubectlOptions(Struct):
     """What was said of the hub, as kubectl's own flags say it. `plugin`: kubectl runs this program; `everywhere`:
     all namespaces are meant, not that of kubectl's context."""
 
@@ -39,7 +39,7 @@ class Asked(Struct):
 
 
 # Of this process: there is one command line.
-asked = Asked()
+asked = KubectlOptions()
 
 
 def arguments(program: str, given: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from fairway.domain.eviction_freeze import EVICTIONS, Freeze
 from fairway.domain.job import Job
 from fairway.domain.text.decoding import decoder
 from fairway.gateway.http.answers import Slim
-from fairway.runtime.ports import Found, Store, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import ReadRows, Store, StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
 
 _PIECE = 500
@@ -30,7 +30,7 @@ class Reader:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def read(self, wanted: Wanted) -> Found:
+    async def read(self, wanted: Wanted) -> ReadRows:
         try:
             return await self._store.read(wanted)
         except StoreWiped:

@@ -4,8 +4,8 @@ import asyncio
 
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.gateway.hub.intake import Intake
-from fairway.gateway.hub.job_updates import Narrator
-from fairway.gateway.hub.pending_updates import Desk
+from fairway.gateway.hub.job_updates import JobUpdates
+from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.hub.published_address import put_up
 from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Cluster
@@ -25,9 +25,9 @@ async def run_gateway(
     if hub is None:
         await asyncio.Event().wait()
         return
-    desk = Desk()
+    desk = PendingUpdates()
     intake = Intake(world, hub, desk, limiter or Limiter(world, dict), namespaces)
     async with asyncio.TaskGroup() as group:
         group.create_task(vital("gateway: put_up", put_up(hub, world.clock, url)))
         group.create_task(vital("gateway: intake.run", intake.run()))
-        group.create_task(vital("gateway: narrator", Narrator(world, hub, intake, desk).run()))
+        group.create_task(vital("gateway: narrator", JobUpdates(world, hub, intake, desk).run()))

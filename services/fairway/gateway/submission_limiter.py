@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.decision import Say
-from fairway.domain.tenancy.submission_limits import Limits, Pace, limit_for, too_fast, too_many
+from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate, limit_for, too_fast, too_many
 from fairway.gateway.hub.objects import HubObject
-from fairway.gateway.hub.pending_updates import Desk
+from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.reader import Reader
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Wanted
@@ -34,7 +34,7 @@ class Limiter:
 
     def __init__(self, world: World, limits: Callable[[], Mapping[str, Limits]]) -> None:
         self._limits, self._clock, self._rows = limits, world.clock, Reader(world.store)
-        self._pace = Pace()
+        self._pace = SubmissionRate()
         self._until: dict[str, int] = {}
         self.kept: dict[str, Reason] = {}
 
@@ -60,7 +60,9 @@ class Limiter:
             self._until[tenant] = now + max(too_much.wait_ms, _LEAST_MS)
         return too_much
 
-    async def let_in(self, said: Sequence[tuple[HubObject, Say]], desk: Desk) -> tuple[list[Say], list[HubObject]]:
+    async def let_in(
+        self, said: Sequence[tuple[HubObject, Say]], desk: PendingUpdates
+    ) -> tuple[list[Say], list[HubObject]]:
         """What may be said now, and the objects that have to wait: the hub keeps them. Each is told so once. Raises
         Unreachable."""
         pending = await self.pending({one.namespace for one, _ in said})

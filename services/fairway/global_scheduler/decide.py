@@ -5,7 +5,7 @@ from typing import Protocol
 
 from fairway.domain.attempts.retry import go_back
 from fairway.domain.decision import NOTHING, Decision, Heard, Step
-from fairway.domain.events import Jobs, Teller, current
+from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
 from fairway.placement.choose import choose
 from fairway.placement.fleet import Fleet
@@ -18,7 +18,7 @@ from fairway.wire.reasons import Code, Reason
 SERVICE = "global-scheduler"
 
 
-class View(Jobs, Protocol):
+class View(JobRows, Protocol):
     """Clusters by name; `version` of the cache and `freed` (how often each cluster had room freed) as seen now."""
 
     clusters: Fleet

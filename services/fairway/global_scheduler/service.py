@@ -7,9 +7,9 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Step
 from fairway.global_scheduler.decide import SERVICE, decide
-from fairway.runtime.ports import Found, Store
+from fairway.runtime.ports import ReadRows, Store
 from fairway.runtime.record.senders import place_of
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.clusters import FleetView
 from fairway.runtime.views.recorder import Recorder
 from fairway.wire import jobs as wire
@@ -34,7 +34,7 @@ class RecordedView(SchedulerView):
         await super().load(store)
         self._recorder.begin(store.born)
 
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
         try:
             super().refresh(found, heard, now)
         except BaseException:
@@ -54,7 +54,7 @@ class RecordedView(SchedulerView):
 
 def service(recorder: Recorder | None = None) -> Service:
     decoder = msgspec.json.Decoder(wire.Message)
-    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.dequeued.>",), decoder, place_of)
+    ear = Consumer(subjects.JOBS, SERVICE, ("fairway.job.dequeued.>",), decoder, place_of)
     if recorder is None:
         return Service(SERVICE, (ear,), decide, SchedulerView)
     return Service(SERVICE, (ear,), decide, lambda: RecordedView(recorder), beside=recorder.run)

@@ -5,10 +5,10 @@ from typing import Any, Protocol
 from msgspec import Raw
 
 from fairway.domain.decision import Decision, Heard, Say, Step
-from fairway.domain.events import Jobs, message_id
+from fairway.domain.events import JobRows, message_id
 from fairway.domain.names import job_id
 from fairway.domain.submission import BUS, as_said, cancellation, names_of, raw, request_of
-from fairway.inbound.memory import MOST, Waiting
+from fairway.inbound.memory import MOST, PutOff
 from fairway.wire import inbound, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
@@ -27,11 +27,11 @@ _SHOWN = 80
 _TOO_DEEP = Raw(b'{"":' * (DEEPEST + 1) + b"0" + b"}" * (DEEPEST + 1))
 
 
-class Known(Jobs, Protocol):
+class Known(JobRows, Protocol):
     """Jobs by name, and which cancellations wait for theirs."""
 
     @property
-    def waiting(self) -> Waiting: ...
+    def waiting(self) -> PutOff: ...
 
 
 def decide(view: Known, heard: Heard, now: int) -> Decision:

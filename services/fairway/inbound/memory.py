@@ -10,7 +10,7 @@ _TENANTS = 10_000
 Key = tuple[int, str]
 
 
-class Waiting:
+class PutOff:
     """By tenant and message, until when it is expected."""
 
     def __init__(self) -> None:

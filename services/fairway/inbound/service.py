@@ -7,9 +7,9 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard
 from fairway.inbound.decide import SERVICE, decide
-from fairway.inbound.memory import Waiting
+from fairway.inbound.memory import PutOff
 from fairway.runtime.ports import Wanted
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.wire import inbound, subjects
 
@@ -19,7 +19,7 @@ class InboundView(JobsView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.waiting = Waiting()
+        self.waiting = PutOff()
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         names = [one.message.job for one in heard if isinstance(one.message, inbound.CancelRequest)]
@@ -38,5 +38,5 @@ class InboundView(JobsView):
 
 def service() -> Service:
     heard = ("fairway.in.*.submit", "fairway.in.*.cancel")
-    ear = Ear(subjects.IN, SERVICE, heard, msgspec.json.Decoder(inbound.Message))
+    ear = Consumer(subjects.IN, SERVICE, heard, msgspec.json.Decoder(inbound.Message))
     return Service(SERVICE, (ear,), decide, InboundView)

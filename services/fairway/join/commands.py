@@ -65,7 +65,7 @@ def join(
             return typer.echo(options.page(facts, image), nl=False)
         admin, hub = _administrator(kubeconfig, context, allow_loopback), _hub(hub_kubeconfig)
         rest = allow_loopback, adopted, renew, max_pod_security, image
-        _asked(joining.join(joining.Wish(name, admin, hub, facts, served, seconds, *rest), say))
+        _asked(joining.join(joining.JoinRequest(name, admin, hub, facts, served, seconds, *rest), say))
     except Failure as failure:
         end(failure)
 

@@ -47,7 +47,7 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 Say = Callable[[str], None]
 
 
-class Wish(Struct, frozen=True):
+class JoinRequest(Struct, frozen=True):
     """`admin` and `hub` are checked kubeconfigs. `required` kinds must be served there; `seconds` is the life asked
     for the token (0: as long as it was, or a day). Namespaces to `adopt` are there and become their tenants'. To
     `renew` is to join with what was said of the cluster before, but for `level`, the highest of Pod Security, and
@@ -72,7 +72,7 @@ def check_name(name: str) -> None:
         raise Failure(USAGE, f"{name!r} cannot name a cluster", remedy)
 
 
-async def join(wish: Wish, say: Say) -> None:
+async def join(wish: JoinRequest, say: Say) -> None:
     """Failure says what stands in the way; ClusterRefused and Unreachable are the APIs' own."""
     check_name(wish.name)
     member = await Admin.open(wish.name, wish.admin, wish.loopback)
@@ -97,7 +97,7 @@ async def join(wish: Wish, say: Say) -> None:
         await hub.close()
 
 
-async def _examined(wish: Wish, member: Admin, hub: Admin, say: Say) -> tuple[Facts, int]:
+async def _examined(wish: JoinRequest, member: Admin, hub: Admin, say: Say) -> tuple[Facts, int]:
     """What is to be said of the cluster, with its birthmark and size, and how long its token is to live. Failure when
     it cannot be a member."""
     version = await member.version()
@@ -124,7 +124,7 @@ async def _examined(wish: Wish, member: Admin, hub: Admin, say: Say) -> tuple[Fa
     return facts, wish.seconds or (_life(known) if wish.renew else 0) or _LIFE_S
 
 
-def _told(wish: Wish, known: Joined | None) -> Facts:
+def _told(wish: JoinRequest, known: Joined | None) -> Facts:
     """What is said of it by whoever joins it, now or before."""
     facts = known.facts if known is not None and wish.renew else wish.facts
     level = wish.level or facts.max_pod_security
@@ -182,7 +182,7 @@ async def joined(hub: Json) -> list[Joined]:
     return found
 
 
-async def _tried(wish: Wish, credentials: Json) -> None:
+async def _tried(wish: JoinRequest, credentials: Json) -> None:
     """The account must be able to do the first thing that is asked of it, and bounded by its policies: an API server
     heeds a new one a moment later."""
     account = await Admin.open(wish.name, credentials, wish.loopback)

@@ -26,7 +26,7 @@ _RBAC = "rbac.authorization.k8s.io"
 _LABELS = {"app.kubernetes.io/name": "fairway", "app.kubernetes.io/component": "member"}
 
 
-class Right(Struct, frozen=True):
+class MemberRight(Struct, frozen=True):
     """`why` is for whoever reads the role before letting it in; `names` are the only objects that it is for."""
 
     group: str
@@ -44,18 +44,22 @@ class Right(Struct, frozen=True):
 # are put back with a patch, and a policy of the member refuses every other (member_policies.py).
 _READ, _WRITE = ("get", "list", "watch"), ("create", "patch", "delete")
 _GENERAL = (
-    Right("", ("nodes",), ("list", "watch"), "the agent reports room"),
-    Right("", ("pods",), ("list", "watch"), "the agent reports who uses it; a deletion waits for the last pod"),
-    Right("", ("namespaces",), ("get", "create", "patch"), "a tenant's namespace is made, and raised in Pod Security"),
-    Right(_RBAC, ("rolebindings",), ("create",), "its rights in a tenant's namespace are taken there"),
-    Right(_RBAC, ("clusterroles",), ("bind",), "of all roles it may take that one", (TENANT_ROLE,)),
-    Right("scheduling.k8s.io", ("priorityclasses",), ("create",), "a job's PriorityClass is made where it is missing"),
+    MemberRight("", ("nodes",), ("list", "watch"), "the agent reports room"),
+    MemberRight("", ("pods",), ("list", "watch"), "the agent reports who uses it; a deletion waits for the last pod"),
+    MemberRight(
+        "", ("namespaces",), ("get", "create", "patch"), "a tenant's namespace is made, and raised in Pod Security"
+    ),
+    MemberRight(_RBAC, ("rolebindings",), ("create",), "its rights in a tenant's namespace are taken there"),
+    MemberRight(_RBAC, ("clusterroles",), ("bind",), "of all roles it may take that one", (TENANT_ROLE,)),
+    MemberRight(
+        "scheduling.k8s.io", ("priorityclasses",), ("create",), "a job's PriorityClass is made where it is missing"
+    ),
 )
 
 
 _HOLDS = {
     RESERVATIONS: (
-        Right(
+        MemberRight(
             "scheduling.koordinator.sh",
             ("reservations",),
             ("get", "list", "watch", "create", "deletecollection"),
@@ -63,19 +67,21 @@ _HOLDS = {
         ),
     ),
 }
-_GIVES_ROOM = Right("", ("pods", "pods/status"), ("patch",), "a job's pod is given the room that a placeholder held")
+_GIVES_ROOM = MemberRight(
+    "", ("pods", "pods/status"), ("patch",), "a job's pod is given the room that a placeholder held"
+)
 # An account of its own, which only a process with the agent uses: whoever steals the other's token has it for a day.
 RENEWER = "fairway-renewal"
 # At home, and nowhere else.
-_RENEWAL = Right(
+_RENEWAL = MemberRight(
     "",
     ("serviceaccounts/token",),
     ("create",),
     "the tokens of both accounts are renewed in good time",
     (ACCOUNT, RENEWER),
 )
-_ROOMS = Right("", ("pods",), ("get", "create", "deletecollection"), "placeholders are made and taken away")
-_ASKED = Right(
+_ROOMS = MemberRight("", ("pods",), ("get", "create", "deletecollection"), "placeholders are made and taken away")
+_ASKED = MemberRight(
     "coordination.k8s.io",
     ("leases",),
     ("get",),
@@ -93,27 +99,27 @@ def job_resources() -> dict[str, tuple[str, ...]]:
     return {group: tuple(sorted(groups[group])) for group in sorted(groups)}
 
 
-def everywhere(reserve: str = AUTO) -> tuple[Right, ...]:
+def everywhere(reserve: str = AUTO) -> tuple[MemberRight, ...]:
     """In the whole member. `reserve` as in wire.capacity.RESERVE: without holding room there, less is needed."""
-    jobs = [Right(group, found, _READ, "jobs are followed") for group, found in job_resources().items()]
+    jobs = [MemberRight(group, found, _READ, "jobs are followed") for group, found in job_resources().items()]
     holds = [right for way, found in _HOLDS.items() if reserve in (AUTO, way) for right in found]
     asked = [_ASKED] if reserve == AUTO else []
     return (*_GENERAL, *jobs, *asked, *holds)
 
 
-def in_tenants(reserve: str = AUTO) -> tuple[Right, ...]:
+def in_tenants(reserve: str = AUTO) -> tuple[MemberRight, ...]:
     """In the namespaces of tenants, by a RoleBinding in each."""
     why = "objects of jobs are applied, given back their labels and removed"
-    jobs = [Right(group, found, _WRITE, why) for group, found in job_resources().items()]
+    jobs = [MemberRight(group, found, _WRITE, why) for group, found in job_resources().items()]
     return (*jobs, _GIVES_ROOM) if reserve in (AUTO, PLACEHOLDERS) else tuple(jobs)
 
 
-def at_home(reserve: str = AUTO) -> tuple[Right, ...]:
+def at_home(reserve: str = AUTO) -> tuple[MemberRight, ...]:
     """In Fairway's own namespace of the member."""
     return (_ROOMS,) if reserve in (AUTO, PLACEHOLDERS) else ()
 
 
-def to_renew(mode: str = PUSH) -> tuple[Right, ...]:
+def to_renew(mode: str = PUSH) -> tuple[MemberRight, ...]:
     """Of the other account. `mode` pull: the kubelet renews the token of the pod beside the member."""
     return (_RENEWAL,) if mode == PUSH else ()
 
@@ -158,7 +164,7 @@ def page(facts: Facts = NO_FACTS) -> str:
     return head + "".join(lines) + documents(objects(facts))
 
 
-def _line(right: Right, where: str) -> str:
+def _line(right: MemberRight, where: str) -> str:
     return f"# {right.group or 'core'}: {', '.join(right.resources)}{where}: {right.why}\n"
 
 
@@ -170,7 +176,7 @@ def _meta(name: str, namespace: str = "") -> Json:
     return {"name": name, **({"namespace": namespace} if namespace else {}), "labels": dict(_LABELS)}
 
 
-def _role(kind: str, metadata: Json, found: Iterable[Right]) -> Json:
+def _role(kind: str, metadata: Json, found: Iterable[MemberRight]) -> Json:
     rules = [right.rule() for right in found]
     return {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": metadata, "rules": rules}
 

@@ -10,7 +10,7 @@ from fairway.domain.decision import Call, Outcome
 from fairway.global_scheduler import service as global_scheduler
 from fairway.inbound import service as inbound
 from fairway.propagator import service as propagator
-from fairway.propagator.member_calls import Hands
+from fairway.propagator.member_calls import MemberCalls
 from fairway.propagator.rooms import Image, Rooms
 from fairway.queue import service as queue
 from fairway.quota import service as quota
@@ -24,8 +24,8 @@ from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import service as watcher
-from fairway.watcher.hub_status.mirror import Mirror
-from fairway.watcher.object_doubts import Suspicion
+from fairway.watcher.hub_status.mirror import HubStatusMirror
+from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.view import SETTLE_MS
 
 Act = Callable[[Call], Awaitable[Outcome]]
@@ -82,12 +82,12 @@ class Composition(Struct):
         rooms = Rooms(self.members, self.world().store, self.clock, self.image)
         return propagator.services(self._hands(rooms), rooms.run, reserved)
 
-    def _hands(self, rooms: Rooms | None) -> Hands:
-        return Hands(self.world(), self.members, self.key, rooms, self.catalog.tenancy)
+    def _hands(self, rooms: Rooms | None) -> MemberCalls:
+        return MemberCalls(self.world(), self.members, self.key, rooms, self.catalog.tenancy)
 
     def _watcher(self) -> Sequence[Service]:
-        suspicion = Suspicion(self.bus, self.members, self.key)
-        mirror = Mirror(self.hub, self.members, self.clock) if self.hub is not None else None
+        suspicion = ObjectDoubts(self.bus, self.members, self.key)
+        mirror = HubStatusMirror(self.hub, self.members, self.clock) if self.hub is not None else None
         eyes = watcher.Eyes(self.members, suspicion, self.key, mirror)
         found = [watcher.service(eyes, self.catalog.clusters, self.meter, self.settle_ms)]
         return [*found, watcher.returning(mirror)] if mirror is not None else found

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from fairway.adapters.kubernetes import kubeconfig
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
-from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.dead_letters import NatsLetters
 from fairway.adapters.nats.readers import Readers
@@ -28,7 +28,7 @@ from fairway.process.bus_isolation import told_of_doubts
 from fairway.process.composition import Act, Composition
 from fairway.process.fleet_key import fleet_key
 from fairway.process.http_callers import callers, own_hosts
-from fairway.process.members.departures import Farewells
+from fairway.process.members.departures import Departures
 from fairway.process.members.enrolment import Enrolment, agent_settings, follow_file
 from fairway.process.members.pull_mode import JOINED_BY, announce, given_by, keep_informed
 from fairway.process.members.token_renewal import Renewal
@@ -112,7 +112,7 @@ class Parts(Struct):
             if "agent" in names:
                 tasks.append(Renewal(self.enrolment, self.hub, self.clock, os.getpid()).run())
             if "agent" in names and not self.settings.only_cluster:
-                tasks.append(Farewells(self.bus, self.clock, self.enrolment).run())
+                tasks.append(Departures(self.bus, self.clock, self.enrolment).run())
         return tasks
 
     async def _agent(self, cluster: Cluster) -> None:
@@ -183,7 +183,7 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
 
 
 async def _hub(settings: Settings) -> KubernetesCluster:
-    options = Options(kinds=tuple(sorted(KINDS)), seed=os.getpid(), pace=Pace(idle=settings.watch_silence))
+    options = Options(kinds=tuple(sorted(KINDS)), seed=os.getpid(), pace=WatchPace(idle=settings.watch_silence))
     return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), options)
 
 

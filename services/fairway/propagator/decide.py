@@ -6,7 +6,7 @@ import msgspec
 
 from fairway.domain.attempts.retry import attempt_over, given_up, next_attempt
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
-from fairway.domain.events import Jobs, Teller, current
+from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
 from fairway.domain.tenancy.profile import reserved, reserved_reason
 from fairway.propagator.calls import APPLY, DELETE, HOLD, RELEASE, Made, copy_of
@@ -83,7 +83,7 @@ def _held(teller: Teller, job: Job, outcome: Outcome) -> Decision:
     return Decision((next_attempt(teller, wire.Lost, Reason(Code.ROOM_TAKEN, text)).step(),))
 
 
-def _undo(view: Jobs, heard: Heard) -> Decision:
+def _undo(view: JobRows, heard: Heard) -> Decision:
     """The attempt was ended while it was being applied: what was put there is taken out again."""
     job = view.jobs.get(heard.message.job)
     late = heard.outcomes[-1] if heard.outcomes and heard.outcomes[-1].call.verb in (HOLD, APPLY) else None
@@ -96,7 +96,7 @@ def _undo(view: Jobs, heard: Heard) -> Decision:
     return Decision(calls=(Call(verb, heard.message.cluster, job.id, attempt, copy_of(job, attempt)),))
 
 
-def _recall(view: Jobs, heard: Heard, now: int) -> Decision:
+def _recall(view: JobRows, heard: Heard, now: int) -> Decision:
     message: wire.Recall = heard.message
     job = view.jobs.get(message.job)
     if job is None or job.spec is None or not message.cluster:

@@ -19,7 +19,7 @@ from fairway.workloads.member_copy import ATTEMPT_LABEL, HOLD_LABEL, JOB_LABEL, 
 _ENDED = ("Succeeded", "Failed")
 
 
-class Place(Struct, frozen=True):
+class HeldPlace(Struct, frozen=True):
     """What holds the room of one pod; `ready` once it does, `ended` when it no longer does. It is for pods of
     `namespace` (empty: not said, by an older version)."""
 
@@ -35,7 +35,7 @@ class Place(Struct, frozen=True):
         return bool(self.node) and not self.ended
 
 
-class Pod(Struct, frozen=True):
+class JobPod(Struct, frozen=True):
     """A pod for which room is held. `room` is the one it was given, `version` the state in which it was seen; it waits
     while it has no node; `gates` keep it from being scheduled."""
 
@@ -52,8 +52,8 @@ class Pod(Struct, frozen=True):
 class Take(Struct, frozen=True):
     """`pod` is to have the room of `place`, or, without one, to look for room like any other pod."""
 
-    pod: Pod
-    place: Place | None = None
+    pod: JobPod
+    place: HeldPlace | None = None
 
 
 class Clear(Struct, frozen=True):
@@ -74,7 +74,7 @@ def attempt_of(manifest: dict[str, Any]) -> tuple[str, int, str] | None:
     return (job, int(attempt), way) if job and way and is_whole(attempt) else None
 
 
-def seen(manifest: dict[str, Any]) -> Place | Pod:
+def seen(manifest: dict[str, Any]) -> HeldPlace | JobPod:
     """A Pod or a Reservation of a cluster, as the hand-over sees it."""
     meta, spec, status = manifest["metadata"], manifest.get("spec") or {}, manifest.get("status") or {}
     labels = meta.get("labels") or {}
@@ -82,12 +82,12 @@ def seen(manifest: dict[str, Any]) -> Place | Pod:
     if "template" in spec:
         objects = [one.get("object") or {} for one in spec.get("owners") or ()]
         whose = str(objects[0].get("namespace") or "") if objects else ""
-        return Place(meta["name"], room, pod_set, status.get("nodeName") or "", phase in _ENDED, whose)
+        return HeldPlace(meta["name"], room, pod_set, status.get("nodeName") or "", phase in _ENDED, whose)
     ended = phase in _ENDED or bool(meta.get("deletionTimestamp"))
     if labels.get(PLACEHOLDER_LABEL):
         whose = labels.get(NAMESPACE_LABEL, "")
-        return Place(meta["name"], room, pod_set, spec.get("nodeName") or "", ended, whose)
-    return Pod(
+        return HeldPlace(meta["name"], room, pod_set, spec.get("nodeName") or "", ended, whose)
+    return JobPod(
         meta.get("namespace", ""),
         meta["name"],
         meta.get("uid", ""),
@@ -99,7 +99,7 @@ def seen(manifest: dict[str, Any]) -> Place | Pod:
     )
 
 
-def next_steps(way: str, places: Iterable[Place], pods: Iterable[Pod], gate: str) -> list[Take | Clear]:
+def next_steps(way: str, places: Iterable[HeldPlace], pods: Iterable[JobPod], gate: str) -> list[Take | Clear]:
     """What to do now for one attempt; the same again while nothing of it is done."""
     held = sorted(places, key=_rank)
     homes = {place.namespace for place in held} - {""}
@@ -113,7 +113,7 @@ def next_steps(way: str, places: Iterable[Place], pods: Iterable[Pod], gate: str
     return steps + _takes([place for place in held if not place.ended], ours, gate)
 
 
-def _takes(held: list[Place], pods: list[Pod], gate: str) -> list[Take | Clear]:
+def _takes(held: list[HeldPlace], pods: list[JobPod], gate: str) -> list[Take | Clear]:
     steps: list[Take | Clear] = []
     by_room = {place.room: place for place in held}
     given = {pod.room for pod in pods if pod.room}
@@ -134,7 +134,7 @@ def _takes(held: list[Place], pods: list[Pod], gate: str) -> list[Take | Clear]:
     return steps
 
 
-def _surplus(held: list[Place], pods: list[Pod]) -> list[Take | Clear]:
+def _surplus(held: list[HeldPlace], pods: list[JobPod]) -> list[Take | Clear]:
     """A Reservation takes its pod by itself, and stays as a record. Once as many pods have a node as there were
     Reservations, those that are left over hold room for nobody: their pods found room elsewhere."""
     steps: list[Take | Clear] = []
@@ -146,7 +146,7 @@ def _surplus(held: list[Place], pods: list[Pod]) -> list[Take | Clear]:
     return steps
 
 
-def _rank(place: Place) -> tuple[str, int]:
+def _rank(place: HeldPlace) -> tuple[str, int]:
     """In the order in which they were made."""
     before, _, number = place.room.rpartition("-")
     return before, int(number) if is_whole(number) else 0

@@ -43,7 +43,7 @@ class _Row(msgspec.Struct):
 _row = decoder(_Row)
 
 
-class Hands:
+class MemberCalls:
     """`clusters` may grow while it runs; the world's `store` is its own client. With `key`, the fleet's, everything is
     sealed that is applied. `may` is what a namespace's pods may ask for."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import structlog
 from msgspec import Struct
 
-from fairway.propagator.handover import Clear, Place, Pod, Take, attempt_of, next_steps, seen
+from fairway.propagator.handover import Clear, HeldPlace, JobPod, Take, attempt_of, next_steps, seen
 from fairway.propagator.held_room import KINDS, NAMESPACE, POD, RESERVATION, ROOM_LABEL, Room
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
@@ -19,32 +19,32 @@ _AT_ONCE = 16
 _RETRY_S = 0.5
 
 
-class Attempt(Struct):
+class AttemptRoom(Struct):
     """What is seen of one attempt: what holds its rooms, and its pods, by namespace and name."""
 
     job: str
     number: int
     way: str
-    places: dict[tuple[str, str], Place] = {}
-    pods: dict[tuple[str, str], Pod] = {}
+    places: dict[tuple[str, str], HeldPlace] = {}
+    pods: dict[tuple[str, str], JobPod] = {}
     version: int = 0
 
-    def put(self, name: tuple[str, str], thing: Place | Pod | None) -> None:
+    def put(self, name: tuple[str, str], thing: HeldPlace | JobPod | None) -> None:
         self.version += 1
         self.places.pop(name, None)
         self.pods.pop(name, None)
-        if isinstance(thing, Place):
+        if isinstance(thing, HeldPlace):
             self.places[name] = thing
         elif thing is not None:
             self.pods[name] = thing
 
 
-class Member:
+class MemberRoom:
     """One cluster's rooms. What it knows is what its watches told; `start` begins to follow a kind, once."""
 
     def __init__(self, cluster: Cluster, group: asyncio.TaskGroup) -> None:
         self.cluster, self._group = cluster, group
-        self.attempts: dict[str, Attempt] = {}
+        self.attempts: dict[str, AttemptRoom] = {}
         self._synced: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._settling: set[str] = set()
@@ -101,7 +101,7 @@ class Member:
             return ""
         job, number, way = found
         key = f"{job}/{number}"
-        attempt = self.attempts.setdefault(key, Attempt(job, number, way))
+        attempt = self.attempts.setdefault(key, AttemptRoom(job, number, way))
         attempt.put((change.namespace, change.name), None if change.gone else seen(change.manifest))
         if not attempt.places and not attempt.pods:
             del self.attempts[key]
@@ -139,7 +139,7 @@ class Member:
         finally:
             self._settling.discard(key)
 
-    async def _do(self, attempt: Attempt, step: Take | Clear) -> bool:
+    async def _do(self, attempt: AttemptRoom, step: Take | Clear) -> bool:
         """False when it has to be tried again, though nothing may change in the member meanwhile."""
         try:
             async with self._calls:
@@ -156,7 +156,7 @@ class Member:
             return False
         return True
 
-    async def _give(self, attempt: Attempt, step: Take) -> None:
+    async def _give(self, attempt: AttemptRoom, step: Take) -> None:
         """Nominate, make way, let go: never in another order."""
         pod, place = step.pod, step.place
         if place is not None:
@@ -168,7 +168,7 @@ class Member:
             body = {"metadata": {"uid": pod.uid}, "spec": {"schedulingGates": gates or None}}
             await self.cluster.patch(POD, pod.namespace, pod.name, body)
 
-    async def _nominate(self, pod: Pod, place: Place) -> bool:
+    async def _nominate(self, pod: JobPod, place: HeldPlace) -> bool:
         """False when the pod is gone. Two propagators cannot give one pod two rooms: the version is checked."""
         body = {
             "metadata": {"uid": pod.uid, "resourceVersion": pod.version, "labels": {ROOM_LABEL: place.room}},

@@ -16,7 +16,7 @@ from fairway.propagator import classes
 from fairway.propagator.calls import Made
 from fairway.propagator.classes import ensure
 from fairway.propagator.held_room import NAMESPACE, PAUSE, RESERVATION, Room, manifests, priority_class
-from fairway.propagator.member_room import Attempt, Member
+from fairway.propagator.member_room import AttemptRoom, MemberRoom
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Store, StoreWiped, Unreachable, Wanted
 from fairway.wire.capacity import PLACEHOLDERS, ClusterInfo
@@ -52,7 +52,7 @@ class Rooms:
 
     def __init__(self, clusters: Mapping[str, Cluster], store: Store, clock: Clock, image: Image = _pause) -> None:
         self._clusters, self._store, self._clock, self._image = clusters, store, clock, image
-        self._members: dict[str, Member] = {}
+        self._members: dict[str, MemberRoom] = {}
         self._group: asyncio.TaskGroup | None = None
         self._classes: set[tuple[str, str]] = set()
         self._progress: dict[tuple[str, str], tuple[int, int]] = {}
@@ -89,7 +89,7 @@ class Rooms:
         self._progress.pop((name, room.key), None)
         await self._member(name).release(room.way, room.job, room.attempt)
 
-    def _member(self, name: str) -> Member:
+    def _member(self, name: str) -> MemberRoom:
         known = self._members.get(name)
         if known is not None and known.cluster is self._clusters.get(name):
             return known
@@ -97,7 +97,7 @@ class Rooms:
             raise Unreachable(f"the rooms of {name} are not followed yet")
         if known is not None:
             known.end()
-        self._members[name] = Member(self._clusters[name], self._group)
+        self._members[name] = MemberRoom(self._clusters[name], self._group)
         return self._members[name]
 
     async def _prepare(self, cluster: Cluster, room: Room) -> None:
@@ -109,7 +109,7 @@ class Rooms:
         await ensure(cluster, classes.KIND, manifest)
         self._classes.add(key)
 
-    async def _create(self, member: Member, room: Room) -> None:
+    async def _create(self, member: MemberRoom, room: Room) -> None:
         try:
             await member.make(room, manifests(room, self._image(member.cluster.name)))
         except ClusterRefused as error:
@@ -135,7 +135,7 @@ class Rooms:
             del self._progress[key]
         return now - since
 
-    async def _why(self, member: Member, room: Room) -> str:
+    async def _why(self, member: MemberRoom, room: Room) -> str:
         """What the member's scheduler says of the first room that is not held."""
         attempt = member.attempts.get(room.key)
         held = {place.name for place in attempt.places.values() if place.ready} if attempt else set()
@@ -167,7 +167,7 @@ class Rooms:
         for _, name, row in found.changes:
             self._ways[name] = _info(row.data).holds if row else ()
 
-    async def _over(self, member: Member) -> list[Attempt]:
+    async def _over(self, member: MemberRoom) -> list[AttemptRoom]:
         """Attempts that hold room and are over. A job that is not known here may be another fleet's."""
         holding = [one for one in member.attempts.values() if one.places]
         if not holding:

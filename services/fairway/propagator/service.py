@@ -8,7 +8,7 @@ import msgspec
 from fairway.domain.decision import Call, Outcome
 from fairway.propagator.decide import SERVICE, decide
 from fairway.runtime.record.senders import place_of
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -31,8 +31,8 @@ def services(
         return PropagatorView(reserved)
 
     decoder = msgspec.json.Decoder(wire.Message)
-    dispatch = Ear(subjects.JOBS, SERVICE, ("fairway.job.reserved.>",), decoder, place_of)
-    recall = Ear(subjects.JOBS, f"{SERVICE}-recall", ("fairway.job.recall.>",), decoder, place_of)
+    dispatch = Consumer(subjects.JOBS, SERVICE, ("fairway.job.reserved.>",), decoder, place_of)
+    recall = Consumer(subjects.JOBS, f"{SERVICE}-recall", ("fairway.job.recall.>",), decoder, place_of)
     return (
         Service(SERVICE, (dispatch,), decide, view, act=act, most=128, beside=rooms),
         Service(f"{SERVICE}-recall", (recall,), decide, view, act=act, most=64),

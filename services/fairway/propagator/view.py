@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-from fairway.domain.events import Jobs
+from fairway.domain.events import JobRows
 
 
-class View(Jobs, Protocol):
+class View(JobRows, Protocol):
     """`reserved` are namespaces in which no job may be, besides those that are the system's everywhere."""
 
     @property

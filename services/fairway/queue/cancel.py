@@ -1,7 +1,7 @@
 """A job is cancelled: at once while it only waits, else after nothing of it is left in a cluster. Pure."""
 
 from fairway.domain.decision import NOTHING, Decision, Heard
-from fairway.domain.events import Jobs, Teller
+from fairway.domain.events import JobRows, Teller
 from fairway.domain.job import IN_CLUSTER, Job, State
 from fairway.queue.view import SERVICE
 from fairway.wire import jobs as wire
@@ -13,13 +13,13 @@ _WAIT_MS, _LONGEST_MS = 250, 5_000
 _TRIES = 200
 
 
-def cancelled(view: Jobs, heard: Heard, job: Job, now: int) -> Decision:
+def cancelled(view: JobRows, heard: Heard, job: Job, now: int) -> Decision:
     if job.state in (State.DEQUEUED, State.PLACED):
         return NOTHING  # whoever has it now sends it back
     return Decision((Teller(view, SERVICE, heard, now, job.id).say(wire.Cancelled).step(),))
 
 
-def cancel(view: Jobs, heard: Heard, now: int) -> Decision:
+def cancel(view: JobRows, heard: Heard, now: int) -> Decision:
     """Cancels at once what only waits; what is somewhere is recalled first. Of an ended job the remains are removed."""
     job = view.jobs.get(heard.message.job)
     if job is None or job.state is State.ADMITTED:

@@ -8,8 +8,8 @@ from fairway.domain.events import Teller, current
 from fairway.domain.job import State
 from fairway.domain.policy_terms import Changed
 from fairway.queue.cancel import cancel, cancelled
-from fairway.queue.order import Turn
-from fairway.queue.view import SERVICE, SWEEP, Begin, Sweep, View
+from fairway.queue.order import QueueOrder
+from fairway.queue.view import SERVICE, SWEEP, QueueBegins, Sweep, View
 from fairway.queue.waiting_jobs import retry_at
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -34,17 +34,17 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
         case wire.Succeeded() | wire.Cancelled() | wire.Failed() | wire.Lost():
             return _over(view, heard, now)
         case fleet.Freed():
-            turn = Turn(view, heard, now, "room")
+            turn = QueueOrder(view, heard, now, "room")
             turn.serve_room(message)
             return Decision(tuple(turn.steps))
         case Changed() if message.policy:
-            return _followed(Turn(view, heard, now, "settings"), message.policy)
+            return _followed(QueueOrder(view, heard, now, "settings"), message.policy)
     return _everyone(view, heard, now)
 
 
 def _everyone(view: View, heard: Heard, now: int) -> Decision:
-    by = {Begin: "begin", Sweep: SWEEP}.get(type(heard.message), "settings")
-    turn = Turn(view, heard, now, by)
+    by = {QueueBegins: "begin", Sweep: SWEEP}.get(type(heard.message), "settings")
+    turn = QueueOrder(view, heard, now, by)
     turn.serve_everyone()
     if by == SWEEP:  # it cannot tell forgotten room from room that does not fit
         return Decision(tuple(turn.steps))
@@ -52,7 +52,7 @@ def _everyone(view: View, heard: Heard, now: int) -> Decision:
     return _followed(turn)
 
 
-def _followed(turn: Turn, policy: str = "") -> Decision:
+def _followed(turn: QueueOrder, policy: str = "") -> Decision:
     return Decision(again_in=None if turn.follow(policy) else _MORE_MS, steps=tuple(turn.steps))
 
 
@@ -61,7 +61,7 @@ def _waiting(view: View, heard: Heard, now: int) -> Decision:
     job = current(view, heard, State.QUEUED)
     if job is None:
         return _over(view, heard, now)
-    turn = Turn(view, heard, now, "enqueue")
+    turn = QueueOrder(view, heard, now, "enqueue")
     if job.cancelling and not job.removing:
         turn.end(Teller(view, SERVICE, heard, now).say(wire.Cancelled))
     else:
@@ -84,7 +84,7 @@ def _reserved(view: View, heard: Heard, now: int) -> Decision:
     job = view.jobs.get(heard.message.job)
     if job is None:
         return NOTHING
-    turn = Turn(view, heard, now, "room")
+    turn = QueueOrder(view, heard, now, "room")
     if job.id in view.book.woken:
         turn.serve_room()
     turn.by = "reserved"
@@ -95,7 +95,7 @@ def _reserved(view: View, heard: Heard, now: int) -> Decision:
 def _over(view: View, heard: Heard, now: int) -> Decision:
     """The job had its turn, and may have gone on since: what it was charged is free for others."""
     job = view.jobs.get(heard.message.job)
-    turn = Turn(view, heard, now, "quota")
+    turn = QueueOrder(view, heard, now, "quota")
     if job is not None and (job.ended or turn.back):
         turn.serve_quota(job.leaf)
         turn.advance(job.queue)
@@ -112,7 +112,7 @@ def _removed(view: View, heard: Heard, now: int) -> Decision:
     if job.state is State.RESERVED and job.attempt == heard.message.attempt:
         why = Reason(Code.RESERVATION_EXPIRED, f"reserved in {job.cluster} and not dispatched in time")
         return Decision((next_attempt(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
-    turn = Turn(view, heard, now, "removal")
+    turn = QueueOrder(view, heard, now, "removal")
     if job.state is State.QUEUED:
         turn.retry_or_wait(view.book.entries[job.id])
         turn.advance(job.queue)

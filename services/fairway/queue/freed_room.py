@@ -6,12 +6,12 @@ import msgspec
 
 from fairway.domain.resources import Resources
 from fairway.placement.constraints import matches
-from fairway.queue.waiting_jobs import Book, Entry
+from fairway.queue.waiting_jobs import WaitingJob, WaitingJobs
 from fairway.wire.fleet import Freed
 from fairway.wire.policy import Affinity
 
 
-def enough(entry: Entry, freed: Freed, now: int) -> bool:
+def enough(entry: WaitingJob, freed: Freed, now: int) -> bool:
     """Whether the freed room could hold the gang by its sums, in a cluster that its policy selects and that it does not
     avoid after a failure there; what it takes node by node is the scheduler's to say."""
     total, largest = entry.least
@@ -20,7 +20,7 @@ def enough(entry: Entry, freed: Freed, now: int) -> bool:
     return _within(total, freed.free) and _within(largest, freed.largest) and _selected(entry, freed)
 
 
-def _selected(entry: Entry, freed: Freed) -> bool:
+def _selected(entry: WaitingJob, freed: Freed) -> bool:
     """The rules of `placement.verdicts.verdict`, as far as names and labels go."""
     if entry.job.spec is None or freed.labels is None:
         return True
@@ -33,10 +33,10 @@ def _selects(affinity: Affinity, name: str, labels: Mapping[str, str]) -> bool:
     return named and name not in affinity.exclude and all(matches(one, labels) for one in affinity.labels)
 
 
-class Rooms:
+class FreedRooms:
     """Freed room within one decision: as last heard of, less what those on the way there are going to take."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: WaitingJobs) -> None:
         self._heading = book.heading
         self._left: dict[str, Freed] | None = None
 

@@ -8,10 +8,10 @@ from fairway.domain.job import Job
 from fairway.domain.quota.charge import charge, lacking, path_nodes
 from fairway.domain.quota.shares import given_back_by, settled
 from fairway.domain.quota.tree import QuotaNode
-from fairway.queue.freed_room import Rooms, enough
+from fairway.queue.freed_room import FreedRooms, enough
 from fairway.queue.policy_changes import under
 from fairway.queue.view import SERVICE, SWEEP, View
-from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, Entry, Place, retry_at, steps_aside
+from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, Place, WaitingJob, retry_at, steps_aside
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Freed
 from fairway.wire.reasons import Code, Reason
@@ -25,7 +25,7 @@ SHAPE_TRIES = 32
 FOLLOWERS = 256
 
 
-class Turn:
+class QueueOrder:
     """The steps of one decision, with what they have charged so far. The first takes back what the message says is
     over: now that it is heard it is in the record, and others may have it."""
 
@@ -35,7 +35,7 @@ class Turn:
         self.steps: list[Step] = []
         self.gone: set[str] = set()
         self._held: set[str] = set()
-        self._rooms = Rooms(view.book)
+        self._rooms = FreedRooms(view.book)
         self._went_from: set[str] = set()  # blocking queues
         self.back = view.owed.get(given_back_by(heard))
         if self.back is not None:
@@ -50,7 +50,7 @@ class Turn:
         spec = self._view.queues.get(queue)
         return spec is not None and spec.policy == "Block"
 
-    def attempt(self, entry: Entry, room: str = "") -> bool:
+    def attempt(self, entry: WaitingJob, room: str = "") -> bool:
         """Dequeues the job if it may go now; else says why not, if that is news. It goes under its policy as that is
         now, to the freed `room` of a cluster if it needs that."""
         job = entry.job
@@ -69,7 +69,7 @@ class Turn:
         self._dequeue(entry, path, teller, room)
         return True
 
-    def enter(self, entry: Entry) -> None:
+    def enter(self, entry: WaitingJob) -> None:
         """Tries a job that has come; those before it first, where there is quota for it: if a max was raised a moment
         ago that is theirs, and the word of it may still be on its way."""
         if lacking(path_nodes(self._view.tree, entry.job.leaf), self.usage, entry.request) is None:
@@ -78,7 +78,7 @@ class Turn:
             self.by = by
         self.retry_or_wait(entry)
 
-    def retry_or_wait(self, entry: Entry) -> None:
+    def retry_or_wait(self, entry: WaitingJob) -> None:
         """Whom the order of a blocking queue keeps waiting says so, once."""
         job = entry.job
         if self.retry(entry) or job.id in self._held or entry.lacks != NOTHING_YET:
@@ -111,13 +111,13 @@ class Turn:
                 self.steps.append(self._amended(entry.job).step())
         return len(changed) <= FOLLOWERS
 
-    def _may_try(self, entry: Entry) -> bool:
+    def _may_try(self, entry: WaitingJob) -> bool:
         job = entry.job
         if job.id in self.gone or job.id in self._held or job.removing or job.cancelling:
             return False
         return not self.blocking(job.queue) or self._leads(entry)
 
-    def _leads(self, entry: Entry) -> bool:
+    def _leads(self, entry: WaitingJob) -> bool:
         """In a blocking queue only the head goes, and the next one only when the head has its room. A head that no
         cluster can ever hold, or whose last attempt is still being removed, does not count as one."""
         queue = entry.job.queue
@@ -135,7 +135,7 @@ class Turn:
         self.steps.append(teller.step())
         self.gone.add(teller.id)
 
-    def _dequeue(self, entry: Entry, path: list[QuotaNode], teller: Teller, room: str) -> None:
+    def _dequeue(self, entry: WaitingJob, path: list[QuotaNode], teller: Teller, room: str) -> None:
         job = entry.job
         names = tuple(node.path for node in path)
         teller.say(wire.Dequeued, path=names, charge=entry.request, woken_by=self.by, room=room)
@@ -166,7 +166,7 @@ class Turn:
         heads = [one for node in leaf for one in self._view.book.heads(QUOTA, node) if not before or one.place < before]
         self._serve(sorted(heads, key=lambda entry: entry.place), before)
 
-    def _serve(self, heads: list[Entry], before: Place | None = None) -> None:
+    def _serve(self, heads: list[WaitingJob], before: Place | None = None) -> None:
         for head in heads:
             for entry in self._view.book.group(head):
                 if before and entry.place >= before:
@@ -206,17 +206,17 @@ class Turn:
             if where is not None and self._serve_shape(head, where):
                 left -= 1
 
-    def _room_for(self, entry: Entry) -> str | None:
+    def _room_for(self, entry: WaitingJob) -> str | None:
         """The first of these rooms that is enough; empty when some room is not known, None when there is none."""
         rooms = self._rooms.of(self._view.room)
         found = next((name for name in sorted(rooms) if enough(entry, rooms[name], self._now)), None)
         return "" if found is None and not self._view.all_known else found
 
-    def _vain(self, entry: Entry) -> bool:
+    def _vain(self, entry: WaitingJob) -> bool:
         """The scheduler had no room for this shape, and none has been freed since."""
         return self._view.book.asked.get(entry.key[1]) == self._view.freed
 
-    def retry(self, entry: Entry) -> bool:
+    def retry(self, entry: WaitingJob) -> bool:
         """Tries a job; one that lacks room, if it may find some now: it was freed, a cluster is no longer avoided, or
         its policy says something else than it did."""
         again = 0 < retry_at(entry.job) <= self._now or self._under(entry.job)
@@ -225,7 +225,7 @@ class Turn:
         where = None if self._vain(entry) else self._room_for(entry)
         return where is not None and self.attempt(entry, where)
 
-    def _serve_shape(self, head: Entry, room: str = "") -> bool:
+    def _serve_shape(self, head: WaitingJob, room: str = "") -> bool:
         """Tries one job that waits for the same room as `head`: those behind it if quota or queue hold it."""
         tries = 0
         for entry in self._view.book.group(head):

@@ -2,7 +2,7 @@
 
 from fairway.domain.quota.charge import lacking, path_nodes
 from fairway.queue.view import View
-from fairway.queue.waiting_jobs import REMOVAL, Entry, steps_aside
+from fairway.queue.waiting_jobs import REMOVAL, WaitingJob, steps_aside
 from fairway.wire.asks import QueuePlace
 from fairway.wire.reasons import Code, Reason
 
@@ -31,7 +31,7 @@ def place(view: View, name: str) -> QueuePlace | None:
     )
 
 
-def _why(view: View, entry: Entry, blocking: bool) -> tuple[Reason, tuple[str, ...]]:
+def _why(view: View, entry: WaitingJob, blocking: bool) -> tuple[Reason, tuple[str, ...]]:
     """The quota with today's numbers, the head it is behind, or what its row says; and the jobs that this names."""
     job = entry.job
     if entry.lacks == REMOVAL and job.why is not None:
@@ -53,6 +53,6 @@ def _why(view: View, entry: Entry, blocking: bool) -> tuple[Reason, tuple[str, .
     return job.why, ()
 
 
-def _head(view: View, queue: str) -> Entry | None:
+def _head(view: View, queue: str) -> WaitingJob | None:
     entries = (view.book.entries[place[2]] for place in view.book.lines.get(queue, ()))
     return next((entry for entry in entries if not steps_aside(entry)), None)

@@ -17,13 +17,13 @@ from fairway.domain.resources import scale
 from fairway.queue.decide import decide
 from fairway.queue.freed_room import taken_of
 from fairway.queue.policy_changes import Policies
-from fairway.queue.view import SERVICE, SWEEP, Begin, Sweep
-from fairway.queue.waiting_jobs import Book
+from fairway.queue.view import SERVICE, SWEEP, QueueBegins, Sweep
+from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Found, Store, Wanted
+from fairway.runtime.ports import ReadRows, Store, Wanted
 from fairway.runtime.record.senders import place_of, place_of_cluster
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView, requests_of
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
@@ -43,7 +43,7 @@ class QueueView(JobsView):
     def __init__(self, catalog: Catalog, meter: Meter) -> None:
         super().__init__()
         self._catalog, self._meter = catalog, meter
-        self.book = Book(self._by_time)
+        self.book = WaitingJobs(self._by_time)
         self.usage: dict[str, int] = {}
         self.owed: dict[str, Share] = {}
         self.room: dict[str, fleet.Freed] = {}
@@ -55,7 +55,7 @@ class QueueView(JobsView):
     async def load(self, store: Store) -> None:
         """Reads every live job: those that wait or are on their way make the book."""
         await super().load(store)
-        self.book, self.room, self._doubtful = Book(self._by_time), {}, set()
+        self.book, self.room, self._doubtful = WaitingJobs(self._by_time), {}, set()
         self._counted = {}
         live = await store.read(Wanted(whole=(decision.LIVE,)))
         names = sorted(live.whole.get(decision.LIVE, {}))
@@ -93,7 +93,7 @@ class QueueView(JobsView):
             wanted.add(decision.JOBS, name)
         return wanted
 
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
         self.usage = found.counters.get(decision.QUOTA, {})
         owed = ((key, row) for (table, key), row in found.rows.items() if table == decision.OWED)
@@ -155,24 +155,26 @@ class QueueView(JobsView):
         )
 
 
+_CONSUMERS = (
+    Consumer(
+        subjects.JOBS,
+        SERVICE,
+        tuple(f"fairway.job.{verb}.>" for verb in _HEARD),
+        msgspec.json.Decoder(wire.Message),
+        place_of,
+    ),
+    Consumer(
+        subjects.CLUSTERS,
+        f"{SERVICE}-freed",
+        ("fairway.cluster.freed.>",),
+        msgspec.json.Decoder(fleet.Freed),
+        place_of_cluster,
+    ),
+)
+
+
 def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
     """`views` receives the view once the service runs, for whoever asks for a job's place."""
-    ears = (
-        Ear(
-            subjects.JOBS,
-            SERVICE,
-            tuple(f"fairway.job.{verb}.>" for verb in _HEARD),
-            msgspec.json.Decoder(wire.Message),
-            place_of,
-        ),
-        Ear(
-            subjects.CLUSTERS,
-            f"{SERVICE}-freed",
-            ("fairway.cluster.freed.>",),
-            msgspec.json.Decoder(fleet.Freed),
-            place_of_cluster,
-        ),
-    )
 
     def view() -> QueueView:
         views.append(QueueView(catalog, meter))
@@ -189,5 +191,12 @@ def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
         await asyncio.Event().wait()
 
     return Service(
-        SERVICE, ears, decide, view, single=True, ticks=((Sweep(), _SWEEP_EVERY_MS),), begin=Begin(), beside=beside
+        SERVICE,
+        _CONSUMERS,
+        decide,
+        view,
+        single=True,
+        ticks=((Sweep(), _SWEEP_EVERY_MS),),
+        begin=QueueBegins(),
+        beside=beside,
     )

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from fairway.domain.events import Jobs
+from fairway.domain.events import JobRows
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.shares import Share
 from fairway.domain.quota.tree import QuotaNode
 from fairway.queue.policy_changes import Policies
-from fairway.queue.waiting_jobs import Book
+from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.wire.fleet import FleetMessage, Freed
 
 SERVICE = "queue"
@@ -16,7 +16,7 @@ SERVICE = "queue"
 SWEEP = "sweep"
 
 
-class Begin(FleetMessage, frozen=True, kw_only=True, tag="begin"):
+class QueueBegins(FleetMessage, frozen=True, kw_only=True, tag="begin"):
     """Local: the queue starts on a working set."""
 
 
@@ -24,12 +24,12 @@ class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
     """Local: look whether anybody was forgotten."""
 
 
-class View(Jobs, Protocol):
+class View(JobRows, Protocol):
     """`usage` by quota key; `owed` the shares that the messages in hand give back; `room` the last word on each
     cluster's free room, which `all_known` says is complete; `freed` how often room was freed; `policies` the hub's by
     title."""
 
-    book: Book
+    book: WaitingJobs
     freed: int
     all_known: bool
 

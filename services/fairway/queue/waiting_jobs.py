@@ -28,7 +28,7 @@ _WOKEN = 10_000
 _ASKED = 10_000
 
 
-class Entry(Struct):
+class WaitingJob(Struct):
     """A waiting job. `lacks` is what it waits for; `key` groups the jobs that one answer serves: those blocked at a
     quota node that ask the same, those of the same shape that found no room."""
 
@@ -40,7 +40,7 @@ class Entry(Struct):
     least: tuple[Resources, Resources]
 
 
-class Book:
+class WaitingJobs:
     """`lines` has every waiting job of a queue in its order; `groups` the blocked ones by what would serve them, those
     of a quota node together;
     `under` those of each policy; `flying` those dequeued and not yet reserved, by queue. `asked` is how often room had
@@ -51,7 +51,7 @@ class Book:
     def __init__(self, by_time: Callable[[str], bool] = lambda queue: False) -> None:
         """`by_time` says of which queues enqueue time alone is the order."""
         self._by_time = by_time
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, WaitingJob] = {}
         self.lines: dict[str, SortedList[Place]] = {}
         self.groups: dict[tuple[str, str], dict[str, SortedList[Place]]] = {}
         self.flying: dict[str, dict[str, Place]] = {}
@@ -121,7 +121,7 @@ class Book:
             if entry.place != self._place(entry.job):
                 self.put(entry.job)
 
-    def line(self, queue: str) -> Iterator[Entry]:
+    def line(self, queue: str) -> Iterator[WaitingJob]:
         return (self.entries[place[2]] for place in self.lines.get(queue, ()))
 
     def _wake(self, job: str) -> None:
@@ -139,14 +139,14 @@ class Book:
             if len(self.asked) > _ASKED:
                 del self.asked[next(iter(self.asked))]
 
-    def heads(self, lacks: str, node: str | None = None) -> list[Entry]:
+    def heads(self, lacks: str, node: str | None = None) -> list[WaitingJob]:
         """The first job of every group that lacks this (at that quota node), in order of place."""
         nodes = [where for what, where in self.groups if what == lacks] if node is None else [node]
         groups = (places for one in nodes for places in self.groups.get((lacks, one), {}).values())
         found = [self.entries[places[0][2]] for places in groups]
         return sorted(found, key=lambda entry: entry.place)
 
-    def group(self, entry: Entry) -> Iterator[Entry]:
+    def group(self, entry: WaitingJob) -> Iterator[WaitingJob]:
         """The jobs that wait for the same thing as this one, in order."""
         where, what = entry.key
         return (self.entries[place[2]] for place in self.groups.get((entry.lacks, where), {}).get(what, ()))
@@ -162,7 +162,7 @@ def place_of(job: Job, by_time: bool = False) -> Place:
     return (-priority, job.enqueued_at, job.id)
 
 
-def entry_of(job: Job, place: Place) -> Entry:
+def entry_of(job: Job, place: Place) -> WaitingJob:
     lacks = lacks_of(job)
     asks = request(job)
     key = ("", "")
@@ -170,7 +170,7 @@ def entry_of(job: Job, place: Place) -> Entry:
         key = (job.why.field if job.why else "", message_id(sorted(asks.items()), job.leaf))
     elif lacks == ROOM:
         key = ("", shape_of(job))
-    return Entry(job, place, asks, lacks, key, least(job) if lacks == ROOM else ({}, {}))
+    return WaitingJob(job, place, asks, lacks, key, least(job) if lacks == ROOM else ({}, {}))
 
 
 def lacks_of(job: Job) -> str:
@@ -179,7 +179,7 @@ def lacks_of(job: Job) -> str:
     return _LACKS.get(job.why.code, NOTHING_YET) if job.why else NOTHING_YET
 
 
-def steps_aside(entry: Entry) -> bool:
+def steps_aside(entry: WaitingJob) -> bool:
     """In a blocking queue it does not stand in the way of those behind it."""
     why = entry.job.why
     return entry.lacks == REMOVAL or (why is not None and why.code is Code.NO_CLUSTER_EVER)

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from fairway.domain.decision import NOTHING, Decision, Heard
-from fairway.domain.events import Jobs, Teller, current
+from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
 from fairway.domain.quota.charge import request
 from fairway.domain.quota.tree import QuotaNode, ever_fits
@@ -17,7 +17,7 @@ SERVICE = "quota"
 DEFAULT_QUEUE = "default"
 
 
-class View(Jobs, Protocol):
+class View(JobRows, Protocol):
     """`tree` is the last good ElasticQuotaTree, or None."""
 
     @property

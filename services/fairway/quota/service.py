@@ -6,7 +6,7 @@ from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.quota.decide import SERVICE, decide
 from fairway.runtime.record.senders import place_of
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
@@ -27,5 +27,5 @@ class QuotaView(JobsView):
 
 
 def service(catalog: Catalog) -> Service:
-    ear = Ear(subjects.JOBS, SERVICE, ("fairway.job.admitted.>",), msgspec.json.Decoder(wire.Message), place_of)
+    ear = Consumer(subjects.JOBS, SERVICE, ("fairway.job.admitted.>",), msgspec.json.Decoder(wire.Message), place_of)
     return Service(SERVICE, (ear,), decide, lambda: QuotaView(catalog))

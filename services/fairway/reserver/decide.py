@@ -27,7 +27,7 @@ class Expire(fleet.FleetMessage, frozen=True, kw_only=True, tag="expire"):
     """Local: look for reservations that nobody dispatched, and for clusters that have left."""
 
 
-class Begin(fleet.FleetMessage, frozen=True, kw_only=True, tag="reserver_begin"):
+class ReserverBegins(fleet.FleetMessage, frozen=True, kw_only=True, tag="reserver_begin"):
     """Local: the reserver starts on a working set, which may know nothing of the clusters yet."""
 
 
@@ -54,7 +54,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
             return release(view, heard, message.cluster, f"{message.job}/{message.attempt}", now)
         case Expire():
             return Decision((*_expire(view, heard, now).steps, *forget_the_left(view).steps))
-        case Begin():
+        case ReserverBegins():
             return ask_the_silent(view, heard)
     return NOTHING
 

@@ -9,11 +9,11 @@ from fairway.domain import decision
 from fairway.domain.decision import Call, Heard, Outcome, Put
 from fairway.domain.job import State
 from fairway.domain.reservations import Hold
-from fairway.reserver.decide import SERVICE, Begin, Expire, decide
+from fairway.reserver.decide import SERVICE, Expire, ReserverBegins, decide
 from fairway.reserver.node_rows import node_writes
-from fairway.runtime.ports import Bus, Found, Row, Store, Unreachable, Wanted
+from fairway.runtime.ports import Bus, ReadRows, Row, Store, Unreachable, Wanted
 from fairway.runtime.record.senders import place_of, place_of_cluster
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.clusters import FleetView
 from fairway.runtime.views.members import Facts
 from fairway.runtime.views.settings import Catalog
@@ -57,7 +57,7 @@ class ReserverView(FleetView):
                 wanted.add(decision.JOBS, key.partition("/")[0])
         return wanted
 
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
         if any(isinstance(one.message, Expire) for one in heard):
             for key in list(islice((key for key, until in self._expiring.items() if until <= now), _PIECE)):
@@ -92,8 +92,8 @@ def service(bus: Bus, catalog: Catalog) -> Service:
     jobs, reports = msgspec.json.Decoder(wire.Message), msgspec.json.Decoder(fleet.Report)
     ends = tuple(f"fairway.job.{verb}.>" for verb in ("placed", "succeeded", "failed", "lost", "cancelled", "removed"))
     ears = (
-        Ear(subjects.JOBS, SERVICE, ends, jobs, place_of),
-        Ear(subjects.CLUSTERS, f"{SERVICE}-reports", ("fairway.cluster.report.>",), reports, place_of_cluster),
+        Consumer(subjects.JOBS, SERVICE, ends, jobs, place_of),
+        Consumer(subjects.CLUSTERS, f"{SERVICE}-reports", ("fairway.cluster.report.>",), reports, place_of_cluster),
     )
 
     async def act(call: Call) -> Outcome:
@@ -104,4 +104,4 @@ def service(bus: Bus, catalog: Catalog) -> Service:
         return Outcome(call, True)
 
     ticks = ((Expire(), _EXPIRE_EVERY_MS),)
-    return Service(SERVICE, ears, decide, lambda: ReserverView(catalog), act=act, ticks=ticks, begin=Begin())
+    return Service(SERVICE, ears, decide, lambda: ReserverView(catalog), act=act, ticks=ticks, begin=ReserverBegins())

@@ -7,13 +7,13 @@ from msgspec import Struct
 
 from fairway.domain.attempts.retry import attempt_over, next_attempt
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
-from fairway.domain.events import Jobs, Teller
+from fairway.domain.events import JobRows, Teller
 from fairway.domain.eviction_freeze import Freeze
 from fairway.domain.job import Job, State
 from fairway.domain.quota.charge import MAX_JOBS, request
 from fairway.domain.resources import describe
 from fairway.watcher.edits import Edit
-from fairway.watcher.object_checks import GONE, LOOK, THERE, Doubt, Look
+from fairway.watcher.object_checks import GONE, LOOK, THERE, ObjectDoubt, ObjectLook
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -58,7 +58,7 @@ class Down(Struct, frozen=True):
     text: str
 
 
-class View(Jobs, Protocol):
+class View(JobRows, Protocol):
     """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows: a `new`
     view has read its rows before it knew. `down` has running jobs whose gang is not up any more; `newest` the place of
     what was seen last of a present attempt. `freeze` is what the fleet's silence makes of `frozen`, which is in the
@@ -75,7 +75,7 @@ class View(Jobs, Protocol):
     unsure: bool
 
 
-def early(job: Job, manifest: dict[str, Any] | None, doubt: Doubt | None) -> Decision:
+def early(job: Job, manifest: dict[str, Any] | None, doubt: ObjectDoubt | None) -> Decision:
     """Seen before its dispatch is known (None: seen to go): looked at again, if there will be anything to say of it.
     Nothing will be of one that is pending; what was put off before it became so is no longer the newest. Neither is
     anything said while a stray of an earlier attempt is removed: of a job that is done for one at a time."""
@@ -91,7 +91,7 @@ def look(job: Job, uid: str) -> Call:
     """Asks whether an object that is no longer told of is really gone."""
     assert job.spec is not None, "a job with an attempt was admitted"
     work = job.spec.workload
-    about = Look(f"{work.kind}.{work.api_version}", work.namespace, work.name, uid)
+    about = ObjectLook(f"{work.kind}.{work.api_version}", work.namespace, work.name, uid)
     return Call(LOOK, job.cluster, job.id, job.attempt, about)
 
 

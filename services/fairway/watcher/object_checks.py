@@ -11,7 +11,7 @@ COMPARE, LOOK = "compare", "look"
 GONE, THERE, STRIPPED = "gone", "there", "stripped"
 
 
-class Doubt(Struct, frozen=True):
+class ObjectDoubt(Struct, frozen=True):
     """An object's spec has been written to since it was looked at last. `lost`: what we own in it has become less."""
 
     mark: str
@@ -23,16 +23,16 @@ class Compare(Struct, frozen=True):
 
     manifest: wire.ManifestRef
     live: Json
-    doubt: Doubt
+    doubt: ObjectDoubt
     tokens: bool = False
 
 
-def compare(spec: wire.JobSpec, live: Json, doubt: Doubt) -> Compare:
+def compare(spec: wire.JobSpec, live: Json, doubt: ObjectDoubt) -> Compare:
     """What an older version applied says nothing of tokens."""
     return Compare(spec.manifest, live, doubt, spec.tokens or not spec.pod_security)
 
 
-class Look(Struct, frozen=True):
+class ObjectLook(Struct, frozen=True):
     """Is the object really gone? The answer is GONE, THERE (as it should be) or STRIPPED (of our labels). Without
     `uid` nobody knows which one it was."""
 

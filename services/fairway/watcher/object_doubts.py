@@ -8,7 +8,7 @@ from fairway.domain.text.decoding import decoder
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Unreachable
 from fairway.watcher.edits import Edit, Marks, edits, marks
-from fairway.watcher.object_checks import COMPARE, GONE, STRIPPED, THERE, Compare, Doubt, Look
+from fairway.watcher.object_checks import COMPARE, GONE, STRIPPED, THERE, Compare, ObjectDoubt, ObjectLook
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.kinds.kind import reach
@@ -23,14 +23,14 @@ _manifest = decoder(dict[str, Any])
 _MOST = 50_000
 
 
-class Suspicion:
+class ObjectDoubts:
     """One for each process: `doubt` notes what objects look like, and calling it settles the doubt."""
 
     def __init__(self, bus: Bus, clusters: Mapping[str, Cluster], key: bytes) -> None:
         self._bus, self._clusters, self._key = bus, clusters, key
         self._seen: dict[str, Marks] = {}
 
-    def doubt(self, manifest: Json) -> Doubt | None:
+    def doubt(self, manifest: Json) -> ObjectDoubt | None:
         """None: nobody has touched the spec since it was last found to be ours, as far as the server says."""
         now, uid = marks(manifest), str((manifest.get("metadata") or {}).get("uid", ""))
         before = self._seen.get(uid)
@@ -39,7 +39,7 @@ class Suspicion:
         known = before or Marks("", now.ours)
         if not now.all or now.all == known.all:
             return None
-        return Doubt(now.all, now.ours != known.ours)
+        return ObjectDoubt(now.all, now.ours != known.ours)
 
     def forget(self, manifest: Json) -> None:
         self._seen.pop(str((manifest.get("metadata") or {}).get("uid", "")), None)
@@ -80,7 +80,7 @@ class Suspicion:
 
     async def _look(self, cluster: Cluster, call: Call) -> str:
         """An object that only lost its labels gets them back: by them it and its pods are found."""
-        asked: Look = call.body
+        asked: ObjectLook = call.body
         found = await cluster.get(asked.kind, asked.namespace, asked.name)
         if found is None:
             return GONE

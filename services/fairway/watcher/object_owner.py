@@ -10,7 +10,7 @@ import msgspec
 
 from fairway.domain.decision import Heard
 from fairway.domain.job import Job, State
-from fairway.watcher.object_checks import Doubt
+from fairway.watcher.object_checks import ObjectDoubt
 from fairway.wire import jobs as wire
 from fairway.workloads.member_copy import applied_for, attempt_labels
 from fairway.workloads.seal import seal_of
@@ -28,7 +28,7 @@ class Observed(wire.JobMessage, frozen=True, kw_only=True, tag="observed"):
     kind: str
     manifest: dict[str, Any]
     gone: bool = False
-    doubt: Doubt | None = None
+    doubt: ObjectDoubt | None = None
     place: int = 0
     sealed: tuple[str, int] | None = None
     stripped: bool = False

@@ -15,15 +15,15 @@ from fairway.runtime.inbox import Inbox
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Unreachable
 from fairway.runtime.record.senders import place_of, place_of_cluster
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.runtime.views.members import Members
 from fairway.watcher import object_owner
 from fairway.watcher.freeze import guarded
 from fairway.watcher.hub_status import final
-from fairway.watcher.hub_status.mirror import Mirror
+from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
-from fairway.watcher.object_doubts import Suspicion
+from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.object_owner import Observed
 from fairway.watcher.view import SETTLE_MS, Roster, WatcherView
 from fairway.wire import fleet, subjects
@@ -41,7 +41,9 @@ class Eyes:
     """Watches every served kind of every cluster, and puts what it sees before the service; `mirror` runs beside it.
     `key` is the fleet's, with which objects are sealed."""
 
-    def __init__(self, members: Members, suspicion: Suspicion, key: bytes, mirror: Mirror | None = None) -> None:
+    def __init__(
+        self, members: Members, suspicion: ObjectDoubts, key: bytes, mirror: HubStatusMirror | None = None
+    ) -> None:
         self.members, self.suspicion, self.mirror, self._key = members, suspicion, mirror, key
         self._places = count(1)
 
@@ -146,9 +148,9 @@ def service(
     """`introduced` are the clusters that are known by name. Nothing is given up for `settle_ms` after most of the fleet
     was silent."""
     roster = Roster(eyes.members, introduced)
-    said = Ear(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message), place_of)
+    said = Consumer(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message), place_of)
     strands = msgspec.json.Decoder(fleet.Stranded)
-    away = Ear(subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), strands, place_of_cluster)
+    away = Consumer(subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), strands, place_of_cluster)
     return Service(
         SERVICE,
         (said, away),
@@ -160,8 +162,8 @@ def service(
     )
 
 
-def returning(mirror: Mirror) -> Service:
+def returning(mirror: HubStatusMirror) -> Service:
     """What the record calls an end reaches the hub's objects, and is acknowledged when it is there."""
     heard = tuple(f"fairway.job.{verb}.>" for verb in ("failed", "lost", "rejected", "cancelled"))
-    ear = Ear(subjects.JOBS, final.SERVICE, heard, msgspec.json.Decoder(wire.Message), place_of)
+    ear = Consumer(subjects.JOBS, final.SERVICE, heard, msgspec.json.Decoder(wire.Message), place_of)
     return Service(final.SERVICE, (ear,), final.decide, JobsView, act=mirror, most=64)

@@ -12,10 +12,10 @@ from fairway.domain.decision import Heard, Step
 from fairway.domain.eviction_freeze import EVICTIONS, Freeze, freeze
 from fairway.domain.job import Job, State
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Found, Store, Wanted
+from fairway.runtime.ports import ReadRows, Store, Wanted
 from fairway.runtime.views.jobs import JobsView
 from fairway.watcher import object_owner
-from fairway.watcher.hub_status.mirror import Mirror
+from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.watcher.missing import PRESENT, SERVICE, Down, Emptied, Late, Listed, down_of
 from fairway.watcher.object_owner import Observed
 from fairway.wire import fleet
@@ -50,7 +50,7 @@ class WatcherView(JobsView):
 
     def __init__(
         self,
-        mirror: Mirror | None = None,
+        mirror: HubStatusMirror | None = None,
         roster: Roster = _NOBODY,
         meter: Meter | None = None,
         settle_ms: int = SETTLE_MS,
@@ -107,7 +107,7 @@ class WatcherView(JobsView):
         wanted.since, wanted.follow = self._version, ("ledger/", decision.CLUSTERS)
         return wanted
 
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
         # Whoever begins on a working set has not heard when those were dispatched that are in it already.
         if not self._version:
@@ -143,7 +143,7 @@ class WatcherView(JobsView):
             if name in self._deadlines:
                 self._deadlines[name] = self._deadlines.pop(name)
 
-    def _follow_silence(self, found: Found, now: int) -> None:
+    def _follow_silence(self, found: ReadRows, now: int) -> None:
         """Who has not reported to this working set is silent as well: a member with jobs at once, another one when it
         is known by name for as long. Until then nobody is sure of most of the fleet, which gives nothing up either."""
         row, before = found.rows.get((decision.FREEZE, EVICTIONS)), self.frozen

@@ -12,7 +12,7 @@ from fleet import until
 from meddler import Meddler
 from own import NODES, Own
 
-from fairway.lab.fleet.fleet import Fleet, Plan
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.crds import define
 from fairway.process.pipeline import EVERYTHING
@@ -27,11 +27,11 @@ JOBS = "batch/v1/namespaces/{}/jobs"
 POLICIES = "policy.karmada.io/v1alpha1/namespaces/{}/propagationpolicies"
 
 
-class _Services(Fleet):
+class _Services(EmbeddedFleet):
     """NATS, Valkey and the services; the clusters are already there, behind meddlers."""
 
     def __init__(self, dir: Path, meddlers: dict[str, Meddler]) -> None:
-        super().__init__(dir, Plan((), (EVERYTHING,)))
+        super().__init__(dir, FleetPlan((), (EVERYTHING,)))
         self._meddlers = meddlers
 
     def environment(self, process: str = "") -> dict[str, str]:

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
-from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import CountingIds
 from fairway.adapters.system_clock import SystemClock
-from fairway.agent import SHAPES, Settings, run_agent
+from fairway.agent import SHAPES, AgentSettings, run_agent
 from fairway.lab.kubesim import KubeSim, NodeGroup
 from fairway.wire import subjects
 from fairway.wire.capacity import Node
@@ -34,10 +34,10 @@ async def sim() -> AsyncIterator[KubeSim]:
 @pytest.fixture
 async def bus(sim: KubeSim) -> AsyncIterator[MemoryBus]:
     """What the agent says."""
-    options = Options((JOB,), pace=Pace(first=0.01, most=0.05), shapes=SHAPES)
+    options = Options((JOB,), pace=WatchPace(first=0.01, most=0.05), shapes=SHAPES)
     cluster = await KubernetesCluster.from_kubeconfig("m1", sim.kubeconfig("m1"), options)
     bus = MemoryBus()
-    settings = Settings(heartbeat=0.05, coalesce=0.005)
+    settings = AgentSettings(heartbeat=0.05, coalesce=0.005)
     task = asyncio.create_task(run_agent(cluster, bus, SystemClock(), CountingIds(), settings))
     yield bus
     task.cancel()

@@ -9,7 +9,7 @@ import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import CountingIds, ManualClock, settle
-from fairway.agent import Agent, Settings
+from fairway.agent import Agent, AgentSettings
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Ids, Unreachable
 from fairway.wire import subjects
@@ -17,7 +17,7 @@ from fairway.wire.capacity import Taint
 from fairway.wire.fleet import Configured, Report
 
 Json = dict[str, Any]
-SETTINGS = Settings(labels={"zone": "a"}, taints=(Taint("spot", "NoSchedule"),), heartbeat=5.0)
+SETTINGS = AgentSettings(labels={"zone": "a"}, taints=(Taint("spot", "NoSchedule"),), heartbeat=5.0)
 
 
 def node(name: str) -> Json:
@@ -71,7 +71,7 @@ class StoryCluster:
 class Scene:
     """An agent, and what it has said since it was last asked."""
 
-    def __init__(self, settings: Settings = SETTINGS, ids: Ids | None = None) -> None:
+    def __init__(self, settings: AgentSettings = SETTINGS, ids: Ids | None = None) -> None:
         self.cluster, self.bus, self.clock = StoryCluster(), MemoryBus(), ManualClock(1_000)
         ids = ids or CountingIds("epoch")
         self.agent = Agent(self.cluster, self.bus, self.clock, ids, settings)  # type: ignore[arg-type]  # reads only
@@ -210,7 +210,7 @@ async def test_a_pod_that_cannot_be_read_stops_nothing(running: Scene) -> None:
 
 
 async def test_a_large_cluster_is_told_in_several_messages_that_make_one_full_report() -> None:
-    scene = Scene(Settings(most_bytes=100))
+    scene = Scene(AgentSettings(most_bytes=100))
     task = asyncio.create_task(scene.agent.run())
     scene.cluster.nodes("n1", "n2", "n3")
     scene.cluster.synced()

@@ -9,12 +9,12 @@ import typer
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.lab.bench.kueue.courses import Account, account
-from fairway.lab.bench.kueue.load import Size, arrivals
-from fairway.lab.bench.measuring.outcome import Outcome
+from fairway.lab.bench.kueue.load import KueueSize, arrivals
+from fairway.lab.bench.measuring.outcome import BenchOutcome
 from fairway.lab.bench.options import show
 from fairway.runtime.ports import Outgoing
 
-FEW = arrivals(Size(1, 1, 10))[:2]
+FEW = arrivals(KueueSize(1, 1, 10))[:2]
 FIRST, SECOND = (one.id for one in FEW)
 _WAY = ("queue", "dequeued", "dispatched", "succeeded")
 ALL = " ".join(f"{job}:{verb}" for job in (FIRST, SECOND) for verb in _WAY)
@@ -50,8 +50,8 @@ async def test_every_job_is_accounted_for_by_the_record(
 
 
 def test_a_benchmark_that_lost_something_fails_after_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    async def measured(run: Any, dir: Path, tell: Any) -> Outcome:
-        return Outcome(name="x", machine={}, figures={"seconds": 1.0}, wrong="3 jobs are unaccounted for")
+    async def measured(run: Any, dir: Path, tell: Any) -> BenchOutcome:
+        return BenchOutcome(name="x", machine={}, figures={"seconds": 1.0}, wrong="3 jobs are unaccounted for")
 
     with pytest.raises(typer.Exit) as ended:
         show(measured, None, "", "json")

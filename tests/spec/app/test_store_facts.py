@@ -10,7 +10,7 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.job import Job, State
-from fairway.lab.bench.measuring.store_facts import Facts, facts
+from fairway.lab.bench.measuring.store_facts import StoreFacts, facts
 from fairway.runtime.ports import Commit
 from fairway.wire.capacity import Node
 
@@ -37,7 +37,7 @@ def node(*jobs: str, used: int = 0) -> Put:
     return Put(decision.nodes("c0"), "n1", Node("n1", {GPU: 64}, used={GPU: used}, holds=holds))
 
 
-async def look(*said: Put | Add) -> Facts:
+async def look(*said: Put | Add) -> StoreFacts:
     store = MemoryStore()
     await store.begin_rebuild("test", 1_000)
     await store.finish_rebuild("e1")

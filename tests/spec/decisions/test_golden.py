@@ -5,7 +5,7 @@ import pytest
 from golden import FOLDER, read
 
 from fairway.domain.recorded_verdicts import verdicts
-from fairway.operate.replay.decisions import Asked, replay
+from fairway.operate.replay.decisions import DecisionFilter, replay
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 
@@ -18,7 +18,7 @@ _decode = msgspec.json.Decoder(wire.Message).decode
 @pytest.mark.parametrize("version", FILES)
 async def test_what_was_decided_then_is_decided_now(version: str) -> None:
     bus = await read(FILES[version])
-    report = await replay(bus, Asked())
+    report = await replay(bus, DecisionFilter())
     assert (report.unknown, report.identical + len(report.different)) == ([], len(bus.stored("JOBS")))
     assert {name for one in report.different for name in one.fields} <= STATED.get(version, set())
 

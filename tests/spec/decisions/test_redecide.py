@@ -14,7 +14,7 @@ from fairway.domain.decision import Decision, Heard
 from fairway.domain.events import Teller
 from fairway.domain.job import State
 from fairway.global_scheduler.decide import SERVICE, View, decide
-from fairway.operate.replay.decisions import Asked, Report, lines, replay
+from fairway.operate.replay.decisions import DecisionFilter, DecisionReport, lines, replay
 from fairway.placement.choose import choose
 from fairway.placement.scores import Weights
 from fairway.placement.verdicts.recorded import recorded
@@ -24,7 +24,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import views
 from fairway.wire.reasons import Code
 
-ALL = Asked()
+ALL = DecisionFilter()
 
 
 async def copied(bus: MemoryBus, keep: Callable[[Delivery], bool]) -> MemoryBus:
@@ -37,7 +37,7 @@ async def copied(bus: MemoryBus, keep: Callable[[Delivery], bool]) -> MemoryBus:
     return made
 
 
-def codes(report: Report) -> list[Code]:
+def codes(report: DecisionReport) -> list[Code]:
     return [code for code, _ in groupby(one.why.code for one in report.unknown)]
 
 
@@ -86,7 +86,7 @@ async def test_a_replay_begins_in_the_middle_with_the_view_as_it_was() -> None:
         assert len(whole) > 3
         middle = views.decode(whole[len(whole) // 2].data).at + 1
         kept = await copied(house.bus, lambda one: one.sequence >= whole[len(whole) // 2].sequence)
-        report = await replay(kept, Asked(since=middle))
+        report = await replay(kept, DecisionFilter(since=middle))
         assert (report.different, report.unknown) == ([], [])
         assert 0 < report.identical < len(house.jobs()) - 10
         everything = await replay(kept, ALL)
@@ -96,7 +96,7 @@ async def test_a_replay_begins_in_the_middle_with_the_view_as_it_was() -> None:
 
 async def test_one_job_is_decided_again_on_what_the_others_left_it() -> None:
     async with open_house(3, rounds=20) as house:
-        report = await replay(house.bus, Asked(job="job-31"))
+        report = await replay(house.bus, DecisionFilter(job="job-31"))
     assert (report.identical, report.different, report.unknown) == (1, [], [])
 
 

@@ -1,7 +1,7 @@
 """How much a tenant may submit: whose limits are whose, and how they are kept."""
 
 from fairway.domain.quota.tree import QuotaNode
-from fairway.domain.tenancy.submission_limits import NONE, Limits, Pace, limit_for, limits, too_fast, too_many
+from fairway.domain.tenancy.submission_limits import NONE, Limits, SubmissionRate, limit_for, limits, too_fast, too_many
 from fairway.wire.reasons import Code
 
 NOW = 1_700_000_000_000
@@ -46,7 +46,7 @@ def test_the_last_place_can_be_taken_and_no_more() -> None:
 
 
 def test_a_pace_lets_a_second_s_worth_go_at_once_and_then_one_at_a_time() -> None:
-    pace = Pace()
+    pace = SubmissionRate()
     assert [pace.wait("a", 10, NOW) for _ in range(11)] == [0] * 10 + [100]
     assert pace.wait("b", 10, NOW) == 0, "another tenant"
     assert pace.wait("a", 10, NOW + 99) == 1
@@ -55,23 +55,23 @@ def test_a_pace_lets_a_second_s_worth_go_at_once_and_then_one_at_a_time() -> Non
 
 
 def test_over_a_long_time_no_more_than_the_rate_goes() -> None:
-    pace = Pace()
+    pace = SubmissionRate()
     gone = sum(pace.wait("a", 7, NOW + at) == 0 for at in range(0, 60_000, 3))
     assert 7 * 60 <= gone <= 7 * 61
 
 
 def test_a_slow_rate_lets_one_go_each_second() -> None:
-    pace = Pace()
+    pace = SubmissionRate()
     assert [pace.wait("a", 1, NOW + at) for at in (0, 0, 999, 1_000)] == [0, 1_000, 1, 0]
 
 
 def test_without_a_rate_nothing_is_counted() -> None:
-    pace = Pace()
+    pace = SubmissionRate()
     assert {pace.wait("a", 0, NOW) for _ in range(100)} == {0}
 
 
 def test_tenants_that_were_quiet_are_forgotten() -> None:
-    pace = Pace()
+    pace = SubmissionRate()
     for number in range(25_000):
         assert pace.wait(f"t{number}", 1, NOW + number) == 0
     assert len(pace._until) <= 10_001

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from fairway.gateway.callers.caller import Ask
-from fairway.gateway.callers.page_cursor import Seal
+from fairway.gateway.callers.caller import AccessQuestion
+from fairway.gateway.callers.page_cursor import PageCursor
 from fairway.gateway.callers.rate_limits import Buckets, InHand
 from fairway.gateway.callers.rights_of_kinds import setting, submitting
 from fairway.gateway.callers.tokens import claims
@@ -24,20 +24,30 @@ def test_submitting_is_creating_the_kind_on_the_hub(key: str) -> None:
     kind = KINDS[key]
     group = kind.api_version.rpartition("/")[0]
     asked = submitting(manifest(kind.name, kind.api_version, namespace="team-a"))
-    assert asked == Ask("create", kind.plural, group, "team-a")
+    assert asked == AccessQuestion("create", kind.plural, group, "team-a")
 
 
 @pytest.mark.parametrize(
     ("given", "want"),
     [
-        pytest.param(manifest("Job", "batch/v1"), Ask("create", "jobs", "batch", "default"), id="no namespace"),
-        pytest.param(manifest("Job", "batch/v9"), Ask("create", "jobs", namespace="default"), id="an unknown version"),
-        pytest.param({"kind": ["Job"], "metadata": 7}, Ask("create", "jobs", namespace="default"), id="no object"),
-        pytest.param(manifest("Job", "batch/v1", namespace=""), Ask("create", "jobs", "batch", "default"), id="empty"),
-        pytest.param(manifest("Job", "batch/v1", namespace=[1]), Ask("create", "jobs", "batch", "[1]"), id="a list"),
+        pytest.param(
+            manifest("Job", "batch/v1"), AccessQuestion("create", "jobs", "batch", "default"), id="no namespace"
+        ),
+        pytest.param(
+            manifest("Job", "batch/v9"), AccessQuestion("create", "jobs", namespace="default"), id="an unknown version"
+        ),
+        pytest.param(
+            {"kind": ["Job"], "metadata": 7}, AccessQuestion("create", "jobs", namespace="default"), id="no object"
+        ),
+        pytest.param(
+            manifest("Job", "batch/v1", namespace=""), AccessQuestion("create", "jobs", "batch", "default"), id="empty"
+        ),
+        pytest.param(
+            manifest("Job", "batch/v1", namespace=[1]), AccessQuestion("create", "jobs", "batch", "[1]"), id="a list"
+        ),
     ],
 )
-def test_what_is_asked_is_never_about_more_than_one_namespace(given: dict[str, Any], want: Ask) -> None:
+def test_what_is_asked_is_never_about_more_than_one_namespace(given: dict[str, Any], want: AccessQuestion) -> None:
     assert submitting(given) == want
     assert submitting(given).namespace != ""
 
@@ -51,8 +61,8 @@ def test_the_names_of_settings_are_those_of_their_definitions(kind: str) -> None
         for one in definitions().values()
     } | {("scheduling.k8s.io", "PriorityClass"): "priorityclasses"}
     patch, create = setting(hub_object(kind, manifest(plain, api_version, namespace="a")))
-    assert patch == Ask("patch", names[group, plain], group, "a", "x")
-    assert create == Ask("create", names[group, plain], group, "a")
+    assert patch == AccessQuestion("patch", names[group, plain], group, "a", "x")
+    assert create == AccessQuestion("create", names[group, plain], group, "a")
 
 
 def test_a_bucket_fills_again_and_is_each_ones_own() -> None:
@@ -73,7 +83,7 @@ def test_what_is_in_hand_is_given_back() -> None:
 
 
 def test_what_is_sealed_says_nothing_and_opens_where_it_was_sealed() -> None:
-    seal, other = Seal(), Seal()
+    seal, other = PageCursor(), PageCursor()
     closed = seal.close("their-secret-job-abc")
     assert (seal.open(closed), "secret" in closed, closed == seal.close("their-secret-job-abc")) == (
         "their-secret-job-abc",

@@ -10,8 +10,8 @@ from fairway.gateway.hub.pending_updates import (
     STARTING_MS,
     STRETCH_MS,
     UNCLAIMED_MS,
-    Desk,
-    Pace,
+    PendingUpdates,
+    UpdatePace,
 )
 from fairway.runtime.ports import Delivery
 from fairway.wire import jobs as wire
@@ -29,14 +29,14 @@ T0 = 10_000
 Words = list[tuple[int, wire.JobMessage]]
 
 
-def heard(words: Words) -> Desk:
-    desk = Desk()
+def heard(words: Words) -> PendingUpdates:
+    desk = PendingUpdates()
     for at, message in words:
         desk.hear(Delivery(f"id-{message.rev}", "", b""), message, T0 + at)
     return desk
 
 
-def first_told(desk: Desk) -> int:
+def first_told(desk: PendingUpdates) -> int:
     return next(after for after in range(5_000) if desk.take(T0 + after, 9))
 
 
@@ -57,7 +57,7 @@ def test_the_moment_at_which_a_job_is_told_of(given: Words, want: int) -> None:
 
 @pytest.mark.parametrize(("others", "more"), [(0, 0), (100, 100 * STRETCH_MS), (5_000, LONGEST_MS)])
 def test_the_more_jobs_move_the_longer_a_word_waits_but_a_refusal_never(others: int, more: int) -> None:
-    desk = Desk()
+    desk = PendingUpdates()
     for number in range(others):
         desk.hear(Delivery("", "", b""), wire.Running(job=f"o{number}", tenant="t", attempt=1, rev=2, cluster="c"), T0)
     desk.hear(Delivery("", "", b""), SENT, T0)
@@ -93,14 +93,14 @@ def test_a_look_without_a_word_brings_nothing_forward_that_waits_for_less() -> N
 
 
 def test_of_many_the_oldest_are_told_first() -> None:
-    desk = Desk()
+    desk = PendingUpdates()
     for at, name in enumerate("cab"):
         desk.hear(Delivery(name, "", b""), wire.Running(job=name, tenant="t", attempt=1, rev=2, cluster="c1"), at)
     assert [list(desk.take(5_000, 2)), list(desk.take(5_000, 2))] == [["c", "a"], ["b"]]
 
 
 def test_a_job_without_a_policy_is_told_so_only_when_none_came_in_the_same_breath() -> None:
-    desk = Desk()
+    desk = PendingUpdates()
     desk.lacks(job(), WHY, 0)
     assert desk.take_unclaimed(UNCLAIMED_MS - 1, 9) == []
     assert [one.one.name for one in desk.take_unclaimed(UNCLAIMED_MS, 9)] == ["train"]
@@ -114,6 +114,6 @@ def test_a_job_without_a_policy_is_told_so_only_when_none_came_in_the_same_breat
     ],
 )
 def test_the_hub_is_written_to_at_a_pace(waiting: int, last: int) -> None:
-    pace = Pace(10, 5)
+    pace = UpdatePace(10, 5)
     waits = [pace.wait(100_000, waiting) for _ in range(20)]
     assert (waits[:5], waits[-1]) == ([0] * 5, last)

@@ -18,7 +18,7 @@ from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
 from fairway.domain.tenancy.submission_limits import Limits
 from fairway.gateway.hub.intake import Intake
 from fairway.gateway.hub.objects import SETTINGS
-from fairway.gateway.hub.pending_updates import Desk
+from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.submission_limiter import Limiter, in_turn
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
@@ -55,7 +55,10 @@ async def apply(hub: MemoryCluster, kind: str, manifest: dict[str, Any]) -> None
 
 @asynccontextmanager
 async def taking_in(
-    bus: MemoryBus, limits: dict[str, Limits] | None = None, store: MemoryStore | None = None, desk: Desk | None = None
+    bus: MemoryBus,
+    limits: dict[str, Limits] | None = None,
+    store: MemoryStore | None = None,
+    desk: PendingUpdates | None = None,
 ) -> AsyncIterator[tuple[Intake, MemoryCluster, ManualClock]]:
     """An intake that runs, its hub, and its clock."""
     clock = ManualClock()
@@ -64,7 +67,7 @@ async def taking_in(
     await store.finish_rebuild("e1")
     world = World(bus=bus, store=store, clock=clock, owner="gateway")
     limiter = Limiter(world, lambda: limits or {})
-    intake = Intake(world, hub, Desk() if desk is None else desk, limiter, SYSTEM_NAMESPACES)
+    intake = Intake(world, hub, PendingUpdates() if desk is None else desk, limiter, SYSTEM_NAMESPACES)
     running = asyncio.create_task(intake.run())
     try:
         async with asyncio.timeout(PATIENCE_S):
@@ -108,7 +111,7 @@ async def said(bus: SlowBus, clock: ManualClock, count: int) -> list[str]:
 
 
 async def test_the_hub_keeps_what_a_tenant_may_not_submit_yet_and_others_are_not_kept_waiting() -> None:
-    bus, store, desk = SlowBus(), MemoryStore(), Desk()
+    bus, store, desk = SlowBus(), MemoryStore(), PendingUpdates()
     bus.go.set()
     many = [("team-a", f"a{n}") for n in range(4)]
     async with taking_in(bus, {"team-a": Limits(pending=3)}, store, desk) as (_, hub, clock):

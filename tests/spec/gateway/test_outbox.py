@@ -7,7 +7,7 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Say
-from fairway.gateway.hub.publishing import Outbox, Post
+from fairway.gateway.hub.publishing import HubOutbox, Post
 from fairway.runtime.loop import World
 
 
@@ -31,7 +31,7 @@ def word(name: str) -> Say:
 async def test_who_waits_waits_for_all_that_was_put_in_before() -> None:
     clock = ManualClock()
     post = SlowPost(World(bus=MemoryBus(clock), store=MemoryStore(), clock=clock, owner="gateway"))
-    outbox = Outbox(post)
+    outbox = HubOutbox(post)
     running = asyncio.create_task(outbox.run())
     outbox.put([word("a")])
     await asyncio.sleep(0)

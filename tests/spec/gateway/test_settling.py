@@ -4,8 +4,8 @@ import pytest
 from hub import JOB, HubObject, hub_object, job, policy, thing
 
 from fairway.gateway.hub.objects import cleaned
-from fairway.gateway.hub.submission_delay import SETTLE_MS, Settling
-from fairway.gateway.hub.waiting_objects import WaitingRoom
+from fairway.gateway.hub.submission_delay import SETTLE_MS, SubmissionDelay
+from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.workloads.settings.policies import read_policy
 
 NOW, LONG_AGO = 1_000_000, 0
@@ -49,14 +49,14 @@ def of_class(name: str) -> HubObject:
     ],
 )
 def test_an_object_is_ripe(given, policies, in_force, changed, when):  # type: ignore[no-untyped-def]  # a table
-    room = WaitingRoom()
+    room = WaitingObjects()
     for at, selector in enumerate(policies):
         room.put(read_policy(policy(f"p{at}", selector).manifest), cleaned(given.manifest))
-    settling = Settling(room.named, lambda kind, name: f"{kind}/{name}" in in_force)
+    settling = SubmissionDelay(room.named, lambda kind, name: f"{kind}/{name}" in in_force)
     assert max(settling.ripe_at(given, changed, NOW) - NOW, 0) == when
 
 
 def test_nothing_waits_longer_than_once() -> None:
-    settling = Settling(lambda one: False, lambda kind, name: False)
+    settling = SubmissionDelay(lambda one: False, lambda kind, name: False)
     first = settling.ripe_at(job(), LONG_AGO, NOW)
     assert settling.ripe_at(job(), NOW + 200, NOW + 200) == first == NOW + SETTLE_MS

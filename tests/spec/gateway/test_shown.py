@@ -8,7 +8,7 @@ from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
 from fairway.gateway.hub.intake import Intake
-from fairway.gateway.hub.pending_updates import Desk
+from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
@@ -19,7 +19,7 @@ SHOWN = thing(JOB, "train", spec={}, status={"active": 1})
 def intake() -> Intake:
     clock = ManualClock()
     world = World(bus=MemoryBus(clock), store=MemoryStore(), clock=clock, owner="gateway")
-    return Intake(world, MemoryCluster("hub", clock, []), Desk(), Limiter(world, dict), SYSTEM_NAMESPACES)
+    return Intake(world, MemoryCluster("hub", clock, []), PendingUpdates(), Limiter(world, dict), SYSTEM_NAMESPACES)
 
 
 def test_a_status_that_changed_is_told_once() -> None:

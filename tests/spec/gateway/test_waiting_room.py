@@ -7,14 +7,14 @@ import pytest
 from hub import CPP, ONE, job, policy
 
 from fairway.gateway.hub.objects import HubObject
-from fairway.gateway.hub.waiting_objects import WaitingRoom, policy_copy
+from fairway.gateway.hub.waiting_objects import WaitingObjects, policy_copy
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.settings.policies import read_policy
 
 WIDE = f"{CPP}.policy.karmada.io/v1alpha1"
 
 
-def put(room: WaitingRoom, one: HubObject) -> list[str]:
+def put(room: WaitingObjects, one: HubObject) -> list[str]:
     return [found.name for found in room.put(read_policy(one.manifest), policy_copy(one))]
 
 
@@ -46,7 +46,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_a_job_that_comes_after_its_policy_finds_it(case: Case) -> None:
-    room = WaitingRoom()
+    room = WaitingObjects()
     put(room, case.policy)
     found = room.policy_for(case.job)
     assert found == ((policy_copy(case.policy),) if case.selected else found)
@@ -55,7 +55,7 @@ def test_a_job_that_comes_after_its_policy_finds_it(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_a_job_that_comes_before_its_policy_is_released_by_it_once(case: Case) -> None:
-    room = WaitingRoom()
+    room = WaitingObjects()
     room.wait(case.job)
     assert put(room, case.policy) == (["train"] if case.selected else [])
     assert bool(room.waiting) is not case.selected
@@ -63,20 +63,20 @@ def test_a_job_that_comes_before_its_policy_is_released_by_it_once(case: Case) -
 
 
 def test_what_it_waits_for_is_told_with_a_policy_that_would_do() -> None:
-    reason = WaitingRoom().policy_for(job())
+    reason = WaitingObjects().policy_for(job())
     assert isinstance(reason, Reason)
     assert (reason.code, "name: train" in reason.remedy) == (Code.NO_POLICY, True)
 
 
 def test_two_equal_policies_are_left_to_admission() -> None:
-    room = WaitingRoom()
+    room = WaitingObjects()
     put(room, policy("a", {"name": "train"}))
     put(room, policy("b", {"name": "train"}))
     assert room.policy_for(job()) == ()
 
 
 def test_a_policy_that_changed_is_the_new_one_only() -> None:
-    room = WaitingRoom()
+    room = WaitingObjects()
     put(room, policy("p", {"name": "train"}))
     put(room, policy("p", {"name": "other"}))
     assert isinstance(room.policy_for(job()), Reason)
@@ -85,14 +85,14 @@ def test_a_policy_that_changed_is_the_new_one_only() -> None:
 
 
 def test_who_left_is_not_released() -> None:
-    room = WaitingRoom()
+    room = WaitingObjects()
     room.wait(job())
     room.leave(job().uid)
     assert put(room, policy("p", {"name": "train"})) == []
 
 
 def test_a_job_that_lacks_a_setting_is_released_by_that_one_once_and_by_no_other() -> None:
-    room = WaitingRoom()
+    room = WaitingObjects()
     room.wait(job(), ("Queue", "gold"))
     assert [room.came(*other) for other in (("Queue", "silver"), ("PriorityClass", "gold"))] == [[], []]
     assert [one.name for one in room.came("Queue", "gold")] == ["train"]
@@ -101,7 +101,7 @@ def test_a_job_that_lacks_a_setting_is_released_by_that_one_once_and_by_no_other
 
 
 def test_a_job_that_is_gone_is_released_by_nothing() -> None:
-    room = WaitingRoom()
+    room = WaitingObjects()
     room.wait(job(), ("Queue", "gold"))
     room.leave(job().uid)
     assert room.came("Queue", "gold") == []
@@ -109,7 +109,7 @@ def test_a_job_that_is_gone_is_released_by_nothing() -> None:
 
 def test_a_policy_of_a_namespace_looks_at_the_jobs_of_that_one_alone() -> None:
     """Ten thousand jobs of one tenant that wait are none of the others' business."""
-    room, theirs = WaitingRoom(), Unread(job("other", "team-b").manifest)
+    room, theirs = WaitingObjects(), Unread(job("other", "team-b").manifest)
     room.wait(HubObject("Job.batch/v1", "team-b", "other", "u-b", theirs))
     room.wait(job())
     assert put(room, policy("p", {})) == ["train"]
@@ -128,7 +128,7 @@ class Unread(dict[str, Any]):
 
 
 def test_a_job_that_waits_for_two_settings_leaves_nothing_behind() -> None:
-    room = WaitingRoom()
+    room = WaitingObjects()
     room.wait(job(), ("Queue", "gold"))
     room.wait(job(), ("PriorityClass", "high"))
     room.wait(job())

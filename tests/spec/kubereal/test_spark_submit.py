@@ -2,16 +2,16 @@
 
 import pytest
 
-from fairway.lab.kubereal.stand_ins.spark_submit import Submission
+from fairway.lab.kubereal.stand_ins.spark_submit import SparkSubmission
 
 K = "spark.kubernetes."
 OWNER = {"kind": "SparkApplication", "uid": "u"}
 
 
-def _submission(**conf: str) -> Submission:
+def _submission(**conf: str) -> SparkSubmission:
     pairs = {f"{K}namespace": "team", **{key.replace("__", "."): value for key, value in conf.items()}}
     confs = [part for key, value in pairs.items() for part in ("--conf", f"{key}={value}")]
-    return Submission(
+    return SparkSubmission(
         ["--class", "Main", "--deploy-mode", "cluster", "--name", "pi", *confs, "local:///pi.jar", "5000"]
     )
 

@@ -12,8 +12,8 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Decision, Heard, Put, Say, Step
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Found, Outgoing, Store, Wanted
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.ports import Outgoing, ReadRows, Store, Wanted
+from fairway.runtime.service import Consumer, Service
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
@@ -23,7 +23,7 @@ class View:
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         return Wanted()
 
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None: ...
+    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None: ...
     def apply(self, step: Step) -> None: ...
     def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
         return decided
@@ -44,7 +44,7 @@ class Bench:
     def __init__(self) -> None:
         self.clock, self.store = ManualClock(), MemoryStore()
         self.bus = MemoryBus(self.clock)
-        ear = Ear(subjects.JOBS, "s", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Message))
+        ear = Consumer(subjects.JOBS, "s", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Message))
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner="o1")
         self.loop = asyncio.create_task(Loop(Service("s", (ear,), decide, View), world, Meter()).run())
 

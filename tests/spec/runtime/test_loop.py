@@ -14,8 +14,8 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Say, Step
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Found, Outgoing, Store, StoreWiped, Wanted
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.ports import Outgoing, ReadRows, Store, StoreWiped, Wanted
+from fairway.runtime.service import Consumer, Service
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 
@@ -31,7 +31,7 @@ class View:
             raise KeyError("unreadable")
         return Wanted(rows={})
 
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None: ...
+    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None: ...
     def apply(self, step: Step) -> None: ...
     def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
         return decided
@@ -64,7 +64,7 @@ class Bench:
     def __init__(self) -> None:
         self.clock, self.store = ManualClock(), MemoryStore()
         self.bus, self.meter = MemoryBus(self.clock), Meter()
-        ear = Ear(subjects.JOBS, "s", ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
+        ear = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
         self.service = Service("s", (ear,), decide, View, act=self.act)
         self.acted: list[str] = []
         self.answers = asyncio.Event()

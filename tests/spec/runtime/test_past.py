@@ -12,7 +12,7 @@ from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.runtime.loop import Loop, World
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.service import Ear, Service
+from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -52,7 +52,7 @@ async def test_a_word_that_came_too_late_for_a_set_between_is_passed_over_though
         heard.append(one.message.job)
         return NOTHING
 
-    ear = Ear(subjects.JOBS, "s", ("fairway.job.dequeued.>",), msgspec.json.Decoder(wire.Message))
+    ear = Consumer(subjects.JOBS, "s", ("fairway.job.dequeued.>",), msgspec.json.Decoder(wire.Message))
     world = World(bus=bus, store=store.beside(), clock=clock, owner="o")
     loop = asyncio.create_task(Loop(Service("s", (ear,), decide, JobsView), world, Meter()).run())
     await clock.advance(2)

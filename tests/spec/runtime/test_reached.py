@@ -9,14 +9,14 @@ from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
 from fairway.runtime.loop import World
 from fairway.runtime.outbox import Outbox
-from fairway.runtime.ports import Found, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import ReadRows, StoreWiped, Unreachable, Wanted
 
 
 @pytest.mark.parametrize(("trouble", "reached"), [(Unreachable, False), (StoreWiped, True)])
 async def test_who_sweeps_its_outbox_knows_whether_the_store_answers(
     trouble: type[Exception], reached: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def troubled(self: MemoryStore, wanted: Wanted) -> Found:
+    async def troubled(self: MemoryStore, wanted: Wanted) -> ReadRows:
         raise trouble
 
     clock, store = ManualClock(), MemoryStore()

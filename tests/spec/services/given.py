@@ -14,9 +14,9 @@ from fairway.domain.quota.shares import Share
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.reservations import Hold
 from fairway.domain.tenancy.profile import Tenancy
-from fairway.inbound.memory import Waiting
+from fairway.inbound.memory import PutOff
 from fairway.placement.cluster import ClusterView
-from fairway.queue.waiting_jobs import Book
+from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.reserver.node_rows import node_writes
 from fairway.runtime.views.members import Facts
 from fairway.watcher.missing import Down
@@ -42,7 +42,7 @@ class Given:
     room: dict[str, fleet.Freed] = field(default_factory=dict)
     all_known: bool = True
     freed: Any = 0
-    book: Book = field(default_factory=Book)
+    book: WaitingJobs = field(default_factory=WaitingJobs)
     clusters: dict[str, ClusterView] = field(default_factory=dict)
     version: int = 9
     stale_after: int = 30_000
@@ -60,7 +60,7 @@ class Given:
     frozen: Freeze | None = None
     frozen_rev: int = 0
     unsure: bool = False
-    waiting: Waiting = field(default_factory=Waiting)
+    waiting: PutOff = field(default_factory=PutOff)
     tenancies: dict[str, Tenancy] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
 

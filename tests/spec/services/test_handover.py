@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from lives import GPU, SLOTS, S, placed
 
-from fairway.propagator.handover import Clear, Place, Pod, Take, next_steps, seen
+from fairway.propagator.handover import Clear, HeldPlace, JobPod, Take, next_steps, seen
 from fairway.propagator.held_room import Room, manifests, priority_class, room_of
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
@@ -97,12 +97,12 @@ def test_room_that_nobody_comes_for_ends_by_itself_after(timeout: int, ttl: int)
     assert room is not None and room.ttl == ttl
 
 
-def place(room: str, on: str = "n1", ended: bool = False) -> Place:
-    return Place(f"llm-1-1-{room}", room, "Worker", on, ended)
+def place(room: str, on: str = "n1", ended: bool = False) -> HeldPlace:
+    return HeldPlace(f"llm-1-1-{room}", room, "Worker", on, ended)
 
 
-def pod(name: str, room: str = "", waits: bool = True, gates: tuple[str, ...] = (GATE,)) -> Pod:
-    return Pod("team-a", name, f"u-{name}", "1", "Worker", room, waits, gates)
+def pod(name: str, room: str = "", waits: bool = True, gates: tuple[str, ...] = (GATE,)) -> JobPod:
+    return JobPod("team-a", name, f"u-{name}", "1", "Worker", room, waits, gates)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def pod(name: str, room: str = "", waits: bool = True, gates: tuple[str, ...] = 
         ),
     ],
 )
-def test_a_placeholder_gives_way_to_one_pod(places: list[Place], pods: list[Pod], want: list[Any]) -> None:
+def test_a_placeholder_gives_way_to_one_pod(places: list[HeldPlace], pods: list[JobPod], want: list[Any]) -> None:
     assert next_steps("placeholders", places, pods, GATE) == want
 
 
@@ -151,7 +151,7 @@ def test_a_placeholder_gives_way_to_one_pod(places: list[Place], pods: list[Pod]
         ),
     ],
 )
-def test_reservations_take_their_pods_by_themselves(pods: list[Pod], want: list[Any]) -> None:
+def test_reservations_take_their_pods_by_themselves(pods: list[JobPod], want: list[Any]) -> None:
     assert next_steps("reservations", [place("1-0"), place("1-1")], pods, GATE) == want
 
 
@@ -209,5 +209,5 @@ LABELS = {"fairway.io/pod-set": "Worker", "fairway.io/room": "1-0"}
         ),
     ],
 )
-def test_what_is_seen_in_the_member(manifest: Any, want: Place | Pod) -> None:
+def test_what_is_seen_in_the_member(manifest: Any, want: HeldPlace | JobPod) -> None:
     assert seen(manifest) == want

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from test_handover import ROOM, place, pod
 
-from fairway.propagator.handover import Place, Take, attempt_of, next_steps, seen
+from fairway.propagator.handover import HeldPlace, Take, attempt_of, next_steps, seen
 from fairway.propagator.held_room import manifests
 from fairway.workloads.member_copy import GATE
 
@@ -28,7 +28,7 @@ def test_a_pod_of_another_namespace_does_not_stand_for_one_that_has_come() -> No
 def test_what_holds_room_says_for_whose_pods(way: str) -> None:
     made = manifests(msgspec.structs.replace(ROOM, way=way), "pause")
     places = [seen(one) for one in made.values()]
-    assert {one.namespace for one in places if isinstance(one, Place)} == {"team-a"} and len(places) == 4
+    assert {one.namespace for one in places if isinstance(one, HeldPlace)} == {"team-a"} and len(places) == 4
 
 
 def labelled(namespace: str, placeholder: bool) -> Any:

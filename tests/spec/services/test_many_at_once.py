@@ -9,7 +9,7 @@ from lives import T0, S, dispatched, reserved
 
 from fairway.reserver import service as reserver
 from fairway.reserver.decide import Expire
-from fairway.runtime.ports import Found, Row
+from fairway.runtime.ports import ReadRows, Row
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import view as watcher
 from fairway.watcher.missing import Late
@@ -22,7 +22,7 @@ def asked(view: Any, message: Any, life: Any) -> list[str]:
     heard = [told(message)]
     names = view.wants(heard, NOW).rows.get("jobs", [])
     rows = {("jobs", name): Row(life.now.rev, job_row(life, name)) for name in names}
-    view.refresh(Found(rows=rows, version=1), heard, NOW)
+    view.refresh(ReadRows(rows=rows, version=1), heard, NOW)
     return list(names)
 
 

@@ -7,7 +7,7 @@ from lives import T0, Life, S
 from test_queue_turns import removing
 
 from fairway.queue.decide import decide
-from fairway.queue.view import Begin, Sweep
+from fairway.queue.view import QueueBegins, Sweep
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -31,8 +31,8 @@ def test_so_does_who_is_removed_where_he_was_and_has_to_wait_again() -> None:
     assert (said.job, said.verb, said.why.code) == ("x", "blocked", Code.BEHIND_HEAD)
 
 
-@pytest.mark.parametrize("when", [Begin(), Sweep()])
-def test_it_is_not_said_again(when: Begin | Sweep) -> None:
+@pytest.mark.parametrize("when", [QueueBegins(), Sweep()])
+def test_it_is_not_said_again(when: QueueBegins | Sweep) -> None:
     view = of(flying("a"), waiting("x", 1, why=BEHIND), queues=BLOCK)
     assert verbs(decide(view, told(when), NOW)) == []
 

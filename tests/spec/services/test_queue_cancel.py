@@ -11,7 +11,7 @@ from fairway.domain.decision import NOTHING, Decision
 from fairway.domain.quota.shares import Share, owed_key
 from fairway.domain.quota.tree import MAX_JOBS
 from fairway.queue.decide import decide
-from fairway.queue.view import Begin
+from fairway.queue.view import QueueBegins
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
@@ -158,4 +158,4 @@ def test_who_is_cancelled_has_no_turn_between_his_removal_and_the_word_of_it() -
     stop = Reason(Code.CANCELLED, "cancelled by ann")
     life = sent_back(dequeued().then(wire.Recall, cluster="", why=stop))
     assert life.now.cancelling and not life.now.removing
-    assert verbs(decide(of(life), told(Begin()), NOW)) == []
+    assert verbs(decide(of(life), told(QueueBegins()), NOW)) == []

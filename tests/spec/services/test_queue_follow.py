@@ -15,7 +15,7 @@ from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.decide import decide
 from fairway.queue.order import FOLLOWERS
 from fairway.queue.service import service
-from fairway.queue.view import Begin
+from fairway.queue.view import QueueBegins
 from fairway.runtime.metrics import Meter
 from fairway.runtime.views.settings import Catalog
 from fairway.wire.jobs import Amended
@@ -106,7 +106,7 @@ def test_one_behind_the_head_of_a_blocking_queue_is_amended_and_goes_on_waiting(
 
 
 def test_what_was_missed_while_the_queue_was_away_is_made_up_for_at_its_start() -> None:
-    said = events(decided(job("a", why=quota()), job("b", 1, why=quota()), when=Begin(), **FULL))
+    said = events(decided(job("a", why=quota()), job("b", 1, why=quota()), when=QueueBegins(), **FULL))
     assert [(one.verb, one.job) for one in said] == [("amended", "a"), ("amended", "b")]
 
 

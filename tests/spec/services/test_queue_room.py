@@ -9,7 +9,7 @@ from line import freed, held, room, waiting
 from lives import GPU, T0, S
 
 from fairway.queue.decide import decide
-from fairway.queue.waiting_jobs import Book
+from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.workload import Expression
@@ -94,7 +94,7 @@ def test_of_those_who_come_back_together_one_is_sent_to_the_room_that_was_freed_
 
 def test_who_has_its_room_or_is_back_is_no_longer_on_the_way() -> None:
     for name in ("reserved", "waiting"):
-        book = Book()
+        book = WaitingJobs()
         going = waiting("a", why=room())
         book.put(going.now)
         book.put(going.then(wire.Dequeued, room="c1").now)

@@ -10,7 +10,7 @@ from lives import GPU, T0, Life, S
 
 from fairway.domain.decision import NOTHING
 from fairway.queue.decide import decide
-from fairway.queue.view import Begin, Sweep
+from fairway.queue.view import QueueBegins, Sweep
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -94,7 +94,7 @@ CASES = {
         [waiting("a").then(wire.Cancelled), waiting("b", 1)], "a", ["b"], {"queues": BLOCK}
     ),
     "a higher priority becomes the head": Case(
-        [waiting("a"), waiting("b", 1, priority=9)], Begin(), ["b"], {"queues": BLOCK}
+        [waiting("a"), waiting("b", 1, priority=9)], QueueBegins(), ["b"], {"queues": BLOCK}
     ),
     "quota goes to the higher priority first": Case(
         [ENDED, waiting("a", why=quota()), waiting("b", 1, priority=9, why=quota())],
@@ -176,7 +176,9 @@ CASES = {
         [removing("a").then(wire.Removed, cluster="c1", attempt=1)], "a", ["a"]
     ),
     "at the start everybody who may goes": Case(
-        [waiting("a"), waiting("b", 1, why=quota()), waiting("c", 2, gpus=4, why=room())], Begin(), ["b", "a", "c"]
+        [waiting("a"), waiting("b", 1, why=quota()), waiting("c", 2, gpus=4, why=room())],
+        QueueBegins(),
+        ["b", "a", "c"],
     ),
     "the sweep leaves alone what is still owed": Case(
         [waiting("a", why=quota())], Sweep(), [], {"tree": tree(), "usage": FULL}
@@ -203,7 +205,7 @@ def test_why_it_is_blocked_is_said_once() -> None:
     (said,) = events(decide(of(fresh, **full), heard(fresh), NOW))
     assert (said.verb, said.why.code, said.why.field) == ("blocked", Code.WAITING_FOR_QUOTA, "root/a")
     assert "has 0 of 32 nvidia.com/gpu left" in said.why.text
-    assert verbs(decide(of(waiting("a", why=quota()), **full), told(Begin()), NOW)) == []
+    assert verbs(decide(of(waiting("a", why=quota()), **full), told(QueueBegins()), NOW)) == []
 
 
 @pytest.mark.parametrize(

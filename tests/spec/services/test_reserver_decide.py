@@ -8,7 +8,7 @@ from lives import GPU, T0, Life, S, dequeued, dispatched, failing, place, placed
 
 from fairway.domain.decision import NOTHING, Call, Outcome
 from fairway.domain.reservations import Hold
-from fairway.reserver.decide import Begin, Expire, decide
+from fairway.reserver.decide import Expire, ReserverBegins, decide
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Pods, Slot
@@ -134,12 +134,12 @@ def test_a_reservation_that_nobody_dispatched_is_recalled_once() -> None:
 
 def test_at_the_start_it_asks_the_clusters_it_knows_nothing_of_and_only_once() -> None:
     view = fleet_of(placed(), 16, members=("c2", "c1"))
-    assert decide(view, told(Begin()), NOW).calls == (Call("resync", "c2", "", 0),)
+    assert decide(view, told(ReserverBegins()), NOW).calls == (Call("resync", "c2", "", 0),)
     done = (Outcome(Call("resync", "c2", "", 0), True),)
-    assert decide(view, told(Begin(), outcomes=done), NOW) == NOTHING
+    assert decide(view, told(ReserverBegins(), outcomes=done), NOW) == NOTHING
 
 
 def test_clusters_that_could_not_be_asked_because_the_bus_was_away_are_asked_again() -> None:
     view = fleet_of(placed(), 16, members=("c2",))
     failed = (Outcome(Call("resync", "c2", "", 0), False, "", "the bus is away"),)
-    assert decide(view, told(Begin(), outcomes=failed), NOW).again_in == 1_000
+    assert decide(view, told(ReserverBegins(), outcomes=failed), NOW).again_in == 1_000

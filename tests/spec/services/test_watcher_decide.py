@@ -10,7 +10,7 @@ from fairway.domain.decision import NOTHING, Call, Decision, Outcome
 from fairway.watcher.decide import Late, Listed, decide
 from fairway.watcher.edits import Edit
 from fairway.watcher.missing import Down
-from fairway.watcher.object_checks import COMPARE, GONE, LOOK, STRIPPED, THERE, Doubt
+from fairway.watcher.object_checks import COMPARE, GONE, LOOK, STRIPPED, THERE, ObjectDoubt
 from fairway.watcher.object_owner import Observed
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -92,7 +92,9 @@ def test_a_job_that_nobody_knows_is_left_alone() -> None:
     assert decide(of(), shows("Up"), NOW) == NOTHING
 
 
-@pytest.mark.parametrize("seen", [shows("Up"), shows("Failed"), shows(doubt=Doubt("m1"))], ids=["up", "over", "edited"])
+@pytest.mark.parametrize(
+    "seen", [shows("Up"), shows("Failed"), shows(doubt=ObjectDoubt("m1"))], ids=["up", "over", "edited"]
+)
 def test_what_is_seen_before_its_dispatch_is_known_is_looked_at_again_soon(seen: Any) -> None:
     assert decide(of(reserved()), seen, NOW) == Decision(again_in=100)
 
@@ -190,7 +192,7 @@ def test_what_cannot_be_looked_at_is_looked_at_again() -> None:
         assert decide(view, told(message, outcomes=(unknown,)), NOW) == Decision(again_in=1_000)
 
 
-DOUBT = Doubt("m1")
+DOUBT = ObjectDoubt("m1")
 EDIT = (Edit("spec.replicas", "kubectl-edit"),)
 EDITED = {
     "somebody else changed a field of ours": (shows("Up", doubt=DOUBT, answer=EDIT), ["lost", "recall", "queue"]),

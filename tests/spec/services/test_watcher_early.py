@@ -11,7 +11,7 @@ from test_watcher_decide import shows
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import JOBS, Decision, Heard
 from fairway.domain.events import row_of
-from fairway.runtime.ports import Found, Row
+from fairway.runtime.ports import ReadRows, Row
 from fairway.watcher.decide import Late, decide
 from fairway.watcher.view import WatcherView
 
@@ -21,7 +21,7 @@ NOW = T0 + 900 * S
 def looks(view: WatcherView, life: Life, *seen: Heard) -> list[tuple[list[str], int | None]]:
     """One batch of the watcher with the job as it is by then: what is said of each, and when it is looked at again."""
     row = Row(life.now.rev, msgspec.json.encode(row_of(life.now)))
-    view.refresh(Found(rows={(JOBS, life.name): row}), seen, NOW)
+    view.refresh(ReadRows(rows={(JOBS, life.name): row}), seen, NOW)
     found: list[Decision] = []
     for one in seen:
         found.append(decide(view, one, NOW))

@@ -11,7 +11,7 @@ from test_watcher_decide import listed, second, shows
 from fairway.domain.decision import NOTHING, Decision
 from fairway.watcher import object_owner
 from fairway.watcher.decide import decide
-from fairway.watcher.object_checks import LOOK, Look
+from fairway.watcher.object_checks import LOOK, ObjectLook
 from fairway.watcher.view import WatcherView
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -98,7 +98,7 @@ def test_a_list_with_another_object_of_its_labels_does_not_show_that_it_is_there
     theirs = told(msgspec.structs.replace(gone.message, keys=frozenset({"llm-1/1 u-evil"})), outcomes=gone.outcomes)
     assert verbs(decide(of(life, held=held), theirs, NOW))[:1] == ["lost"]
     asked = decide(of(life, held=held), told(theirs.message), NOW).calls
-    assert [(one.verb, one.body) for one in asked] == [(LOOK, Look(KIND, "team-a", "llm", "u-9"))]
+    assert [(one.verb, one.body) for one in asked] == [(LOOK, ObjectLook(KIND, "team-a", "llm", "u-9"))]
 
 
 def test_an_attempt_that_nobody_authorised_is_nobodys() -> None:
@@ -116,7 +116,7 @@ def test_what_is_ours_by_its_uid_is_recalled_as_the_attempt_that_it_is_of() -> N
 
 def test_a_present_attempt_whose_labels_were_changed_is_looked_at() -> None:
     (asked,) = decide(of(running()), shows("Up", stripped=True), NOW).calls
-    assert (asked.verb, asked.body) == (LOOK, Look(KIND, "team-a", "llm", "u-9"))
+    assert (asked.verb, asked.body) == (LOOK, ObjectLook(KIND, "team-a", "llm", "u-9"))
 
 
 def by_fairway(seen: Any) -> Any:

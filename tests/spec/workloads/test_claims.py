@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.workloads.reading.named_objects import _NAMES, _WORDS, Claims, claims
+from fairway.workloads.reading.named_objects import _NAMES, _WORDS, NamedObjects, claims
 
 LEAF, VOLCANO = "quota.scheduling.koordinator.sh/name", "scheduling.volcano.sh/queue-name"
 
 
-def of(manifest: dict[str, Any]) -> Claims:
+def of(manifest: dict[str, Any]) -> NamedObjects:
     return claims(manifest, msgspec.json.encode(manifest))
 
 
@@ -23,44 +23,50 @@ def job(spec: Any, **metadata: Any) -> dict[str, Any]:
     [
         pytest.param(
             job({"a": [{"template": {"spec": {"priorityClassName": "high"}}}]}),
-            Claims(classes=[("priorityClassName", "high")]),
+            NamedObjects(classes=[("priorityClassName", "high")]),
             id="a class of a pod, in a list",
         ),
         pytest.param(
             job({"runPolicy": {"schedulingPolicy": {"priorityClass": "high", "queue": "vip"}}}),
-            Claims(classes=[("priorityClass", "high")], queues=[("spec.runPolicy.schedulingPolicy.queue", "vip")]),
+            NamedObjects(
+                classes=[("priorityClass", "high")], queues=[("spec.runPolicy.schedulingPolicy.queue", "vip")]
+            ),
             id="class and queue of Kubeflow",
         ),
         pytest.param(
             job({"podPriorityClassName": "high"}),
-            Claims(classes=[("podPriorityClassName", "high")]),
+            NamedObjects(classes=[("podPriorityClassName", "high")]),
             id="of Argo",
         ),
         pytest.param(
             job({"batchSchedulerOptions": {"queue": "vip"}}),
-            Claims(queues=[("spec.batchSchedulerOptions.queue", "vip")]),
+            NamedObjects(queues=[("spec.batchSchedulerOptions.queue", "vip")]),
             id="a queue of Spark",
         ),
         pytest.param(
             job({"sparkConf": {f"spark.kubernetes.driver.label.{LEAF}": "theirs"}}),
-            Claims(leaves=[(f"spark.kubernetes.driver.label.{LEAF}", "theirs")]),
+            NamedObjects(leaves=[(f"spark.kubernetes.driver.label.{LEAF}", "theirs")]),
             id="a leaf in Spark's settings",
         ),
         pytest.param(
             job({"template": {"metadata": {"labels": {LEAF: "theirs"}}}}),
-            Claims(leaves=[(LEAF, "theirs")]),
+            NamedObjects(leaves=[(LEAF, "theirs")]),
             id="a leaf of a template",
         ),
         pytest.param(
             job({}, annotations={VOLCANO: "vip"}),
-            Claims(queues=[(VOLCANO, "vip")]),
+            NamedObjects(queues=[(VOLCANO, "vip")]),
             id="a queue of the object itself",
         ),
-        pytest.param(job({}, labels={LEAF: "mine"}), Claims(), id="its own leaf is no claim: it is charged there"),
-        pytest.param(job({"a": {"queue": "x"}, "b": None, "c": 1, "d": [[], ""]}), Claims(), id="nothing of others"),
+        pytest.param(
+            job({}, labels={LEAF: "mine"}), NamedObjects(), id="its own leaf is no claim: it is charged there"
+        ),
+        pytest.param(
+            job({"a": {"queue": "x"}, "b": None, "c": 1, "d": [[], ""]}), NamedObjects(), id="nothing of others"
+        ),
     ],
 )
-def test_it_is_found(given: dict[str, Any], want: Claims) -> None:
+def test_it_is_found(given: dict[str, Any], want: NamedObjects) -> None:
     assert of(given) == want
 
 
@@ -74,7 +80,7 @@ def test_nothing_is_too_deep() -> None:
 def test_what_is_said_often_is_one_claim() -> None:
     """35,000 times one's own leaf were as many walks over all leaves."""
     many = job([{LEAF: "mine", VOLCANO: "default", "priorityClassName": "high"}] * 3)
-    assert of(many) == Claims([("priorityClassName", "high")], [(LEAF, "mine")], [(VOLCANO, "default")])
+    assert of(many) == NamedObjects([("priorityClassName", "high")], [(LEAF, "mine")], [(VOLCANO, "default")])
     conf = {f"spark.kubernetes.driver.label.x{number}.{LEAF}": "mine" for number in range(9)}
     assert [name for _, name in of(job({"sparkConf": conf})).leaves] == ["mine"]
 
@@ -83,7 +89,7 @@ def test_what_is_said_often_is_one_claim() -> None:
     "conf", ["none", ["none"], {f"spark.kubernetes.driver.label.{LEAF}": 5, f"spark.kubernetes.{LEAF}x": "a"}]
 )
 def test_settings_of_spark_that_name_nothing_are_no_claims(conf: Any) -> None:
-    assert of(job({"deep": [{"sparkConf": conf}]})) == Claims()
+    assert of(job({"deep": [{"sparkConf": conf}]})) == NamedObjects()
 
 
 @pytest.mark.parametrize(
@@ -95,7 +101,7 @@ def test_settings_of_spark_that_name_nothing_are_no_claims(conf: Any) -> None:
     ],
 )
 def test_it_is_found_however_it_is_spelt(text: bytes) -> None:
-    assert claims(msgspec.json.decode(text), text) != Claims()
+    assert claims(msgspec.json.decode(text), text) != NamedObjects()
 
 
 @pytest.mark.parametrize("name", sorted(_NAMES))

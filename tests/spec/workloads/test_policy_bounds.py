@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fairway.workloads.settings.policies import read_policy
-from fairway.workloads.settings.policy_limits import MOST_TERMS, Size, Together, size_of, too_large
+from fairway.workloads.settings.policy_limits import MOST_TERMS, PolicySize, Together, size_of, too_large
 
 Json = dict[str, Any]
 KIND = {"apiVersion": "batch/v1", "kind": "Job"}
@@ -84,26 +84,26 @@ def test_entries_by_kind_and_labels_count_and_those_by_name_do_not() -> None:
 def full(namespace: str = "team-a") -> Together:
     made = Together()
     for number in range(4):
-        made.put(("PropagationPolicy", namespace, f"p{number}"), Size(100, MOST_TERMS // 4))
+        made.put(("PropagationPolicy", namespace, f"p{number}"), PolicySize(100, MOST_TERMS // 4))
     return made
 
 
 def test_a_namespace_that_is_full_takes_no_more_and_says_so_and_others_do() -> None:
-    made, one = full(), Size(100, 1)
+    made, one = full(), PolicySize(100, 1)
     why = made.too_many(("PropagationPolicy", "team-a", "new"), one)
     assert why is not None and (why.code, why.field) == ("TooManyPolicies", "metadata.namespace")
     assert why.text.startswith("the policies of namespace team-a would have 20001 entries by kind")
     assert made.too_many(("PropagationPolicy", "team-b", "new"), one) is None
     assert made.too_many(("ClusterPropagationPolicy", "", "new"), one) is None
-    assert made.too_many(("PropagationPolicy", "team-a", "new"), Size(100, 0)) is None
+    assert made.too_many(("PropagationPolicy", "team-a", "new"), PolicySize(100, 0)) is None
 
 
 def test_what_is_there_may_change_but_not_grow_and_what_goes_makes_room() -> None:
     made = full()
-    assert made.too_many(("PropagationPolicy", "team-a", "p0"), Size(100, MOST_TERMS // 4)) is None
-    assert made.too_many(("PropagationPolicy", "team-a", "p0"), Size(90, MOST_TERMS // 4 + 1)) is not None
+    assert made.too_many(("PropagationPolicy", "team-a", "p0"), PolicySize(100, MOST_TERMS // 4)) is None
+    assert made.too_many(("PropagationPolicy", "team-a", "p0"), PolicySize(90, MOST_TERMS // 4 + 1)) is not None
     made.drop(("PropagationPolicy", "team-a", "p1"))
-    assert made.too_many(("PropagationPolicy", "team-a", "p0"), Size(90, MOST_TERMS // 4 + 1)) is None
+    assert made.too_many(("PropagationPolicy", "team-a", "p0"), PolicySize(90, MOST_TERMS // 4 + 1)) is None
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,6 @@ def test_what_is_there_may_change_but_not_grow_and_what_goes_makes_room() -> Non
 def test_the_cluster_wide_ones_are_bounded_too(count: int, bytes_each: int, text: str) -> None:
     made = Together()
     for number in range(count):
-        made.put(("ClusterPropagationPolicy", "", f"p{number}"), Size(bytes_each, 0))
-    why = made.too_many(("ClusterPropagationPolicy", "", "new"), Size(1, 0))
+        made.put(("ClusterPropagationPolicy", "", f"p{number}"), PolicySize(bytes_each, 0))
+    why = made.too_many(("ClusterPropagationPolicy", "", "new"), PolicySize(1, 0))
     assert why is not None and why.text == f"the ClusterPropagationPolicies {text}"

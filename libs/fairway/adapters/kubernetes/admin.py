@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes.http import MERGE, METADATA_LIST, Http, Refusal, Request
+from fairway.adapters.kubernetes.http import MERGE, METADATA_LIST, Http, HttpRefusal, Request
 from fairway.adapters.kubernetes.kinds import Kinds
 from fairway.adapters.kubernetes.kubeconfig import Json, connect
 from fairway.adapters.kubernetes.responses import value
@@ -41,7 +41,7 @@ class Version(Struct, frozen=True):
     git: str
 
 
-class Life(Struct, frozen=True):
+class TokenLife(Struct, frozen=True):
     """Of a token, in milliseconds since 1970, and the service account that it stands for."""
 
     begins: int
@@ -78,7 +78,7 @@ class Admin:
         try:
             path = await self._path(manifest)
             found: Json = value(path, await self._http.call(Request("GET", path)))
-        except Refusal as error:
+        except HttpRefusal as error:
             if error.status != 404:
                 raise
             return None
@@ -116,7 +116,7 @@ class Admin:
             try:
                 request = Request("GET", resource.path(namespace), {"limit": "3"}, accept=METADATA_LIST)
                 items = value(request.path, await self._http.call(request)).get("items") or ()
-            except Refusal as error:
+            except HttpRefusal as error:
                 if error.status not in _HOLDS_NOTHING:
                     raise Unlisted(f"{resource.kind}.{resource.api_version}", error.text) from error
                 continue
@@ -132,7 +132,7 @@ class Admin:
         path = (await self._path(manifest)).rpartition("/")[0]
         try:
             await self._http.call(Request("POST", path, {"dryRun": "All"}, manifest))
-        except Refusal as error:
+        except HttpRefusal as error:
             return error.text
         return ""
 
@@ -144,7 +144,7 @@ class Admin:
     async def remove(self, manifest: Json) -> None:
         try:
             await self._http.call(Request("DELETE", await self._path(manifest)))
-        except Refusal as error:
+        except HttpRefusal as error:
             if error.status != 404:
                 raise
 
@@ -171,7 +171,7 @@ async def request_token(http: Http, namespace: str, account: str, seconds: int) 
     return token
 
 
-def life_of(token: str) -> Life | None:
+def life_of(token: str) -> TokenLife | None:
     """From the token itself; None when it is no service account's or has no end. Its signature is not looked at."""
     try:
         payload = token.split(".")[1]
@@ -179,6 +179,6 @@ def life_of(token: str) -> Life | None:
         system, kind, namespace, account = str(claims["sub"]).split(":")
         if (system, kind) != ("system", "serviceaccount"):
             return None
-        return Life(int(claims["iat"]) * 1000, int(claims["exp"]) * 1000, namespace, account)
+        return TokenLife(int(claims["iat"]) * 1000, int(claims["exp"]) * 1000, namespace, account)
     except (IndexError, ValueError, KeyError, TypeError, msgspec.DecodeError, RecursionError):
         return None

@@ -14,13 +14,13 @@ from msgspec import Struct
 from fairway.adapters.kubernetes import kubeconfig as config
 from fairway.adapters.kubernetes.admin import request_token
 from fairway.adapters.kubernetes.create import Creator
-from fairway.adapters.kubernetes.decoders import Shape
-from fairway.adapters.kubernetes.http import MERGE, STEPS, Http, Refusal, Request
+from fairway.adapters.kubernetes.decoders import ObjectFields
+from fairway.adapters.kubernetes.http import MERGE, STEPS, Http, HttpRefusal, Request
 from fairway.adapters.kubernetes.kinds import Kinds, NotServed
 from fairway.adapters.kubernetes.namespaces import Namespaces
 from fairway.adapters.kubernetes.remove import Removal, Remover
 from fairway.adapters.kubernetes.responses import value
-from fairway.adapters.kubernetes.watch import Pace, Reflector, Scope
+from fairway.adapters.kubernetes.watch import Reflector, Scope, WatchPace
 from fairway.runtime.cluster_port import Applied, Change
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Options(Struct, frozen=True):
 
     kinds: tuple[str, ...] = ()
     seed: int = 0
-    pace: Pace = Pace()
+    pace: WatchPace = WatchPace()
     shapes: dict[str, type[Struct]] = {}
     loopback: bool = True
 
@@ -118,7 +118,7 @@ class KubernetesCluster:
                 data = await self._http.call(Request(method, resource.path(*where), body=body, content=content))
                 found: Json = value(f"{self.name} {method} {kind} {'/'.join(filter(None, where))}", data)
                 return found
-            except Refusal as error:
+            except HttpRefusal as error:
                 if error.status != 404:
                     raise
                 if error.named:
@@ -144,7 +144,7 @@ class KubernetesCluster:
         return sorted({f"{self.name}: {one.lacks}" for one in self._watches if one.lacks})
 
     def _reflector(self, scope: Scope) -> Reflector:
-        shape = Shape(self._options.shapes.get(scope.kind))
+        shape = ObjectFields(self._options.shapes.get(scope.kind))
         return Reflector(self._http, self._kinds, scope, self._options.pace, shape)
 
     async def token(self, namespace: str, account: str, seconds: int) -> str:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.adoption import check_sealed
-from fairway.adapters.kubernetes.http import METADATA, Failing, Http, Refusal, Request
+from fairway.adapters.kubernetes.http import METADATA, Failing, Http, HttpRefusal, Request
 from fairway.adapters.kubernetes.kinds import Kinds, NotServed
 from fairway.adapters.kubernetes.namespaces import Namespaces
 from fairway.adapters.kubernetes.responses import value
@@ -52,7 +52,7 @@ class Creator:
             await self._namespaces.ready(namespace, level)
             try:
                 return Applied(await self._namespaces.granted(namespace, partial(self.create, kind, manifest)))
-            except Refusal as error:
+            except HttpRefusal as error:
                 if error.code != "AlreadyExists":
                     await self._overcome(error, namespace, level)
                     continue
@@ -67,7 +67,7 @@ class Creator:
                 return Applied(found["metadata"]["uid"], adopted=True)
         raise Unreachable(f"{_where(kind, manifest)}: neither created nor found {_TRIES} times in a row; trying later")
 
-    async def _overcome(self, error: Refusal, namespace: str, level: str) -> None:
+    async def _overcome(self, error: HttpRefusal, namespace: str, level: str) -> None:
         """Returns when another try may succeed: there was no namespace, or two writes met (in a quota, say)."""
         self._namespaces.forget(namespace)
         if error.status == 404 and error.plural == "namespaces":
@@ -85,7 +85,7 @@ class Creator:
             request = Request("POST", resource.path(_namespace(manifest)), _QUERY, body, accept=METADATA)
             try:
                 return decoded(_made, readable(await self._http.call(request))).metadata.uid
-            except Refusal as error:
+            except HttpRefusal as error:
                 if error.status != 404 or error.plural:
                     raise
             except msgspec.DecodeError as error:
@@ -97,7 +97,7 @@ class Creator:
         path = resource.path(_namespace(manifest), manifest["metadata"]["name"])
         try:
             found: Json = value(_where(kind, manifest), await self._http.call(Request("GET", path, accept=METADATA)))
-        except Refusal as error:
+        except HttpRefusal as error:
             if error.status != 404:
                 raise
             return None

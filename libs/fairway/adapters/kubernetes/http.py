@@ -51,7 +51,7 @@ _REASONS = {
 }
 
 
-class Refusal(ClusterRefused):
+class HttpRefusal(ClusterRefused):
     """With the HTTP status, the plural and name of the object that it speaks of, when it names one, and the reasons of
     its causes."""
 
@@ -71,11 +71,11 @@ class Failing(Unreachable):
         self.said = said
 
 
-class Silent(Unreachable):
+class NoAnswer(Unreachable):
     """The connection stands, and nothing came through it for as long as silence is trusted."""
 
 
-class TooLarge(Unreachable):
+class AnswerTooLarge(Unreachable):
     """The answer is larger than any is read, or longer than any is waited for: a smaller one may come."""
 
 
@@ -192,7 +192,7 @@ class Http:
                 yield response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             cause = str(error) or type(error).__name__
-            meaning = Silent if isinstance(error, aiohttp.SocketTimeoutError) else Unreachable
+            meaning = NoAnswer if isinstance(error, aiohttp.SocketTimeoutError) else Unreachable
             raise meaning(f"{self._name} did not answer {request.method} {request.path}: {cause}") from error
 
     async def close(self) -> None:
@@ -206,11 +206,11 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes:
             chunks.append(chunk)
             size += len(chunk)
             if size > _MOST_BYTES:
-                raise TooLarge(f"the answer is larger than {_MOST_BYTES} bytes and was not read to its end")
+                raise AnswerTooLarge(f"the answer is larger than {_MOST_BYTES} bytes and was not read to its end")
     except TimeoutError as error:
         if not chunks:
             raise
-        raise TooLarge(f"after {_TIMEOUT.total:g} s only {size} bytes of the answer had come") from error
+        raise AnswerTooLarge(f"after {_TIMEOUT.total:g} s only {size} bytes of the answer had come") from error
     return b"".join(chunks)
 
 
@@ -219,7 +219,7 @@ def _failure(what: str, status: int, data: bytes) -> Exception:
     said = status_of(data)
     if status in (401, 408) or status >= 500 or status < 400:
         return Failing(what, status, said)
-    return Refusal(status, said)
+    return HttpRefusal(status, said)
 
 
 def _seconds(retry_after: str) -> float:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes.http import Failing, Http, Refusal, Request
+from fairway.adapters.kubernetes.http import Failing, Http, HttpRefusal, Request
 from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import ClusterRefused
@@ -28,7 +28,7 @@ class NotServed(ClusterRefused):
         super().__init__(Code.KIND_NOT_SERVED, f"{kind} is not served here; install its operator (CRDs) first")
 
 
-class Resource(Struct, frozen=True):
+class ServedResource(Struct, frozen=True):
     """A kind as the API serves it below `base`, which is `/api/v1` or `/apis/<group>/<version>`."""
 
     kind: str
@@ -118,14 +118,14 @@ class Kinds:
 
     def __init__(self, http: Http) -> None:
         self._http = http
-        self._known: dict[str, dict[str, Resource]] = {}
+        self._known: dict[str, dict[str, ServedResource]] = {}
         self._tag = ""
         self._asked_at = float("-inf")
         self._asking = asyncio.Lock()
         self._one_by_one = False
         self._stale: set[str] = set()
 
-    async def find(self, kind: str, age: float = float("inf")) -> Resource:
+    async def find(self, kind: str, age: float = float("inf")) -> ServedResource:
         """NotServed when the API does not know the kind; what is known may be `age` seconds old."""
         name, api_version = split(kind)
         known = self._known.get(api_version, {})
@@ -140,7 +140,7 @@ class Kinds:
         known = await self._fresh(sorted({split(kind)[1] for kind in kinds}), 0.0)
         return tuple(sorted(kind for kind in kinds if split(kind)[0] in known.get(split(kind)[1], {})))
 
-    async def every(self) -> tuple[list[Resource], list[str]]:
+    async def every(self) -> tuple[list[ServedResource], list[str]]:
         """Of the core API and of every group, in each version; and the versions whose kinds nobody tells, because the
         API behind them does not answer."""
         await self._fresh(["v1", _ANY_GROUP], 0.0)
@@ -150,7 +150,7 @@ class Kinds:
             for version in await self._versions():
                 try:
                     self._known[version] = await self._ask(version)
-                except (Refusal, Failing):
+                except (HttpRefusal, Failing):
                     unknown.append(version)
         return [one for found in self._known.values() for one in found.values()], unknown
 
@@ -163,7 +163,7 @@ class Kinds:
     def _age(self) -> float:
         return asyncio.get_running_loop().time() - self._asked_at
 
-    async def _fresh(self, versions: Sequence[str], age: float) -> dict[str, dict[str, Resource]]:
+    async def _fresh(self, versions: Sequence[str], age: float) -> dict[str, dict[str, ServedResource]]:
         """Many may ask at once; the API is asked once for all who came before it was."""
         came = asyncio.get_running_loop().time()
         async with self._asking:
@@ -188,7 +188,7 @@ class Kinds:
         if self._one_by_one:
             self._known = {version: found for version, found in self._known.items() if "/" not in version}
 
-    def _read(self, groups: _Groups) -> dict[str, dict[str, Resource]]:
+    def _read(self, groups: _Groups) -> dict[str, dict[str, ServedResource]]:
         known = {version: found for version, found in self._known.items() if "/" not in version}
         self._stale = stale = set()
         for group in groups.items or ():
@@ -200,7 +200,7 @@ class Kinds:
                         known[at] = self._known[at]
                         continue
                 known[at] = {
-                    one.response_kind.kind: Resource(
+                    one.response_kind.kind: ServedResource(
                         one.response_kind.kind, at, f"/apis/{at}", one.resource, one.scope == "Namespaced"
                     )
                     for one in version.resources or ()
@@ -208,16 +208,16 @@ class Kinds:
                 }
         return known
 
-    async def _ask(self, api_version: str) -> dict[str, Resource]:
+    async def _ask(self, api_version: str) -> dict[str, ServedResource]:
         base = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         try:
             entries = _decoded(base, await self._http.call(Request("GET", base)), _Entries)
-        except Refusal as error:
+        except HttpRefusal as error:
             if error.status != 404:
                 raise
             return {}
         return {
-            entry.kind: Resource(entry.kind, api_version, base, entry.name, entry.namespaced)
+            entry.kind: ServedResource(entry.kind, api_version, base, entry.name, entry.namespaced)
             for entry in entries.resources or ()
             if "/" not in entry.name
         }

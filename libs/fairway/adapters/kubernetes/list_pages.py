@@ -7,8 +7,8 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.adapters.kubernetes.decoders import Head, ListMeta, Page, Shape, head, page
-from fairway.adapters.kubernetes.http import METADATA_LIST, Http, Request, TooLarge
+from fairway.adapters.kubernetes.decoders import Head, ListMeta, ObjectFields, Page, head, page
+from fairway.adapters.kubernetes.http import METADATA_LIST, AnswerTooLarge, Http, Request
 from fairway.adapters.kubernetes.responses import Unreadable
 from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
@@ -20,7 +20,7 @@ _SEARCHED = 4 * 2**20
 _NAMED = 1_000
 
 
-class Listed(Struct):
+class ListedObjects(Struct):
     """A page that was read. `left_out` are objects that are there and cannot be read."""
 
     metadata: ListMeta
@@ -32,12 +32,12 @@ class Pages:
     """Asks for `most` objects at once. A page that is too large, or too deep somewhere, is asked for again half as
     large, and the next ones grow again; a single object that is too large is left out, and named once."""
 
-    def __init__(self, http: Http, shape: Shape, kind: str, most: int) -> None:
+    def __init__(self, http: Http, shape: ObjectFields, kind: str, most: int) -> None:
         self._http, self._shape, self._kind = http, shape, kind
         self._size = self._most = most
         self._named: set[tuple[str, str]] = set()
 
-    async def read(self, path: str, query: Mapping[str, str]) -> AsyncGenerator[Listed, None]:
+    async def read(self, path: str, query: Mapping[str, str]) -> AsyncGenerator[ListedObjects, None]:
         """Raises Unreadable when what answers is no list, and what every call raises."""
         resume: dict[str, str] = {}
         while True:
@@ -52,7 +52,7 @@ class Pages:
             asked = Request("GET", path, query | {"limit": str(self._size)})
             try:
                 found = self._read(await self._http.call(asked))
-            except TooLarge as error:
+            except AnswerTooLarge as error:
                 if self._size == 1:
                     return await self._without(asked, str(error))
                 self._size //= 2
@@ -66,7 +66,7 @@ class Pages:
                 return page(data)
             except RecursionError:
                 if self._size > 1 and len(data) > _SEARCHED:
-                    raise TooLarge("something in it is nested too deeply") from None
+                    raise AnswerTooLarge("something in it is nested too deeply") from None
                 return decoded(page, readable(data))
         except msgspec.DecodeError as error:
             raise Unreadable(f"{self._kind}: the API's answer is no list, asking again: {error}") from error
@@ -79,7 +79,7 @@ class Pages:
         self._name(heads, cause)
         return Page(found.metadata, []), heads
 
-    def _objects(self, found: Page, heads: list[Head]) -> Listed:
+    def _objects(self, found: Page, heads: list[Head]) -> ListedObjects:
         items = []
         for raw in found.items or ():
             data = bytes(raw)
@@ -88,7 +88,7 @@ class Pages:
             except msgspec.DecodeError as error:
                 heads.append(head(data))
                 self._name(heads[-1:], str(error))
-        return Listed(found.metadata, items, [(one.namespace, one.name) for one in heads])
+        return ListedObjects(found.metadata, items, [(one.namespace, one.name) for one in heads])
 
     def _name(self, heads: list[Head], cause: str) -> None:
         for one in heads:

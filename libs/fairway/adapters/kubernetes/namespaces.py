@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes.http import MERGE, METADATA, Http, Refusal, Request
+from fairway.adapters.kubernetes.http import MERGE, METADATA, Http, HttpRefusal, Request
 from fairway.domain.tenancy import profile
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL, above, made, raised, refusal
 from fairway.domain.text.decoding import decoded
@@ -83,7 +83,7 @@ class Namespaces:
         self._check(namespace, None)
         try:
             labels = await self._there(namespace)
-        except Refusal as error:
+        except HttpRefusal as error:
             if error.status != 403:
                 raise
             return None
@@ -103,7 +103,7 @@ class Namespaces:
             return decoded(_namespace, readable(await self._http.call(request))).metadata.labels or {}
         except msgspec.DecodeError as error:
             raise Unreachable(f"{self._name}: an answer that makes no sense: {error}") from error
-        except Refusal as error:
+        except HttpRefusal as error:
             if error.status != 404:
                 raise
             return None
@@ -118,7 +118,7 @@ class Namespaces:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
         try:
             await self._http.call(Request("POST", _BASE, _MANAGER, body, accept=METADATA))
-        except Refusal as error:
+        except HttpRefusal as error:
             if error.code != "AlreadyExists":
                 raise
 
@@ -136,25 +136,25 @@ class Namespaces:
         for wait in _WAITS:
             try:
                 return await call()
-            except Refusal as error:
+            except HttpRefusal as error:
                 if not namespace or not _lacks_right(error):
                     raise
                 bound = await self._bind(namespace)
-                if isinstance(bound, Refusal) and not _lacks_right(bound):
+                if isinstance(bound, HttpRefusal) and not _lacks_right(bound):
                     raise bound from error  # it says what is in the way, and what to do about it
                 fresh = fresh or bound is True
-                if isinstance(bound, Refusal) or (wait > _ANOTHERS_S and not fresh):
+                if isinstance(bound, HttpRefusal) or (wait > _ANOTHERS_S and not fresh):
                     raise
             await asyncio.sleep(wait)
         return await call()
 
-    async def _bind(self, namespace: str) -> bool | Refusal:
+    async def _bind(self, namespace: str) -> bool | HttpRefusal:
         """True when it was made, False when it was there; why it was not: one who may make none has its rights
         otherwise, or none here."""
         try:
             path = f"/apis/{_RBAC}/v1/namespaces/{namespace}/rolebindings"
             await self._http.call(Request("POST", path, _MANAGER, binding(namespace), accept=METADATA))
-        except Refusal as error:
+        except HttpRefusal as error:
             return False if error.code == "AlreadyExists" else error
         return True
 
@@ -170,6 +170,6 @@ def binding(namespace: str) -> Json:
     }
 
 
-def _lacks_right(error: Refusal) -> bool:
+def _lacks_right(error: HttpRefusal) -> bool:
     """As RBAC says it; a quota and Pod Security answer with 403, too."""
     return error.status == 403 and " cannot " in error.text and "resource" in error.text

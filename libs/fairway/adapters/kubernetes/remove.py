@@ -7,7 +7,7 @@ from contextlib import aclosing
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes.http import METADATA, METADATA_LIST, Http, Refusal, Request
+from fairway.adapters.kubernetes.http import METADATA, METADATA_LIST, Http, HttpRefusal, Request
 from fairway.adapters.kubernetes.kinds import Kinds, NotServed
 from fairway.adapters.kubernetes.responses import Unreadable
 from fairway.adapters.kubernetes.watch import Reflector, Scope, Since
@@ -95,7 +95,7 @@ class Remover:
             await self._http.call(Request("DELETE", path, query, body))
         except NotServed:
             return
-        except Refusal as error:
+        except HttpRefusal as error:
             if error.status != 404:
                 raise
 
@@ -117,14 +117,14 @@ class Remover:
                 }
                 try:
                     left = await self._read(Request("DELETE", path, body=body, accept=METADATA))
-                except Refusal as error:
+                except HttpRefusal as error:
                     if error.status != 409:
                         raise
                     continue  # replaced since it was looked at
                 return left.metadata if left.kind != "Status" else None
         except NotServed:
             return None
-        except Refusal as error:
+        except HttpRefusal as error:
             if error.status != 404:
                 raise
             return None

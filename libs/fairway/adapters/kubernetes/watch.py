@@ -14,9 +14,9 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.adapters.kubernetes.decoders import Line, Shape
-from fairway.adapters.kubernetes.http import Http, Refusal, Request, Silent, TooLarge
-from fairway.adapters.kubernetes.kinds import Kinds, NotServed, Resource
+from fairway.adapters.kubernetes.decoders import ObjectFields, WatchLine
+from fairway.adapters.kubernetes.http import AnswerTooLarge, Http, HttpRefusal, NoAnswer, Request
+from fairway.adapters.kubernetes.kinds import Kinds, NotServed, ServedResource
 from fairway.adapters.kubernetes.list_pages import Pages
 from fairway.adapters.kubernetes.responses import Status, Unreadable
 from fairway.adapters.vanished_objects import Told, remember, vanished
@@ -26,7 +26,7 @@ from fairway.runtime.ports import Unreachable
 log = structlog.get_logger()
 
 
-class Pace(Struct, frozen=True):
+class WatchPace(Struct, frozen=True):
     """How a watch waits, in seconds. `idle` is how long silence is trusted: whatever happens behind a connection that
     stalled is known that much later at most. A kind that is not served is asked for every `absent`. `page` objects are
     listed at once."""
@@ -71,7 +71,7 @@ class Scope(Struct, frozen=True):
 class Reflector:
     """Remembers of every object told only its uid and Fairway's labels, to tell it as gone after a gap."""
 
-    def __init__(self, http: Http, kinds: Kinds, scope: Scope, pace: Pace, shape: Shape) -> None:
+    def __init__(self, http: Http, kinds: Kinds, scope: Scope, pace: WatchPace, shape: ObjectFields) -> None:
         self._http, self._kinds, self._scope, self._pace, self._shape = http, kinds, scope, pace, shape
         self._rng = http.rng
         self._told: Told = {}
@@ -126,7 +126,7 @@ class Reflector:
             async for change in seen:
                 yield change
 
-    async def _list(self, resource: Resource) -> AsyncGenerator[Change, None]:
+    async def _list(self, resource: ServedResource) -> AsyncGenerator[Change, None]:
         path = resource.path(self._scope.namespace)
         left, version = set(self._told), ""
         async with aclosing(self._pages.read(path, self._scope.query)) as pages:
@@ -148,7 +148,7 @@ class Reflector:
         self._synced = True
         yield Change(self._scope.kind, synced=True)
 
-    async def _watch(self, resource: Resource) -> AsyncGenerator[Change, None]:
+    async def _watch(self, resource: ServedResource) -> AsyncGenerator[Change, None]:
         query = self._scope.query | {
             "watch": "1",
             "allowWatchBookmarks": "true",
@@ -162,17 +162,17 @@ class Reflector:
                     line = self._line(raw)
                     if line.type == "ERROR":
                         said = msgspec.convert(line.object, Status, strict=False)
-                        raise Refusal(said.code or 410, said)
+                        raise HttpRefusal(said.code or 410, said)
                     for change in () if line.type == "BOOKMARK" else self._heard(line):
                         yield change
                     self._version = line.object["metadata"]["resourceVersion"]
-        except Silent:
+        except NoAnswer:
             # Another watch may stall as well, if something in between holds back what has no end: a list has one.
             self._version = ""
             log.warning("watch fell silent, listing anew", kind=self._scope.kind, seconds=self._pace.idle)
             raise
 
-    def _heard(self, line: Line[dict[str, Any]]) -> list[Change]:
+    def _heard(self, line: WatchLine[dict[str, Any]]) -> list[Change]:
         if line.type != "DELETED":
             return self._seen(line.object)
         key = _key(line.object)
@@ -198,7 +198,7 @@ class Reflector:
         self._synced, self._version, self._cause = True, "", ""
         return changes
 
-    def _line(self, data: bytes) -> Line[dict[str, Any]]:
+    def _line(self, data: bytes) -> WatchLine[dict[str, Any]]:
         try:
             return self._shape.line(data)
         except msgspec.DecodeError as error:
@@ -208,11 +208,11 @@ class Reflector:
     def _failed(self, error: Exception) -> None:
         self._failures += 1
         self._age = 0.0
-        if isinstance(error, TooLarge | Unreadable):
+        if isinstance(error, AnswerTooLarge | Unreadable):
             self._cause = str(error)
         elif isinstance(error, Unreachable):
             self._cause = ""
-        if isinstance(error, Refusal):
+        if isinstance(error, HttpRefusal):
             # 410: the version is too old. Whatever else is refused is asked anew from the start as well.
             self._version = ""
         # A first failure is a connection that ended; a second one in a row is news.

@@ -8,7 +8,7 @@ from msgspec import Struct
 Json = dict[str, Any]
 
 
-class Rule(Struct, frozen=True):
+class MemoryRule(Struct, frozen=True):
     """`*` stands for any. Without a namespace it holds in all of them. `resource` is written as plural.group."""
 
     verbs: tuple[str, ...]
@@ -21,19 +21,19 @@ class Rule(Struct, frozen=True):
         return bool(verb and {"*", title} & set(self.resources) and self.namespace in ("", asked.get("namespace", "")))
 
 
-class Identity(Struct, frozen=True):
+class MemoryIdentity(Struct, frozen=True):
     """`audiences`: what its token was made for; none: the API itself."""
 
     user: str
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[MemoryRule, ...] = ()
     groups: tuple[str, ...] = ()
     audiences: tuple[str, ...] = ()
 
 
-class Identities:
+class MemoryIdentities:
     """`table` is by token; `asked` are the reviews so far, kind and spec."""
 
-    def __init__(self, table: Mapping[str, Identity]) -> None:
+    def __init__(self, table: Mapping[str, MemoryIdentity]) -> None:
         self.table = dict(table)
         self.asked: list[tuple[str, Json]] = []
 
@@ -50,7 +50,7 @@ class Identities:
         return {"authenticated": True, "user": user, "audiences": [name for name in one.audiences if name in wanted]}
 
     def _access(self, spec: Json) -> Json:
-        rules: Iterable[Rule] = (
+        rules: Iterable[MemoryRule] = (
             rule for one in self.table.values() if one.user == spec.get("user") for rule in one.rules
         )
         return {"allowed": any(rule.allows(spec["resourceAttributes"]) for rule in rules)}

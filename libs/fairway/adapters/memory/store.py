@@ -7,7 +7,7 @@ import msgspec
 
 from fairway.domain.decision import Put, Step, Write
 from fairway.domain.working_sets import born_of
-from fairway.runtime.ports import Clock, Commit, Fenced, Found, Row, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import Clock, Commit, Fenced, ReadRows, Row, StoreWiped, Unreachable, Wanted
 
 
 def followed(table: str) -> bool:
@@ -100,9 +100,9 @@ class MemoryStore:
         if lease and self._memory.leases.get(lease, ("", 0, 0))[1] != token:
             raise Fenced
 
-    async def read(self, wanted: Wanted) -> Found:
+    async def read(self, wanted: Wanted) -> ReadRows:
         self._check(wanted.lease, wanted.token)
-        found = Found(version=self._memory.last)
+        found = ReadRows(version=self._memory.last)
         for table, keys in wanted.rows.items():
             for key in keys:
                 if (one := self.rows.get(table, {}).get(key)) is not None:

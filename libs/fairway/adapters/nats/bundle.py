@@ -27,7 +27,7 @@ _MOST_EVER = 1_024
 _split = decoder(list[msgspec.Raw])
 
 
-class Share(Struct):
+class BundleShare(Struct):
     """What the deliveries of one bundle have in common: how many of them are not acknowledged yet."""
 
     reply: str
@@ -106,7 +106,7 @@ def delivered(one: Arrived) -> list[Delivery]:
         return [Delivery(name, subject, b"", place.sequence, place.times, place.left, 0, reply, stored_at, text)]
     if not shares:
         return [Delivery(name, subject, one.data, place.sequence, place.times, place.left, 0, reply, stored_at)]
-    share = Share(reply, len(shares))
+    share = BundleShare(reply, len(shares))
     behind = range(len(shares) - 1, -1, -1)
     return [
         Delivery(name, subject, data, place.sequence, place.times, place.left + more, more, share, stored_at)

@@ -20,7 +20,7 @@ from fairway.adapters.nats.connection import wire
 from fairway.adapters.nats.consumer import NatsSource
 from fairway.adapters.nats.credit import Budget
 from fairway.adapters.nats.headers import Guarded
-from fairway.adapters.nats.history import Asked, told
+from fairway.adapters.nats.history import HistoryQuery, told
 from fairway.adapters.nats.publisher import Publisher
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS, Stream
@@ -173,7 +173,7 @@ class NatsBus:
     def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
     ) -> AsyncIterator[Delivery]:
-        return told(Asked(stream, subjects, start, live, last), self._pass, self._leave)
+        return told(HistoryQuery(stream, subjects, start, live, last), self._pass, self._leave)
 
     async def _pass(self, stream: str, config: ConsumerConfig) -> tuple[NatsSource, int]:
         share = await self._budget.seat()

@@ -10,7 +10,7 @@ from typing import Any
 import nats.errors
 from nats.aio.client import Client
 
-from fairway.adapters.nats.bundle import Share, delivered, turn
+from fairway.adapters.nats.bundle import BundleShare, delivered, turn
 from fairway.adapters.nats.connection import Arrived, Close, Wire
 from fairway.adapters.nats.credit import HEARTBEAT_S, Budget, Credit
 from fairway.runtime.ports import Delivery, Unreachable
@@ -174,7 +174,7 @@ class NatsSource:
 
     def ack(self, deliveries: Sequence[Delivery]) -> None:
         for handle in (delivery.handle for delivery in deliveries):
-            if not isinstance(handle, Share):
+            if not isinstance(handle, BundleShare):
                 self._answered(handle)
                 continue
             handle.left -= 1
@@ -195,7 +195,7 @@ class NatsSource:
     def later(self, delivery: Delivery, delay_ms: int) -> None:
         """All of its bundle comes again then, those that were acknowledged, too: they are known."""
         body = b'-NAK {"delay": %d}' % (delay_ms * 1_000_000)
-        handle = delivery.handle.reply if isinstance(delivery.handle, Share) else delivery.handle
+        handle = delivery.handle.reply if isinstance(delivery.handle, BundleShare) else delivery.handle
         self._unanswered.pop(handle, None)
         self._keep(self._nc.publish(handle, body))
 

@@ -9,7 +9,7 @@ from nats.js.api import PubAck
 
 from fairway.adapters.nats.bundle import messages
 from fairway.adapters.nats.bus import NatsBus
-from fairway.adapters.nats.publisher import Stored, stored_at
+from fairway.adapters.nats.publisher import StoredMessage, stored_at
 from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.runtime.record import dead_letter_retry
@@ -23,7 +23,7 @@ _decode = decoder(DeadLetter)
 _WAIT_S = 5.0
 
 
-class Kept(Struct, frozen=True):
+class KeptLetter(Struct, frozen=True):
     """A letter and its number, which is its place in the stream."""
 
     number: int
@@ -36,13 +36,13 @@ class NatsLetters:
     def __init__(self, bus: NatsBus) -> None:
         self._bus, self._js = bus, bus.client.jetstream()
 
-    async def all(self, service: str = "") -> AsyncIterator[Kept]:
+    async def all(self, service: str = "") -> AsyncIterator[KeptLetter]:
         """Oldest first; of one service if it is named."""
         only = (subjects.dead_letter(service),) if service else ()
         async for one in self._bus.history(subjects.DLQ, only):
             yield _kept(one.sequence, one.data)
 
-    async def one(self, number: int) -> Kept | None:
+    async def one(self, number: int) -> KeptLetter | None:
         data = await self._bus.fetch(subjects.DLQ, number)
         return None if data is None else _kept(number, data)
 
@@ -54,7 +54,7 @@ class NatsLetters:
             raise Unreachable(f"the dead letters could not be counted: {error}") from error
         return {subject.rpartition(".")[2]: count for subject, count in (info.state.subjects or {}).items()}
 
-    async def retry(self, kept: Kept) -> None:
+    async def retry(self, kept: KeptLetter) -> None:
         """Says the message again, and takes the letter away once it stands in the record where it counts. Refused when
         it does not: the letter stays. Done twice it is done once. A letter proves nothing: anybody may have written it,
         so the message has to stand where it says that it stood."""
@@ -82,7 +82,7 @@ class NatsLetters:
             if await self._bus.fetch(subjects.DLQ, number) is not None:
                 raise Unreachable(f"letter {number} was not deleted: {error}") from error
 
-    async def _stored(self, sequence: int) -> Stored | None:
+    async def _stored(self, sequence: int) -> StoredMessage | None:
         try:
             return await stored_at(self._bus.client, subjects.JOBS, sequence)
         except (nats.errors.Error, TimeoutError, msgspec.DecodeError) as error:
@@ -113,10 +113,10 @@ class NatsLetters:
         return stored
 
 
-def _kept(number: int, data: bytes) -> Kept:
+def _kept(number: int, data: bytes) -> KeptLetter:
     """A letter that does not decode is one about itself: anybody can publish there."""
     try:
-        return Kept(number, _decode(data))
+        return KeptLetter(number, _decode(data))
     except msgspec.DecodeError as error:
         why = Reason(Code.UNDECODABLE, f"the letter itself does not decode: {error}", remedy="drop it")
-        return Kept(number, DeadLetter(service="?", subject=subjects.DLQ, why=why, data=data))
+        return KeptLetter(number, DeadLetter(service="?", subject=subjects.DLQ, why=why, data=data))

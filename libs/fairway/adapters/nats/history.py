@@ -20,7 +20,7 @@ _MOST = 1_000
 _ALL_NEWEST = frozenset(one.name for one in STREAMS if one.per_subject == 1)
 
 
-class Asked(Struct, frozen=True):
+class HistoryQuery(Struct, frozen=True):
     """As `ports.Bus.history` has it."""
 
     stream: str
@@ -46,7 +46,7 @@ class Asked(Struct, frozen=True):
         return config
 
 
-async def told(asked: Asked, open: Open, close: Close) -> AsyncGenerator[Delivery, None]:
+async def told(asked: HistoryQuery, open: Open, close: Close) -> AsyncGenerator[Delivery, None]:
     """After a gap it is read on behind the last message that came before it. A bundle arrives whole: all of it was told
     before the gap, or none."""
     after, past = asked.start - 1, True

@@ -42,7 +42,7 @@ class _Ack(Struct):
     error: _Error | None = None
 
 
-class Stored(Struct):
+class StoredMessage(Struct):
     """A message as it stands in a stream; its headers are what anybody wrote."""
 
     subject: str = ""
@@ -51,7 +51,7 @@ class Stored(Struct):
 
 
 class _Answer(Struct):
-    message: Stored | None = None
+    message: StoredMessage | None = None
     error: _Error | None = None
 
 
@@ -190,7 +190,7 @@ class Publisher:
             tried.again.append(renamed(message))
 
 
-async def stored_at(client: Client, stream: str, sequence: int) -> Stored | None:
+async def stored_at(client: Client, stream: str, sequence: int) -> StoredMessage | None:
     """What stands there, as the stream's leader says: a copy may not have it yet, and its headers are anybody's. None
     when nothing does, any more. Raises nats.errors.Error, TimeoutError or DecodeError when nobody says."""
     if not stream.isalnum():

@@ -37,7 +37,7 @@ _answered = msgspec.msgpack.Decoder(rw.Answered).decode
 T = TypeVar("T")
 
 
-class Lost(Unreachable):
+class SessionLost(Unreachable):
     """The other side knows nothing of this watch: it is another process, or was not asked for too long."""
 
 
@@ -45,7 +45,7 @@ class Gone(Unreachable):
     """The bus says that nobody listens there."""
 
 
-class Batch(Struct):
+class CallBatch(Struct):
     """`number` counts up by one; it is said again until the next one is asked for."""
 
     number: int
@@ -80,7 +80,7 @@ class RemoteCluster:
             await asyncio.sleep(_PULSE_S)
             for subject in sorted(set(self._asked_at.values()) - {rw.ask(self.name)}):
                 try:
-                    await self._said(subject, rw.Asked("hello"), _HELLO_S)
+                    await self._said(subject, rw.CallRequest("hello"), _HELLO_S)
                 except Gone as error:
                     for call in [call for call, at in self._asked_at.items() if at == subject]:
                         self._fail(call, error)
@@ -110,14 +110,14 @@ class RemoteCluster:
     async def _call(self, verb: str, wait_s: float = _CALL_S, **args: Any) -> Any:
         """The value of the answer. After any doubt the other side is looked for anew."""
         if not self._instance:
-            self._instance = str(await self._said(rw.ask(self.name), rw.Asked("hello"), _HELLO_S))
+            self._instance = str(await self._said(rw.ask(self.name), rw.CallRequest("hello"), _HELLO_S))
         try:
-            return await self._said(rw.at(self.name, self._instance), rw.Asked(verb, args), wait_s)
+            return await self._said(rw.at(self.name, self._instance), rw.CallRequest(verb, args), wait_s)
         except Unreachable:
             self._instance = ""
             raise
 
-    async def _said(self, subject: str, asked: rw.Asked, wait_s: float) -> Any:
+    async def _said(self, subject: str, asked: rw.CallRequest, wait_s: float) -> Any:
         self._calls += 1
         call = str(self._calls)
         waiting = self._waiting[call] = asyncio.get_running_loop().create_future()
@@ -128,7 +128,7 @@ class RemoteCluster:
                 await self._nc.publish(subject, frame, reply=back)
             async with asyncio.timeout(wait_s):
                 answer = await waiting
-        except rw.TooLarge as error:
+        except rw.CallTooLarge as error:
             raise ClusterRefused("RequestEntityTooLarge", str(error)) from error
         except TimeoutError:
             raise Unreachable(f"{self.name} did not answer {asked.verb} within {wait_s:g} s") from None
@@ -198,7 +198,7 @@ class RemoteCluster:
                 session = await self._call("open", kind=kind, selector=selector, namespace=namespace)
                 number = 0
                 while True:
-                    batch = self._as(Batch, await self._call("next", session=session, after=number))
+                    batch = self._as(CallBatch, await self._call("next", session=session, after=number))
                     number, failures = batch.number, 0
                     for change in batch.changes:
                         if change.synced:
@@ -212,7 +212,7 @@ class RemoteCluster:
                 failures += 1
                 if failures % 30 == 2:
                     log.warning("watch interrupted", cluster=self.name, kind=kind, cause=str(error))
-                await asyncio.sleep(0 if isinstance(error, Lost) and failures < 2 else _AGAIN_S)
+                await asyncio.sleep(0 if isinstance(error, SessionLost) and failures < 2 else _AGAIN_S)
 
     async def close(self) -> None:
         if self._pulse is not None:
@@ -224,7 +224,7 @@ class RemoteCluster:
 def _value(answer: rw.Answered) -> Any:
     if answer.refused is not None:
         code, text = answer.refused
-        raise Lost(text) if code == "Lost" else ClusterRefused(code, text)
+        raise SessionLost(text) if code == "SessionLost" else ClusterRefused(code, text)
     if answer.away:
         raise Unreachable(answer.away)
     return answer.value

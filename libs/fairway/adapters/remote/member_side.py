@@ -12,7 +12,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from fairway.adapters.remote import messages as rw
-from fairway.adapters.remote.cluster import Batch
+from fairway.adapters.remote.cluster import CallBatch
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 
@@ -25,7 +25,7 @@ _PATIENCE_S = 10.0
 _FORGOTTEN_S = 60.0
 _MOST_CHANGES, _MOST_BYTES = 500, 4 * 2**20
 _MOST_IN_HAND = 1_000
-_asked = msgspec.msgpack.Decoder(rw.Asked).decode
+_asked = msgspec.msgpack.Decoder(rw.CallRequest).decode
 _pack = msgspec.msgpack.Encoder().encode
 
 
@@ -34,7 +34,7 @@ class Session:
 
     def __init__(self, cluster: Cluster, kind: str, selector: str, namespace: str) -> None:
         self._line: asyncio.Queue[Change] = asyncio.Queue(_MOST_CHANGES)
-        self._batch = Batch(0, [])
+        self._batch = CallBatch(0, [])
         self._left: Change | None = None
         self._task = asyncio.create_task(self._fill(cluster, kind, selector, namespace))
         self.asked_at = asyncio.get_running_loop().time()
@@ -43,7 +43,7 @@ class Session:
         async for change in cluster.watch(kind, selector, namespace):
             await self._line.put(change)
 
-    async def next(self, after: int) -> Batch:
+    async def next(self, after: int) -> CallBatch:
         """The batch after number `after`: a new one, or the last one again if it did not arrive."""
         self.asked_at = asyncio.get_running_loop().time()
         if self._task.done():
@@ -52,7 +52,7 @@ class Session:
             return self._batch
         if after != self._batch.number:
             raise ClusterRefused("Lost", f"batch {after} was never sent")
-        self._batch = Batch(after + 1, await self._changes())
+        self._batch = CallBatch(after + 1, await self._changes())
         self.asked_at = asyncio.get_running_loop().time()
         return self._batch
 
@@ -143,7 +143,7 @@ class Serving:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _answer(self, asked: rw.Asked, reply: str) -> None:
+    async def _answer(self, asked: rw.CallRequest, reply: str) -> None:
         try:
             do = self._verbs.get(asked.verb)
             if do is None:
@@ -174,7 +174,7 @@ class Serving:
         self._sessions[key] = Session(self._cluster, args["kind"], args["selector"], args["namespace"])
         return key
 
-    async def _next(self, args: dict[str, Any]) -> Batch:
+    async def _next(self, args: dict[str, Any]) -> CallBatch:
         session = self._sessions.get(args["session"])
         if session is None:
             raise ClusterRefused("Lost", "this watch is not known here")

@@ -26,7 +26,7 @@ _MOST = 64 * 2**20
 _UNFINISHED = 64
 
 
-class Asked(Struct, omit_defaults=True):
+class CallRequest(Struct, omit_defaults=True):
     """A method of the port with its arguments by name; besides: hello, facts, open, next and close."""
 
     verb: str
@@ -52,7 +52,7 @@ class Broken(ValueError):
     """What came is no message of ours."""
 
 
-class TooLarge(ValueError):
+class CallTooLarge(ValueError):
     """More than a call or an answer may be."""
 
 
@@ -72,10 +72,10 @@ def reply(name: str, asker: str, call: str) -> str:
     return f"fairway.member.{subjects.token(name)}.reply.{asker}.{call}"
 
 
-def frames(call: str, message: Asked | Answered) -> Iterator[bytes]:
+def frames(call: str, message: CallRequest | Answered) -> Iterator[bytes]:
     packed = _encode(message)
     if len(packed) > _MOST:
-        raise TooLarge(f"{len(packed)} bytes; {_MOST} is the most")
+        raise CallTooLarge(f"{len(packed)} bytes; {_MOST} is the most")
     data = zlib.compress(packed, 1)
     count = max(1, -(-len(data) // _FRAME))
     for part in range(count):

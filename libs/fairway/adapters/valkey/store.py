@@ -24,7 +24,7 @@ from redis.exceptions import (
 
 from fairway.domain.decision import Put, Step
 from fairway.domain.working_sets import born_of
-from fairway.runtime.ports import Commit, Found, Row, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import Commit, ReadRows, Row, StoreWiped, Unreachable, Wanted
 from fairway.runtime.ports import Fenced as FencedOut
 from fairway.runtime.views.row_cache import encoded
 from fairway.runtime.vital_tasks import heed
@@ -123,7 +123,7 @@ class RedisStore:
         self._epoch = epoch.decode() if epoch else ""
         return bool(epoch)
 
-    async def read(self, wanted: Wanted) -> Found:
+    async def read(self, wanted: Wanted) -> ReadRows:
         tables = [(table, keys) for table, keys in wanted.rows.items() if keys]
         since = -1 if wanted.since is None else wanted.since
         request = msgspec.msgpack.encode([tables, wanted.whole, since, wanted.lease, wanted.token, wanted.follow])
@@ -221,9 +221,9 @@ def _taken(answer: Any) -> Any:
     return answer
 
 
-def _found(wanted: Wanted, tables: list[tuple[str, list[str]]], answer: list[Any]) -> Found:
+def _found(wanted: Wanted, tables: list[tuple[str, list[str]]], answer: list[Any]) -> ReadRows:
     rows, whole, version, changes = answer
-    found = Found(version=int(version))
+    found = ReadRows(version=int(version))
     for (table, keys), values in zip(tables, rows, strict=True):
         for key, value in zip(keys, values, strict=True):
             if (one := row(value)) is not None:

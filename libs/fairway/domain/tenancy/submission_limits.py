@@ -70,7 +70,7 @@ def too_fast(tenant: str, limit: Limits) -> Reason:
     return Reason(Code.TOO_FAST, text, "metadata.namespace", remedy)
 
 
-class Pace:
+class SubmissionRate:
     """What each tenant has submitted of late: at most its rate, and as much at once after a pause of a second."""
 
     def __init__(self) -> None:

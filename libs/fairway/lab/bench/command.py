@@ -51,10 +51,10 @@ def pipeline(
     output: Output = "text",
 ) -> None:
     """Jobs per second from submitted to dispatched, and latency at half that rate; cluster calls are stubbed."""
-    from fairway.lab.bench.pipeline.measure import Run, measure
+    from fairway.lab.bench.pipeline.measure import PipelineRun, measure
 
     check_processes(processes)
-    run = Run(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync, servers)
+    run = PipelineRun(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync, servers)
     show(measure, run, directory, output)
 
 
@@ -70,9 +70,9 @@ def decisions(
     output: Output = "text",
 ) -> None:
     """The scheduler's decisions alone, with what they say of every cluster; no bus, no store."""
-    from fairway.lab.bench.decisions.measure import Run, measure
+    from fairway.lab.bench.decisions.measure import DecisionsRun, measure
 
-    show(measure, Run(numbers(sizes), nodes, decisions, warmup, batch, seed), directory, output)
+    show(measure, DecisionsRun(numbers(sizes), nodes, decisions, warmup, batch, seed), directory, output)
 
 
 @_bench.command()
@@ -85,11 +85,11 @@ def kubernetes(
     output: Output = "text",
 ) -> None:
     """Jobs applied on a hub until they exist in one of three members, all of real API servers on this machine."""
-    from fairway.lab.bench.kubernetes.measure import Run, measure
+    from fairway.lab.bench.kubernetes.measure import KubernetesRun, measure
     from fairway.lab.fleet.foreground import built
 
     built()
-    show(measure, Run(jobs, calm=calm, rate=rate, freed=freed), directory, output)
+    show(measure, KubernetesRun(jobs, calm=calm, rate=rate, freed=freed), directory, output)
 
 
 @_bench.command()
@@ -102,11 +102,11 @@ def report(
     output: Output = "text",
 ) -> None:
     """One agent beside a real API server: its start, its processor time and memory, and how late its reports are."""
-    from fairway.lab.bench.agent.measure import Run, measure
+    from fairway.lab.bench.agent.measure import AgentRun, measure
     from fairway.lab.fleet.foreground import built
 
     built()
-    show(measure, Run(nodes, pods, events, seconds), directory, output)
+    show(measure, AgentRun(nodes, pods, events, seconds), directory, output)
 
 
 @_bench.command("kueue-baseline")
@@ -121,12 +121,12 @@ def kueue_baseline(
     output: Output = "text",
 ) -> None:
     """The load of Kueue's performance test: how long until all jobs have run, and how well the quota is used."""
-    from fairway.lab.bench.kueue.measure import Run, measure
+    from fairway.lab.bench.kueue.measure import KueueRun, measure
 
     counts = tuple(int(one) for one in clusters.split(",") if is_whole(one))
     if jobs % 10 or not all(counts) or len(counts) != len(clusters.split(",")):
         end(Failure(USAGE, f"--jobs is {jobs}, --clusters {clusters!r}", "give a multiple of ten, and numbers above 0"))
-    show(measure, Run(counts, cohorts, queues, jobs), directory, output)
+    show(measure, KueueRun(counts, cohorts, queues, jobs), directory, output)
 
 
 @_bench.command("all")

@@ -38,10 +38,10 @@ def wake_up(
     output: Output = "text",
 ) -> None:
     """Everything is full and room for one job is freed: how long until it is taken, and how many are woken for it."""
-    from fairway.lab.bench.waiting.wake_up import Run, measure
+    from fairway.lab.bench.waiting.wake_up import WakeUpRun, measure
 
     check_processes(processes)
-    run = Run(jobs, rounds, clusters=clusters, nodes=nodes, processes=processes)
+    run = WakeUpRun(jobs, rounds, clusters=clusters, nodes=nodes, processes=processes)
     show(measure, run, directory, output)
 
 
@@ -57,10 +57,10 @@ def backlog(
     output: Output = "text",
 ) -> None:
     """Very many jobs wait: the memory of the services, how soon `get jobs` and `why` are answered, who goes next."""
-    from fairway.lab.bench.waiting.backlog import Run, measure
+    from fairway.lab.bench.waiting.backlog import BacklogRun, measure
 
     check_processes(processes)
-    show(measure, Run(jobs, asked, rounds, tenants, clusters, nodes, processes), directory, output)
+    show(measure, BacklogRun(jobs, asked, rounds, tenants, clusters, nodes, processes), directory, output)
 
 
 def rebuild(
@@ -74,10 +74,10 @@ def rebuild(
     output: Output = "text",
 ) -> None:
     """The store is wiped: how long until jobs are dispatched again, and whether everything is as it was."""
-    from fairway.lab.bench.pipeline.rebuild import Run, measure
+    from fairway.lab.bench.pipeline.rebuild import RebuildRun, measure
 
     check_processes(processes)
-    show(measure, Run(jobs, waiting, clusters, nodes, tenants, processes), directory, output)
+    show(measure, RebuildRun(jobs, waiting, clusters, nodes, tenants, processes), directory, output)
 
 
 def workers(
@@ -91,9 +91,9 @@ def workers(
     output: Output = "text",
 ) -> None:
     """One, two and four instances of each stage; then some are added and taken away while jobs are on their way."""
-    from fairway.lab.bench.pipeline.workers import Run, measure
+    from fairway.lab.bench.pipeline.workers import WorkersRun, measure
 
-    show(measure, Run(jobs, warmup, clusters, nodes, tenants, window), directory, output)
+    show(measure, WorkersRun(jobs, warmup, clusters, nodes, tenants, window), directory, output)
 
 
 def clusters(
@@ -107,7 +107,9 @@ def clusters(
     output: Output = "text",
 ) -> None:
     """The pipeline with few clusters and with very many: whether the rate stays, what agents and the cache take."""
-    from fairway.lab.bench.pipeline.clusters import Run, measure
+    from fairway.lab.bench.pipeline.clusters import ClustersRun, measure
 
     check_processes(processes)
-    show(measure, Run(numbers(sizes), jobs, warmup, nodes, processes=processes, window=window), directory, output)
+    show(
+        measure, ClustersRun(numbers(sizes), jobs, warmup, nodes, processes=processes, window=window), directory, output
+    )

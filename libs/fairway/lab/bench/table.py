@@ -15,7 +15,7 @@ from fairway.lab.bench.measuring.outcome import Goal
 from fairway.lab.processes import die_with_parent
 
 
-class Entry(Struct, frozen=True):
+class BenchEntry(Struct, frozen=True):
     """A benchmark as `make bench` runs it. `quick` are its options where minutes matter more than steady figures; with
     None it is left out then. One that is run once more with other options has a name of its own, and says whose run it
     is: `of`. Goals that do not hold for those options give way to the figures that are `shown`."""
@@ -29,23 +29,23 @@ class Entry(Struct, frozen=True):
 
 _RATE = ("jobs_per_second", "half_p50_ms", "half_p99_ms")
 BENCHES = (
-    Entry("pipeline", quick=("--jobs", "5000", "--warmup", "500")),
-    Entry("pipeline-always", ("--jobs", "20000", "--sync", "always"), None, "pipeline", _RATE),
-    Entry("pipeline-r3", ("--jobs", "20000", "--servers", "3"), None, "pipeline", _RATE),
-    Entry("decisions", quick=("--decisions", "1000", "--warmup", "300")),
-    Entry("wake-up", quick=("--jobs", "1000", "--rounds", "40")),
-    Entry("backlog", quick=("--jobs", "5000")),
-    Entry("backlog-million", ("--jobs", "1000000"), None, "backlog"),
-    Entry("rebuild", quick=("--jobs", "5000", "--waiting", "200")),
-    Entry("clusters", quick=("--sizes", "3,30,100", "--jobs", "1000", "--warmup", "200")),
-    Entry("workers", quick=("--jobs", "1000", "--warmup", "200")),
-    Entry("kueue-baseline", quick=("--jobs", "50", "--clusters", "1")),
-    Entry("report", quick=("--nodes", "500", "--pods", "5000", "--seconds", "20")),
-    Entry("kubernetes", quick=("--jobs", "100", "--calm", "20", "--freed", "5")),
+    BenchEntry("pipeline", quick=("--jobs", "5000", "--warmup", "500")),
+    BenchEntry("pipeline-always", ("--jobs", "20000", "--sync", "always"), None, "pipeline", _RATE),
+    BenchEntry("pipeline-r3", ("--jobs", "20000", "--servers", "3"), None, "pipeline", _RATE),
+    BenchEntry("decisions", quick=("--decisions", "1000", "--warmup", "300")),
+    BenchEntry("wake-up", quick=("--jobs", "1000", "--rounds", "40")),
+    BenchEntry("backlog", quick=("--jobs", "5000")),
+    BenchEntry("backlog-million", ("--jobs", "1000000"), None, "backlog"),
+    BenchEntry("rebuild", quick=("--jobs", "5000", "--waiting", "200")),
+    BenchEntry("clusters", quick=("--sizes", "3,30,100", "--jobs", "1000", "--warmup", "200")),
+    BenchEntry("workers", quick=("--jobs", "1000", "--warmup", "200")),
+    BenchEntry("kueue-baseline", quick=("--jobs", "50", "--clusters", "1")),
+    BenchEntry("report", quick=("--nodes", "500", "--pods", "5000", "--seconds", "20")),
+    BenchEntry("kubernetes", quick=("--jobs", "100", "--calm", "20", "--freed", "5")),
 )
 
 
-class Result(Struct):
+class BenchResult(Struct):
     """What is shown of an outcome, or why there is none."""
 
     name: str
@@ -54,7 +54,7 @@ class Result(Struct):
     error: str = ""
 
 
-async def run(entry: Entry, quick: bool, folder: Path) -> Result:
+async def run(entry: BenchEntry, quick: bool, folder: Path) -> BenchResult:
     """Its JSON goes to `folder`; its progress is seen on standard error."""
     options = entry.quick or () if quick else entry.full
     # It ends with this process, however that ends.
@@ -64,16 +64,16 @@ async def run(entry: Entry, quick: bool, folder: Path) -> Result:
     child = await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.PIPE)
     said, _ = await child.communicate()
     if child.returncode:
-        return Result(entry.name, error=f"it ended with {child.returncode}; see above")
+        return BenchResult(entry.name, error=f"it ended with {child.returncode}; see above")
     (folder / f"{entry.name}.json").write_bytes(said)
     found: Any = msgspec.json.decode(said)
-    result = Result(entry.name, found["figures"], msgspec.convert(found["goals"], dict[str, Goal]))
+    result = BenchResult(entry.name, found["figures"], msgspec.convert(found["goals"], dict[str, Goal]))
     if entry.shown:
         result.goals = dict.fromkeys(entry.shown, Goal())
     return result
 
 
-def table(results: list[Result]) -> Table:
+def table(results: list[BenchResult]) -> Table:
     """A row for each goal, or figure that is shown without one; `of goal` is 1 where it is just met, and more where it
     is bettered."""
     shown = Table("benchmark", "figure", "goal", "measured", "of goal", "")

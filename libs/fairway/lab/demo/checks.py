@@ -8,13 +8,13 @@ from msgspec import Struct
 from fairway.domain.job import Job
 from fairway.lab.demo.recorded_events import Record
 from fairway.lab.demo.scenario import Act, Mark, Role, Script
-from fairway.lab.demo.submitters import Doors
+from fairway.lab.demo.submitters import Submitters
 
 # The whole demo is to end within 90 s, with half a minute of that for starting on a slow machine.
 LIMIT_S = 60.0
 
 
-class Found(Struct, frozen=True):
+class DemoResult(Struct, frozen=True):
     """What became of one job; `wrong` is empty when it is what was promised."""
 
     role: Role
@@ -25,7 +25,7 @@ class Found(Struct, frozen=True):
 class Stage:
     """`answers` has what `why` said of a job at its mark."""
 
-    def __init__(self, script: Script, doors: Doors, record: Record) -> None:
+    def __init__(self, script: Script, doors: Submitters, record: Record) -> None:
         self._script, self._doors, self._record = script, doors, record
         self.answers: dict[str, dict[str, Any]] = {}
         self._sent: set[str] = set()
@@ -66,7 +66,7 @@ class Stage:
             await self._record.wait(role.cancel)
             await self._doors.command(role.job.partition("/")[0], "cancel", role.job)
 
-    def found(self) -> list[Found]:
+    def found(self) -> list[DemoResult]:
         roles = self._script.scenario.roles
         return [_found(role, self._record.job(role.job), role.job in self._sent) for role in roles]
 
@@ -85,14 +85,16 @@ def _first(errors: ExceptionGroup[Exception]) -> Exception:
     return _first(one) if isinstance(one, ExceptionGroup) else one
 
 
-def _found(role: Role, job: Job | None, sent: bool) -> Found:
+def _found(role: Role, job: Job | None, sent: bool) -> DemoResult:
     if job is None:
-        return Found(role, None, "it never came in" if sent else "it was not sent: what it comes after did not happen")
+        return DemoResult(
+            role, None, "it never came in" if sent else "it was not sent: what it comes after did not happen"
+        )
     if job.state.value != role.end:
-        return Found(role, job, f"it is {job.state.value}, and {role.end} was promised")
+        return DemoResult(role, job, f"it is {job.state.value}, and {role.end} was promised")
     if job.attempt != role.attempts and role.end != "rejected":
-        return Found(role, job, f"it took {job.attempt} attempts, and {role.attempts} were promised")
-    return Found(role, job, "")
+        return DemoResult(role, job, f"it took {job.attempt} attempts, and {role.attempts} were promised")
+    return DemoResult(role, job, "")
 
 
 def in_words(mark: Mark) -> str:

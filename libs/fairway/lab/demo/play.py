@@ -17,9 +17,9 @@ from fairway.lab.demo.checks import Stage
 from fairway.lab.demo.recorded_events import Record
 from fairway.lab.demo.scenario import Script, load
 from fairway.lab.demo.screen import Screen
-from fairway.lab.demo.submitters import Doors
+from fairway.lab.demo.submitters import Submitters
 from fairway.lab.demo.summary import ending, last
-from fairway.lab.fleet.fleet import Fleet, Plan, gpu_clusters, running
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, gpu_clusters, running
 
 # How long the examples' pods run: none of them says so itself.
 _RUN_MS = 2_000
@@ -31,7 +31,7 @@ async def play(scenario: Path) -> bool:
     began = time.monotonic()
     script = load(scenario)
     folder = Path(tempfile.mkdtemp(prefix="fairway-demo-"))
-    plan = Plan(gpu_clusters(), default_run_ms=_RUN_MS)
+    plan = FleetPlan(gpu_clusters(), default_run_ms=_RUN_MS)
     kept = False
     try:
         record = Record()
@@ -63,10 +63,10 @@ def _interrupted() -> bool:
     return task is not None and bool(task.cancelling())
 
 
-async def _on(fleet: Fleet, script: Script, record: Record, screen: Screen) -> tuple[Text, bool]:
+async def _on(fleet: EmbeddedFleet, script: Script, record: Record, screen: Screen) -> tuple[Text, bool]:
     bus = await NatsBus.connect(fleet.nats.url, "fairway-demo")
     hub = await KubernetesCluster.from_kubeconfig("hub", fleet.hub_kubeconfig)
-    doors = Doors(fleet, bus, hub)
+    doors = Submitters(fleet, bus, hub)
     stage = Stage(script, doors, record)
     following = asyncio.create_task(record.follow(bus))
     try:

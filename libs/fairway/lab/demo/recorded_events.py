@@ -17,7 +17,7 @@ from fairway.wire import subjects
 _decode = decoder(wire.Message)
 
 
-class Told(Struct, frozen=True):
+class ToldEvent(Struct, frozen=True):
     sequence: int
     message: wire.Message
 
@@ -28,7 +28,7 @@ class Record:
     def __init__(self) -> None:
         self.ids: dict[str, str] = {}
         self.news: asyncio.Queue[tuple[str, wire.Message]] = asyncio.Queue()
-        self._told: dict[str, list[Told]] = {}
+        self._told: dict[str, list[ToldEvent]] = {}
         self._changed = asyncio.Condition()
 
     async def follow(self, bus: Bus) -> None:
@@ -36,7 +36,7 @@ class Record:
             if not one.subject:
                 continue
             message = _decode(one.data)
-            self._told.setdefault(message.job, []).append(Told(one.sequence, message))
+            self._told.setdefault(message.job, []).append(ToldEvent(one.sequence, message))
             if (title := title_of(message)) and message.job:
                 self.ids[title] = message.job
             name = next((name for name, own in self.ids.items() if own == message.job), "")

@@ -58,7 +58,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(role for act in self.acts for role in act.jobs)
 
 
-class Piece(Struct, frozen=True):
+class DemoJob(Struct, frozen=True):
     """A job's manifest and the policies that select it."""
 
     manifest: dict[str, Any]
@@ -70,7 +70,7 @@ class Script(Struct, frozen=True):
 
     scenario: Scenario
     settings: tuple[dict[str, Any], ...]
-    pieces: dict[str, Piece]
+    pieces: dict[str, DemoJob]
 
 
 def load(path: Path) -> Script:
@@ -103,5 +103,5 @@ def _documents(path: Path, names: tuple[str, ...]) -> list[Document]:
     return found
 
 
-def _piece(job: Document, policies: list[Document]) -> Piece:
-    return Piece(job.manifest, tuple(policies_for(job, policies)))
+def _piece(job: Document, policies: list[Document]) -> DemoJob:
+    return DemoJob(job.manifest, tuple(policies_for(job, policies)))

@@ -15,12 +15,12 @@ import msgspec
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock, SystemIds
-from fairway.client.api import Api, Refusal
+from fairway.client.api import Api, GatewayRefusal
 from fairway.client.credential import Credential
 from fairway.client.failure import DENIED, ERROR, Failure
 from fairway.domain.submission import raw
-from fairway.lab.demo.scenario import Piece
-from fairway.lab.fleet.fleet import Fleet
+from fairway.lab.demo.scenario import DemoJob
+from fairway.lab.fleet.fleet import EmbeddedFleet
 from fairway.lab.processes import die_with_parent
 from fairway.runtime import private_files
 from fairway.runtime.cluster_port import ClusterRefused
@@ -32,8 +32,8 @@ from fairway.workloads.settings.quota_trees import KIND as TREE
 _LOOKS, _LOOK_S = 500, 0.02
 
 
-class Doors:
-    def __init__(self, fleet: Fleet, bus: NatsBus, hub: KubernetesCluster) -> None:
+class Submitters:
+    def __init__(self, fleet: EmbeddedFleet, bus: NatsBus, hub: KubernetesCluster) -> None:
         self._fleet, self._bus, self._hub = fleet, bus, hub
         self.api = Api(fleet.http, Credential(fleet.token, "the administrator's token"))
         self._tenants: dict[str, KubernetesCluster] = {}
@@ -49,12 +49,12 @@ class Doors:
             await asyncio.sleep(_LOOK_S)
         raise Failure(ERROR, "the quota tree is not in force after 10 s", "read the services' log")
 
-    async def send(self, piece: Piece, by: str) -> None:
+    async def send(self, piece: DemoJob, by: str) -> None:
         send = {"hub": self._by_hub, "cli": self._by_command, "http": self._by_http, "bus": self._by_bus}[by]
         self._sent += 1
         await send(piece)
 
-    async def _by_hub(self, piece: Piece) -> None:
+    async def _by_hub(self, piece: DemoJob) -> None:
         namespace = _namespace(piece)
         tenant = await self._tenant(namespace)
         await self._create(self._hub, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
@@ -83,15 +83,15 @@ class Doors:
             if error.code != "AlreadyExists":
                 raise Failure(ERROR, f"the hub refused {manifest['metadata']['name']}: {error}") from error
 
-    async def _by_http(self, piece: Piece) -> None:
+    async def _by_http(self, piece: DemoJob) -> None:
         body = {"manifest": piece.manifest, "policies": piece.policies}
         try:
             await asyncio.to_thread(self.api_of(_namespace(piece)).post, "/v1/jobs", body)
-        except Refusal as refusal:
+        except GatewayRefusal as refusal:
             if refusal.code != DENIED:  # a refusal of the manifest is in the record, and judged from there
                 raise
 
-    async def _by_bus(self, piece: Piece) -> None:
+    async def _by_bus(self, piece: DemoJob) -> None:
         """As the tenant of its namespace, where that may speak. No other tenant can guess the id of the message."""
         request = SubmitRequest(
             at=SystemClock().now(),
@@ -103,7 +103,7 @@ class Doors:
         data = msgspec.json.encode(request)
         await self._bus.publish([Outgoing(SystemIds().new(), subject, data, "fairway.in", "/demo")])
 
-    async def _by_command(self, piece: Piece) -> None:
+    async def _by_command(self, piece: DemoJob) -> None:
         file = self._fleet.dir / f"sent-{self._sent}.json"
         items = {"apiVersion": "v1", "kind": "List", "items": [piece.manifest, *piece.policies]}
         await asyncio.to_thread(private_files.write, file, msgspec.json.encode(items))
@@ -128,5 +128,5 @@ class Doors:
             raise Failure(ERROR, f"fairway {' '.join(words)} ended with {process.returncode}: {said.decode().strip()}")
 
 
-def _namespace(piece: Piece) -> str:
+def _namespace(piece: DemoJob) -> str:
     return str(piece.manifest["metadata"]["namespace"])

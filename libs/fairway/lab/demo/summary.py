@@ -10,15 +10,15 @@ from fairway.client.terminal import render_story, render_table, render_why
 from fairway.domain.job import Job
 from fairway.explain.story import Story, Why, why
 from fairway.explain.wording import span
-from fairway.lab.demo.checks import Found, Stage, in_words
+from fairway.lab.demo.checks import DemoResult, Stage, in_words
 from fairway.lab.demo.scenario import Scenario
-from fairway.lab.demo.submitters import Doors
+from fairway.lab.demo.submitters import Submitters
 
 _BY = {"hub": "hub API", "cli": "fairway submit", "http": "HTTP", "bus": "the bus"}
 _COLUMNS = ("JOB", "KIND", "SENT BY", "PROMISED", "BECAME", "CLUSTER", "ATTEMPT", "WAITED")
 
 
-async def ending(scenario: Scenario, stage: Stage, doors: Doors) -> tuple[Text, bool]:
+async def ending(scenario: Scenario, stage: Stage, doors: Submitters) -> tuple[Text, bool]:
     """The text, and whether all promises were kept."""
     found = stage.found()
     lacking = {act.name: stage.missing(act) for act in scenario.acts}
@@ -45,7 +45,7 @@ async def ending(scenario: Scenario, stage: Stage, doors: Doors) -> tuple[Text, 
     return text, kept
 
 
-def _row(one: Found) -> tuple[object, ...]:
+def _row(one: DemoResult) -> tuple[object, ...]:
     job = one.job
     if job is None:
         return (one.role.job, "-", _BY[one.role.by], one.role.end, "-", "-", "-", "-")
@@ -69,7 +69,7 @@ def _waited(job: Job) -> str:
     return span(running - job.submitted_at) if running else "-"
 
 
-async def _story(stage: Stage, doors: Doors, name: str) -> Text:
+async def _story(stage: Stage, doors: Submitters, name: str) -> Text:
     try:
         answer = await asyncio.to_thread(lambda: doors.api.get(f"/v1/jobs/{doors.api.find(name)}/story"))
     except Failure as failure:

@@ -10,10 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from fairway.lab.fleet import identities
-from fairway.lab.kubereal.members import Fleet as RealFleet
-from fairway.lab.kubereal.members import Member
-from fairway.lab.kubesim.__main__ import ClusterConfig
-from fairway.lab.kubesim.__main__ import Fleet as SimFleet
+from fairway.lab.kubereal.members import RealClusters, RealMember
+from fairway.lab.kubesim.__main__ import ClusterConfig, SimFleet
 from fairway.lab.kubesim.http.identities import Identity
 from fairway.lab.kubesim.nodes import NodeGroup
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_cluster, nats_server, valkey_server
@@ -54,7 +52,7 @@ def equal_clusters(count: int, nodes: int, gpus: int) -> tuple[ClusterConfig, ..
 _STUBBED = "fairway.lab.fleet.stub_clusters"
 
 
-class Plan(Struct, frozen=True):
+class FleetPlan(Struct, frozen=True):
     """What to start. `groups` are the services of each process; `default_run_ms` how long a pod runs if it does not
     say so itself. `real`: the clusters are `kubereal.fleet.Member`s, real Kubernetes in place of the simulator. With
     several `nats_servers` each keeps a copy of every stream."""
@@ -68,12 +66,12 @@ class Plan(Struct, frozen=True):
     real: bool = False
 
 
-class Fleet:
+class EmbeddedFleet:
     """A running embedded fleet. `dir` holds everything that it writes; `program` is the module of its processes."""
 
     program = "fairway.cli.main"
 
-    def __init__(self, dir: Path, plan: Plan) -> None:
+    def __init__(self, dir: Path, plan: FleetPlan) -> None:
         self.dir, self.plan = dir.resolve(), plan
         self.nats: EmbeddedServer
         self.nats_others: list[EmbeddedServer] = []
@@ -151,19 +149,19 @@ class Fleet:
         hub = msgspec.json.decode(self.hub_kubeconfig.read_bytes())
         for one in self.known[1:]:
             private_files.write(self.tenant_kubeconfig(one.username), identities.kubeconfig_of(hub, one))
-        reserve = {one.name: one.reserve for one in self.plan.clusters if isinstance(one, Member)}
+        reserve = {one.name: one.reserve for one in self.plan.clusters if isinstance(one, RealMember)}
         for name, one in said["clusters"].items():
             if name != HUB:
                 # No scheduler of the simulated clusters keeps room for anybody.
                 facts = msgspec.json.encode({"labels": one["labels"], "reserve": reserve.get(name, "ledger")})
                 private_files.write(self.kubeconfigs / f"{name}.json", facts)
 
-    def _clusters(self) -> SimFleet | RealFleet:
+    def _clusters(self) -> SimFleet | RealClusters:
         where, run_ms = str(self.kubeconfigs), self.plan.default_run_ms
         known = identities.write(self._identities(HUB), self.known)
         if self.plan.real:
-            members = tuple(one for one in self.plan.clusters if isinstance(one, Member))
-            return RealFleet(members, where, str(self.dir / "kubernetes"), run_ms, known)
+            members = tuple(one for one in self.plan.clusters if isinstance(one, RealMember))
+            return RealClusters(members, where, str(self.dir / "kubernetes"), run_ms, known)
         asking = []
         for one in self.plan.clusters:
             admin = identities.write(self._identities(one.name), (identities.administrator(),))
@@ -228,9 +226,9 @@ class Fleet:
 
 
 @contextlib.asynccontextmanager
-async def running(dir: Path, plan: Plan) -> AsyncIterator[Fleet]:
+async def running(dir: Path, plan: FleetPlan) -> AsyncIterator[EmbeddedFleet]:
     """A fleet that is stopped however the block ends."""
-    fleet = Fleet(dir, plan)
+    fleet = EmbeddedFleet(dir, plan)
     try:
         await fleet.start()
         yield fleet

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from fairway.client.failure import ERROR, Failure, say
-from fairway.lab.fleet.fleet import Fleet, Plan, gpu_clusters
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, gpu_clusters
 from fairway.lab.fleet.identities import TENANTS
 from fairway.lab.kubereal.build import BuildError, tools
 from fairway.lab.kubereal.members import three
@@ -47,14 +47,14 @@ def own(folder: Path) -> Iterator[None]:
         yield
 
 
-async def stay_up(folder: Path, plan: Plan) -> None:
+async def stay_up(folder: Path, plan: FleetPlan) -> None:
     """Until a signal, or until a part of the fleet ends by itself."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, ended.set)
     with own(folder):
-        fleet = Fleet(folder, plan)
+        fleet = EmbeddedFleet(folder, plan)
         what = f"{len(plan.clusters)} member clusters{' of real Kubernetes' if plan.real else ''}"
         say(f"starting NATS, Valkey, a hub, {what} and the services in {folder} ...")
         fallen = asyncio.ensure_future(fleet.first_end())
@@ -73,14 +73,14 @@ async def stay_up(folder: Path, plan: Plan) -> None:
     say("ended; nothing of it is left running")
 
 
-def simulated(clusters: int) -> Plan:
-    return Plan(gpu_clusters(clusters), default_run_ms=_RUN_MS)
+def simulated(clusters: int) -> FleetPlan:
+    return FleetPlan(gpu_clusters(clusters), default_run_ms=_RUN_MS)
 
 
-def real() -> Plan:
+def real() -> FleetPlan:
     """Builds Kubernetes first, if it is not there. Raises Failure."""
     built()
-    return Plan(three(), default_run_ms=_RUN_MS, real=True)
+    return FleetPlan(three(), default_run_ms=_RUN_MS, real=True)
 
 
 def built() -> None:
@@ -103,7 +103,7 @@ async def _unless(until: Sequence[asyncio.Future[Any]], work: Coroutine[Any, Any
     return False
 
 
-def welcome(fleet: Fleet, folder: Path) -> str:
+def welcome(fleet: EmbeddedFleet, folder: Path) -> str:
     """What runs where, and how to use it."""
     rows = [("HTTP", fleet.http), ("NATS", fleet.nats.url), ("Valkey", fleet.valkey.url)]
     rows += [(f"services, process {child.pid}", f"log {folder}/{child.log.name}") for child in fleet.processes.values()]

@@ -16,12 +16,12 @@ import uvloop
 
 from fairway.lab.kubereal.build import BuildError, Tools, tools
 from fairway.lab.kubereal.fleet import RealFleet
-from fairway.lab.kubereal.members import Fleet
+from fairway.lab.kubereal.members import RealClusters
 from fairway.lab.kubereal.program import NotUp
 from fairway.lab.kubereal.sources.toolchain import NoGo
 
 
-async def host(fleet: Fleet, found: Tools) -> str:
+async def host(fleet: RealClusters, found: Tools) -> str:
     """Until it is told to end, or one of its servers ends by itself: then it says which."""
     end = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("--config", required=True, type=Path, help="the fleet as JSON")
     given = parser.parse_args()
     try:
-        fleet = msgspec.json.decode(given.config.read_bytes(), type=Fleet)
+        fleet = msgspec.json.decode(given.config.read_bytes(), type=RealClusters)
         found = tools(say=lambda text: print(text, file=sys.stderr, flush=True))
         fallen = uvloop.run(host(fleet, found))
     except (OSError, msgspec.MsgspecError, BuildError, NoGo, NotUp) as error:

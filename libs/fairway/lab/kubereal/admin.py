@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from fairway.adapters.kubernetes import kubeconfig
-from fairway.adapters.kubernetes.http import MERGE, Http, Refusal, Request
+from fairway.adapters.kubernetes.http import MERGE, Http, HttpRefusal, Request
 from fairway.adapters.kubernetes.kinds import Kinds, NotServed
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.program import NotUp
@@ -24,7 +24,7 @@ _PROBE_S = 0.1
 _WAIT_S = 120.0
 
 
-class Admin:
+class PlaneAdmin:
     """Requests go side by side, a few at once; paths are those of the API."""
 
     def __init__(self, http: Http) -> None:
@@ -35,7 +35,7 @@ class Admin:
         """None where nothing is."""
         try:
             return await self._json(Request("GET", path, query))
-        except Refusal as refusal:
+        except HttpRefusal as refusal:
             if refusal.status == 404:
                 return None
             raise
@@ -90,10 +90,10 @@ class Admin:
 
 
 @asynccontextmanager
-async def admin(plane: Plane) -> AsyncIterator[Admin]:
+async def admin(plane: Plane) -> AsyncIterator[PlaneAdmin]:
     config = kubeconfig.read(plane.kubeconfig)
     http = Http(plane.name, await kubeconfig.connect(config), random.Random(plane.name))
     try:
-        yield Admin(http)
+        yield PlaneAdmin(http)
     finally:
         await http.close()

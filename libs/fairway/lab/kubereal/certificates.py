@@ -20,7 +20,7 @@ _FROM = dates.datetime(2020, 1, 1, tzinfo=dates.UTC)
 _UNTIL = dates.datetime(2099, 1, 1, tzinfo=dates.UTC)
 
 
-class Pair(Struct, frozen=True):
+class WebhookCertificate(Struct, frozen=True):
     """PEM. The keys are in PKCS#1, the only form that training-operator reads."""
 
     ca: bytes
@@ -37,7 +37,7 @@ class Pair(Struct, frozen=True):
 
 
 @lru_cache(maxsize=1)
-def pair() -> Pair:
+def pair() -> WebhookCertificate:
     """One for all clusters of this process: making it takes half a second."""
     ca_key, key = _key(), _key()
     authority = x509.Name(
@@ -60,7 +60,7 @@ def pair() -> Pair:
         .sign(ca_key, hashes.SHA256())
     )
     pem = serialization.Encoding.PEM
-    return Pair(ca.public_bytes(pem), _written(ca_key), server.public_bytes(pem), _written(key))
+    return WebhookCertificate(ca.public_bytes(pem), _written(ca_key), server.public_bytes(pem), _written(key))
 
 
 def _builder(subject: x509.Name, key: rsa.RSAPrivateKey, names: list[x509.GeneralName]) -> x509.CertificateBuilder:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from fairway.lab.kubereal.admin import Admin, Json, admin
+from fairway.lab.kubereal.admin import Json, PlaneAdmin, admin
 from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.sources.slim_definitions import slimmed
@@ -31,7 +31,7 @@ def own() -> list[Json]:
     return list(definitions().values())
 
 
-async def install(api: Admin, crds: list[Json]) -> None:
+async def install(api: PlaneAdmin, crds: list[Json]) -> None:
     """Returns when the API serves every one of them. It is asked for its kinds: a list of the definitions themselves
     is half a megabyte."""
     await api.apply(crds)

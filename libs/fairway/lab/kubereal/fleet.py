@@ -13,7 +13,7 @@ from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.control_plane import Plane, Planes, Spec
 from fairway.lab.kubereal.crds import define
-from fairway.lab.kubereal.members import HUB, Fleet, Member
+from fairway.lab.kubereal.members import HUB, RealClusters, RealMember
 from fairway.lab.kubereal.operators import OPERATORS, start
 from fairway.lab.kubereal.operators.koordinator import API_FLAGS
 from fairway.lab.kubesim.__main__ import read_identities
@@ -31,7 +31,7 @@ _SETTINGS: list[Json] = [
 class RealFleet:
     """The running servers. `start` returns when every API answers and every operator is ready."""
 
-    def __init__(self, fleet: Fleet, tools: Tools) -> None:
+    def __init__(self, fleet: RealClusters, tools: Tools) -> None:
         self.fleet, self.tools = fleet, tools
         self.planes = Planes(Path(fleet.dir), tools)
         self._known = read_identities(fleet.identities)
@@ -55,7 +55,7 @@ class RealFleet:
         async with admin(hub) as hands:
             await hands.apply([*_SETTINGS, *rights(self._known)])
 
-    async def _fill(self, plane: Plane, member: Member) -> None:
+    async def _fill(self, plane: Plane, member: RealMember) -> None:
         cluster = await KubernetesCluster.from_kubeconfig(plane.name, plane.kubeconfig)
         try:
             await asyncio.gather(*(cluster.create("Node.v1", node) for node in _nodes(member)))
@@ -66,19 +66,19 @@ class RealFleet:
         await define(plane, member.modules, self.tools)
         await start(plane, member.operators, self.tools)
 
-    def _facts(self, plane: Plane, member: Member | None) -> Json:
+    def _facts(self, plane: Plane, member: RealMember | None) -> Json:
         path = Path(self.fleet.kubeconfigs) / f"{plane.name}.kubeconfig"
         path.parent.mkdir(parents=True, exist_ok=True)
         private_files.write(path, plane.kubeconfig.read_bytes())
         return {"url": plane.url, "kubeconfig": str(path), "labels": member.labels if member else {}}
 
 
-def _spec(member: Member, run_ms: int) -> Spec:
+def _spec(member: RealMember, run_ms: int) -> Spec:
     flags = API_FLAGS if "koordinator" in member.operators else ()
     return Spec(member.name, True, member.scheduler, kubelets=True, api_flags=flags, default_run_ms=run_ms)
 
 
-def _nodes(member: Member) -> Iterator[Json]:
+def _nodes(member: RealMember) -> Iterator[Json]:
     """As a kubelet registers them; kwok says the rest."""
     for group in member.nodes:
         for node in group.nodes():

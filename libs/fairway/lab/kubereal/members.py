@@ -8,7 +8,7 @@ from fairway.lab.kubesim.nodes import NodeGroup
 HUB = "hub"
 
 
-class Member(ClusterConfig, frozen=True, omit_defaults=True):
+class RealMember(ClusterConfig, frozen=True, omit_defaults=True):
     """`operators` by their names in OPERATORS; of `modules` there are only the definitions of their kinds.
     `scheduler`: whether a kube-scheduler runs; where koord-scheduler does, every pod is its own. `reserve`: how room is
     held there."""
@@ -19,18 +19,18 @@ class Member(ClusterConfig, frozen=True, omit_defaults=True):
     reserve: str = "auto"
 
 
-class Fleet(Struct, frozen=True, omit_defaults=True):
+class RealClusters(Struct, frozen=True, omit_defaults=True):
     """`kubeconfigs` is the folder to write to, `dir` where the servers keep what they have. A pod that does not say
     how long it runs runs for `default_run_ms`. `identities` is the file of those who may ask the hub."""
 
-    clusters: tuple[Member, ...]
+    clusters: tuple[RealMember, ...]
     kubeconfigs: str
     dir: str
     default_run_ms: int = 0
     identities: str = ""
 
 
-def three(nodes: int = 4) -> tuple[Member, ...]:
+def three(nodes: int = 4) -> tuple[RealMember, ...]:
     """One where kube-scheduler places pods one by one, one where Volcano starts gangs, one under Koordinator."""
     return (
         _member("north", "A100", (8, 64, 512), nodes, ("training", "spark", "argo", "jobset", "ray")),
@@ -39,7 +39,7 @@ def three(nodes: int = 4) -> tuple[Member, ...]:
     )
 
 
-def _member(name: str, gpu: str, size: tuple[int, int, int], nodes: int, operators: tuple[str, ...]) -> Member:
+def _member(name: str, gpu: str, size: tuple[int, int, int], nodes: int, operators: tuple[str, ...]) -> RealMember:
     gpus, cpu, memory = size
     # The training-operator's launcher of an MPIJob asks for 5 GiB of a node's disk.
     disk = {"ephemeral-storage": "500Gi"}
@@ -47,4 +47,4 @@ def _member(name: str, gpu: str, size: tuple[int, int, int], nodes: int, operato
     group = NodeGroup(nodes, f"{name}-node", allocatable, {"nvidia.com/gpu.product": gpu})
     labels = {"gpu": gpu.lower(), "region": name}
     own = "koordinator" not in operators
-    return Member(name, labels=labels, nodes=(group,), operators=operators, scheduler=own)
+    return RealMember(name, labels=labels, nodes=(group,), operators=operators, scheduler=own)

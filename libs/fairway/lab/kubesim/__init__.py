@@ -4,7 +4,7 @@ Owns: clusters in memory that answer as Kubernetes does, with nodes, a scheduler
 operators. Never: runs a container, keeps anything on disk, or is a place for production work.
 """
 
-from fairway.lab.kubesim.clusters import Cluster, KubeSim
+from fairway.lab.kubesim.clusters import KubeSim, SimCluster
 from fairway.lab.kubesim.nodes import NodeGroup
 
-__all__ = ["Cluster", "KubeSim", "NodeGroup"]
+__all__ = ["KubeSim", "NodeGroup", "SimCluster"]

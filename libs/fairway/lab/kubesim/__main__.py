@@ -36,7 +36,7 @@ class ClusterConfig(msgspec.Struct, frozen=True, omit_defaults=True):
     identities: str = ""
 
 
-class Fleet(msgspec.Struct, frozen=True, omit_defaults=True):
+class SimFleet(msgspec.Struct, frozen=True, omit_defaults=True):
     """`kubeconfigs` is the folder to write to; an empty `seed` is replaced by a new one at every start."""
 
     clusters: tuple[ClusterConfig, ...]
@@ -50,7 +50,7 @@ class _SystemClock:
         return time.time_ns() // 1_000_000
 
 
-async def host(fleet: Fleet, end: asyncio.Event) -> None:
+async def host(fleet: SimFleet, end: asyncio.Event) -> None:
     sim = KubeSim(_SystemClock(), fleet.default_run_ms, fleet.seed or os.urandom(8).hex())
     try:
         ready: Json = {}
@@ -83,7 +83,7 @@ def _write(path: Path, content: bytes) -> None:
     private_files.write(path, content)
 
 
-async def _main(fleet: Fleet, until_eof: bool) -> None:
+async def _main(fleet: SimFleet, until_eof: bool) -> None:
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -102,7 +102,7 @@ def main() -> int:
     parser.add_argument("--until-eof", action="store_true", help="end when standard input closes")
     given = parser.parse_args()
     try:
-        fleet = msgspec.json.decode(given.config.read_bytes(), type=Fleet)
+        fleet = msgspec.json.decode(given.config.read_bytes(), type=SimFleet)
     except (OSError, msgspec.MsgspecError) as error:
         print(f"{given.config}: {error}; write a fleet as `clusters: [...]` in JSON", file=sys.stderr)
         return 2

@@ -11,16 +11,16 @@ from aiohttp import web
 
 from fairway.domain.tenancy.member_namespace import made
 from fairway.domain.tenancy.profile import BASELINE
-from fairway.lab.kubesim.api.api import Api, ensure_namespace
+from fairway.lab.kubesim.api.api import ClusterApi, ensure_namespace
 from fairway.lab.kubesim.api.builtin import EVERYTHING
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.api.metadata import Clock, Uids
+from fairway.lab.kubesim.api.metadata import SimClock, Uids
 from fairway.lab.kubesim.api.registry import Registry
-from fairway.lab.kubesim.api.store import Store
+from fairway.lab.kubesim.api.store import ObjectStore
 from fairway.lab.kubesim.control import Control
 from fairway.lab.kubesim.faults import Faults
 from fairway.lab.kubesim.http import access_reviews, certificate
-from fairway.lab.kubesim.http.authorization import Gate
+from fairway.lab.kubesim.http.authorization import Authorizer
 from fairway.lab.kubesim.http.identities import Identity
 from fairway.lab.kubesim.http.requests import MOST_BYTES, Server
 from fairway.lab.kubesim.kubelet import Kubelet
@@ -33,12 +33,12 @@ from fairway.lab.kubesim.scheduler import Scheduler
 DEFAULT_RUN_MS = 1000
 
 
-class Cluster:
+class SimCluster:
     """One cluster: `api` for reads and writes without HTTP, `control` for failures on demand. Without `identities` it
     asks nobody who they are, over plain HTTP; with them it has TLS."""
 
     def __init__(
-        self, name: str, labels: Mapping[str, str], clock: Clock, seed: str, identities: Sequence[Identity] = ()
+        self, name: str, labels: Mapping[str, str], clock: SimClock, seed: str, identities: Sequence[Identity] = ()
     ) -> None:
         self.name = name
         self.labels = dict(labels)
@@ -46,7 +46,7 @@ class Cluster:
         self.url = ""
         self.faults = Faults()
         kinds = (*EVERYTHING, *access_reviews.RESOURCES) if identities else EVERYTHING
-        self.api = Api(Store(), Registry(kinds), clock, Uids(f"{seed}/{name}"))
+        self.api = ClusterApi(ObjectStore(), Registry(kinds), clock, Uids(f"{seed}/{name}"))
         self.driver: Driver | None = None
         self.control = Control(self.api, self.faults, None)
         self._runner: web.ServerRunner | None = None
@@ -68,7 +68,7 @@ class Cluster:
 
     async def serve(self, port: int) -> str:
         ensure_namespace(self.api, "default")
-        server = Server(self.api, self.faults, self.control.answer, Gate(self.identities))
+        server = Server(self.api, self.faults, self.control.answer, Authorizer(self.identities))
         self._runner = web.ServerRunner(
             web.Server(server.handle, request_factory=_request, access_log=None), shutdown_timeout=0.1
         )
@@ -103,12 +103,12 @@ class KubeSim:
     elsewhere.
     """
 
-    def __init__(self, clock: Clock, default_run_ms: int = DEFAULT_RUN_MS, seed: str = "kubesim") -> None:
+    def __init__(self, clock: SimClock, default_run_ms: int = DEFAULT_RUN_MS, seed: str = "kubesim") -> None:
         self._clock = clock
         self._default_run_ms = default_run_ms
         self._seed = seed
         self._known: dict[str, Sequence[Identity]] = {}
-        self.clusters: dict[str, Cluster] = {}
+        self.clusters: dict[str, SimCluster] = {}
 
     def admit(self, name: str, identities: Sequence[Identity]) -> None:
         """The cluster of this name is to ask who comes, from its start on: these may."""
@@ -125,7 +125,7 @@ class KubeSim:
     ) -> str:
         """Its URL. A hub is a cluster without nodes and controllers: objects lie there. Port 0 is any
         free one."""
-        cluster = Cluster(name, labels or {}, self._clock, self._seed, self._known.get(name, ()))
+        cluster = SimCluster(name, labels or {}, self._clock, self._seed, self._known.get(name, ()))
         if controllers:
             cluster.run_jobs(self._default_run_ms)
         for group in nodes:

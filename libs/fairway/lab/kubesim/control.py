@@ -6,17 +6,17 @@ from typing import Any
 import msgspec
 
 from fairway.lab.kubesim import nodes
-from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json, no_such_path, not_found
 from fairway.lab.kubesim.api.metadata import Deletion
-from fairway.lab.kubesim.api.registry import Resource
-from fairway.lab.kubesim.api.store import Key, Stored
+from fairway.lab.kubesim.api.registry import ApiResource
+from fairway.lab.kubesim.api.store import Key, StoredObject
 from fairway.lab.kubesim.faults import Faults
 from fairway.lab.kubesim.kubelet import Kubelet
 
 
 class Control:
-    def __init__(self, api: Api, faults: Faults, kubelet: Kubelet | None) -> None:
+    def __init__(self, api: ClusterApi, faults: Faults, kubelet: Kubelet | None) -> None:
         self._api = api
         self._faults = faults
         self._kubelet = kubelet
@@ -98,17 +98,17 @@ class Control:
             raise ApiError(422, "Invalid", f"/sim/{what}: {error}; see fairway/lab/kubesim/control.py") from None
         return {"done": what}
 
-    def _resource(self, storage: str) -> Resource:
+    def _resource(self, storage: str) -> ApiResource:
         found = self._api.registry.find("", "v1", storage)
         assert found
         return found
 
-    def _jobs(self) -> Iterator[Stored]:
+    def _jobs(self) -> Iterator[StoredObject]:
         for storage in self._api.store.storages():
             if "." in storage or storage == "jobs":
                 yield from self._api.store.all(storage)
 
-    def _pods_below(self, owner: Stored) -> Iterator[Key]:
+    def _pods_below(self, owner: StoredObject) -> Iterator[Key]:
         for key in self._api.store.owned_by(owner.obj["metadata"]["uid"]):
             child = self._api.store.get(key)
             if child and key.storage == "pods":

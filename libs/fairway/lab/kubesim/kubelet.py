@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import Json
 from fairway.lab.kubesim.api.metadata import rfc3339
 from fairway.lab.kubesim.api.store import Event, Key
@@ -29,7 +29,7 @@ class _Running(msgspec.Struct):
 
 
 class Kubelet:
-    def __init__(self, api: Api, cluster: str, default_run_ms: int) -> None:
+    def __init__(self, api: ClusterApi, cluster: str, default_run_ms: int) -> None:
         self._api = api
         self._cluster = cluster
         self._default_run_ms = default_run_ms

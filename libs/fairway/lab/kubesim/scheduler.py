@@ -7,14 +7,14 @@ import asyncio
 from collections import Counter
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.api.store import Event, Key, Store, Stored
+from fairway.lab.kubesim.api.store import Event, Key, ObjectStore, StoredObject
 from fairway.lab.kubesim.fit import Space, Want, obstacle, space_of, want_of
 
 _ENDED = ("Succeeded", "Failed")
 
 
 class Scheduler:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ObjectStore) -> None:
         self._store = store
         self._spaces: dict[str, Space] = {}
         self._pending: dict[Key, Want] = {}
@@ -143,7 +143,7 @@ class Scheduler:
         if stored and condition not in stored.obj["status"].get("conditions", ()):
             self._put(stored, stored.obj["spec"], condition)
 
-    def _put(self, stored: Stored, spec: Json, condition: Json) -> None:
+    def _put(self, stored: StoredObject, spec: Json, condition: Json) -> None:
         others = [one for one in stored.obj["status"].get("conditions", ()) if one["type"] != "PodScheduled"]
         status = {**stored.obj["status"], "conditions": [*others, condition]}
         obj = {**stored.obj, "metadata": dict(stored.obj["metadata"]), "spec": spec, "status": status}

@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from fairway.client.failure import USAGE, Failure, end, say
-from fairway.lab.simulation.outcome import Outcome, Plan
+from fairway.lab.simulation.outcome import RunOutcome, RunPlan
 from fairway.lab.simulation.people.faults import PROFILES
 
 _commands = typer.Typer()
@@ -40,7 +40,7 @@ def simulate(
         end(Failure(USAGE, f"--output {output} is not known", "use json, or leave it out"))
     profiles = tuple(PROFILES) if profile == "all" else (profile,)
     seeds = count(seed) if runs == 0 else iter(range(seed, seed + runs))
-    plans = (Plan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace) for one in seeds)
+    plans = (RunPlan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace) for one in seeds)
     tally = _Tally(output)
     try:
         for outcome in carried_out(plans, runs):
@@ -51,7 +51,7 @@ def simulate(
     raise typer.Exit(1 if tally.broken else 0)
 
 
-def carried_out(plans: Iterator[Plan], runs: int) -> Iterator[Outcome]:
+def carried_out(plans: Iterator[RunPlan], runs: int) -> Iterator[RunOutcome]:
     """The outcomes as they come in; one run in this process, several on all cores."""
     from fairway.lab.simulation.run import simulate as simulated
 
@@ -60,7 +60,7 @@ def carried_out(plans: Iterator[Plan], runs: int) -> Iterator[Outcome]:
         return
     workers = os.cpu_count() or 1
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        going: set[Future[Outcome]] = {pool.submit(simulated, plan) for plan in islice(plans, 2 * workers)}
+        going: set[Future[RunOutcome]] = {pool.submit(simulated, plan) for plan in islice(plans, 2 * workers)}
         while going:
             done, going = wait(going, return_when=FIRST_COMPLETED)
             for one in done:
@@ -72,13 +72,13 @@ class _Tally:
     """Tells of a seed that broke at once, and of all of them in the end."""
 
     def __init__(self, output: str) -> None:
-        self._output, self._outcomes, self.broken = output, 0, list[Outcome]()
+        self._output, self._outcomes, self.broken = output, 0, list[RunOutcome]()
         self._hours = self._seconds = 0.0
         self._steps = self._jobs = 0
         self._states: dict[int, str] = {}
-        self._last: Outcome | None = None
+        self._last: RunOutcome | None = None
 
-    def take(self, outcome: Outcome) -> None:
+    def take(self, outcome: RunOutcome) -> None:
         self._outcomes += 1
         self._hours, self._seconds = self._hours + outcome.hours, self._seconds + outcome.seconds
         self._steps, self._jobs = self._steps + outcome.steps, self._jobs + outcome.jobs
@@ -120,7 +120,7 @@ class _Tally:
         )
 
 
-def _broken(outcome: Outcome) -> Iterable[str]:
+def _broken(outcome: RunOutcome) -> Iterable[str]:
     yield f"seed {outcome.seed} broke; replay it with: {outcome.plan.command}"
     for one in outcome.violations[:10]:
         yield f"  after {one.at / 1000:,.1f} s, {one.rule}: {f'{one.job}: ' if one.job else ''}{one.text}"

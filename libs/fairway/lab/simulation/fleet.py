@@ -9,17 +9,17 @@ import msgspec
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.agent.observe import node_of
 from fairway.agent.service import run_agent
-from fairway.agent.settings import Settings
+from fairway.agent.settings import AgentSettings
 from fairway.domain.resources import Resources, add
-from fairway.lab.simulation.invariants.store_rows import BookedStore, Books
-from fairway.lab.simulation.members.controllers import Fate, Heard
-from fairway.lab.simulation.members.member import Member
+from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChecks
+from fairway.lab.simulation.members.controllers import Fate, MemberEvents
+from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.members.pods import NODE
-from fairway.lab.simulation.people.faults import Weather
+from fairway.lab.simulation.people.faults import Faults
 from fairway.lab.simulation.ports.bus import BusPort
 from fairway.lab.simulation.ports.member import MemberPort
-from fairway.lab.simulation.ports.store import Reach, StorePort
-from fairway.lab.simulation.process import Process, ProcessClock, ProcessIds
+from fairway.lab.simulation.ports.store import StorePort, StoreReach
+from fairway.lab.simulation.process import ProcessClock, ProcessIds, SimulatedProcess
 from fairway.lab.simulation.virtual_time import T0
 from fairway.process.composition import Composition
 from fairway.runtime.loop import Loop, World
@@ -41,7 +41,7 @@ PROCESSES = {
 }
 # With which this fleet seals what it applies.
 KEY = b"the key of a simulated fleet"
-_AGENT = Settings(heartbeat=15.0, discover=30.0, stranded=60.0)
+_AGENT = AgentSettings(heartbeat=15.0, discover=30.0, stranded=60.0)
 
 
 class Instant:
@@ -54,16 +54,16 @@ class Instant:
         await asyncio.sleep(seconds)
 
 
-class Fleet:
+class SimulatedFleet:
     """`members` by name with their nodes' GPUs."""
 
-    def __init__(self, weather: Weather, members: dict[str, dict[str, int]], heard: Heard, pace: float) -> None:
+    def __init__(self, weather: Faults, members: dict[str, dict[str, int]], heard: MemberEvents, pace: float) -> None:
         self.weather, self.clock, self.meter, self._pace = weather, Instant(), Meter(), pace
-        self.books = Books()
-        self.bus, self.store, self.reach = MemoryBus(self.clock), BookedStore(self.books, self.clock), Reach()
+        self.books = StoreChecks()
+        self.bus, self.store, self.reach = MemoryBus(self.clock), CheckedStore(self.books, self.clock), StoreReach()
         rng = Random(weather.rng.random())
-        self.members = {name: Member(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
-        self.processes: dict[str, Process] = {}
+        self.members = {name: SimulatedMember(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
+        self.processes: dict[str, SimulatedProcess] = {}
         self._lives: dict[str, int] = {}
         self.joined = {name: self.counted(name) for name in members}
         self.books.sizes = {name: facts.capacity for name, facts in self.joined.items()}
@@ -98,7 +98,7 @@ class Fleet:
         else:
             self.processes[f"agent-{name}"].kill()
 
-    def _make_known(self, process: Process, name: str) -> None:
+    def _make_known(self, process: SimulatedProcess, name: str) -> None:
         known = self._known[process.name]
         port = known.get(name) or MemberPort(process, self.members[name], self.weather)
         known.put(port, self.joined[name])
@@ -117,13 +117,13 @@ class Fleet:
         life = self._lives[name] = self._lives.get(name, 0) + 1
         most = self.weather.profile.skew_ms if name.startswith("agent-") and not self.weather.clears else 0
         skew = self.weather.rng.randint(-most, most) if most else 0
-        process = self.processes[name] = Process(name, self.weather, self._died, skew)
+        process = self.processes[name] = SimulatedProcess(name, self.weather, self._died, skew)
         if name.startswith("agent-"):
             self._agent(process, self.members[name.partition("-")[2]], ProcessIds(process, life))
         else:
             self._services(process, PROCESSES[name], life)
 
-    def _died(self, process: Process) -> None:
+    def _died(self, process: SimulatedProcess) -> None:
         self.deaths += 1
         asyncio.get_running_loop().call_later(self.weather.rng.uniform(0.2, 15.0), self._again, process.name)
 
@@ -132,12 +132,12 @@ class Fleet:
         if self.processes[name].dead and (not name.startswith("agent-") or name.partition("-")[2] in self.joined):
             self._start(name)
 
-    def _agent(self, process: Process, member: Member, ids: ProcessIds) -> None:
+    def _agent(self, process: SimulatedProcess, member: SimulatedMember, ids: ProcessIds) -> None:
         bus, port = BusPort(process, self.bus, self.weather), MemberPort(process, member, self.weather)
         settings = msgspec.structs.replace(_AGENT, cordoned=self.joined[member.name].cordoned)
         process.start(run_agent(port, bus, ProcessClock(process), ids, settings))
 
-    def _services(self, process: Process, names: tuple[str, ...], life: int) -> None:
+    def _services(self, process: SimulatedProcess, names: tuple[str, ...], life: int) -> None:
         clock, bus, catalog = ProcessClock(process), BusPort(process, self.bus, self.weather), Catalog()
         members = self._known[process.name] = Members()
         for name in self.joined:

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class Plan(Struct, frozen=True):
+class RunPlan(Struct, frozen=True):
     """`hours` of trouble in which `jobs` are submitted; quiet follows until everything has ended. What goes by the
     clock comes `pace` times more seldom than in production (runtime/loop.py): a quiet hour is mostly made of it, and
     nothing but how soon something is found out depends on it."""
@@ -31,12 +31,12 @@ class Breach(Struct, frozen=True):
     text: str
 
 
-class Outcome(Struct, frozen=True):
+class RunOutcome(Struct, frozen=True):
     """`steps` are calls that processes made outside; `hours` those that passed, with the quiet at the end; `seconds`
     what the run took; `deaths` are processes that were killed, `drawn` counts what came from outside, by its name.
     `story` is what was said of the first job that broke, until then."""
 
-    plan: Plan
+    plan: RunPlan
     seed: int
     steps: int
     violations: tuple[Breach, ...]

@@ -8,17 +8,19 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
-from fairway.lab.simulation.people.faults import Weather
+from fairway.lab.simulation.people.faults import Faults
 from fairway.lab.simulation.virtual_time import T0
 from fairway.runtime.ports import Unreachable
 
 T = TypeVar("T")
 
 
-class Process:
+class SimulatedProcess:
     """One life of it; after a crash another one begins under the same name. `skew_ms` is how wrong its clock is."""
 
-    def __init__(self, name: str, weather: Weather, died: Callable[["Process"], None], skew_ms: int = 0) -> None:
+    def __init__(
+        self, name: str, weather: Faults, died: Callable[["SimulatedProcess"], None], skew_ms: int = 0
+    ) -> None:
         self.name, self.skew_ms, self.dead = name, skew_ms, False
         self._weather, self._died = weather, died
         self._running = asyncio.Event()
@@ -87,7 +89,7 @@ class Process:
 class ProcessClock:
     """The clock of one process: it stands wrong by the process' skew, and waits as long as any other."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: SimulatedProcess) -> None:
         self._process = process
 
     def now(self) -> int:
@@ -99,7 +101,7 @@ class ProcessClock:
 
 
 class ProcessIds:
-    def __init__(self, process: Process, life: int) -> None:
+    def __init__(self, process: SimulatedProcess, life: int) -> None:
         self._prefix, self._count = f"{process.name}-{life}", 0
 
     def new(self) -> str:

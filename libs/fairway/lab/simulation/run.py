@@ -10,14 +10,14 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.job import Job
-from fairway.lab.simulation.fleet import Fleet
+from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.at_the_end import rows
-from fairway.lab.simulation.invariants.events import Witness
+from fairway.lab.simulation.invariants.events import EventChecks
 from fairway.lab.simulation.invariants.job_events import story
-from fairway.lab.simulation.members.controllers import Heard
-from fairway.lab.simulation.outcome import Outcome, Plan
+from fairway.lab.simulation.members.controllers import MemberEvents
+from fairway.lab.simulation.outcome import RunOutcome, RunPlan
 from fairway.lab.simulation.people.administrators import Administrators, tree
-from fairway.lab.simulation.people.faults import PROFILES, Weather
+from fairway.lab.simulation.people.faults import PROFILES, Faults
 from fairway.lab.simulation.people.users import People
 from fairway.lab.simulation.virtual_time import run_virtual
 from fairway.workloads.settings.quota_trees import read_quota_tree
@@ -27,19 +27,19 @@ LIVENESS_S = 3600.0
 _LOOK_S = 30.0
 
 
-def simulate(plan: Plan) -> Outcome:
+def simulate(plan: RunPlan) -> RunOutcome:
     """The same plan gives the same outcome, but for `seconds`."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     started = time.process_time()
-    outcome: Outcome = run_virtual(_Run(plan).run())
+    outcome: RunOutcome = run_virtual(_Run(plan).run())
     return msgspec.structs.replace(outcome, seconds=time.process_time() - started)
 
 
 class _Run:
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: RunPlan) -> None:
         self._plan = plan
         rng = Random(f"{plan.seed}")
-        self._weather = Weather(PROFILES[plan.profile], rng)
+        self._weather = Faults(PROFILES[plan.profile], rng)
         self._nodes = {
             f"c{index}": {f"n{node}": 8 for node in range(3 if index == 1 else rng.choice((1, 2, 3)))}
             for index in range(1, plan.clusters + 1)
@@ -50,15 +50,15 @@ class _Run:
             for name, nodes in self._nodes.items()
         }
         quota_tree = read_quota_tree(tree(self._gpus))
-        self._witness = Witness(can_take, quota_tree, self._weather.profile.grace)
+        self._witness = EventChecks(can_take, quota_tree, self._weather.profile.grace)
 
-    async def run(self) -> Outcome:
+    async def run(self) -> RunOutcome:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._failed)
         witness, plan = self._witness, self._plan
         witness.now = lambda: round(loop.time() * 1000)
-        heard = Heard(witness.started, witness.ended, witness.gone, witness.deleted)
-        fleet = self._fleet = Fleet(self._weather, self._nodes, heard, plan.pace)
+        heard = MemberEvents(witness.started, witness.ended, witness.gone, witness.deleted)
+        fleet = self._fleet = SimulatedFleet(self._weather, self._nodes, heard, plan.pace)
         fleet.bus.told, fleet.books.wrong, fleet.books.most = witness.stored, witness.breach, witness.most
         witness.present = lambda name: fleet.members[name].attempts()
         witness.made = lambda name, uid: fleet.members[name].made_for(uid)
@@ -103,10 +103,10 @@ class _Run:
     def _answered(self, known: dict[str, Job]) -> bool:
         return set(self._witness.submitted.values()) <= known.keys()
 
-    def _outcome(self, seconds: float) -> Outcome:
+    def _outcome(self, seconds: float) -> RunOutcome:
         fleet, known = self._fleet, rows(self._fleet)
         breaches = tuple(self._witness.breaches)
-        return Outcome(
+        return RunOutcome(
             plan=self._plan,
             seed=self._plan.seed,
             steps=self._weather.steps,
@@ -122,7 +122,7 @@ class _Run:
         )
 
 
-def state_hash(fleet: Fleet) -> str:
+def state_hash(fleet: SimulatedFleet) -> str:
     """Of the whole record, all rows, and what is in the members."""
     found = blake2b(digest_size=16)
     for stream in ("JOBS", "CLUSTERS", "CONFIG", "DLQ"):

@@ -13,11 +13,10 @@ from fairway.adapters.system_clock import SystemClock
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker
 from fairway.domain.text.decoding import decoder
-from fairway.lab.fleet.fleet import Fleet, running
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, running
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.traces.fleet import REPLAY, allocatable, configured, record
-from fairway.lab.traces.report import Report, Tally, figures
+from fairway.lab.traces.report import ReplayReport, Tally, figures
 from fairway.lab.traces.trace import GPU, TraceJob, manifest, policy, quota_tree
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet as said
@@ -41,7 +40,7 @@ _decode = decoder(wire.Message)
 _report = decoder(said.Report)
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class ReplayPlan(Struct, frozen=True, kw_only=True):
     """`speedup` 0: the whole trace in about a minute. `shares` become guaranteed parts of the quota tree."""
 
     name: str
@@ -65,7 +64,7 @@ class Progress(Struct, frozen=True):
 
 
 OnProgress = Callable[[Progress], None]
-WhileRunning = Callable[[Fleet], Coroutine[Any, Any, None]]
+WhileRunning = Callable[[EmbeddedFleet], Coroutine[Any, Any, None]]
 
 
 def speedup_for(jobs: Sequence[TraceJob]) -> float:
@@ -79,17 +78,17 @@ def length(jobs: Sequence[TraceJob]) -> float:
 
 
 async def replay(
-    plan: Plan,
+    plan: ReplayPlan,
     jobs: Sequence[TraceJob],
     on_progress: OnProgress | None = None,
     while_running: WhileRunning | None = None,
-) -> Report:
+) -> ReplayReport:
     """Starts a fleet in `plan.dir`, submits every job at its time, and returns when each has an end or nothing moves
     any more. `while_running` runs beside it and may kill and restart what it likes, as `fleet.start_process` does."""
     async with running(plan.dir, FleetPlan(plan.clusters, groups=())) as fleet:
         bus = await NatsBus.connect(fleet.nats.url, "replay")
         try:
-            run = Run(plan, jobs, bus)
+            run = Replay(plan, jobs, bus)
             await run.prepare(fleet)
             async with asyncio.TaskGroup() as group:
                 beside = group.create_task(while_running(fleet)) if while_running else None
@@ -104,10 +103,10 @@ async def replay(
             await bus.close()
 
 
-class Run:
+class Replay:
     """One replay at work: a task that submits, a task that follows the record, and their counts."""
 
-    def __init__(self, plan: Plan, jobs: Sequence[TraceJob], bus: NatsBus) -> None:
+    def __init__(self, plan: ReplayPlan, jobs: Sequence[TraceJob], bus: NatsBus) -> None:
         self._plan, self._jobs, self._bus = plan, sorted(jobs, key=lambda job: job.at), bus
         self._speedup = plan.speedup or speedup_for(jobs)
         nodes = allocatable(plan.clusters)
@@ -122,7 +121,7 @@ class Run:
         self._sent = 0
         self._moved = asyncio.Event()
 
-    async def prepare(self, fleet: Fleet) -> None:
+    async def prepare(self, fleet: EmbeddedFleet) -> None:
         """Settings before services: a service reads the settings that are there before it hears its first job."""
         await self._bus.provision()
         settings = [configured(one) for one in (*self._policies, self._tree)]
@@ -206,6 +205,6 @@ class Run:
         wall = (self._clock.now() - self._start) / 1000
         return Progress(len(self._jobs), self._sent, tally.accepted, tally.running, tally.done, wall)
 
-    def report(self) -> Report:
+    def report(self) -> ReplayReport:
         findings = self._checker.findings()
-        return Report(figures(self._plan.name, self._tally, findings, self._speedup, self._gpus), findings)
+        return ReplayReport(figures(self._plan.name, self._tally, findings, self._speedup, self._gpus), findings)

@@ -97,7 +97,7 @@ class Figures(Struct, frozen=True, kw_only=True):
         return not self.violations and not self.unfinished
 
 
-class Report(Struct, frozen=True):
+class ReplayReport(Struct, frozen=True):
     figures: Figures
     findings: Findings
 
@@ -153,7 +153,7 @@ def _ends(findings: Findings) -> dict[str, int]:
     return {name: findings.ends.get(name, 0) for name in ("succeeded", "failed", "cancelled", "rejected")}
 
 
-def lines(report: Report) -> list[tuple[str, str]]:
+def lines(report: ReplayReport) -> list[tuple[str, str]]:
     """The report as name and text, for a person."""
     found = report.figures
     jobs = ", ".join(
@@ -188,6 +188,6 @@ def _span(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def as_json(report: Report) -> dict[str, Any]:
+def as_json(report: ReplayReport) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.to_builtins(report.figures)
     return {**found, "breaches": msgspec.to_builtins(report.findings.violations[:20])}

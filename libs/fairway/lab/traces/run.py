@@ -15,8 +15,8 @@ from fairway.client.failure import USAGE, Failure
 from fairway.client.terminal import console
 from fairway.domain.resources import fits, parse_quantity
 from fairway.lab.kubesim.__main__ import ClusterConfig
-from fairway.lab.traces.replay import Plan, Progress, replay, speedup_for
-from fairway.lab.traces.report import Figures, Report, as_json, lines
+from fairway.lab.traces.replay import Progress, ReplayPlan, replay, speedup_for
+from fairway.lab.traces.report import Figures, ReplayReport, as_json, lines
 from fairway.lab.traces.trace import MODEL_LABEL, Trace, TraceJob, openb, philly
 
 # From this part of the waiting on, the figures say more about the clock than about the fleet.
@@ -38,7 +38,7 @@ def carry_out(name: str, file: Path, count: int, onto: tuple[Sequence[ClusterCon
     if never:
         notes += (f"{len(never)} rows ask for more than any cluster has when it is empty, and were left out",)
     with tempfile.TemporaryDirectory(prefix="fairway-replay-") as folder:
-        plan = Plan(
+        plan = ReplayPlan(
             name=name,
             dir=Path(folder),
             clusters=tuple(clusters),
@@ -93,7 +93,7 @@ def _holds(cluster: ClusterConfig, job: TraceJob) -> bool:
     return room >= job.pods
 
 
-def _announce(plan: Plan, jobs: Sequence[TraceJob], notes: Sequence[str]) -> None:
+def _announce(plan: ReplayPlan, jobs: Sequence[TraceJob], notes: Sequence[str]) -> None:
     runs = sorted(job.seconds * 1000 / plan.speedup for job in jobs)
     nodes = sum(group.count for cluster in plan.clusters for group in cluster.nodes)
     half = f"half of them run {runs[len(runs) // 2]:,.1f} ms or less" if runs else "none"
@@ -135,7 +135,7 @@ class _Display:
             typer.echo(f"{now.wall:6.1f} s  {counts} of {now.total}", err=True)
 
 
-def _tell(report: Report, output: str) -> None:
+def _tell(report: ReplayReport, output: str) -> None:
     if output == "json":
         typer.echo(msgspec.json.format(msgspec.json.encode(as_json(report))).decode())
         return

@@ -9,7 +9,7 @@ Numbers = NDArray[np.int64]
 _KEEP = 1 << 16
 
 
-class Trail:
+class ChangeLog:
     """Numbers in the order in which they were touched, repeated if touched again. The past is forgotten beyond a
     bound; a reader who is that far behind gets None and starts from nothing."""
 

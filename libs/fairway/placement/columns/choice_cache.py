@@ -7,11 +7,11 @@ import numpy as np
 
 from fairway.placement.change_journal import Watch
 from fairway.placement.cluster import ClusterView
-from fairway.placement.columns.change_log import Trail
-from fairway.placement.columns.eligible_nodes import Reach
-from fairway.placement.columns.nodes import Ground
-from fairway.placement.columns.pod_counts import Gauge
-from fairway.placement.policy_rules import Rules, Wanted
+from fairway.placement.columns.change_log import ChangeLog
+from fairway.placement.columns.eligible_nodes import EligibleNodes
+from fairway.placement.columns.nodes import FleetNodes
+from fairway.placement.columns.pod_counts import PodCounts
+from fairway.placement.policy_rules import Rules, WantedClusters
 from fairway.placement.shapes import Shape, Where
 from fairway.placement.verdicts.table import Names
 from fairway.wire.capacity import ClusterInfo
@@ -23,21 +23,21 @@ MOST_CELLS = 1 << 24
 MOST_RULES = 256
 
 
-class Board:
+class ChoiceCache:
     """Clusters are counted in the order of `names`; `observed` says when each was heard of last, `earliest` the least
     of that."""
 
     def __init__(self, views: Mapping[str, ClusterView], watch: Watch) -> None:
         self._views, self._watch = views, watch
-        self.ground = Ground()
+        self.ground = FleetNodes()
         self.names = Names(())
         self.all = self.observed = np.zeros(0, np.int64)
         self.earliest = 0
         self._infos: list[ClusterInfo] = []
-        self._facts = Trail()
-        self._gauges: dict[Shape, Gauge] = {}
-        self._reaches: dict[Where, Reach] = {}
-        self._rules: dict[Wanted, Rules] = {}
+        self._facts = ChangeLog()
+        self._gauges: dict[Shape, PodCounts] = {}
+        self._reaches: dict[Where, EligibleNodes] = {}
+        self._rules: dict[WantedClusters, Rules] = {}
         self._asked = 0
         self._known: dict[str, ClusterView] = {}
         watch.members = True
@@ -60,14 +60,14 @@ class Board:
             self._inform(sorted(watch.infos & self.ground.slots.keys()))
             watch.infos.clear()
 
-    def gauge(self, shape: Shape) -> Gauge:
+    def gauge(self, shape: Shape) -> PodCounts:
         """The counts of this shape, current."""
         gauge = self._gauges.get(shape) or self._new_gauge(shape)
         self._asked = gauge.touched = self._asked + 1
         gauge.refresh()
         return gauge
 
-    def rules(self, wanted: Wanted) -> Rules:
+    def rules(self, wanted: WantedClusters) -> Rules:
         """What these rules say to every cluster, current."""
         slots = len(self._infos)
         rules = self._rules.get(wanted)
@@ -82,14 +82,14 @@ class Board:
             rules.seen = self._facts.version
         return rules
 
-    def _new_gauge(self, shape: Shape) -> Gauge:
+    def _new_gauge(self, shape: Shape) -> PodCounts:
         while len(self._gauges) >= max(16, min(MOST_SHAPES, MOST_CELLS // (self.ground.used + 1))):
             del self._gauges[min(self._gauges, key=lambda one: self._gauges[one].touched)]
             used = {one.where for one in self._gauges}
             self._reaches = {where: one for where, one in self._reaches.items() if where in used}
         if shape.where not in self._reaches:
-            self._reaches[shape.where] = Reach(self.ground, shape.where)
-        gauge = self._gauges[shape] = Gauge(self.ground, self._reaches[shape.where], shape)
+            self._reaches[shape.where] = EligibleNodes(self.ground, shape.where)
+        gauge = self._gauges[shape] = PodCounts(self.ground, self._reaches[shape.where], shape)
         return gauge
 
     def _muster(self) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairway.placement.columns.change_log import Numbers
-from fairway.placement.columns.nodes import PODS, UNLISTED, Ground, widened
+from fairway.placement.columns.nodes import PODS, UNLISTED, FleetNodes, widened
 from fairway.placement.shape_index import MAX_PODS, admits
 from fairway.placement.shapes import Amounts, Where
 
@@ -12,11 +12,11 @@ from fairway.placement.shapes import Amounts, Where
 MOST_PODS = (1 << 17) - 1
 
 
-class Reach:
+class EligibleNodes:
     """By position: `open` is 1 where such a pod may go now, else 0, `limit` the most of them, and `good` says where one
     may go for good (cordons and passing taints set aside). By slot: `open_nodes` and `good_nodes` count them."""
 
-    def __init__(self, ground: Ground, where: Where) -> None:
+    def __init__(self, ground: FleetNodes, where: Where) -> None:
         self.where = where
         self._ground = ground
         self._seen = -1

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from fairway.domain.resources import Resources
 from fairway.placement.cluster import ClusterView
-from fairway.placement.columns.change_log import Numbers, Trail
-from fairway.placement.shape_index import State
+from fairway.placement.columns.change_log import ChangeLog, Numbers
+from fairway.placement.shape_index import NodeState
 from fairway.placement.shapes import Amounts
 
 Array = TypeVar("Array", NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_])
@@ -32,7 +32,7 @@ _NOBODY_HAS, PODS = 0, 1
 _AT_ONCE = 1 << 18
 
 
-class Ground:
+class FleetNodes:
     """Nodes by position, clusters by slot, which is their place in the order of names. `touched` has every position
     whose amounts changed, `deep` those with another node. `first` is where a position's block begins; `wasted`
     positions are those of blocks that were left; `even` is the size of all blocks, or 0 when they differ."""
@@ -47,7 +47,7 @@ class Ground:
         self._amounts: Callable[[Mapping[str, int]], Any] = lambda row: (row["pods"],)
         self.free = np.zeros((2, 0), np.int64)
         self.whole = np.zeros((2, 0), np.int64)
-        self.touched, self.deep = Trail(), Trail()
+        self.touched, self.deep = ChangeLog(), ChangeLog()
         self.used = self.wasted = self.even = 0
         self._blocks: list[_Block] = []
         self._rows: dict[Amounts, tuple[Numbers, Numbers]] = {}
@@ -74,7 +74,7 @@ class Ground:
     def follow(self, clusters: Iterable[str]) -> None:
         """Reads what changed in these clusters."""
         light: dict[int, Resources] = {}
-        deep: dict[int, State | None] = {}
+        deep: dict[int, NodeState | None] = {}
         for cluster in clusters:
             slot = self.slots[cluster]
             view, block = self.views[slot], self._blocks[slot]
@@ -127,7 +127,7 @@ class Ground:
                 some = group[first : first + step]
                 yield some, self.start[some][:, None] + _within(size)
 
-    def _settle(self, slot: int, names: Iterable[str]) -> dict[int, State | None]:
+    def _settle(self, slot: int, names: Iterable[str]) -> dict[int, NodeState | None]:
         """Gives positions to new nodes and takes those of the gone; returns all positions to be read anew."""
         block, states = self._blocks[slot], self.views[slot].states
         at = block.at
@@ -148,7 +148,7 @@ class Ground:
         if gone or new:
             block.names = sorted(at)
             self.rank[[at[name] for name in block.names]] = np.arange(len(at))
-        found: dict[int, State | None] = dict.fromkeys(left)
+        found: dict[int, NodeState | None] = dict.fromkeys(left)
         return found | {at[name]: states[name] for name in (*names, *new) if name in at}
 
     def _level(self) -> None:
@@ -174,7 +174,7 @@ class Ground:
         self.home[start : self.used] = slot
         return list(range(self.used - 1, start - 1, -1))
 
-    def _write_deep(self, found: Mapping[int, State | None]) -> None:
+    def _write_deep(self, found: Mapping[int, NodeState | None]) -> None:
         self._learn(name for state in found.values() if state for name in state.node.allocatable)
         positions = np.array(list(found), np.int64)
         self.whole[PODS:, positions] = self._table([one.node.allocatable if one else _VACANT for one in found.values()])

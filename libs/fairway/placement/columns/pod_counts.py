@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairway.placement.columns.change_log import Numbers
-from fairway.placement.columns.eligible_nodes import MOST_PODS, Reach
-from fairway.placement.columns.nodes import PODS, UNLISTED, Ground, widened
+from fairway.placement.columns.eligible_nodes import MOST_PODS, EligibleNodes
+from fairway.placement.columns.nodes import PODS, UNLISTED, FleetNodes, widened
 from fairway.placement.pack import Placed
 from fairway.placement.shape_index import MAX_PODS
 from fairway.placement.shapes import Shape
@@ -23,12 +23,12 @@ _SHIFT = 38
 _RANKS = 24
 
 
-class Gauge:
+class PodCounts:
     """By slot: `total` pods fit now, `most` of them on one node, and `plain` on nodes that have nothing else (counted
     only if there are other nodes, `mixed`); `ever` on the empty cluster, and `largest` on the largest node when empty
     (at least 1). The meaning is that of `index.Row`."""
 
-    def __init__(self, ground: Ground, reach: Reach, shape: Shape) -> None:
+    def __init__(self, ground: FleetNodes, reach: EligibleNodes, shape: Shape) -> None:
         self.reach = reach
         self.requests = shape.requests
         self.touched = 0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fairway.placement.columns.change_log import Numbers
-from fairway.placement.columns.pod_counts import Gauge
+from fairway.placement.columns.pod_counts import PodCounts
 from fairway.placement.scores import Weights
 from fairway.placement.shapes import Part
 
@@ -11,7 +11,7 @@ Column = Numbers | int
 
 
 def grades(
-    gauge: Gauge, slots: Numbers, total: Numbers, part: Part, weights: Weights
+    gauge: PodCounts, slots: Numbers, total: Numbers, part: Part, weights: Weights
 ) -> tuple[Numbers, Column, Column, Column, Column, Column]:
     """The fields of `scores.Score` in their order, for each slot with its `total`, or one number that holds for all."""
     pods: Column = part.wanted

@@ -8,13 +8,13 @@ from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from fairway.placement.columns.change_log import Numbers
-from fairway.placement.columns.choice_cache import Board
-from fairway.placement.columns.pod_counts import Gauge
+from fairway.placement.columns.choice_cache import ChoiceCache
+from fairway.placement.columns.pod_counts import PodCounts
 from fairway.placement.columns.scores import Column, grades
-from fairway.placement.policy_rules import Answer, Wanted
+from fairway.placement.policy_rules import Answer, WantedClusters
 from fairway.placement.scores import lead
 from fairway.placement.shapes import Demand, Part
-from fairway.placement.verdicts.table import AVOIDED, FIELDS, FITS, SCORES, SHORT, STALE, Columns, Sheet
+from fairway.placement.verdicts.table import AVOIDED, FIELDS, FITS, SCORES, SHORT, STALE, Columns, VerdictTable
 from fairway.placement.verdicts.verdict import Context, room
 from fairway.wire.reasons import Code
 
@@ -28,7 +28,7 @@ _FIXED: tuple[Answer, ...] = (
 _SHORT = (Code.NOT_ENOUGH, Code.FRAGMENTED, Code.NEVER_FITS)
 
 
-def survey(board: Board, demand: Demand, wanted: Wanted, context: Context) -> Sheet:
+def survey(board: ChoiceCache, demand: Demand, wanted: WantedClusters, context: Context) -> VerdictTable:
     """Every cluster's answer, in the order of names."""
     one = _Survey(board, context)
     asked = one.rule(wanted)
@@ -36,20 +36,20 @@ def survey(board: Board, demand: Demand, wanted: Wanted, context: Context) -> Sh
         one.fit(demand.parts[0], asked)
     else:
         one.try_each(demand, asked)
-    return Sheet(board.names, one.answers, one.answer, one.columns, one.best)
+    return VerdictTable(board.names, one.answers, one.answer, one.columns, one.best)
 
 
 class _Survey:
     """The sheet in the making."""
 
-    def __init__(self, board: Board, context: Context) -> None:
+    def __init__(self, board: ChoiceCache, context: Context) -> None:
         self._board, self._context = board, context
         self.answers = list(_FIXED)
         self.answer = np.zeros(len(board.all), np.int64)
         self.columns: Columns = {}
         self.best: int | None = None
 
-    def rule(self, wanted: Wanted) -> Numbers:
+    def rule(self, wanted: WantedClusters) -> Numbers:
         """Answers for those that a rule or the time excludes; returns the others."""
         board, context = self._board, self._context
         rules = board.rules(wanted)
@@ -97,7 +97,7 @@ class _Survey:
             best = int(scores[0].argmax())
             self.best = int(yes[best]) if scores[0][best] >= 0 else None
 
-    def _lack(self, part: Part, gauge: Gauge, no: Numbers, total: Numbers) -> None:
+    def _lack(self, part: Part, gauge: PodCounts, no: Numbers, total: Numbers) -> None:
         """`fit.shortfall` for these clusters, where one shape does not fit."""
         reach, lacking = gauge.reach, ("pods", *(name for name, _ in part.shape.requests))
         reach.sum(no)

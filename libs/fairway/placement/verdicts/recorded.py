@@ -9,8 +9,8 @@ from msgspec import Raw, Struct
 from fairway.placement.columns.scores import Column
 from fairway.placement.policy_rules import Answer
 from fairway.placement.verdicts.sentences import sentence
-from fairway.placement.verdicts.table import FITS, NUMBERS, SCORES, Sheet
-from fairway.placement.verdicts.verdict import Verdict
+from fairway.placement.verdicts.table import FITS, NUMBERS, SCORES, VerdictTable
+from fairway.placement.verdicts.verdict import ClusterVerdict
 from fairway.wire import jobs as wire
 
 _encode = msgspec.json.Encoder().encode
@@ -26,7 +26,7 @@ class _Found(Struct, omit_defaults=True):
     scores: dict[str, Any]
 
 
-def recorded(sheet: Sheet) -> Raw:
+def recorded(sheet: VerdictTable) -> Raw:
     """Every cluster's verdict and scores."""
     used = np.bincount(sheet.answer, minlength=len(sheet.answers)).nonzero()[0]
     answers = [sheet.answers[index] for index in used.tolist()]
@@ -48,4 +48,4 @@ def _column(one: Column) -> int | list[int]:
 def words(verdict: wire.Verdict, asks: str = "") -> str:
     """The sentence of a recorded verdict; `asks` is the gang in words."""
     numbers: dict[str, Any] = {name: value for name, value in verdict.numbers.items() if name in NUMBERS}
-    return sentence(Verdict(verdict.cluster, verdict.code, verdict.about, **numbers), asks)
+    return sentence(ClusterVerdict(verdict.cluster, verdict.code, verdict.about, **numbers), asks)

@@ -5,8 +5,8 @@ from msgspec import Struct
 
 from fairway.placement.choose import Choice
 from fairway.placement.fit import Shortfall
-from fairway.placement.verdicts.table import Sheet
-from fairway.placement.verdicts.verdict import Verdict
+from fairway.placement.verdicts.table import VerdictTable
+from fairway.placement.verdicts.verdict import ClusterVerdict
 from fairway.wire.reasons import Code
 
 _SHORT = (Code.NOT_ENOUGH, Code.FRAGMENTED, Code.NEVER_FITS)
@@ -22,11 +22,11 @@ class Help(Struct, frozen=True):
 
     code: Code
     text: str
-    verdict: Verdict | None
+    verdict: ClusterVerdict | None
     ever: bool
 
 
-def sentence(verdict: Verdict, asks: str = "") -> str:
+def sentence(verdict: ClusterVerdict, asks: str = "") -> str:
     """What this cluster says; `asks` is the gang in words (`Choice.asks`)."""
     gang = asks or f"{verdict.needed} pods"
     match verdict.code:
@@ -78,7 +78,7 @@ def seconds(milliseconds: int) -> str:
     return f"{milliseconds / 1000:.1f} s" if milliseconds < 10_000 else f"{milliseconds // 1000} s"
 
 
-def _nearest(sheet: Sheet) -> int:
+def _nearest(sheet: VerdictTable) -> int:
     """Room that others hold first, then what a report or time will change, then what is too small; the first in order
     among equals."""
     room, never = sheet.codes(*_ROOM), sheet.codes(Code.NEVER_FITS)
@@ -88,7 +88,7 @@ def _nearest(sheet: Sheet) -> int:
     return int(np.lexsort((-np.arange(len(sheet)), by_sum, pods, kind))[-1])
 
 
-def _short(verdict: Verdict, gang: str) -> str:
+def _short(verdict: ClusterVerdict, gang: str) -> str:
     if verdict.code not in _SHORT:
         return verdict.code.value
     numbers = verdict.needed, verdict.by_node, verdict.by_sum, verdict.at_most, verdict.nodes

@@ -14,12 +14,12 @@ from fairway.placement.columns.change_log import Numbers
 from fairway.placement.columns.scores import Column
 from fairway.placement.policy_rules import Answer
 from fairway.placement.scores import Score
-from fairway.placement.verdicts.verdict import Verdict
+from fairway.placement.verdicts.verdict import ClusterVerdict
 from fairway.wire.found import KINDS
 from fairway.wire.reasons import Code
 
 SCORES = Score.__struct_fields__
-NUMBERS = Verdict.__struct_fields__[3:-1]
+NUMBERS = ClusterVerdict.__struct_fields__[3:-1]
 FITS, SHORT, STALE, AVOIDED = "fits", "short", "stale", "avoided"
 # Which numbers an answer comes with; other codes come with none.
 FIELDS = {
@@ -41,7 +41,7 @@ class Names:
         self.written = Raw(msgspec.json.encode(self.names))
 
 
-class Sheet:
+class VerdictTable:
     """`answer` says for each cluster which of `answers` is its own. `columns` has the numbers of each family: those of
     its clusters in order, or one that holds for all of them. `best` is the place of the best cluster that fits."""
 
@@ -53,7 +53,7 @@ class Sheet:
     def __len__(self) -> int:
         return len(self.answer)
 
-    def __iter__(self) -> Iterator[Verdict]:
+    def __iter__(self) -> Iterator[ClusterVerdict]:
         numbers = {
             family: {name: repeat(one) if isinstance(one, int) else iter(one.tolist()) for name, one in columns.items()}
             for family, columns in self.columns.items()
@@ -64,11 +64,11 @@ class Sheet:
             yield verdict(name, code, about, {one: next(values) for one, values in own.items()})
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sheet) and list(self) == list(other)
+        return isinstance(other, VerdictTable) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]  # it compares by content, which nobody looks up
 
-    def at(self, index: int) -> Verdict:
+    def at(self, index: int) -> ClusterVerdict:
         """One cluster's verdict."""
         code, about = self.answers[int(self.answer[index])]
         family = KINDS.get(code, "")
@@ -94,7 +94,7 @@ class Sheet:
                 row[self.of(family)] = columns[name]
         return row
 
-    def after(self, before: "Sheet", keep: NDArray[np.bool_]) -> "Sheet":
+    def after(self, before: "VerdictTable", keep: NDArray[np.bool_]) -> "VerdictTable":
         """This one, with what `before` said where `keep` says so; both of the same clusters."""
         answers = [*self.answers, *before.answers]
         answer = np.where(keep, before.answer + len(self.answers), self.answer)
@@ -103,9 +103,9 @@ class Sheet:
         return gathered(self.names, answers, answer, rows)
 
 
-def gathered(names: Names, answers: Sequence[Answer], answer: Numbers, rows: Mapping[str, Numbers]) -> Sheet:
+def gathered(names: Names, answers: Sequence[Answer], answer: Numbers, rows: Mapping[str, Numbers]) -> VerdictTable:
     """A sheet of numbers that are there for every cluster."""
-    sheet = Sheet(names, answers, answer, {})
+    sheet = VerdictTable(names, answers, answer, {})
     for family, fields in FIELDS.items():
         members = sheet.of(family)
         if members.any():
@@ -114,13 +114,13 @@ def gathered(names: Names, answers: Sequence[Answer], answer: Numbers, rows: Map
 
 
 @cache
-def empty() -> Sheet:
-    return Sheet(Names(()), (), np.zeros(0, np.int64), {})
+def empty() -> VerdictTable:
+    return VerdictTable(Names(()), (), np.zeros(0, np.int64), {})
 
 
-def verdict(cluster: str, code: Code, about: str, numbers: Mapping[str, int]) -> Verdict:
+def verdict(cluster: str, code: Code, about: str, numbers: Mapping[str, int]) -> ClusterVerdict:
     """A verdict of its parts: the scores are among the numbers."""
     own: dict[str, Any] = {name: numbers[name] for name in NUMBERS if name in numbers}
-    return Verdict(
+    return ClusterVerdict(
         cluster, code, about, **own, score=Score(*(numbers[one] for one in SCORES)) if code is Code.FITS else None
     )

@@ -29,7 +29,7 @@ class Context(Struct, frozen=True):
     weights: Weights = Weights()
 
 
-class Verdict(Struct, frozen=True, omit_defaults=True):
+class ClusterVerdict(Struct, frozen=True, omit_defaults=True):
     """One cluster's answer as a code and numbers; `sentences.sentence` says it in words.
 
     `about` names the rule, label, taint, kind or lacking resource. `needed`, `by_node`, `by_sum`, `at_most`
@@ -54,10 +54,10 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     score: Score | None = None
 
 
-def room(view: ClusterView, demand: Demand, weights: Weights) -> Verdict:
+def room(view: ClusterView, demand: Demand, weights: Weights) -> ClusterVerdict:
     """Whether a gang of any shapes has room, rules and time aside; remembered until the cluster's nodes change."""
     key = demand, weights
-    known: Verdict | None = view.memo.get(key)
+    known: ClusterVerdict | None = view.memo.get(key)
     if known is None:
         if len(view.memo) >= MOST_REMEMBERED:
             view.memo.clear()
@@ -65,14 +65,14 @@ def room(view: ClusterView, demand: Demand, weights: Weights) -> Verdict:
     return known
 
 
-def _room(view: ClusterView, demand: Demand, weights: Weights) -> Verdict:
+def _room(view: ClusterView, demand: Demand, weights: Weights) -> ClusterVerdict:
     rows = [view.row(part.shape) for part in demand.parts]
     fitting = certain(rows, demand)
     if fitting is None:
         fitting = attempt(view, rows, [part.needed for part in demand.parts]) is not None
     if fitting:
         grade = score(rows, demand, weights)
-        return Verdict(view.name, Code.FITS, "", demand.needed, demand.needed, score=grade)
+        return ClusterVerdict(view.name, Code.FITS, "", demand.needed, demand.needed, score=grade)
     short = shortfall(view, demand)
     pods = short.needed, short.by_node, short.by_sum, short.at_most
-    return Verdict(view.name, short.code, short.lacking, *pods, short.nodes, short.closed)
+    return ClusterVerdict(view.name, short.code, short.lacking, *pods, short.nodes, short.closed)

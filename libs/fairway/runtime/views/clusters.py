@@ -12,7 +12,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.reservations import Hold
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
-from fairway.runtime.ports import Found, Row, Store, Wanted
+from fairway.runtime.ports import ReadRows, Row, Store, Wanted
 from fairway.runtime.views import row_cache
 from fairway.runtime.views.jobs import JobsView, requests_of
 from fairway.wire.capacity import ClusterInfo, Node
@@ -69,7 +69,7 @@ class FleetView(JobsView):
             wanted.rows[decision.JOBS] = list(dict.fromkeys((*wanted.rows.get(decision.JOBS, ()), *names)))
         return wanted
 
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
         super().refresh(found, heard, now)
         self._release_taken_up()
         self.freed = found.counters.get(decision.FREED, {})

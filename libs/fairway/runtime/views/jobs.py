@@ -10,7 +10,7 @@ from fairway.domain.events import Teller
 from fairway.domain.fold import fold
 from fairway.domain.job import IllegalMove, Job
 from fairway.domain.resources import Resources
-from fairway.runtime.ports import Found, Store, Wanted
+from fairway.runtime.ports import ReadRows, Store, Wanted
 from fairway.runtime.views import row_cache
 from fairway.wire.jobs import JobMessage
 
@@ -36,7 +36,7 @@ class JobsView:
         names.pop("", None)
         return Wanted(rows={decision.JOBS: list(names)} if names else {})
 
-    def refresh(self, found: Found, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
         self.jobs = {}
         self.revs = {}
         self.stored = {}

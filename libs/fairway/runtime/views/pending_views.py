@@ -12,7 +12,7 @@ from msgspec import Struct
 from fairway.domain import decision
 from fairway.domain.decision import Heard
 from fairway.domain.job import Job
-from fairway.runtime.ports import Found, Outgoing, Row
+from fairway.runtime.ports import Outgoing, ReadRows, Row
 from fairway.wire import subjects, views
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.reasons import Code, Reason
@@ -41,16 +41,16 @@ class Everything(Struct, frozen=True):
         for job in self.assumed:
             yield views.Assumed(_encode(job))
         for info, nodes in self.clusters:
-            yield views.Row(decision.CLUSTERS, info.name, 0, _encode(info))
+            yield views.ViewRow(decision.CLUSTERS, info.name, 0, _encode(info))
             for node in nodes:
-                yield views.Row(decision.nodes(info.name), node.name, 0, _encode(node))
+                yield views.ViewRow(decision.nodes(info.name), node.name, 0, _encode(node))
 
 
 class Fed(Struct, frozen=True):
     """What a view was refreshed with: the rows of jobs in `found`, and other rows that changed."""
 
     now: int
-    found: Found
+    found: ReadRows
     changes: Sequence[tuple[str, str, Row | None]]
     freed: Mapping[str, int] | None
     heard: Sequence[Heard]
@@ -59,7 +59,7 @@ class Fed(Struct, frozen=True):
         rows = ((table, key, row) for (table, key), row in self.found.rows.items())
         for source in (rows, self.changes):
             for table, key, row in source:
-                yield views.Row(table, key, row.rev if row else 0, row.data if row else None)
+                yield views.ViewRow(table, key, row.rev if row else 0, row.data if row else None)
         words = tuple(views.Word(one.id, one.sequence, one.delivered, _encode(one.message)) for one in self.heard)
         yield views.Look(self.now, self.found.version, dict(self.freed) if self.freed is not None else None, words)
 
@@ -77,7 +77,7 @@ class One(Struct, frozen=True):
 Kept = Everything | Fed | One
 
 
-class Backlog:
+class PendingViews:
     """Of one process (`instance`) of a service. `most` bytes wait; `gap` says what was given up since they were more,
     until `resume`."""
 

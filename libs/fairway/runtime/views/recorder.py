@@ -12,10 +12,10 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
-from fairway.runtime.ports import Bus, Found, Outgoing, Unreachable
+from fairway.runtime.ports import Bus, Outgoing, ReadRows, Unreachable
 from fairway.runtime.record.publishable import Unsayable
 from fairway.runtime.views.clusters import FleetView
-from fairway.runtime.views.pending_views import Backlog, Everything, Fed, One
+from fairway.runtime.views.pending_views import Everything, Fed, One, PendingViews
 from fairway.wire import views
 
 log = structlog.get_logger()
@@ -34,7 +34,7 @@ class Recorder:
     bytes wait to be stored; a whole view counts for `least` when it is smaller."""
 
     def __init__(self, bus: Bus, service: str, instance: str, most: int = _MOST, least: int = _LEAST) -> None:
-        self._bus, self._backlog, self._least = bus, Backlog(service, instance, most), least
+        self._bus, self._backlog, self._least = bus, PendingViews(service, instance, most), least
         self._born = self._after = 0
         self._due, self._stuck = True, False
         self._told_at = self._size = self._since = 0
@@ -48,7 +48,7 @@ class Recorder:
         """The view has forgotten everything, and will be filled from this working set."""
         self._born, self._due = born, True
 
-    def fed(self, view: FleetView, found: Found, heard: Sequence[Heard], now: int) -> None:
+    def fed(self, view: FleetView, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
         """The view was refreshed."""
         if self._backlog.gap is not None and not self._stuck:
             log.warning("views were not recorded", decisions=self._backlog.gap.decisions)
@@ -79,7 +79,7 @@ class Recorder:
     def refused(self, step: Step) -> None:
         for write in step.writes:
             if isinstance(write, Put) and write.table == decision.JOBS:
-                self._put(One(self._now, views.Refused(write.key, write.rev)), 0)
+                self._put(One(self._now, views.StepRefused(write.key, write.rev)), 0)
 
     def torn(self) -> None:
         """The view took only some of what it was to be refreshed with."""

@@ -7,8 +7,8 @@ from fairway.workloads.crds.parts import (
     AGE,
     ANYTHING,
     CONDITIONS,
+    CrdKind,
     Json,
-    Kind,
     column,
     crd,
     flag,
@@ -70,7 +70,7 @@ def definition() -> Json:
         column("Queuing", _condition("Queuing"), wide=True),
         column("Why", '.status.conditions[?(@.type=="Scheduled")].message', wide=True),
     )
-    kind = Kind(
+    kind = CrdKind(
         group="work.karmada.io",
         version="v1alpha2",
         kind="ResourceBinding",

@@ -89,7 +89,7 @@ CONDITIONS: Json = {
 STATUS = obj({"conditions": CONDITIONS})
 
 
-class Kind(Struct, frozen=True, kw_only=True):
+class CrdKind(Struct, frozen=True, kw_only=True):
     """What a CRD says besides its schema. `status`: with the status subresource."""
 
     group: str
@@ -103,7 +103,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     columns: tuple[Json, ...] = (READY, AGE)
 
 
-def crd(kind: Kind, about: str, properties: Json, *rules: Json, required: tuple[str, ...] = ()) -> Json:
+def crd(kind: CrdKind, about: str, properties: Json, *rules: Json, required: tuple[str, ...] = ()) -> Json:
     """The CustomResourceDefinition of one kind in one version; `properties` are those beside apiVersion, kind and
     metadata."""
     head = {"apiVersion": text(), "kind": text(), "metadata": {"type": "object"}}

@@ -7,8 +7,8 @@ from fairway.workloads.crds.parts import (
     READY,
     STATUS,
     WHY,
+    CrdKind,
     Json,
-    Kind,
     column,
     crd,
     flag,
@@ -128,7 +128,7 @@ def definitions() -> list[Json]:
 def _definition(group: str, name: str) -> Json:
     api, _, version = group.partition("/")
     short = {NAMESPACED: ("pp",), CLUSTER_WIDE: ("cpp",)}[name] if group == GROUPS[0] else ()
-    kind = Kind(
+    kind = CrdKind(
         group=api,
         version=version,
         kind=name,

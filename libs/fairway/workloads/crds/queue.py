@@ -1,6 +1,6 @@
 """Queue: how jobs wait."""
 
-from fairway.workloads.crds.parts import AGE, READY, STATUS, WHY, Json, Kind, column, crd, obj, rule, text, whole
+from fairway.workloads.crds.parts import AGE, READY, STATUS, WHY, CrdKind, Json, column, crd, obj, rule, text, whole
 from fairway.workloads.settings.queues import API_VERSION, KIND, POLICIES
 
 _SPEC = obj(
@@ -25,6 +25,6 @@ def definition() -> Json:
         AGE,
         WHY,
     )
-    kind = Kind(group=group, version=version, kind=KIND, plural="queues", columns=columns)
+    kind = CrdKind(group=group, version=version, kind=KIND, plural="queues", columns=columns)
     short = rule("size(self.metadata.name) <= 63", "metadata.name", "has more than 63 characters", "shorten it to 63")
     return crd(kind, "A line in which jobs wait for their turn.", {"spec": _SPEC, "status": STATUS}, short)

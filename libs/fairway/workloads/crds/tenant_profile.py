@@ -7,8 +7,8 @@ from fairway.workloads.crds.parts import (
     READY,
     STATUS,
     WHY,
+    CrdKind,
     Json,
-    Kind,
     column,
     crd,
     flag,
@@ -64,7 +64,7 @@ def _spec() -> Json:
 def definition() -> Json:
     group, _, version = API_VERSION.partition("/")
     columns = (READY, column("Namespaces", f".spec.{NAMESPACES}"), AGE, WHY)
-    kind = Kind(group=group, version=version, kind=KIND, plural="tenantprofiles", namespaced=False, columns=columns)
+    kind = CrdKind(group=group, version=version, kind=KIND, plural="tenantprofiles", namespaced=False, columns=columns)
     short = rule("size(self.metadata.name) <= 63", "metadata.name", "has more than 63 characters", "shorten it to 63")
     about = "What the jobs of some namespaces may name; without one they may name what everybody may."
     return crd(kind, about, {"spec": _spec(), "status": STATUS}, short, required=("spec",))

@@ -9,8 +9,8 @@ from fairway.workloads.crds.parts import (
     READY,
     STATUS,
     WHY,
+    CrdKind,
     Json,
-    Kind,
     column,
     crd,
     many,
@@ -124,7 +124,7 @@ def definition() -> Json:
     group, _, version = API_VERSION.partition("/")
     root = {**_node(0), "minProperties": 1, "description": "The whole fleet; its min is its max."}
     spec = {"type": "object", "properties": {"root": root}, "required": ["root"], **ANYTHING}
-    kind = Kind(
+    kind = CrdKind(
         group=group,
         version=version,
         kind=KIND,

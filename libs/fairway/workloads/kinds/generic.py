@@ -29,7 +29,7 @@ from msgspec import Struct
 
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import PodSet, Workload
-from fairway.workloads.hub_status import PLAIN, Ends, Word
+from fairway.workloads.hub_status import PLAIN, Ends, StatusWord
 from fairway.workloads.kinds.kind import (
     FAILED,
     PENDING,
@@ -48,7 +48,7 @@ from fairway.workloads.kinds.kubeflow import minimum
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.spelling import check_spelling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.parse import parse_documents
 from fairway.workloads.reading.pods import MOST_PODS, read_pod_set, read_replicas
@@ -60,7 +60,7 @@ class Factor(Struct, frozen=True, forbid_unknown_fields=True):
     minus: int = 0
 
 
-class Pods(Struct, frozen=True, forbid_unknown_fields=True):
+class PodsDeclaration(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     template: list[str]
     count: list[str | Factor] = []
@@ -83,7 +83,7 @@ class Declaration(Struct, frozen=True, forbid_unknown_fields=True, rename="camel
     api_version: str
     kind: str
     plural: str
-    pod_sets: list[Pods]
+    pod_sets: list[PodsDeclaration]
     status: States
     gang: str = ""
     priority: list[str] = []
@@ -154,7 +154,7 @@ class _Reader:
             found.append(read_pod_set(pods.name, total, self._template(manifest, pods)))
         return tuple(found)
 
-    def _template(self, manifest: Field, pods: Pods) -> Field:
+    def _template(self, manifest: Field, pods: PodsDeclaration) -> Field:
         """The first template that is there; the last path when none is."""
         places = [manifest.at(*_split(path)) for path in pods.template]
         return next((place for place in places if place.given), places[-1])
@@ -181,7 +181,7 @@ class _Reader:
         for place in _with_containers(manifest["spec"]):
             if place.path not in known:
                 text = f"describes a pod, and the declaration of {self.declared.kind} does not name it"
-                ruling.unseen(View(place), text)
+                ruling.unseen(PodView(place), text)
 
     def _templates(self) -> list[str]:
         counted = [path for pods in self.declared.pod_sets for path in pods.template]
@@ -195,7 +195,7 @@ class _Reader:
             if here:
                 yield (*_split(path), "metadata")
 
-    def fails(self, shown: dict[str, Any], word: Word) -> dict[str, Any]:
+    def fails(self, shown: dict[str, Any], word: StatusWord) -> dict[str, Any]:
         """As the first check of `failed` would find it: a condition, or a value at a path of the status."""
         check = next((one for one in self.declared.status.failed if one.condition or one.values), Check("Failed"))
         path = _split(check.path)

@@ -29,7 +29,7 @@ from fairway.workloads.kinds.kind import (
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.tenant import priority as check_priority
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.pods import read_pod_set, read_replicas
 
@@ -131,7 +131,7 @@ def _pod_templates(kind: tuple[str, str], specs: str, roles: tuple[str, ...], ma
 
 
 def _besides(manifest: Field, ruling: Ruling) -> None:
-    check_priority(View(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
+    check_priority(PodView(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
 
 
 def _growth(manifest: Field, specs: str, roles: tuple[str, ...]) -> int:

@@ -26,7 +26,7 @@ from fairway.workloads.kinds.kind import (
 )
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.pods import MOST_POD_SETS, MOST_PODS, read_pod_set, read_replicas, read_requests
 
@@ -146,13 +146,16 @@ def pod_templates(manifest: Field) -> Iterator[Pod]:
     cluster = spec["rayClusterSpec"]
     template = cluster.at("headGroupSpec", "template")
     scaled = cluster["enableInTreeAutoscaling"].flag()
-    containers = tuple(View(one) for one in template.at("spec", "containers").items())
+    containers = tuple(PodView(one) for one in template.at("spec", "containers").items())
     if scaled:
         options = cluster["autoscalerOptions"]
         names = ("securityContext", "env", "envFrom")
-        autoscaler = {"name": View(Field("autoscaler", spec.problems)), **{name: View(options[name]) for name in names}}
-        containers = (*containers, View(options, moved=autoscaler))
-    head = View(template.at("spec", "containers"), entries=containers)
+        autoscaler = {
+            "name": PodView(Field("autoscaler", spec.problems)),
+            **{name: PodView(options[name]) for name in names},
+        }
+        containers = (*containers, PodView(options, moved=autoscaler))
+    head = PodView(template.at("spec", "containers"), entries=containers)
     yield of_template("head", template, scaled, containers=head)
     for group in cluster["workerGroupSpecs"].items():
         yield of_template(group["groupName"].text(), group["template"])
@@ -164,7 +167,7 @@ def besides(manifest: Field, ruling: Ruling) -> None:
     """The head's Service is made as it is given: with addresses of others it would take what is sent to them."""
     service = manifest.at("spec", "rayClusterSpec", "headGroupSpec", "headService")
     if service["spec"]["externalIPs"].given:
-        ruling.baseline(View(service["spec"]["externalIPs"]), "takes what is sent to addresses outside the cluster")
+        ruling.baseline(PodView(service["spec"]["externalIPs"]), "takes what is sent to addresses outside the cluster")
 
 
 def write_submitter(copy: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ status, whoever makes it).
 
 from typing import Any
 
-from fairway.workloads.hub_status import Ends, Word, condition, without
+from fairway.workloads.hub_status import Ends, StatusWord, condition, without
 
 Json = dict[str, Any]
 _ANNOUNCED = {"Failed": "FailureTarget", "Complete": "SuccessCriteriaMet"}
@@ -67,13 +67,13 @@ def _ended(status: Json, end: str) -> Json:
     return ended
 
 
-def waits(shown: Json, word: Word) -> Json:
+def waits(shown: Json, word: StatusWord) -> Json:
     if _end(shown):
         return shown
     return {**_grown(shown, {}), "active": 0, "ready": 0, "conditions": []}
 
 
-def fails(shown: Json, word: Word) -> Json:
+def fails(shown: Json, word: StatusWord) -> Json:
     if _end(shown):
         return shown
     status = {**without(shown, "completionTime"), "conditions": [condition("Failed", True, word)]}

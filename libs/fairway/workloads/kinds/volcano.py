@@ -27,7 +27,7 @@ from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.tenant import priority as check_priority
 from fairway.workloads.pod_security.tenant import scheduler as check_scheduler
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, shown
 from fairway.workloads.reading.names import is_namespace
 from fairway.workloads.reading.pods import MOST_POD_SETS, read_pod_set, read_replicas
@@ -114,12 +114,14 @@ def pod_templates(manifest: Field) -> Iterator[Pod]:
 
 def besides(manifest: Field, ruling: Ruling) -> None:
     spec = manifest["spec"]
-    check_priority(View(spec["priorityClassName"]), ruling)
-    check_scheduler(View(spec["schedulerName"]), ruling, _SCHEDULERS)
+    check_priority(PodView(spec["priorityClassName"]), ruling)
+    check_scheduler(PodView(spec["schedulerName"]), ruling, _SCHEDULERS)
     for name, plugin in spec["plugins"].pairs():
         plugin.texts()
         if name not in _PLUGINS:
-            ruling.unseen(View(plugin), f"{shown(name)} is a plugin, and Fairway does not know what it makes of pods")
+            ruling.unseen(
+                PodView(plugin), f"{shown(name)} is a plugin, and Fairway does not know what it makes of pods"
+            )
 
 
 def name_tasks(copy: dict[str, Any]) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 
 from fairway.workloads.pod_security.pod import Pod, containers
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import shown
 
-Check = Callable[[View, Ruling], None]
+Check = Callable[[PodView, Ruling], None]
 
 _CAPABILITIES = frozenset(
     (
@@ -57,59 +57,59 @@ def check(pod: Pod, ruling: Ruling) -> None:
         _each(_CONTAINER, container, ruling)
 
 
-def _each(checks: Mapping[str, Check], view: View, ruling: Ruling) -> None:
+def _each(checks: Mapping[str, Check], view: PodView, ruling: Ruling) -> None:
     for key, check in checks.items():
         if view.mentions(key):
             check(view[key], ruling)
 
 
-def _host_namespace(view: View, ruling: Ruling) -> None:
+def _host_namespace(view: PodView, ruling: Ruling) -> None:
     if not _is_off(view):
         ruling.baseline(view, f"{view.place.key} shares a namespace of the node")
 
 
-def _volumes(view: View, ruling: Ruling) -> None:
+def _volumes(view: PodView, ruling: Ruling) -> None:
     for volume in view.items():
         if volume["hostPath"].given:
             ruling.baseline(volume["hostPath"], "mounts a path of the node")
 
 
-def _ports(view: View, ruling: Ruling) -> None:
+def _ports(view: PodView, ruling: Ruling) -> None:
     for port in view.items():
         host = port["hostPort"]
         if host.value not in (None, 0):
             ruling.baseline(host, f"takes port {shown(host.value)} of the node")
 
 
-def _probe(view: View, ruling: Ruling) -> None:
+def _probe(view: PodView, ruling: Ruling) -> None:
     for way in ("httpGet", "tcpSocket"):
         host = view[way]["host"]
         if host.value not in (None, ""):
             ruling.baseline(host, f"makes the kubelet call {shown(host.value)}")
 
 
-def _lifecycle(view: View, ruling: Ruling) -> None:
+def _lifecycle(view: PodView, ruling: Ruling) -> None:
     for moment in ("postStart", "preStop"):
         _probe(view[moment], ruling)
 
 
-def _privileged(view: View, ruling: Ruling) -> None:
+def _privileged(view: PodView, ruling: Ruling) -> None:
     if not _is_off(view):
         ruling.baseline(view, "makes the container root of its node")
 
 
-def _proc_mount(view: View, ruling: Ruling) -> None:
+def _proc_mount(view: PodView, ruling: Ruling) -> None:
     if view.given and view.value != "Default":
         ruling.baseline(view, f"is {shown(view.value)}, not Default")
 
 
-def _capabilities(view: View, ruling: Ruling) -> None:
+def _capabilities(view: PodView, ruling: Ruling) -> None:
     for capability in view["add"].items():
         if capability.text() not in _CAPABILITIES:
             ruling.baseline(capability, f"adds the capability {shown(capability.value)}")
 
 
-def _selinux(view: View, ruling: Ruling) -> None:
+def _selinux(view: PodView, ruling: Ruling) -> None:
     if view["type"].value is not None and view["type"].value not in _SELINUX:
         ruling.baseline(view["type"], f"is the SELinux type {shown(view['type'].value)}")
     for name in ("user", "role"):
@@ -117,39 +117,39 @@ def _selinux(view: View, ruling: Ruling) -> None:
             ruling.baseline(view[name], f"sets an SELinux {name}")
 
 
-def _profile(view: View, ruling: Ruling) -> None:
+def _profile(view: PodView, ruling: Ruling) -> None:
     if view.given and view["type"].value not in PROFILES:
         ruling.baseline(view["type"], f"is {shown(view['type'].value)}, not {' or '.join(PROFILES)}")
 
 
-def _windows(view: View, ruling: Ruling) -> None:
+def _windows(view: PodView, ruling: Ruling) -> None:
     if not _is_off(view["hostProcess"]):
         ruling.baseline(view["hostProcess"], "runs as a process of the Windows host")
 
 
-def _sysctls(view: View, ruling: Ruling) -> None:
+def _sysctls(view: PodView, ruling: Ruling) -> None:
     for sysctl in view.items():
         if sysctl["name"].text() not in _SYSCTLS:
             ruling.baseline(sysctl["name"], f"sets {shown(sysctl['name'].value)}, which is not among the safe sysctls")
 
 
-def _annotations(view: View, ruling: Ruling) -> None:
+def _annotations(view: PodView, ruling: Ruling) -> None:
     for key, value in view.pairs():
         if key.startswith(APPARMOR):
             apparmor(value, ruling)
 
 
-def apparmor(view: View, ruling: Ruling) -> None:
+def apparmor(view: PodView, ruling: Ruling) -> None:
     """A profile as the annotation names it."""
     if view.value not in (None, "", "runtime/default") and not str(view.value).startswith("localhost/"):
         ruling.baseline(view, f"is the AppArmor profile {shown(view.value)}")
 
 
-def _is_off(view: View) -> bool:
+def _is_off(view: PodView) -> bool:
     return view.value is None or view.value is False
 
 
-def _context(view: View, ruling: Ruling) -> None:
+def _context(view: PodView, ruling: Ruling) -> None:
     _each(_CONTEXT, view, ruling)
 
 

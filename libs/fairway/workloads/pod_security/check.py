@@ -9,7 +9,7 @@ from fairway.workloads.pod_security import baseline, restricted, tenant
 from fairway.workloads.pod_security.marks import check_marks
 from fairway.workloads.pod_security.quiet import quiet_metadata
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field
 
 
@@ -40,7 +40,7 @@ def _marks(manifest: Field, paths: Iterable[Path], ruling: Ruling) -> None:
             place = place.entry(key) if isinstance(key, int) else place[key]
         for name in ("labels", "annotations"):
             if place[name].given:
-                check_marks(View(place[name]), ruling)
+                check_marks(PodView(place[name]), ruling)
 
 
 def _reached(value: Any, path: Path) -> Any:

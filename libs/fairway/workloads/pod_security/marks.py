@@ -9,7 +9,7 @@ from typing import Any
 
 from fairway.domain.quota.tree import QUOTA_LABELS
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import shown
 
 # Ends of the part before the slash: of Koordinator and of Volcano with all that is below them.
@@ -41,14 +41,14 @@ def quiet_marks(labels: Any) -> bool:
     return labels is None or (type(labels) is dict and not any("/" in key and obeyed(key) for key in labels))
 
 
-def check_marks(view: View, ruling: Ruling) -> None:
+def check_marks(view: PodView, ruling: Ruling) -> None:
     """Labels or annotations."""
     for key, value in view.pairs():
         if obeyed(key):
             check_mark(key, value, ruling)
 
 
-def check_mark(key: str, value: View, ruling: Ruling) -> None:
+def check_mark(key: str, value: PodView, ruling: Ruling) -> None:
     if key == _QOS and value.value in _CLASSES:
         return
     if key not in _HARMLESS and obeyed(key):

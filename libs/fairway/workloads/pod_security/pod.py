@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from fairway.workloads.pod_security.quiet import quiet_template
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.pods import MOST_CONTAINERS
 
@@ -24,22 +24,22 @@ class Pod:
     def __init__(
         self,
         role: str,
-        describe: Callable[[], tuple[View, View]],
+        describe: Callable[[], tuple[PodView, PodView]],
         accounts: tuple[Field, ...] = (),
         quiet: Callable[[], bool] = bool,
     ) -> None:
         self.role, self.accounts, self.quiet, self._describe = role, accounts, quiet, describe
 
     @cached_property
-    def _described(self) -> tuple[View, View]:
+    def _described(self) -> tuple[PodView, PodView]:
         return self._describe()
 
     @property
-    def metadata(self) -> View:
+    def metadata(self) -> PodView:
         return self._described[0]
 
     @property
-    def spec(self) -> View:
+    def spec(self) -> PodView:
         return self._described[1]
 
     @property
@@ -47,13 +47,13 @@ class Pod:
         return bool(self.accounts)
 
 
-def of_template(role: str, template: Field, needs_token: bool = False, **moved: View) -> Pod:
+def of_template(role: str, template: Field, needs_token: bool = False, **moved: PodView) -> Pod:
     """The pod of a PodTemplateSpec; `moved` are fields of its spec that stand elsewhere."""
     spec = template["spec"]
     accounts = (spec["serviceAccountName"],) if needs_token else ()
     pod = Pod(
         role,
-        lambda: (View(template["metadata"]), View(spec, moved=moved)),
+        lambda: (PodView(template["metadata"]), PodView(spec, moved=moved)),
         accounts,
         lambda: not moved and quiet_template(template.value),
     )
@@ -61,6 +61,6 @@ def of_template(role: str, template: Field, needs_token: bool = False, **moved: 
     return pod
 
 
-def containers(pod: Pod) -> list[View]:
+def containers(pod: Pod) -> list[PodView]:
     """Every container: those that start first, those that run, and those that are added later."""
     return [one for name in _LISTS if pod.spec.mentions(name) for one in pod.spec[name].items(MOST_CONTAINERS)]

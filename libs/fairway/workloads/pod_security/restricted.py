@@ -5,7 +5,7 @@ User namespaces relax nothing (the feature UserNamespacesPodSecurityStandards is
 from fairway.workloads.pod_security.baseline import PROFILES
 from fairway.workloads.pod_security.pod import Pod, containers
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import shown
 
 _VOLUMES = (
@@ -41,14 +41,14 @@ def check(pod: Pod, ruling: Ruling) -> None:
         _capabilities(own["capabilities"], ruling)
 
 
-def _not_root(context: View, ruling: Ruling) -> None:
+def _not_root(context: PodView, ruling: Ruling) -> None:
     if context["runAsNonRoot"].given and context["runAsNonRoot"].value is not True:
         ruling.strict(context["runAsNonRoot"], "has to be true")
     if context["runAsUser"].value == 0:
         ruling.strict(context["runAsUser"], "is root")
 
 
-def _capabilities(view: View, ruling: Ruling) -> None:
+def _capabilities(view: PodView, ruling: Ruling) -> None:
     if all(one.value != "ALL" for one in view["drop"].items()):
         ruling.strict(view["drop"], "has to hold ALL")
     for capability in view["add"].items():
@@ -56,7 +56,7 @@ def _capabilities(view: View, ruling: Ruling) -> None:
             ruling.strict(capability, f"adds {shown(capability.value)}; only NET_BIND_SERVICE may be")
 
 
-def _volume(volume: View, ruling: Ruling) -> None:
+def _volume(volume: PodView, ruling: Ruling) -> None:
     if any(volume[kind].given for kind in _VOLUMES):
         return
     kinds = [key for key, value in volume.pairs() if key != "name" and value.given]

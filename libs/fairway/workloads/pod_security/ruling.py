@@ -1,7 +1,7 @@
 """Where a refusal is put into words: the cause, then who can allow it and where."""
 
 from fairway.domain.tenancy.profile import BASELINE, LEVELS, POD_SECURITY_LABELS, PRIVILEGED, RESTRICTED, Tenancy
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 
 
 class Ruling:
@@ -20,35 +20,35 @@ class Ruling:
     def privileged(self) -> bool:
         return self.tenancy.level == PRIVILEGED
 
-    def baseline(self, view: View, text: str) -> None:
+    def baseline(self, view: PodView, text: str) -> None:
         """Forbidden below `privileged`."""
         if not self.privileged:
             self._level(view, text, BASELINE)
 
-    def strict(self, view: View, text: str) -> None:
+    def strict(self, view: PodView, text: str) -> None:
         """Forbidden by `restricted` alone."""
         if self.restricted:
             self._level(view, text, RESTRICTED)
 
-    def unseen(self, view: View, text: str) -> None:
+    def unseen(self, view: PodView, text: str) -> None:
         """It changes pods in a way that Fairway cannot look at, so only those may who may do anything."""
         if not self.privileged:
             self._say(view, text, f"write it out in the manifest, or {self._more(PRIVILEGED)}")
 
-    def trusted(self, view: View, text: str, otherwise: str = "remove it") -> None:
+    def trusted(self, view: PodView, text: str, otherwise: str = "remove it") -> None:
         """It takes what is others', or what nobody counts, so only those may who may do anything."""
         if not self.privileged:
             self._say(view, text, f"{otherwise}, or {self._more(PRIVILEGED)}")
 
-    def never(self, view: View, text: str, remedy: str) -> None:
+    def never(self, view: PodView, text: str, remedy: str) -> None:
         """Nobody may."""
         self._say(view, text, remedy)
 
-    def unlisted(self, view: View, text: str, field: str, otherwise: str) -> None:
+    def unlisted(self, view: PodView, text: str, field: str, otherwise: str) -> None:
         """Allowed where a TenantProfile lists it under `field`."""
         self._say(view, text, f"{otherwise}, or have an administrator list it in {field}")
 
-    def _level(self, view: View, text: str, standard: str) -> None:
+    def _level(self, view: PodView, text: str, standard: str) -> None:
         more = LEVELS[LEVELS.index(standard) + 1]
         self._say(view, f"{text}; the Pod Security Standard {standard} forbids it", f"change it, or {self._more(more)}")
 
@@ -56,7 +56,7 @@ class Ruling:
         where = f"label {POD_SECURITY_LABELS[0]} of the hub's namespace {self.tenancy.namespace}"
         return f"have an administrator set TenantProfile spec.podSecurity, or the {where}, to {level}"
 
-    def _say(self, view: View, text: str, remedy: str) -> None:
+    def _say(self, view: PodView, text: str, remedy: str) -> None:
         path = view.place.path
         if path not in self._said:
             self._said.add(path)

@@ -8,7 +8,7 @@ the object with a decoder that minds no case once a parameter is a number (workf
 from collections.abc import Iterator
 
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field
 
 # All that is looked at, and the ways to it.
@@ -48,7 +48,7 @@ _FREE = frozenset(
 
 def check_spelling(spec: Field, ruling: Ruling) -> None:
     for field, name in _misspelt(spec):
-        ruling.never(View(field), *read_as(name))
+        ruling.never(PodView(field), *read_as(name))
 
 
 def read_as(name: str) -> tuple[str, str]:

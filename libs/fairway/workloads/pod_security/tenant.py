@@ -8,7 +8,7 @@ from fairway.wire.workload import Toleration
 from fairway.workloads.pod_security.marks import check_marks
 from fairway.workloads.pod_security.pod import Pod, containers
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import shown
 from fairway.workloads.reading.names import OURS
 
@@ -46,7 +46,7 @@ def check(pod: Pod, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
             _environment(container, ruling)
 
 
-def account(view: View, ruling: Ruling, needs_token: bool = True) -> None:
+def account(view: PodView, ruling: Ruling, needs_token: bool = True) -> None:
     """A service account that a pod, or the operator for it, acts as."""
     tenancy = ruling.tenancy
     for place in view.each():
@@ -62,7 +62,7 @@ def account(view: View, ruling: Ruling, needs_token: bool = True) -> None:
             ruling.unlisted(place, text, TOKENS, own)
 
 
-def labels(view: View, ruling: Ruling) -> None:
+def labels(view: PodView, ruling: Ruling) -> None:
     """By ours a pod is counted as one of a job's: none may say so of itself, wherever its labels stand."""
     for key, value in view.pairs():
         if key.startswith(OURS):
@@ -71,7 +71,7 @@ def labels(view: View, ruling: Ruling) -> None:
             ruling.unseen(value, "is a label whose name is filled in only at run time")
 
 
-def priority(view: View, ruling: Ruling) -> None:
+def priority(view: PodView, ruling: Ruling) -> None:
     """One of the system's classes, or one beyond those that the tenant is bound to."""
     listed = ruling.tenancy.priority_classes
     for place in view.each():
@@ -83,14 +83,14 @@ def priority(view: View, ruling: Ruling) -> None:
             ruling.unlisted(place, text, "TenantProfile spec.priorityClasses", "use another one")
 
 
-def secret(view: View, ruling: Ruling) -> None:
+def secret(view: PodView, ruling: Ruling) -> None:
     """The name of a secret that may be the token of an account."""
     name = view.value
     if isinstance(name, str) and _TOKEN_SECRET.fullmatch(name) and not ruling.tenancy.tokens:
         ruling.unlisted(view, f"{shown(name)} is named as the token of a service account", TOKENS, "rename the secret")
 
 
-def scheduler(view: View, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
+def scheduler(view: PodView, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
     """Fairway counts on what its schedulers do with room that is held."""
     allowed = {*SCHEDULERS, *schedulers, *ruling.tenancy.schedulers}
     for place in view.each():
@@ -99,19 +99,19 @@ def scheduler(view: View, ruling: Ruling, schedulers: Iterable[str] = ()) -> Non
             ruling.unlisted(place, text, "TenantProfile spec.schedulers", "leave it out")
 
 
-def _node(view: View, ruling: Ruling) -> None:
+def _node(view: PodView, ruling: Ruling) -> None:
     if view.value not in (None, ""):
         ruling.baseline(view, f"puts the pod on node {shown(view.value)} past every scheduler")
 
 
-def _runtime(view: View, ruling: Ruling) -> None:
+def _runtime(view: PodView, ruling: Ruling) -> None:
     for place in view.each():
         if place.text() and place.text() not in ruling.tenancy.runtime_classes:
             text = f"names the RuntimeClass {shown(place.value)}"
             ruling.unlisted(place, text, "TenantProfile spec.runtimeClasses", "leave it out")
 
 
-def _tolerations(view: View, ruling: Ruling) -> None:
+def _tolerations(view: PodView, ruling: Ruling) -> None:
     for entry in view.items():
         key, operator, effect = (entry[name].value for name in ("key", "operator", "effect"))
         late = "{{" in str(key) or "{{" in str(operator)
@@ -126,12 +126,12 @@ def _covers(listed: Toleration, effect: str | None) -> bool:
     return not listed.key and listed.operator == "Exists" and listed.effect in ("", effect)
 
 
-def _token(view: View, ruling: Ruling) -> None:
+def _token(view: PodView, ruling: Ruling) -> None:
     if view.value not in (None, False) and not ruling.tenancy.tokens:
         ruling.unlisted(view, "mounts the token of the pod's service account", TOKENS, "leave it out")
 
 
-def _volumes(view: View, ruling: Ruling) -> None:
+def _volumes(view: PodView, ruling: Ruling) -> None:
     for volume in view.items():
         if volume.mentions("secret"):
             secret(volume["secret"]["secretName"], ruling)
@@ -139,7 +139,7 @@ def _volumes(view: View, ruling: Ruling) -> None:
             _projected(volume["projected"]["sources"], ruling)
 
 
-def _projected(sources: View, ruling: Ruling) -> None:
+def _projected(sources: PodView, ruling: Ruling) -> None:
     for source in sources.items():
         if source["serviceAccountToken"].given and not ruling.tenancy.tokens:
             text = "mounts a token of the pod's service account"
@@ -147,7 +147,7 @@ def _projected(sources: View, ruling: Ruling) -> None:
         secret(source["secret"]["name"], ruling)
 
 
-def _environment(container: View, ruling: Ruling) -> None:
+def _environment(container: PodView, ruling: Ruling) -> None:
     for entry in container["env"].items():
         if entry.mentions("valueFrom"):
             secret(entry["valueFrom"]["secretKeyRef"]["name"], ruling)
@@ -155,14 +155,14 @@ def _environment(container: View, ruling: Ruling) -> None:
         secret(entry["secretRef"]["name"], ruling)
 
 
-def _claims(view: View, ruling: Ruling) -> None:
+def _claims(view: PodView, ruling: Ruling) -> None:
     """Of dynamic resource allocation: devices that stand in no amounts."""
     if view.value not in (None, []):
         text = "claims devices that no quota counts"
         ruling.trusted(view, text, "ask for them as a resource of a device plugin, such as nvidia.com/gpu")
 
 
-_RULES: dict[str, Callable[[View, Ruling], None]] = {
+_RULES: dict[str, Callable[[PodView, Ruling], None]] = {
     "nodeName": _node,
     "runtimeClassName": _runtime,
     "priorityClassName": priority,

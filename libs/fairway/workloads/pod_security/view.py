@@ -7,7 +7,7 @@ from fairway.wire.reasons import Code
 from fairway.workloads.reading.fields import Field
 
 
-class View:
+class PodView:
     """`places` say the same thing; where they differ the first that says anything counts. `moved` are entries that
     stand elsewhere, and `entries` those of a list that is put together."""
 
@@ -16,17 +16,17 @@ class View:
     def __init__(
         self,
         *places: Field,
-        moved: Mapping[str, "View"] | None = None,
-        entries: tuple["View", ...] | None = None,
+        moved: Mapping[str, "PodView"] | None = None,
+        entries: tuple["PodView", ...] | None = None,
     ) -> None:
         self.places = places
         self.moved = moved or {}
         self.entries = entries
 
-    def __getitem__(self, key: str) -> "View":
+    def __getitem__(self, key: str) -> "PodView":
         if key in self.moved:
             return self.moved[key]
-        return View(*(place[key] for place in self.places))
+        return PodView(*(place[key] for place in self.places))
 
     @property
     def place(self) -> Field:
@@ -51,30 +51,30 @@ class View:
             return True
         return any((type(place.value) is dict and key in place.value) or _odd(place) for place in self.places)
 
-    def items(self, most: int | None = None) -> tuple["View", ...]:
+    def items(self, most: int | None = None) -> tuple["PodView", ...]:
         """The entries of a list, of which none may have more than `most` in one place. Those of several places are told
         apart by their name, as in a strategic merge."""
         if self.entries is not None:
             return self.entries
         lists = [place.items(most) for place in self.places if place.given]
         if len(lists) < 2:
-            return tuple(View(entry) for entries in lists for entry in entries)
+            return tuple(PodView(entry) for entries in lists for entry in entries)
         found: dict[str, list[Field]] = {}
         for number, entries in enumerate(lists):
             for entry in entries:
                 name = entry["name"].value if isinstance(entry.value, dict) else None
                 found.setdefault(str(name or (number, entry.key)), []).append(entry)
-        return tuple(View(*entries) for entries in found.values())
+        return tuple(PodView(*entries) for entries in found.values())
 
-    def pairs(self) -> Iterator[tuple[str, "View"]]:
+    def pairs(self) -> Iterator[tuple[str, "PodView"]]:
         """The entries of a free mapping, such as annotations, of every place."""
         for place in self.places:
             for key, field in place.pairs():
-                yield key, View(field)
+                yield key, PodView(field)
 
-    def each(self) -> Iterator["View"]:
+    def each(self) -> Iterator["PodView"]:
         """Every place that says something, also those that do not count."""
-        return (View(place) for place in self.places if place.given)
+        return (PodView(place) for place in self.places if place.given)
 
     def wrong(self, text: str, remedy: str) -> None:
         self.place.wrong(text, remedy, Code.UNSAFE_POD)

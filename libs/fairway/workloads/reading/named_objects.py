@@ -25,7 +25,7 @@ _WORDS = (b"riorityClass", *(name.encode() for name in QUOTA_LABELS), b"volcano.
 _QUEUE_FIELDS = (("queue",), ("runPolicy", "schedulingPolicy", "queue"), ("batchSchedulerOptions", "queue"))
 
 
-class Claims(Struct, frozen=True):
+class NamedObjects(Struct, frozen=True):
     """Each name once, after the first key or field that names it."""
 
     classes: list[tuple[str, str]] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Claims(Struct, frozen=True):
 _Found = dict[str, dict[str, str]]
 
 
-def claims(manifest: dict[str, Any], text: bytes) -> Claims:
+def claims(manifest: dict[str, Any], text: bytes) -> NamedObjects:
     """Those of a manifest that a reader has taken; `text` is the JSON that it was read from. The leaf that the object's
     own labels name is not among them: it is the one that the job is charged to."""
     found: _Found = {_CLASS: {}, _LEAF: {}, _QUEUE: {}}
@@ -45,7 +45,7 @@ def claims(manifest: dict[str, Any], text: bytes) -> Claims:
     if b"\\" in text or any(word in text for word in _WORDS):
         _walk(found, manifest)
     _of_itself(found, manifest)
-    return Claims(*([(key, name) for name, key in found[kind].items()] for kind in (_CLASS, _LEAF, _QUEUE)))
+    return NamedObjects(*([(key, name) for name, key in found[kind].items()] for kind in (_CLASS, _LEAF, _QUEUE)))
 
 
 def _walk(found: _Found, manifest: dict[str, Any]) -> None:

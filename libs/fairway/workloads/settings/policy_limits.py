@@ -29,7 +29,7 @@ _encode = msgspec.json.Encoder().encode
 _SPLIT = "name jobs by labels of their own in place of one by one, or make several policies of it"
 
 
-class Size(Struct, frozen=True):
+class PolicySize(Struct, frozen=True):
     """`terms`: entries that give no name, with each label, expression and value of them."""
 
     bytes: int
@@ -65,22 +65,22 @@ def _selector_too_large(field: str, labels: Mapping[str, Any], expressions: list
     return None
 
 
-def size_of(manifest: Mapping[str, Any], size: int | None = None) -> Size:
+def size_of(manifest: Mapping[str, Any], size: int | None = None) -> PolicySize:
     """`size`: how many bytes it has, if that is known."""
     terms = 0
     for _, labels, expressions in _selectors(manifest.get("spec")):
         terms += 1 + len(labels) + sum(1 + len(_list(_mapping(one).get("values"))) for one in expressions)
-    return Size(len(_encode(manifest)) if size is None else size, terms)
+    return PolicySize(len(_encode(manifest)) if size is None else size, terms)
 
 
 class Together:
     """What the policies of each namespace are together."""
 
     def __init__(self) -> None:
-        self._sizes: dict[Key, Size] = {}
+        self._sizes: dict[Key, PolicySize] = {}
         self._sums: dict[str, tuple[int, int, int]] = {}
 
-    def put(self, key: Key, size: Size) -> None:
+    def put(self, key: Key, size: PolicySize) -> None:
         self.drop(key)
         self._sizes[key] = size
         self._add(key[1], 1, size)
@@ -89,13 +89,13 @@ class Together:
         if (known := self._sizes.pop(key, None)) is not None:
             self._add(key[1], -1, known)
 
-    def too_many(self, key: Key, size: Size) -> Reason | None:
+    def too_many(self, key: Key, size: PolicySize) -> Reason | None:
         """Why a policy is not taken, or not changed to this size. One that gets no larger is."""
         known = self._sizes.get(key)
         if known is not None and size.bytes <= known.bytes and size.terms <= known.terms:
             return None
         count, octets, terms = self._sums.get(key[1], (0, 0, 0))
-        less = known or Size(0, 0)
+        less = known or PolicySize(0, 0)
         sums = (count + (known is None), terms + size.terms - less.terms, octets + size.bytes - less.bytes)
         wheres = f"the policies of namespace {key[1]}" if key[1] else "the ClusterPropagationPolicies"
         remedy = "delete those that no job needs any more, then apply this one anew"
@@ -105,7 +105,7 @@ class Together:
                 return Reason(Code.TOO_MANY_POLICIES, text, "metadata.namespace", remedy)
         return None
 
-    def _add(self, namespace: str, count: int, size: Size) -> None:
+    def _add(self, namespace: str, count: int, size: PolicySize) -> None:
         was = self._sums.get(namespace, (0, 0, 0))
         now = (was[0] + count, was[1] + count * size.bytes, was[2] + count * size.terms)
         if now[0]:

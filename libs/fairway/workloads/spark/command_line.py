@@ -7,7 +7,7 @@ holds `=`, would set what is looked at nowhere: `--conf a=b=c` sets `a`.
 from collections.abc import Iterator
 
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, shown
 
 _ROLES = ("driver", "executor")
@@ -28,22 +28,22 @@ def check_command(manifest: Field, ruling: Ruling) -> None:
         _word(spec[name], ruling)
     if not spec["mainApplicationFile"].text().strip() and spec["arguments"].value:
         text = "is empty, so that spark-submit reads the first argument in its place"
-        ruling.never(View(spec["mainApplicationFile"]), text, "name the file of the application")
+        ruling.never(PodView(spec["mainApplicationFile"]), text, "name the file of the application")
     if spec["mainClass"].text().strip().startswith(_MIXED):
-        ruling.unseen(View(spec["mainClass"]), "makes spark-submit read options from the application's arguments")
+        ruling.unseen(PodView(spec["mainClass"]), "makes spark-submit read options from the application's arguments")
     for name in _DEPENDENCIES:
         for listed in spec["deps"][name].items():
             _word(listed, ruling)
     for key, field in _keys(manifest):
         if "=" in key or any(letter.isspace() for letter in key):
             text = f"{shown(key)} is a key with = or a blank, of which spark-submit reads a part as another setting"
-            ruling.never(View(field), text, "correct the key")
+            ruling.never(PodView(field), text, "correct the key")
 
 
 def _word(field: Field, ruling: Ruling) -> None:
     if field.text().strip().startswith("-"):
         text = f"is {shown(field.value)}, an option to spark-submit, which runs with the operator's rights"
-        ruling.never(View(field), text, "write a name or path that does not begin with -")
+        ruling.never(PodView(field), text, "write a name or path that does not begin with -")
 
 
 def _keys(manifest: Field) -> Iterator[tuple[str, Field]]:

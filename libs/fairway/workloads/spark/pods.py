@@ -16,7 +16,7 @@ from fairway.workloads.pod_security.marks import check_mark
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.quiet import quiet_class
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.spark.command_line import check_command
 
@@ -87,64 +87,68 @@ def _quiet(spec: Any, role: Any) -> bool:
     return _QUIET.issuperset(role) and quiet_class(role.get("priorityClassName")) and not spec.get("batchScheduler")
 
 
-def _described(spec: Field, role: str) -> tuple[View, View]:
+def _described(spec: Field, role: str) -> tuple[PodView, PodView]:
     """What the operator's webhook writes into a pod comes first, then the pod's template."""
     field, template = spec[role], spec[role]["template"]
     below = template["spec"]
     listed = below["containers"].items()
     first = listed[0] if listed else Field({}, spec.problems, field, "template")
-    image = View(field["image"], first["image"], spec["image"])
-    main = View(first, moved={**_main(role, field, first), "image": image})
+    image = PodView(field["image"], first["image"], spec["image"])
+    main = PodView(first, moved={**_main(role, field, first), "image": image})
     others = (*listed[1:], *field["sidecars"].items())
     moved = {
-        "securityContext": View(field["podSecurityContext"], below["securityContext"]),
-        "containers": View(field["sidecars"], entries=(main, *(View(one) for one in others))),
+        "securityContext": PodView(field["podSecurityContext"], below["securityContext"]),
+        "containers": PodView(field["sidecars"], entries=(main, *(PodView(one) for one in others))),
         "initContainers": _both(field["initContainers"], below["initContainers"]),
         "volumes": _both(spec["volumes"], below["volumes"]),
         "tolerations": _both(field["tolerations"], below["tolerations"]),
-        "schedulerName": View(field["schedulerName"], below["schedulerName"], spec["batchScheduler"]),
-        "serviceAccountName": View(*_accounts(field)),
-        "hostNetwork": View(field["hostNetwork"], below["hostNetwork"]),
-        "priorityClassName": View(field["priorityClassName"], below["priorityClassName"]),
+        "schedulerName": PodView(field["schedulerName"], below["schedulerName"], spec["batchScheduler"]),
+        "serviceAccountName": PodView(*_accounts(field)),
+        "hostNetwork": PodView(field["hostNetwork"], below["hostNetwork"]),
+        "priorityClassName": PodView(field["priorityClassName"], below["priorityClassName"]),
     }
-    metadata = {name: View(field[name], template["metadata"][name]) for name in ("annotations", "labels")}
-    return View(template["metadata"], moved=metadata), View(below, moved=moved)
+    metadata = {name: PodView(field[name], template["metadata"][name]) for name in ("annotations", "labels")}
+    return PodView(template["metadata"], moved=metadata), PodView(below, moved=moved)
 
 
-def _main(role: str, field: Field, first: Field) -> dict[str, View]:
+def _main(role: str, field: Field, first: Field) -> dict[str, PodView]:
     """The container that Spark runs in."""
     names = ("securityContext", "env", "envFrom", "lifecycle")
     called = Field(f"spark-kubernetes-{role}", field.problems, field, "name")
-    return {"name": View(first["name"], called), **{name: View(field[name], first[name]) for name in names}}
+    return {"name": PodView(first["name"], called), **{name: PodView(field[name], first[name]) for name in names}}
 
 
-def _both(one: Field, other: Field) -> View:
-    return View(one, entries=tuple(View(entry) for entry in (*one.items(), *other.items())))
+def _both(one: Field, other: Field) -> PodView:
+    return PodView(one, entries=tuple(PodView(entry) for entry in (*one.items(), *other.items())))
 
 
 def besides(manifest: Field, ruling: Ruling) -> None:
     spec = manifest["spec"]
     check_command(manifest, ruling)
     if spec["driver"]["kubernetesMaster"].given:
-        ruling.unseen(View(spec["driver"]["kubernetesMaster"]), "sends the driver to another API server with its token")
-    tenant.priority(View(spec["batchSchedulerOptions"]["priorityClassName"]), ruling)
+        ruling.unseen(
+            PodView(spec["driver"]["kubernetesMaster"]), "sends the driver to another API server with its token"
+        )
+    tenant.priority(PodView(spec["batchSchedulerOptions"]["priorityClassName"]), ruling)
     if spec["batchScheduler"].value not in (None, "", "volcano"):
-        tenant.scheduler(View(spec["batchScheduler"]), ruling)
+        tenant.scheduler(PodView(spec["batchScheduler"]), ruling)
     for role in _ROLES:
         for mounted in spec[role]["secrets"].items():
-            tenant.secret(View(mounted["name"]), ruling)
+            tenant.secret(PodView(mounted["name"]), ruling)
         for _, ref in spec[role]["envSecretKeyRefs"].pairs():
-            tenant.secret(View(ref["name"]), ruling)
+            tenant.secret(PodView(ref["name"]), ruling)
     conf = spec["sparkConf"]
     for key in [key for key in conf.mapping() if key.startswith(_LOOKED_AT)]:
         field = conf[key]
         if key.startswith(_PREFIX):
-            _property(key.removeprefix(_PREFIX), View(field), ruling)
+            _property(key.removeprefix(_PREFIX), PodView(field), ruling)
         elif _ELSEWHERE.fullmatch(key):
-            ruling.unseen(View(field), "says where the driver is made, or which files of the operator are read for it")
+            ruling.unseen(
+                PodView(field), "says where the driver is made, or which files of the operator are read for it"
+            )
 
 
-def _property(name: str, value: View, ruling: Ruling) -> None:
+def _property(name: str, value: PodView, ruling: Ruling) -> None:
     if _ACCOUNTS.fullmatch(name):
         tenant.account(value, ruling)
     elif _SCHEDULERS.fullmatch(name):
@@ -156,14 +160,14 @@ def _property(name: str, value: View, ruling: Ruling) -> None:
     elif secret := _SECRETS.fullmatch(name):
         mounted = secret["name"] or str(value.value).partition(":")[0]
         named = Field(mounted, value.place.problems, value.place.up, value.place.key)
-        tenant.secret(View(named), ruling)
+        tenant.secret(PodView(named), ruling)
     elif mark := _MARKS.fullmatch(name):
         check_mark(mark["key"], value, ruling)
     elif not _KNOWN.fullmatch(name):
         ruling.unseen(value, "changes the pods, or how they are made, in a way that Fairway cannot look at")
 
 
-def _volume(kind: str, value: View, ruling: Ruling) -> None:
+def _volume(kind: str, value: PodView, ruling: Ruling) -> None:
     if kind == _HOST:
         ruling.baseline(value, "mounts a path of the node")
     elif kind not in _SAFE:

@@ -4,7 +4,7 @@ Argo knows them by namespace and name, and lets any workflow take those of any n
 the other's jobs from running."""
 
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, shown
 
 _ONE, _MANY = ("mutex", "semaphore"), ("mutexes", "semaphores")
@@ -21,4 +21,4 @@ def check_locks(synchronization: Field, namespace: str, ruling: Ruling) -> None:
         if named.value not in (None, "", namespace):
             late = isinstance(named.value, str) and "{{" in named.value
             text = "names a namespace only at run time" if late else f"takes a lock of namespace {shown(named.value)}"
-            ruling.never(View(named), text, f"leave it out: locks are those of {namespace}")
+            ruling.never(PodView(named), text, f"leave it out: locks are those of {namespace}")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from fairway.wire.reasons import Refused
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.parse import parse_mapping
 
@@ -25,7 +25,7 @@ _RESOURCES = frozenset(("limits", "requests"))
 def check_patch(patch: Field, ruling: Ruling) -> None:
     if not patch.text():
         return
-    view = View(patch)
+    view = PodView(patch)
     if "{{" in patch.text():
         ruling.unseen(view, "is a patch of the pod that is known only at run time")
     elif beyond := _beyond(patch):

@@ -13,7 +13,7 @@ from fairway.workloads.pod_security import marks, tenant
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.spelling import check_spelling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, shown
 from fairway.workloads.workflow.locks import check_locks
 from fairway.workloads.workflow.pod_spec_patch import check_patch
@@ -31,40 +31,42 @@ def pod_templates(manifest: Field) -> Iterator[Pod]:
     yield _shared(spec)
     defaults = spec["templateDefaults"]
     for template in templates(spec):
-        yield _pod(View(template, defaults) if defaults.given else View(template), spec)
+        yield _pod(PodView(template, defaults) if defaults.given else PodView(template), spec)
 
 
 def _shared(spec: Field) -> Pod:
     moved = {
-        "priorityClassName": View(spec["podPriorityClassName"]),
-        **{name: View(spec[name]) for name in ("hostNetwork", "securityContext", "schedulerName", "tolerations")},
-        **{name: View(spec[name]) for name in ("volumes", "serviceAccountName", "automountServiceAccountToken")},
+        "priorityClassName": PodView(spec["podPriorityClassName"]),
+        **{name: PodView(spec[name]) for name in ("hostNetwork", "securityContext", "schedulerName", "tolerations")},
+        **{name: PodView(spec[name]) for name in ("volumes", "serviceAccountName", "automountServiceAccountToken")},
     }
     nothing = Field({}, spec.problems, spec.up, "spec")
-    described = View(spec["podMetadata"]), View(nothing, moved=moved)
+    described = PodView(spec["podMetadata"]), PodView(nothing, moved=moved)
     return Pod("", lambda: described, (spec["serviceAccountName"],))
 
 
-def _pod(template: View, spec: Field) -> Pod:
+def _pod(template: PodView, spec: Field) -> Pod:
     own = ("container", "script")
     main = tuple(_called("main", template[name]) for name in own if template[name].given)
     inside = template["containerSet"]["containers"].items() if template["containerSet"].given else ()
     context = template["securityContext"]
     moved = {
-        "containers": View(template["sidecars"].place, entries=(*main, *inside, *template["sidecars"].items())),
-        "serviceAccountName": View(*template["serviceAccountName"].places, spec["serviceAccountName"]),
-        "securityContext": context if context.given else View(spec["securityContext"]),
+        "containers": PodView(template["sidecars"].place, entries=(*main, *inside, *template["sidecars"].items())),
+        "serviceAccountName": PodView(*template["serviceAccountName"].places, spec["serviceAccountName"]),
+        "securityContext": context if context.given else PodView(spec["securityContext"]),
         **{name: template[name] for name in ("initContainers", "volumes", "tolerations", "schedulerName")},
         **{name: template[name] for name in ("priorityClassName", "automountServiceAccountToken")},
     }
     nothing = Field({}, spec.problems, template.places[0].up, template.places[0].key)
     name = str(template["name"].value or "")
-    described = template["metadata"], View(nothing, moved=moved)
+    described = template["metadata"], PodView(nothing, moved=moved)
     return Pod(name, lambda: described, moved["serviceAccountName"].places)
 
 
-def _called(name: str, container: View) -> View:
-    return View(*container.places, moved={"name": View(Field(name, container.place.problems, container.place, "name"))})
+def _called(name: str, container: PodView) -> PodView:
+    return PodView(
+        *container.places, moved={"name": PodView(Field(name, container.place.problems, container.place, "name"))}
+    )
 
 
 def besides(manifest: Field, ruling: Ruling) -> None:
@@ -72,8 +74,8 @@ def besides(manifest: Field, ruling: Ruling) -> None:
     check_shape(spec)
     _marks(manifest["metadata"], ruling)
     _marks(spec["workflowMetadata"], ruling)
-    tenant.labels(View(spec["workflowMetadata"]["labels"]), ruling)
-    tenant.labels(View(spec["workflowMetadata"]["labelsFrom"]), ruling)
+    tenant.labels(PodView(spec["workflowMetadata"]["labels"]), ruling)
+    tenant.labels(PodView(spec["workflowMetadata"]["labelsFrom"]), ruling)
     check_spelling(spec, ruling)
     _elsewhere(spec["workflowTemplateRef"], ruling)
     _metadata(spec["podMetadata"], ruling)
@@ -114,7 +116,7 @@ def _template(template: Field, spec: Field, ruling: Ruling) -> None:
         account = f"{name}-executor-plugin"
         if account not in ruling.tenancy.service_accounts:
             text = f"runs a plugin of the cluster as the service account {shown(account)}"
-            ruling.unlisted(View(plugin), text, tenant.ACCOUNTS, "use a container")
+            ruling.unlisted(PodView(plugin), text, tenant.ACCOUNTS, "use a container")
 
 
 def _resource(template: Field, spec: Field, ruling: Ruling) -> None:
@@ -124,12 +126,12 @@ def _resource(template: Field, spec: Field, ruling: Ruling) -> None:
     if account not in ruling.tenancy.service_accounts:
         text = f"changes objects of the cluster with the rights of the service account {shown(account)}"
         otherwise = "submit that object to Fairway as a job, or name an account that is listed"
-        ruling.unlisted(View(template["resource"]), text, tenant.ACCOUNTS, otherwise)
+        ruling.unlisted(PodView(template["resource"]), text, tenant.ACCOUNTS, otherwise)
 
 
 def _elsewhere(reference: Field, ruling: Ruling) -> None:
     if reference.given:
-        ruling.unseen(View(reference), "names a template that lies in a cluster, where Fairway cannot look at it")
+        ruling.unseen(PodView(reference), "names a template that lies in a cluster, where Fairway cannot look at it")
 
 
 def _hooks(holder: Field, ruling: Ruling) -> None:
@@ -154,14 +156,14 @@ def _collector(collector: Field, ruling: Ruling) -> None:
 
 
 def _account(field: Field, ruling: Ruling) -> None:
-    tenant.account(View(field), ruling)
+    tenant.account(PodView(field), ruling)
 
 
 def _metadata(metadata: Field, ruling: Ruling) -> None:
-    tenant.labels(View(metadata["labels"]), ruling)
+    tenant.labels(PodView(metadata["labels"]), ruling)
     for name in ("labels", "annotations"):
-        marks.check_marks(View(metadata[name]), ruling)
+        marks.check_marks(PodView(metadata[name]), ruling)
         check_marks(metadata[name], ruling)
     for key, value in metadata["annotations"].pairs():
         if "{{" in key:
-            ruling.unseen(View(value), "is an annotation whose name is filled in only at run time")
+            ruling.unseen(PodView(value), "is an annotation whose name is filled in only at run time")

@@ -14,7 +14,7 @@ from typing import Any
 
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.spelling import read_as
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, shown
 
 # Go knows the digits of ASCII alone, and no more of the hours of a day than there are.
@@ -152,4 +152,4 @@ def check_marks(mapping: Field, ruling: Ruling) -> None:
     """Labels or annotations of the workflow itself."""
     for key, value in mapping.pairs():
         if controllers_own(key):
-            ruling.never(View(value), "only Argo's controller writes it, and goes by it", "remove it")
+            ruling.never(PodView(value), "only Argo's controller writes it, and goes by it", "remove it")

@@ -8,7 +8,7 @@ were merged in would run templates that stand in no list, so they are refused.
 from typing import Any
 
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.pod_security.view import View
+from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field
 
 # What a template may be. Argo clears `_CLEARED` away where a template is another one of `_CLEARED`.
@@ -54,8 +54,8 @@ def check_defaults(defaults: Field, ruling: Ruling) -> None:
     for key in ("steps", "dag"):
         if defaults[key].given:
             text = "is merged into other templates, so that pods would run which stand in none of them"
-            ruling.never(View(defaults[key]), text, "write it in the templates that run it")
+            ruling.never(PodView(defaults[key]), text, "write it in the templates that run it")
     for key in _KEPT:
         if defaults[key].given:
             text = "makes something else of every template it is merged into"
-            ruling.never(View(defaults[key]), text, "write it in the templates that are one")
+            ruling.never(PodView(defaults[key]), text, "write it in the templates that are one")

@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 
-from fairway.gateway.callers.answer_cache import Kept
-from fairway.gateway.callers.caller import JOBS, Ask, Caller
+from fairway.gateway.callers.answer_cache import AnswerCache
+from fairway.gateway.callers.caller import JOBS, AccessQuestion, Caller
 from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.tokens import Hub, Tokens
 from fairway.gateway.http.problem import Problem
@@ -35,9 +35,9 @@ class Callers:
     def __init__(self, clock: Clock, hub: Cluster | None, keys: Keys) -> None:
         self._hub = Hub(hub) if hub is not None else None
         self.tokens = Tokens(clock, self._hub, keys)
-        self._kept: Kept[bool] = Kept(clock)
+        self._kept: AnswerCache[bool] = AnswerCache(clock)
 
-    async def may(self, caller: Caller, ask: Ask, anew: bool = False) -> bool:
+    async def may(self, caller: Caller, ask: AccessQuestion, anew: bool = False) -> bool:
         """Raises a Problem (503) when the hub does not say. `anew`: whatever it said before."""
         if caller.operator:
             return True
@@ -48,7 +48,7 @@ class Callers:
         return await self._kept.get(key, lambda: _reviewed(hub, caller, ask), anew)
 
 
-async def _reviewed(hub: Hub, caller: Caller, ask: Ask) -> bool:
+async def _reviewed(hub: Hub, caller: Caller, ask: AccessQuestion) -> bool:
     attributes = {"verb": ask.verb, "group": ask.group, "resource": ask.resource}
     attributes |= {"namespace": ask.namespace} if ask.namespace else {}
     attributes |= {"name": ask.name} if ask.name else {}
@@ -64,7 +64,7 @@ class Access:
 
     def __init__(self, callers: Callers, caller: Caller, token: str, request: str) -> None:
         self._callers, self.caller, self._token, self.request = callers, caller, token, request
-        self._said: dict[Ask, bool] = {}
+        self._said: dict[AccessQuestion, bool] = {}
         self._anew = False
 
     async def again(self) -> "Access":
@@ -81,7 +81,7 @@ class Access:
     def actor(self) -> Actor:
         return Actor(self.caller.user, VIA, self.request)
 
-    async def may(self, ask: Ask) -> bool:
+    async def may(self, ask: AccessQuestion) -> bool:
         if ask not in self._said:
             if len(self._said) >= MOST_ASKED:
                 text = f"this touches more than {MOST_ASKED} namespaces or kinds"
@@ -89,21 +89,21 @@ class Access:
             self._said[ask] = await self._callers.may(self.caller, ask, self._anew)
         return self._said[ask]
 
-    async def need(self, ask: Ask) -> None:
+    async def need(self, ask: AccessQuestion) -> None:
         """Raises a Problem (403) that names what is missing."""
         if not await self.may(ask):
             raise forbidden(self.caller, ask)
 
     async def everywhere(self, verb: str) -> bool:
         """Whether they may do this with the jobs of every namespace."""
-        return await self.may(Ask(verb, JOBS))
+        return await self.may(AccessQuestion(verb, JOBS))
 
     async def jobs(self, verb: str, namespace: str) -> bool:
         """Whether they may do this with the jobs of one namespace."""
-        return await self.everywhere(verb) or await self.may(Ask(verb, JOBS, namespace=namespace))
+        return await self.everywhere(verb) or await self.may(AccessQuestion(verb, JOBS, namespace=namespace))
 
 
-def forbidden(caller: Caller, ask: Ask) -> Problem:
+def forbidden(caller: Caller, ask: AccessQuestion) -> Problem:
     where = f" -n {ask.namespace}" if ask.namespace else ""
     check = f"kubectl auth can-i {ask.verb} {ask.title}{where}"
     detail = f"ask an administrator of the hub for a Role that allows it (deploy/hub/callers.yaml); `{check}` tells"

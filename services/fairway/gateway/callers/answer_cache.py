@@ -15,7 +15,7 @@ GOOD_MS, BAD_MS = 60_000, 10_000
 _MOST = 16_384
 
 
-class Kept(Generic[V]):
+class AnswerCache(Generic[V]):
     """A falsy answer is a no. A flood of refused ones never pushes out a good one."""
 
     def __init__(self, clock: Clock, most: int = _MOST) -> None:

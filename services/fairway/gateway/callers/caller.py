@@ -31,7 +31,7 @@ class Caller(Struct, frozen=True):
         return f"the service accounts of namespace {self.namespace}" if self.namespace else self.user
 
 
-class Ask(Struct, frozen=True):
+class AccessQuestion(Struct, frozen=True):
     """May they `verb` this? Without a namespace: in all of them, or of what has none."""
 
     verb: str
@@ -58,8 +58,8 @@ class Right(Struct, frozen=True):
     at_once: bool = False
 
     @property
-    def ask(self) -> Ask:
-        return Ask(self.verb, self.resource)
+    def ask(self) -> AccessQuestion:
+        return AccessQuestion(self.verb, self.resource)
 
     def __str__(self) -> str:
         return f"{self.verb} {self.resource}" + ("" if " " in self.resource else f".{GROUP}")

@@ -8,7 +8,7 @@ from fairway.gateway.callers.access import Access, Callers
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.rate_limits import TOGETHER, Buckets, HttpLimits, InHand, too_much
 from fairway.gateway.callers.tokens import HOW, unauthenticated
-from fairway.gateway.callers.unknown_tokens import Strangers
+from fairway.gateway.callers.unknown_tokens import UnknownTokens
 from fairway.gateway.http.problem import Problem, on_problem
 from fairway.runtime.ports import Clock, Ids
 
@@ -19,7 +19,7 @@ class Gate:
     ) -> None:
         self._app, self._callers, self._hosts = app, callers, hosts
         self._clock, self._ids = ports
-        self._paces, self._strangers = Buckets(limits.rate, 2 * limits.rate), Strangers(limits.rate)
+        self._paces, self._strangers = Buckets(limits.rate, 2 * limits.rate), UnknownTokens(limits.rate)
         self._in_hand = InHand(limits.in_hand, "requests of one caller")
         self._of_tenants = Buckets(TOGETHER * limits.rate, TOGETHER * 2 * limits.rate)
         self._in_hand_of_tenants = InHand(TOGETHER * limits.in_hand, "requests of the service accounts of a namespace")

@@ -12,7 +12,7 @@ _MARK = "~"
 _NONCE, _PROOF = 12, 16
 
 
-class Seal:
+class PageCursor:
     """Of this process: what another one sealed, or this one before it was started anew, is refused."""
 
     def __init__(self) -> None:

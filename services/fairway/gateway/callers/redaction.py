@@ -21,7 +21,7 @@ OTHER = "a job of another tenant"
 _job = msgspec.json.Decoder(Job).decode
 
 
-class Veil:
+class Redaction:
     """For one caller."""
 
     def __init__(self, rows: Reader, access: Access) -> None:

@@ -3,47 +3,47 @@
 from typing import Any
 
 from fairway.domain.job import Job
-from fairway.gateway.callers.caller import JOBS, Ask
+from fairway.gateway.callers.caller import JOBS, AccessQuestion
 from fairway.gateway.hub.objects import HubObject
 from fairway.gateway.submissions import Asked, names_of
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.settings.policies import NAMESPACED
 
 
-def submitting(manifest: dict[str, Any]) -> Ask:
+def submitting(manifest: dict[str, Any]) -> AccessQuestion:
     """To create it on the hub. What is of no known kind will be refused, in the record of its namespace."""
     key = f"{manifest.get('kind')}.{manifest.get('apiVersion')}"
     return _of_kind("create", key, names_of(manifest)[0])
 
 
-def policies_along(asked: Asked) -> tuple[Ask, ...]:
+def policies_along(asked: Asked) -> tuple[AccessQuestion, ...]:
     """To create the PropagationPolicies that came with a job. What else came with it admission refuses by name, unless
     the hub has it in the same words."""
     namespace = names_of(asked.manifest)[0]
     along = [one for one in asked.policies if one.get("kind") == NAMESPACED]
     groups = sorted({_group(str(one.get("apiVersion"))) for one in along})
-    return tuple(Ask("create", "propagationpolicies", group, namespace) for group in groups)
+    return tuple(AccessQuestion("create", "propagationpolicies", group, namespace) for group in groups)
 
 
-def cancelling(job: Job) -> Ask:
+def cancelling(job: Job) -> AccessQuestion:
     """To delete it on the hub. What was never understood is over, and there is nothing of it to delete."""
     work = job.spec.workload if job.spec else None
     if work is None:
-        return Ask("get", JOBS, namespace=job.tenant)
+        return AccessQuestion("get", JOBS, namespace=job.tenant)
     return _of_kind("delete", f"{work.kind}.{work.api_version}", job.tenant, work.name)
 
 
-def _of_kind(verb: str, key: str, namespace: str, name: str = "") -> Ask:
+def _of_kind(verb: str, key: str, namespace: str, name: str = "") -> AccessQuestion:
     kind = KINDS.get(key)
     if kind is None:
-        return Ask(verb, JOBS, namespace=namespace, name=name)
-    return Ask(verb, kind.plural, _group(kind.api_version), namespace, name)
+        return AccessQuestion(verb, JOBS, namespace=namespace, name=name)
+    return AccessQuestion(verb, kind.plural, _group(kind.api_version), namespace, name)
 
 
-def setting(one: HubObject) -> tuple[Ask, ...]:
+def setting(one: HubObject) -> tuple[AccessQuestion, ...]:
     """To write it there, whether it is there already or not."""
     where = (_plural(one.plain), _group(one.api_version), one.namespace)
-    return Ask("patch", *where, one.name), Ask("create", *where)
+    return AccessQuestion("patch", *where, one.name), AccessQuestion("create", *where)
 
 
 def _group(api_version: str) -> str:

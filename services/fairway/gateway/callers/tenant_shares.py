@@ -9,10 +9,10 @@ from fairway.gateway.callers.rate_limits import too_much
 _AGAIN_MS = 5_000
 
 
-class Place:
+class SharedPlace:
     """Given back at the end of `with`. `lost`: a tenant that has fewer got it meanwhile; `on_loss` is told of that."""
 
-    def __init__(self, tenant: str, give_back: Callable[["Place"], None]) -> None:
+    def __init__(self, tenant: str, give_back: Callable[["SharedPlace"], None]) -> None:
         self.tenant, self.lost = tenant, False
         self.on_loss: Callable[[], None] = lambda: None
         self._give_back = give_back
@@ -25,7 +25,7 @@ class Place:
         self.free()
         self.on_loss()
 
-    def __enter__(self) -> "Place":
+    def __enter__(self) -> "SharedPlace":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -38,13 +38,13 @@ class Shares:
 
     def __init__(self, most: int, what: str) -> None:
         self._most, self._what = most, what
-        self._taken: dict[Place, None] = {}  # the oldest first
+        self._taken: dict[SharedPlace, None] = {}  # the oldest first
 
     @property
     def count(self) -> int:
         return len(self._taken)
 
-    def take(self, tenant: str) -> Place:
+    def take(self, tenant: str) -> SharedPlace:
         """Raises a Problem (429)."""
         if len(self._taken) >= self._most:
             counts = Counter(one.tenant for one in self._taken)
@@ -53,6 +53,6 @@ class Shares:
                 title = f"all {self._most} {self._what} are taken, and no tenant has more of them than this one could"
                 raise too_much(title, _AGAIN_MS)
             next(one for one in reversed(self._taken) if one.tenant == largest).lose()
-        place = Place(tenant, lambda one: self._taken.pop(one, None))
+        place = SharedPlace(tenant, lambda one: self._taken.pop(one, None))
         self._taken[place] = None
         return place

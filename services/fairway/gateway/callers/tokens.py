@@ -12,10 +12,10 @@ import structlog
 from msgspec import Struct
 
 from fairway.domain.text.bearer_token import is_token
-from fairway.gateway.callers.answer_cache import Kept
+from fairway.gateway.callers.answer_cache import AnswerCache
 from fairway.gateway.callers.caller import Caller
 from fairway.gateway.callers.keys import Keys
-from fairway.gateway.callers.unknown_tokens import Standing, Subject
+from fairway.gateway.callers.unknown_tokens import AddressStanding, Subject
 from fairway.gateway.http.problem import Problem, away
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
@@ -56,11 +56,11 @@ class Hub:
 
     def __init__(self, hub: Cluster) -> None:
         self._hub = hub
-        self._lanes = {one: asyncio.Semaphore(_STRANGE_AT_ONCE) for one in Standing}
-        self._lanes[Standing.KNOWN] = asyncio.Semaphore(_AT_ONCE)
+        self._lanes = {one: asyncio.Semaphore(_STRANGE_AT_ONCE) for one in AddressStanding}
+        self._lanes[AddressStanding.KNOWN] = asyncio.Semaphore(_AT_ONCE)
 
     async def review(
-        self, kind: str, spec: dict[str, Any], status: type[Any], standing: Standing = Standing.KNOWN
+        self, kind: str, spec: dict[str, Any], status: type[Any], standing: AddressStanding = AddressStanding.KNOWN
     ) -> Any:
         """`standing` of the token that it is about: a flood of one sort does not hold up the others."""
         gate = self._lanes[standing]
@@ -85,19 +85,19 @@ class Tokens:
 
     def __init__(self, clock: Clock, hub: Hub | None, keys: Keys) -> None:
         self._hub, self._keys = hub, keys
-        self._kept: Kept[Caller | None] = Kept(clock)
+        self._kept: AnswerCache[Caller | None] = AnswerCache(clock)
         self._subjects: OrderedDict[Subject, None] = OrderedDict()
 
-    def standing(self, token: str) -> tuple[Standing, Subject | None]:
+    def standing(self, token: str) -> tuple[AddressStanding, Subject | None]:
         """What is known of it without asking, and whose it claims to be."""
         if token and self.known(token):
-            return Standing.KNOWN, None
+            return AddressStanding.KNOWN, None
         if not token or self._kept.refused(_digest(token)):
-            return Standing.REFUSED, None
+            return AddressStanding.REFUSED, None
         subject = claims(token).subject
         if subject is None:
-            return Standing.OTHER, None
-        return Standing.FAMILIAR if subject in self._subjects else Standing.FORMED, subject
+            return AddressStanding.OTHER, None
+        return AddressStanding.FAMILIAR if subject in self._subjects else AddressStanding.FORMED, subject
 
     def known(self, token: str) -> bool:
         """Whether it was good before: then asking the hub anew is worth it however much its address asks."""
@@ -131,7 +131,7 @@ def unauthenticated(title: str, token: bool = False) -> Problem:
     return Problem(401, title, HOW, code=Code.UNAUTHENTICATED.value, headers={"WWW-Authenticate": challenge})
 
 
-async def _reviewed(hub: Hub, token: str, standing: Standing) -> Caller | None:
+async def _reviewed(hub: Hub, token: str, standing: AddressStanding) -> Caller | None:
     """A token is good when it was made for this audience, or for the hub's own API. The likelier is asked first."""
     audiences: list[tuple[str, ...]] = [(AUDIENCE,), ()] if AUDIENCE in claims(token).audiences else [(), (AUDIENCE,)]
     for wanted in audiences:
@@ -156,7 +156,7 @@ def _caller(said: _Status, wanted: tuple[str, ...]) -> Caller | None:
     return Caller(user.username, user.uid, groups, extra)
 
 
-class Claims(Struct):
+class TokenClaims(Struct):
     """What a token says of itself, unproven: it counts for the order of the questions, and for nothing else."""
 
     aud: str | list[str] = ""
@@ -172,16 +172,16 @@ class Claims(Struct):
         return (self.iss, self.sub) if self.iss and self.sub else None
 
 
-def claims(token: str) -> Claims:
+def claims(token: str) -> TokenClaims:
     """Of what has another form, none."""
     parts = token.split(".")
     if len(parts) != 3:
-        return Claims()
+        return TokenClaims()
     try:
         text = base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
-        return msgspec.json.decode(text, type=Claims)
+        return msgspec.json.decode(text, type=TokenClaims)
     except (ValueError, binascii.Error, msgspec.DecodeError, RecursionError):
-        return Claims()
+        return TokenClaims()
 
 
 def _digest(token: str) -> bytes:

@@ -9,7 +9,7 @@ from fairway.gateway.callers.rate_limits import Buckets
 _OF_SUBJECT, _OF_SUBJECT_AT_ONCE = 1, 5
 
 
-class Standing(Enum):
+class AddressStanding(Enum):
     """What is known of a token before the hub is asked. What it claims itself is believed for this only: who lies about
     it is asked about in another turn, and let in no sooner."""
 
@@ -23,20 +23,23 @@ class Standing(Enum):
 Subject = tuple[str, str]
 
 
-class Strangers:
+class UnknownTokens:
     """`rate` is that of the tokens of each sort of one address."""
 
     def __init__(self, rate: int) -> None:
-        self._sorts = {one: Buckets(rate, 2 * rate) for one in (Standing.FORMED, Standing.OTHER, Standing.REFUSED)}
+        self._sorts = {
+            one: Buckets(rate, 2 * rate)
+            for one in (AddressStanding.FORMED, AddressStanding.OTHER, AddressStanding.REFUSED)
+        }
         self._subjects = Buckets(_OF_SUBJECT, _OF_SUBJECT_AT_ONCE)
 
-    def wait(self, address: str, standing: Standing, subject: Subject | None, now: int) -> int:
+    def wait(self, address: str, standing: AddressStanding, subject: Subject | None, now: int) -> int:
         """0: its token may be shown to the hub; else after how many ms to come again. A familiar subject has its own
         share; of all others of an address none has more than that of the common one."""
-        if standing is Standing.KNOWN:
+        if standing is AddressStanding.KNOWN:
             return 0
-        if subject is not None and standing in (Standing.FAMILIAR, Standing.FORMED):
+        if subject is not None and standing in (AddressStanding.FAMILIAR, AddressStanding.FORMED):
             wait = self._subjects.wait("\n".join((address, *subject)), now)
-            if wait or standing is Standing.FAMILIAR:
+            if wait or standing is AddressStanding.FAMILIAR:
                 return wait
         return self._sorts[standing].wait(address, now)

@@ -40,7 +40,7 @@ class Preview(Struct, frozen=True):
     reasons: tuple[ReasonBody, ...] = ()
 
 
-class Understood(Protocol):
+class DryRunSubmission(Protocol):
     """What admission makes of a message; see services/fairway/admission/understand.py."""
 
     @property
@@ -53,10 +53,10 @@ class Understood(Protocol):
     def reasons(self) -> tuple[Reason, ...]: ...
 
 
-Understand = Callable[[wire.Submitted], Understood]
+Understand = Callable[[wire.Submitted], DryRunSubmission]
 
 
-def preview(mine: Tenancy, seen: Understood, tree: QuotaNode | None) -> Preview:
+def preview(mine: Tenancy, seen: DryRunSubmission, tree: QuotaNode | None) -> Preview:
     work = seen.spec.workload if seen.spec else None
     reasons = seen.reasons or (_quota(seen.spec, mine, tree) if seen.spec and tree else ())
     bodies = tuple(ReasonBody(one.code.value, one.field, one.text, one.remedy) for one in reasons)

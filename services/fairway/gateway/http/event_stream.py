@@ -13,9 +13,9 @@ from fairway.domain.text.decoding import decoder
 from fairway.domain.text.digits import is_whole
 from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.callers.access import Access, access_of, forbidden
-from fairway.gateway.callers.caller import JOBS, Ask, Caller
+from fairway.gateway.callers.caller import JOBS, AccessQuestion, Caller
 from fairway.gateway.callers.rate_limits import InHand, too_much
-from fairway.gateway.callers.tenant_shares import Place, Shares
+from fairway.gateway.callers.tenant_shares import SharedPlace, Shares
 from fairway.gateway.http.problem import Problem
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Delivery, StoreWiped, Unreachable
@@ -50,7 +50,7 @@ class Streams:
         access = access_of(request)
         everywhere = await access.everywhere("watch")
         if not everywhere:
-            await access.need(Ask("watch", JOBS, namespace=namespace))
+            await access.need(AccessQuestion("watch", JOBS, namespace=namespace))
         after = request.headers.get("last-event-id", "")
         if after and not is_whole(after, 18):
             raise Problem(400, f"Last-Event-ID {after[:20]!r} is not a number", "send the id of the last event heard")
@@ -72,7 +72,7 @@ class Streams:
                 if access is not None and self._world.clock.now() - asked_at >= _ASK_AGAIN_MS:
                     access, asked_at = await access.again(), self._world.clock.now()
                     if not await access.jobs("watch", namespace):
-                        raise forbidden(access.caller, Ask("watch", JOBS, namespace=namespace))
+                        raise forbidden(access.caller, AccessQuestion("watch", JOBS, namespace=namespace))
                 if not done:
                     yield b": still here\n\n"
                     continue
@@ -112,7 +112,7 @@ class _Held(StreamingResponse):
     """Gives back what was taken for it when it has ended, or was never begun. It ends too when its place is lost, even
     if nobody reads it: then only the connection stays, which counts as a request in hand."""
 
-    def __init__(self, body: AsyncGenerator[bytes, None], place: Place, held: ExitStack) -> None:
+    def __init__(self, body: AsyncGenerator[bytes, None], place: SharedPlace, held: ExitStack) -> None:
         super().__init__(body, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
         self._lines, self._place, self._held = body, place, held
 

@@ -19,7 +19,7 @@ _SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in ("queue", "rejected"))
 Word = wire.Queue | wire.Rejected
 
 
-class Settled:
+class FirstResult:
     """A job is settled when it was queued (quota has seen it too) or rejected. Ask before the submission is said."""
 
     def __init__(self, world: World) -> None:

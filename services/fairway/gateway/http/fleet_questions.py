@@ -13,7 +13,7 @@ from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.domain.tenancy.submission_limits import Limits
 from fairway.gateway.callers.access import access_of
-from fairway.gateway.callers.redaction import Veil
+from fairway.gateway.callers.redaction import Redaction
 from fairway.gateway.http.answers import (
     ClusterRow,
     QueueRow,
@@ -64,7 +64,7 @@ class ClusterList(Struct, frozen=True):
     frozen: str = ""
 
 
-class Fleet:
+class FleetQuestions:
     def __init__(self, world: World, configuration: Configuration) -> None:
         self._world, self._set = world, configuration
         self._rows = Reader(world.store)
@@ -76,7 +76,7 @@ class Fleet:
             jobs = [job async for job in self._rows.live()]
             self._counted = (now, QueueList(tuple(queue_rows(jobs, self._set.queues))))
         counted = self._counted[1]
-        words = await Veil(self._rows, access_of(request)).words([row.first for row in counted.items if row.first])
+        words = await Redaction(self._rows, access_of(request)).words([row.first for row in counted.items if row.first])
         if not words:
             return answer(counted)
         rows = (msgspec.structs.replace(row, first=words.get(row.first, row.first)) for row in counted.items)

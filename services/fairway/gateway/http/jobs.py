@@ -14,10 +14,10 @@ from fairway.domain.text.decoding import decoder
 from fairway.domain.text.digits import is_whole
 from fairway.explain.story import story_of, why
 from fairway.gateway.callers.access import Access, access_of, forbidden
-from fairway.gateway.callers.caller import GROUP, JOBS, Ask
+from fairway.gateway.callers.caller import GROUP, JOBS, AccessQuestion
 from fairway.gateway.callers.guarded_routes import refused_parameter
-from fairway.gateway.callers.page_cursor import Seal
-from fairway.gateway.callers.redaction import Veil
+from fairway.gateway.callers.page_cursor import PageCursor
+from fairway.gateway.callers.redaction import Redaction
 from fairway.gateway.callers.rights_of_kinds import cancelling
 from fairway.gateway.http.answers import JobRow, job_row
 from fairway.gateway.http.problem import Problem, answer
@@ -49,10 +49,10 @@ class Cancelling(Struct, frozen=True):
     text: str
 
 
-class Jobs:
+class JobQuestions:
     def __init__(self, world: World, door: Door) -> None:
         self._world, self._door = world, door
-        self._rows, self._seal = Reader(world.store), Seal()
+        self._rows, self._seal = Reader(world.store), PageCursor()
         self._stories = asyncio.Semaphore(_STORIES)
 
     async def list(self, request: Request) -> Response:
@@ -60,7 +60,7 @@ class Jobs:
         states = _states(query.get("state", ""))
         namespace, most = query.get("namespace", ""), _limit(query.get("limit", ""))
         if namespace and not await access.everywhere("list"):
-            await access.need(Ask("list", JOBS, namespace=namespace))
+            await access.need(AccessQuestion("list", JOBS, namespace=namespace))
 
         async def passes(job: Job) -> bool:
             wanted = (not states or job.state.value in states) and (not namespace or job.tenant == namespace)
@@ -90,7 +90,7 @@ class Jobs:
         job = await self._job(request)
         place = await self._place(job) if job.state is State.QUEUED else None
         if place is not None:
-            place = await Veil(self._rows, access_of(request)).place(place)
+            place = await Redaction(self._rows, access_of(request)).place(place)
         return answer(why(job, place, self._world.clock.now(), await self._rows.frozen()))
 
     async def story(self, request: Request) -> Response:

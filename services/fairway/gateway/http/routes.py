@@ -25,8 +25,8 @@ from fairway.gateway.callers.rate_limits import HttpLimits
 from fairway.gateway.http.batch import Batch, BatchDoor, BatchResult
 from fairway.gateway.http.dry_run import Preview, Understand, preview
 from fairway.gateway.http.event_stream import Streams
-from fairway.gateway.http.fleet_questions import ClusterList, Configuration, Fleet, QueueList, QuotaList
-from fairway.gateway.http.jobs import Cancelling, JobPage, Jobs
+from fairway.gateway.http.fleet_questions import ClusterList, Configuration, FleetQuestions, QueueList, QuotaList
+from fairway.gateway.http.jobs import Cancelling, JobPage, JobQuestions
 from fairway.gateway.http.openapi import Operation, Parameter, document
 from fairway.gateway.http.problem import Problem, answer, away, on_failure, on_problem, on_refused, on_status
 from fairway.gateway.http.request_bodies import Envelope, Reading
@@ -75,8 +75,8 @@ Table = list[tuple[Operation, Handler]]
 
 def create_app(world: World, settings: HttpSettings) -> Starlette:
     door = _door(world, settings)
-    jobs, streams = Jobs(world, door), Streams(world, settings.limits.streams)
-    table = _of_jobs(jobs, door) + _of_fleet(Fleet(world, settings.configuration), streams)
+    jobs, streams = JobQuestions(world, door), Streams(world, settings.limits.streams)
+    table = _of_jobs(jobs, door) + _of_fleet(FleetQuestions(world, settings.configuration), streams)
     table.append((_SETTING, SettingsDoor(door, settings.hub, settings.admin, settings.configuration.together).post))
     return _app(table, settings, world, door)
 
@@ -150,7 +150,7 @@ _SETTING = Operation(
 )
 
 
-def _of_jobs(jobs: Jobs, door: Door) -> Table:
+def _of_jobs(jobs: JobQuestions, door: Door) -> Table:
     post = Operation(
         "POST",
         "/v1/jobs",
@@ -185,7 +185,7 @@ def _of_jobs(jobs: Jobs, door: Door) -> Table:
     ]
 
 
-def _of_fleet(fleet: Fleet, streams: Streams) -> Table:
+def _of_fleet(fleet: FleetQuestions, streams: Streams) -> Table:
     text, named = "What happens to a tenant's jobs, as it happens.", (_NAMESPACE, _LAST)
     queues = Operation("GET", "/v1/queues", rights.QUEUES, "Queues, and who waits.", {200: (QueueList,)})
     quota = Operation("GET", "/v1/quota", rights.QUOTAS, "The quota tree and its use.", {200: (QuotaList,)})

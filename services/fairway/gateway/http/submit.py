@@ -16,7 +16,7 @@ from fairway.gateway.callers.caller import GROUP
 from fairway.gateway.callers.rights_of_kinds import policies_along, submitting
 from fairway.gateway.http import problem
 from fairway.gateway.http.dry_run import Preview
-from fairway.gateway.http.first_result import Settled, Word
+from fairway.gateway.http.first_result import FirstResult, Word
 from fairway.gateway.http.request_bodies import Reading
 from fairway.gateway.hub.objects import Key
 from fairway.gateway.reader import Reader
@@ -59,7 +59,7 @@ class Door:
         self._rows = Reader(world.store)
         # Digest and job by client. Not what was submitted: each may have a megabyte.
         self._recent: OrderedDict[str, tuple[str, str]] = OrderedDict()
-        self.settled = Settled(world)
+        self.settled = FirstResult(world)
 
     async def post(self, request: Request) -> Response:
         asked, access = await self.reading.asked(request), access_of(request)

@@ -14,13 +14,14 @@ from fairway.gateway.http.answers import Slim
 from fairway.gateway.hub import objects as hub_objects
 from fairway.gateway.hub.events import Announcer
 from fairway.gateway.hub.objects import WATCHED, HubObject, hub_object
-from fairway.gateway.hub.pending_updates import Desk
+from fairway.gateway.hub.orphans import orphaned
+from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.hub.publishing import Post
 from fairway.gateway.hub.ready_conditions import Conditions
 from fairway.gateway.hub.settings import HubSettings
-from fairway.gateway.hub.submission_delay import Settling
+from fairway.gateway.hub.submission_delay import SubmissionDelay
 from fairway.gateway.hub.submitter import Submitter
-from fairway.gateway.hub.waiting_objects import WaitingRoom
+from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.submission_limiter import Limiter, in_turn
 from fairway.gateway.submissions import deletion
@@ -41,14 +42,16 @@ NOWHERE = frozenset({State.CANCELLED, State.REJECTED})
 class Intake:
     """`present` are the uids of the hub's jobs, `shown` their statuses; `told` is set when every kind was listed."""
 
-    def __init__(self, world: World, hub: Cluster, desk: Desk, limiter: Limiter, system: SystemNamespaces) -> None:
+    def __init__(
+        self, world: World, hub: Cluster, desk: PendingUpdates, limiter: Limiter, system: SystemNamespaces
+    ) -> None:
         self._world, self._hub, self._desk, self._limiter = world, hub, desk, limiter
         self._rows, self._post = Reader(world.store), Post(world)
-        self._room, self.announcer = WaitingRoom(), Announcer(hub, world.clock)
+        self._room, self.announcer = WaitingObjects(), Announcer(hub, world.clock)
         self._conditions = Conditions(hub, world.clock)
         self._settings = HubSettings(world, self._room, self.announcer, self._conditions, system)
         self._submitter = Submitter(world, hub, self._room, desk, self._settings)
-        self._settling = Settling(self._room.named, self._settings.in_force)
+        self._settling = SubmissionDelay(self._room.named, self._settings.in_force)
         self._left = {"settings": set(WATCHED), "jobs": set(KINDS)}
         self._settled, self.told, self._news = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._ready: dict[str, HubObject] = {}
@@ -228,23 +231,13 @@ class Intake:
 
     async def check(self, job: Job) -> None:
         """Cancels a job whose object is gone from the hub. Raises Unreachable."""
+        if not self.told.is_set():
+            return
         try:
-            orphaned = await self._orphaned(job)
+            gone = await orphaned(self._hub, job, self.present)
         except ClusterRefused as error:
             log.warning("object not looked up", job=job.id, cause=str(error))
             return
-        if orphaned:
+        if gone:
             log.info("its object is gone from the hub", job=job.id)
             await self._post.say([deletion(job.id, job.tenant, job.hub_uid, self._world.clock.now())])
-
-    async def _orphaned(self, job: Job) -> bool:
-        """Whether the object of a hub's job is gone for certain: the hub itself is asked."""
-        if job.spec is None or job.spec.hub is None or job.ended or job.cancelling or not self.told.is_set():
-            return False
-        if job.spec.hub.uid in self.present:
-            return False
-        work = job.spec.workload
-        there = await self._hub.get(work.key, work.namespace, work.name)
-        if there is not None:
-            return bool(there["metadata"].get("uid") != job.spec.hub.uid)
-        return work.key in await self._hub.served()

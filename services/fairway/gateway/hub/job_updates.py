@@ -8,8 +8,8 @@ import structlog
 from msgspec import DecodeError, Struct, structs
 
 from fairway.domain import decision
-from fairway.domain.fold import fold
-from fairway.domain.job import IllegalMove, Job
+from fairway.domain.fold import caught_up
+from fairway.domain.job import Job
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.explain.events import reason
@@ -18,7 +18,7 @@ from fairway.gateway.hub.events import Note, note_of, note_on, write
 from fairway.gateway.hub.intake import Intake
 from fairway.gateway.hub.known_bindings import BindingBook
 from fairway.gateway.hub.objects import HubObject
-from fairway.gateway.hub.pending_updates import SOON_MS, STATUS_MS, Desk, Line, Pace, Unclaimed
+from fairway.gateway.hub.pending_updates import SOON_MS, STATUS_MS, PendingUpdate, PendingUpdates, Unclaimed, UpdatePace
 from fairway.gateway.reader import Reader, decoded
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World
@@ -43,7 +43,7 @@ _LOOK_S, _LOOK_IDLE_S = 0.02, 0.1
 _REMEMBERED = 100_000
 
 
-class Told(Struct):
+class ToldUpdate(Struct):
     """What was told of an attempt of a job. A reason for waiting that comes back is not told again."""
 
     attempt: int
@@ -52,12 +52,12 @@ class Told(Struct):
     ended: bool = False
 
 
-class Narrator:
-    def __init__(self, world: World, hub: Cluster, intake: Intake, desk: Desk) -> None:
+class JobUpdates:
+    def __init__(self, world: World, hub: Cluster, intake: Intake, desk: PendingUpdates) -> None:
         self._world, self._hub, self._intake, self._desk = world, hub, intake, desk
         self._rows, self._book = Reader(world.store), BindingBook(hub, world.clock, intake.present)
-        self._gate, self._pace = asyncio.Semaphore(_AT_ONCE), Pace(_A_SECOND, _BURST)
-        self._told: OrderedDict[str, Told] = OrderedDict()
+        self._gate, self._pace = asyncio.Semaphore(_AT_ONCE), UpdatePace(_A_SECOND, _BURST)
+        self._told: OrderedDict[str, ToldUpdate] = OrderedDict()
         self._source: Source | None = None
         self._past = Past(world.bus, world.store)
 
@@ -129,7 +129,9 @@ class Narrator:
         await asyncio.gather(*waiting, *told)
         return bool(gone or left or lines)
 
-    def _put_back(self, lines: Mapping[str, Line], gone: Iterable[HubObject], left: Iterable[Unclaimed]) -> None:
+    def _put_back(
+        self, lines: Mapping[str, PendingUpdate], gone: Iterable[HubObject], left: Iterable[Unclaimed]
+    ) -> None:
         for name, line in lines.items():
             self._desk.again(name, line, self._world.clock.now() + _LATER_MS)
         self._desk.gone |= {one.uid: one for one in gone}
@@ -141,13 +143,13 @@ class Narrator:
         if told is not None:
             self._desk.touch(name, now, SOON_MS if told.ended else STATUS_MS)
 
-    async def _jobs(self, lines: Mapping[str, Line]) -> dict[str, Job]:
+    async def _jobs(self, lines: Mapping[str, PendingUpdate]) -> dict[str, Job]:
         if not lines:
             return {}
         found = await self._rows.read(Wanted(rows={decision.JOBS: list(lines)}))
         return {key: decoded(row.data, Job) for (_, key), row in found.rows.items()}
 
-    async def _line(self, name: str, line: Line, job: Job | None) -> None:
+    async def _line(self, name: str, line: PendingUpdate, job: Job | None) -> None:
         try:
             async with self._gate:
                 await self._say(job, line)
@@ -157,12 +159,12 @@ class Narrator:
         if self._source is not None and line.deliveries:
             self._source.ack(line.deliveries)
 
-    async def _say(self, job: Job | None, line: Line) -> None:
+    async def _say(self, job: Job | None, line: PendingUpdate) -> None:
         words = [*line.ends, *([(line.cause, line.newest)] if line.newest else [])]
         # What was said of it in another tenant's name is among the dead letters.
         words = sorted(((cause, one) for cause, one in words if job is None or one.tenant == job.tenant), key=_rev)
         for _, message in words:
-            job = _caught_up(job, message)
+            job = caught_up(job, message)
         uid = job.hub_uid if job else ""
         if job is None or not uid:
             return
@@ -194,10 +196,10 @@ class Narrator:
         told.reasons.add(note.reason)
         told.last = note.reason
 
-    def _remember(self, job: Job) -> Told:
+    def _remember(self, job: Job) -> ToldUpdate:
         told = self._told.get(job.id)
         if told is None or told.attempt != job.attempt:
-            told = self._told[job.id] = Told(job.attempt, set())
+            told = self._told[job.id] = ToldUpdate(job.attempt, set())
         self._told.move_to_end(job.id)
         while len(self._told) > _REMEMBERED:
             self._told.popitem(last=False)
@@ -230,16 +232,6 @@ class Narrator:
 
 def _rev(word: tuple[str, wire.JobMessage]) -> int:
     return word[1].rev
-
-
-def _caught_up(job: Job | None, message: wire.JobMessage) -> Job | None:
-    """The row, with a message that is ahead of it while the store is being rebuilt."""
-    if job is not None and message.rev <= job.rev:
-        return job
-    try:
-        return fold(job, message)
-    except IllegalMove:
-        return job
 
 
 def _message(one: Delivery) -> wire.JobMessage | None:

@@ -25,7 +25,7 @@ _WRITES = 2
 STATUS_MS = 30_000
 
 
-class Line(Struct):
+class PendingUpdate(Struct):
     """What was heard of one job since it was last told of. `ends` are attempts that ended, of which each is told;
     `first` is when the first of it was heard (0: nothing was), `deliveries` are to be acknowledged."""
 
@@ -50,11 +50,11 @@ def patience(message: wire.JobMessage) -> int:
     return STARTING_MS if isinstance(message, wire.Dispatched) else SOON_MS
 
 
-class Desk:
+class PendingUpdates:
     """`gone` are objects that were deleted, `unclaimed` those that no policy selects."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, PendingUpdate] = {}
         self._order: list[tuple[int, str]] = []
         self.gone: dict[str, HubObject] = {}
         self.unclaimed: dict[str, Unclaimed] = {}
@@ -63,7 +63,7 @@ class Desk:
         return len(self._lines)
 
     def hear(self, one: Delivery, message: wire.JobMessage, now: int) -> None:
-        line = self._lines.setdefault(message.job, Line(now))
+        line = self._lines.setdefault(message.job, PendingUpdate(now))
         line.first = line.first or now
         line.deliveries.append(one)
         if isinstance(message, wire.Failed | wire.Lost):
@@ -82,13 +82,13 @@ class Desk:
         """Looks at the job again, though nothing was said."""
         line = self._lines.get(job)
         if line is None:
-            self._at(job, self._lines.setdefault(job, Line(0)), now + after)
+            self._at(job, self._lines.setdefault(job, PendingUpdate(0)), now + after)
         elif now + after < line.due:
             self._at(job, line, now + after)
 
-    def again(self, job: str, line: Line, now: int) -> None:
+    def again(self, job: str, line: PendingUpdate, now: int) -> None:
         """Puts back what could not be told now; what was heard since is newer."""
-        newer = self._lines.setdefault(job, Line(now))
+        newer = self._lines.setdefault(job, PendingUpdate(now))
         newer.first = line.first or newer.first
         newer.ends = line.ends + newer.ends
         newer.deliveries = line.deliveries + newer.deliveries
@@ -96,13 +96,13 @@ class Desk:
             newer.newest, newer.cause = line.newest, line.cause
         self._at(job, newer, now)
 
-    def _at(self, job: str, line: Line, due: int) -> None:
+    def _at(self, job: str, line: PendingUpdate, due: int) -> None:
         line.due = due
         heapq.heappush(self._order, (due, job))
 
-    def take(self, now: int, most: int) -> dict[str, Line]:
+    def take(self, now: int, most: int) -> dict[str, PendingUpdate]:
         """Lines that are due, the oldest first."""
-        taken: dict[str, Line] = {}
+        taken: dict[str, PendingUpdate] = {}
         while self._order and self._order[0][0] <= now and len(taken) < most:
             due, job = heapq.heappop(self._order)
             line = self._lines.get(job)
@@ -127,7 +127,7 @@ class Desk:
         self.unclaimed[one.uid] = Unclaimed(one, why, now + UNCLAIMED_MS)
 
 
-class Pace:
+class UpdatePace:
     """`a_second` writes a second, and `most` at once after a pause: what the hub may be asked for by its story-teller.
     What waits is told within `within_s` all the same, with more writes if need be. Words that wait are replaced by
     newer ones, so that the cost of a burst is bounded, not its truth."""

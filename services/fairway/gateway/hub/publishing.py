@@ -9,7 +9,7 @@ from fairway.domain.decision import Say
 from fairway.gateway.submissions import outgoing_kind
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Outgoing
-from fairway.runtime.publishing import Insisting
+from fairway.runtime.publishing import Publishing
 
 _encode = msgspec.json.Encoder().encode
 _PIECE = 256
@@ -18,7 +18,7 @@ _PIECE = 256
 class Post:
     def __init__(self, world: World) -> None:
         self._world = world
-        self._saying = Insisting("gateway", world)
+        self._saying = Publishing("gateway", world)
 
     async def say(self, words: Sequence[Say]) -> None:
         """Returns when all of it is stored, however long the bus is away; what can never be is a dead letter."""
@@ -30,7 +30,7 @@ class Post:
             await self._saying.insist(piece)
 
 
-class Outbox:
+class HubOutbox:
     """Says things one after the other, many at a time, in the order in which they were put in."""
 
     def __init__(self, post: Post) -> None:

@@ -23,7 +23,7 @@ _WITHOUT = frozenset({"PriorityClass"})
 _MOST = 32_768
 
 
-class Standing(Struct, frozen=True):
+class SettingStanding(Struct, frozen=True):
     """What there is to say of an object; `reason` is a word, `text` a sentence."""
 
     ready: bool
@@ -31,7 +31,7 @@ class Standing(Struct, frozen=True):
     text: str
 
 
-def condition_of(one: HubObject, standing: Standing, now: int) -> Json | None:
+def condition_of(one: HubObject, standing: SettingStanding, now: int) -> Json | None:
     """The condition as it has to be written; None when the object says so already."""
     was = ready_of(one)
     said: Json = {
@@ -65,12 +65,12 @@ class Conditions:
 
     def __init__(self, hub: Cluster, clock: Clock) -> None:
         self._hub, self._clock = hub, clock
-        self._waiting: dict[str, tuple[HubObject, Standing]] = {}
-        self._written: dict[str, tuple[Standing, Any]] = {}
+        self._waiting: dict[str, tuple[HubObject, SettingStanding]] = {}
+        self._written: dict[str, tuple[SettingStanding, Any]] = {}
         self._without: set[str] = set()
         self._news = asyncio.Event()
 
-    def say(self, one: HubObject, standing: Standing) -> None:
+    def say(self, one: HubObject, standing: SettingStanding) -> None:
         generation = (one.manifest.get("metadata") or {}).get("generation")
         if one.plain in _WITHOUT or one.kind in self._without or not one.uid:
             return
@@ -103,7 +103,7 @@ class Conditions:
                 if self._waiting.get(uid) == (one, standing):
                     del self._waiting[uid]
 
-    async def _write(self, one: HubObject, standing: Standing) -> None:
+    async def _write(self, one: HubObject, standing: SettingStanding) -> None:
         said = condition_of(one, standing, self._clock.now())
         if said is None or one.kind in self._without:
             return

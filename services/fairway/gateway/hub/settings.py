@@ -13,9 +13,9 @@ from fairway.explain.events import reason
 from fairway.gateway.hub import objects
 from fairway.gateway.hub.events import Announcer, note_of
 from fairway.gateway.hub.objects import QUEUE, WATCHED, HubObject, Key, hub_object, only_named
-from fairway.gateway.hub.publishing import Outbox, Post
-from fairway.gateway.hub.ready_conditions import IN_FORCE, Conditions, Standing, ready_of
-from fairway.gateway.hub.waiting_objects import WaitingRoom, policy_copy
+from fairway.gateway.hub.publishing import HubOutbox, Post
+from fairway.gateway.hub.ready_conditions import IN_FORCE, Conditions, SettingStanding, ready_of
+from fairway.gateway.hub.waiting_objects import WaitingObjects, policy_copy
 from fairway.gateway.policy_limits import beyond
 from fairway.gateway.submissions import of_hub
 from fairway.runtime.cluster_port import Change
@@ -27,8 +27,8 @@ from fairway.wire.reasons import Code, Reason
 from fairway.workloads.settings.policies import CLUSTER_WIDE, NAMESPACED, is_policy
 
 log = structlog.get_logger()
-_GOOD = Standing(True, IN_FORCE, "in force in the whole fleet")
-_LINE_OF_NOBODY = Standing(
+_GOOD = SettingStanding(True, IN_FORCE, "in force in the whole fleet")
+_LINE_OF_NOBODY = SettingStanding(
     True,
     IN_FORCE,
     f"in force in the whole fleet; its annotation {ALLOW_NAMESPACES} lists no namespace, so that jobs may name it only "
@@ -50,14 +50,14 @@ class HubSettings:
     def __init__(
         self,
         world: World,
-        room: WaitingRoom,
+        room: WaitingObjects,
         announcer: Announcer,
         conditions: Conditions,
         namespaces: SystemNamespaces = SYSTEM_NAMESPACES,
     ) -> None:
         self._world, self._room, self._announcer = world, room, announcer
         self._conditions, self._namespaces = conditions, namespaces
-        self._outbox = Outbox(Post(world))
+        self._outbox = HubOutbox(Post(world))
         self._in_force: dict[Key, InForce] = {}
         self._holders: dict[Key, Key] = {}
         self._aside: dict[Key, dict[tuple[str, Key], HubObject]] = {}
@@ -204,7 +204,7 @@ class HubSettings:
         known = self._in_force.get(one.key)
         kept = "; the last good one stays in force" if known is not None and known.kind == one.kind else ""
         text = f"{'; '.join(map(reason, reasons))}{kept}"
-        self._conditions.say(one, Standing(False, reasons[0].code.value, text))
+        self._conditions.say(one, SettingStanding(False, reasons[0].code.value, text))
         mark = f"{one.digest}/{reasons[0].code.value}"
         if self._refused.get((one.kind, one.key)) == mark:
             return

@@ -12,7 +12,7 @@ from fairway.gateway.hub.objects import HubObject
 SETTLE_MS = 250
 
 
-class Settling:
+class SubmissionDelay:
     """`named` says whether a policy selects an object by its name, `in_force` whether the hub has a setting of that
     kind and name."""
 

@@ -11,9 +11,9 @@ from fairway.domain.job import Job, State
 from fairway.domain.names import job_id
 from fairway.gateway.http.answers import Slim
 from fairway.gateway.hub.objects import HubObject, cleaned, ended
-from fairway.gateway.hub.pending_updates import Desk
+from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.hub.settings import HubSettings
-from fairway.gateway.hub.waiting_objects import WaitingRoom
+from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.submissions import HUB_CLIENT, Asked, Submission, of_hub, submission
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
@@ -31,7 +31,9 @@ class Submitter:
     in the waiting room. `settings` say which setting, and why; what is where no job may be is told so if a policy
     selects it, and else is left alone."""
 
-    def __init__(self, world: World, hub: Cluster, room: WaitingRoom, desk: Desk, settings: HubSettings) -> None:
+    def __init__(
+        self, world: World, hub: Cluster, room: WaitingObjects, desk: PendingUpdates, settings: HubSettings
+    ) -> None:
         self._clock, self._hub, self._room, self._desk = world.clock, hub, room, desk
         self._settings = settings
         self._rows = Reader(world.store)

@@ -12,7 +12,7 @@ from fairway.workloads.settings.policy_limits import Together, size_of
 K = TypeVar("K")
 
 
-class WaitingRoom:
+class WaitingObjects:
     """`manifests` are those of the good policies, by kind, namespace and name; `together` is how large these are."""
 
     def __init__(self) -> None:

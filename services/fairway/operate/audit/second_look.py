@@ -30,7 +30,7 @@ _MOST = 2_000
 _job = msgspec.json.Decoder(Job).decode
 
 
-class Doubt(Struct, frozen=True):
+class DoubtfulRow(Struct, frozen=True):
     """A key that differs, what it is on both sides, and since when it is so."""
 
     made: Value | None
@@ -38,7 +38,7 @@ class Doubt(Struct, frozen=True):
     since: int
 
 
-class Look:
+class SecondLook:
     """`now` is the time in milliseconds. Raises StoreWiped when the store is not the one that was opened any more."""
 
     def __init__(self, bus: NatsBus, store: RedisStore, now: Callable[[], int]) -> None:
@@ -58,7 +58,7 @@ class Look:
     async def settled(self, made: dict[Key, Value], there: dict[Key, Value]) -> tuple[list[Drift], list[Drift]]:
         """What differs for good, and what would not stand still."""
         began = self._now()
-        doubts = {key: Doubt(made.get(key), there.get(key), began) for key in store_drift.unlike(made, there)}
+        doubts = {key: DoubtfulRow(made.get(key), there.get(key), began) for key in store_drift.unlike(made, there)}
         while doubts and not all(self._old(one) for one in doubts.values()):
             if self._now() - began > _PATIENCE_MS:
                 break
@@ -72,12 +72,12 @@ class Look:
         told = [(self._old(one), store_drift.drift(key, one.made, one.there)) for key, one in sorted(doubts.items())]
         return [one for old, one in told if old], [one for old, one in told if not old]
 
-    def _doubt(self, before: Doubt | None, made: Value | None, there: Value | None) -> Doubt:
+    def _doubt(self, before: DoubtfulRow | None, made: Value | None, there: Value | None) -> DoubtfulRow:
         if before is not None and (before.made, before.there) == (made, there):
             return before
-        return Doubt(made, there, self._now())
+        return DoubtfulRow(made, there, self._now())
 
-    def _old(self, one: Doubt) -> bool:
+    def _old(self, one: DoubtfulRow) -> bool:
         return self._now() - one.since >= SETTLES_MS
 
     async def _rows(self, keys: Iterable[Key]) -> dict[Key, Value]:

@@ -17,7 +17,7 @@ from fairway.client.failure import ERROR, Failure
 from fairway.domain import decision
 from fairway.domain.text.decoding import decoder
 from fairway.operate import servers
-from fairway.operate.audit.second_look import SETTLES_MS, Look
+from fairway.operate.audit.second_look import SETTLES_MS, SecondLook
 from fairway.runtime.ports import Bus, StoreWiped
 from fairway.runtime.record.folding import Working
 from fairway.runtime.record.rebuild import rebuild
@@ -65,13 +65,13 @@ async def verified() -> Audit:
         if not await store.open():
             raise Failure(ERROR, "the store is empty, or is being rebuilt", "wait for it; it needs a running service")
         try:
-            return await _verified(bus, Look(bus, store, SystemClock().now))
+            return await _verified(bus, SecondLook(bus, store, SystemClock().now))
         except StoreWiped:
             text = "the working set was lost, or rebuilt, while it was looked at"
             raise Failure(ERROR, text, "run it again") from None
 
 
-async def _verified(bus: NatsBus, look: Look) -> Audit:
+async def _verified(bus: NatsBus, look: SecondLook) -> Audit:
     last = await newest(bus)
     first = (await _replayed(bus, last)).state
     second = await _replayed(bus, last)

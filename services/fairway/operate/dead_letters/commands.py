@@ -64,11 +64,11 @@ def drop(numbers: Numbers = None, all: All = False, service: Service = "", outpu
 
 
 def _asked(numbers: list[int] | None, all: bool, service: str) -> Any:
-    from fairway.operate.dead_letters.retry import Asked
+    from fairway.operate.dead_letters.retry import LetterSelection
 
     if bool(numbers) == all or (numbers and service):
         end(Failure(USAGE, "which letters?", "give their numbers, or --all, or --all with --service"))
-    return Asked(tuple(numbers or ()), service)
+    return LetterSelection(tuple(numbers or ()), service)
 
 
 def _carried_out(output: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:

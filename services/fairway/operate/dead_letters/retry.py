@@ -10,7 +10,7 @@ from hashlib import sha256
 import structlog
 from msgspec import Struct
 
-from fairway.adapters.nats.dead_letters import Kept, NatsLetters
+from fairway.adapters.nats.dead_letters import KeptLetter, NatsLetters
 from fairway.client.failure import say
 from fairway.operate import servers
 from fairway.runtime.record.dead_letter_retry import job_of
@@ -25,14 +25,14 @@ _TRY_S = 1.0
 _TRIES = int(next(stream.duplicate_window for stream in STREAMS if stream.name == JOBS)) + 30
 
 
-class Asked(Struct, frozen=True):
+class LetterSelection(Struct, frozen=True):
     """These numbers; or, without any, all letters, or all of a service."""
 
     numbers: tuple[int, ...] = ()
     service: str = ""
 
 
-class Line(Struct, frozen=True):
+class LetterLine(Struct, frozen=True):
     """A letter as it is listed. `id`, `subject`, `stream`, `sequence`, `job`, `size` and `sha256` are those of the
     message in it, also where the letter keeps only the beginning of it; `who` asked for it, if a door has said so."""
 
@@ -50,7 +50,7 @@ class Line(Struct, frozen=True):
     who: Actor | None = None
 
     @classmethod
-    def of(cls, kept: Kept) -> "Line":
+    def of(cls, kept: KeptLetter) -> "LetterLine":
         one = kept.letter
         return cls(
             kept.number,
@@ -82,37 +82,37 @@ async def _letters() -> AsyncIterator[NatsLetters]:
         yield NatsLetters(bus)
 
 
-async def found(service: str) -> list[Line]:
+async def found(service: str) -> list[LetterLine]:
     async with _letters() as letters:
-        return [Line.of(one) async for one in letters.all(service)]
+        return [LetterLine.of(one) async for one in letters.all(service)]
 
 
-async def one(number: int) -> Kept | None:
+async def one(number: int) -> KeptLetter | None:
     async with _letters() as letters:
         return await letters.one(number)
 
 
-async def retried(asked: Asked) -> list[Done]:
+async def retried(asked: LetterSelection) -> list[Done]:
     async with _letters() as letters:
 
-        async def again(kept: Kept) -> str:
+        async def again(kept: KeptLetter) -> str:
             await _retry(letters, kept)
             return RETRIED
 
         return await _each(letters, asked, again)
 
 
-async def dropped(asked: Asked) -> list[Done]:
+async def dropped(asked: LetterSelection) -> list[Done]:
     async with _letters() as letters:
 
-        async def away(kept: Kept) -> str:
+        async def away(kept: KeptLetter) -> str:
             await letters.drop(kept.number)
             return DROPPED
 
         return await _each(letters, asked, away)
 
 
-async def _each(letters: NatsLetters, asked: Asked, do: Callable[[Kept], Awaitable[str]]) -> list[Done]:
+async def _each(letters: NatsLetters, asked: LetterSelection, do: Callable[[KeptLetter], Awaitable[str]]) -> list[Done]:
     """Letter after letter, so that at most one message is in memory."""
     numbers = asked.numbers or [one.number async for one in letters.all(asked.service)]
     outcomes = []
@@ -129,7 +129,7 @@ async def _each(letters: NatsLetters, asked: Asked, do: Callable[[Kept], Awaitab
     return outcomes
 
 
-async def _retry(letters: NatsLetters, kept: Kept) -> None:
+async def _retry(letters: NatsLetters, kept: KeptLetter) -> None:
     """Waits while it is too soon; refused for another reason it stays refused."""
     for tried in range(_TRIES):
         try:
@@ -143,8 +143,8 @@ async def _retry(letters: NatsLetters, kept: Kept) -> None:
         await asyncio.sleep(_TRY_S)
 
 
-def _audit(kept: Kept, done: str) -> None:
-    line = Line.of(kept)
+def _audit(kept: KeptLetter, done: str) -> None:
+    line = LetterLine.of(kept)
     facts = {name: getattr(line, name) for name in ("number", "service", "subject", "stream", "sequence", "id", "job")}
     log.warning(f"dead letter {done}", who=_who(), reason=line.why.code, cause=line.why.text, **facts)
 

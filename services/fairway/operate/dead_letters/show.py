@@ -8,16 +8,16 @@ import msgspec
 import typer
 from rich.text import Text
 
-from fairway.adapters.nats.dead_letters import Kept
+from fairway.adapters.nats.dead_letters import KeptLetter
 from fairway.client.terminal import clean, console, json_text, render_table
 from fairway.domain.text.decoding import decoder
 from fairway.explain.wording import moment, sentence
-from fairway.operate.dead_letters.retry import NOT_THERE, Done, Line
+from fairway.operate.dead_letters.retry import NOT_THERE, Done, LetterLine
 
 _decode = decoder(Any)
 
 
-def show_all(lines: Sequence[Line], output: str) -> None:
+def show_all(lines: Sequence[LetterLine], output: str) -> None:
     if output:
         _print({"items": lines})
         return
@@ -26,13 +26,13 @@ def show_all(lines: Sequence[Line], output: str) -> None:
     console().print(render_table(columns, rows), end="")
 
 
-def _row(one: Line) -> tuple[object, ...]:
+def _row(one: LetterLine) -> tuple[object, ...]:
     about = (one.number, one.service, moment(one.at), one.why.code.value, one.subject, one.job or "-")
     return (*about, one.size, one.sha256[:12], one.why.text)
 
 
-def show_one(kept: Kept, output: str) -> None:
-    line, data = Line.of(kept), kept.letter.data
+def show_one(kept: KeptLetter, output: str) -> None:
+    line, data = LetterLine.of(kept), kept.letter.data
     if output:
         _print({**msgspec.to_builtins(line), **_message(data)})
         return
@@ -76,7 +76,7 @@ def _message(data: bytes) -> dict[str, Any]:
         return {"data": b64encode(data).decode()}
 
 
-def _held(line: Line, data: bytes) -> str:
+def _held(line: LetterLine, data: bytes) -> str:
     cut = f", of which the first {len(data)} are kept" if line.size > len(data) else ""
     return f"{line.size} bytes{cut}, sha256 {line.sha256}" if line.size else ""
 

@@ -29,10 +29,10 @@ def decisions(
     or when none of them can be decided again.
     """
     check_output(output)
-    from fairway.operate.replay.decisions import Asked, carry_out
+    from fairway.operate.replay.decisions import DecisionFilter, carry_out
 
     try:
-        same = carry_out(Asked(_moment("--from", since), _moment("--to", until), job), output)
+        same = carry_out(DecisionFilter(_moment("--from", since), _moment("--to", until), job), output)
     except Failure as failure:
         end(failure)
     raise typer.Exit(0 if same else 1)

@@ -31,7 +31,7 @@ _AHEAD_MS = 10_000
 _LATE_MS = 600_000
 
 
-class Asked(Struct, frozen=True):
+class DecisionFilter(Struct, frozen=True):
     """Decisions from `since` to `until` (milliseconds since 1970; 0: no bound) of jobs whose ids begin with `job`."""
 
     since: int = 0
@@ -59,7 +59,7 @@ class Unknown(Struct, frozen=True):
     why: Reason
 
 
-class Report(Struct):
+class DecisionReport(Struct):
     """`unsaid` decisions came to nothing: the store had refused them, so that the record does not have them."""
 
     identical: int = 0
@@ -101,12 +101,12 @@ class _Record:
 
 
 class _Replay:
-    def __init__(self, asked: Asked, record: _Record, again: Callable[..., Decision]) -> None:
+    def __init__(self, asked: DecisionFilter, record: _Record, again: Callable[..., Decision]) -> None:
         self._asked, self._record, self._again = asked, record, again
         self._processes: dict[str, Redecider] = {}
         self._unsaid: dict[tuple[str, int], Result] = {}
         self._first = 0
-        self.report = Report()
+        self.report = DecisionReport()
 
     async def take(self, piece: views.Piece) -> None:
         await self._record.read(piece.at)
@@ -127,7 +127,7 @@ class _Replay:
         else:
             self.report.identical += 1
 
-    async def end(self) -> Report:
+    async def end(self) -> DecisionReport:
         await self._record.read()
         for key, event in self._record.left.items():
             late = self._unsaid.pop(key, None)
@@ -153,7 +153,7 @@ class _Replay:
         return Reason(Code.VIEW_NOT_STORED, "its process ended before it had stored what it saw, or does not store it")
 
 
-async def replay(bus: Bus, asked: Asked, again: Callable[..., Decision] = decide) -> Report:
+async def replay(bus: Bus, asked: DecisionFilter, again: Callable[..., Decision] = decide) -> DecisionReport:
     """Unreachable when the bus goes away."""
     start, after = await _start(bus, asked)
     said = bus.history(subjects.JOBS, ("fairway.job.placed.>", "fairway.job.queue.>"), start=after)
@@ -169,7 +169,7 @@ async def replay(bus: Bus, asked: Asked, again: Callable[..., Decision] = decide
     return await replaying.end()
 
 
-async def _start(bus: Bus, asked: Asked) -> tuple[int, int]:
+async def _start(bus: Bus, asked: DecisionFilter) -> tuple[int, int]:
     """Where to begin to read views, and the record: the view of each process that decides after `since` was told whole
     shortly before. 1: from the beginning, so that what is missing is seen."""
     starts: dict[str, tuple[int, int]] = {}
@@ -182,7 +182,7 @@ async def _start(bus: Bus, asked: Asked) -> tuple[int, int]:
     return min(views for views, _ in starts.values()), max(1, min(after for _, after in starts.values()))
 
 
-def carry_out(asked: Asked, output: str) -> bool:
+def carry_out(asked: DecisionFilter, output: str) -> bool:
     """The command itself. Whether all that could be decided again is the same, and not everything is lost."""
     report = uvloop.run(_replayed(asked))
     if output == "json":
@@ -193,7 +193,7 @@ def carry_out(asked: Asked, output: str) -> bool:
     return not report.different and (report.identical > 0 or not report.unknown)
 
 
-async def _replayed(asked: Asked) -> Report:
+async def _replayed(asked: DecisionFilter) -> DecisionReport:
     async with servers.bus(servers.settings()) as bus:
         return await replay(bus, asked)
 
@@ -202,7 +202,7 @@ def moment(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
 
 
-def lines(report: Report) -> Iterator[str]:
+def lines(report: DecisionReport) -> Iterator[str]:
     """For a person."""
     for one in report.different:
         yield f"{one.job}, decided at {moment(one.at)}, would be decided otherwise:"

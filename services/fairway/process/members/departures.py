@@ -22,7 +22,7 @@ _AGAIN_S = 1.0
 SUBJECTS = ("fairway.config.Cluster.>", "fairway.config.Member.>")
 
 
-class Farewells:
+class Departures:
     """Runs beside the agents. What left while no such process was alive is found at the start."""
 
     def __init__(self, bus: Bus, clock: Clock, enrolment: Enrolment) -> None:

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig
-from fairway.adapters.kubernetes.watch import Pace
+from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.agent import SHAPES
-from fairway.agent.settings import Settings as AgentSettings
+from fairway.agent.settings import AgentSettings
 from fairway.join.secret import HOME, LABEL, SECRET, Joined, read_secret
 from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Change, Cluster
@@ -29,7 +29,7 @@ _FAREWELL_S = 35.0
 Print = tuple[tuple[int, int], ...]
 
 
-class Source(Struct, frozen=True):
+class MemberSource(Struct, frozen=True):
     """Where a member's credentials come from: a file (or its content), what is said of it, who says it."""
 
     kubeconfig: Any
@@ -65,7 +65,7 @@ class Enrolment:
             self._prints[name] = seen
             try:
                 said = msgspec.json.decode(facts.read_bytes(), type=Facts) if facts.exists() else Facts()
-                await self._take(name, Source(path, said, "folder"))
+                await self._take(name, MemberSource(path, said, "folder"))
             except (BadKubeconfig, msgspec.DecodeError, OSError) as error:
                 log.error("cluster not taken", cluster=name, cause=str(error))
         for name in [name for name, origin in self._origins.items() if origin == "folder" and name not in found]:
@@ -97,7 +97,7 @@ class Enrolment:
                 self._leave(self._named[change.name])
             self._named[change.name] = one.name
             self.secrets[one.name] = one
-            await self._take(one.name, Source(one.kubeconfig, one.facts, "hub"))
+            await self._take(one.name, MemberSource(one.kubeconfig, one.facts, "hub"))
         except (BadKubeconfig, OSError, ValueError) as error:
             # The last good one stays in force.
             log.error("cluster not taken", secret=change.name, cause=str(error))
@@ -114,7 +114,7 @@ class Enrolment:
             self._drop(name)
             self.left.put_nowait(name)
 
-    async def _take(self, name: str, source: Source) -> None:
+    async def _take(self, name: str, source: MemberSource) -> None:
         """New credentials for the same cluster go into the client that is in use; another cluster takes its place."""
         known, facts = self.members.get(name), self.members.facts(name)
         if known is not None and (facts.uid, facts.mode) == (source.facts.uid, source.facts.mode):
@@ -130,7 +130,7 @@ class Enrolment:
         if known is not None:
             self._close(known)
 
-    async def _cluster(self, name: str, source: Source) -> Cluster:
+    async def _cluster(self, name: str, source: MemberSource) -> Cluster:
         """Of one in pull mode there are no credentials here: its own side does what is asked over the bus."""
         if source.facts.mode == "pull":
             if self._bus is None or source.origin == "folder":
@@ -165,7 +165,7 @@ class Enrolment:
 
 
 def member_options(settings: Settings, loopback: bool) -> Options:
-    pace = Pace(idle=settings.watch_silence)
+    pace = WatchPace(idle=settings.watch_silence)
     return Options(kinds=tuple(sorted(KINDS)), shapes=SHAPES, seed=os.getpid(), loopback=loopback, pace=pace)
 
 

@@ -9,7 +9,7 @@ import random
 
 import structlog
 
-from fairway.adapters.kubernetes.admin import Life, life_of
+from fairway.adapters.kubernetes.admin import TokenLife, life_of
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, read
 from fairway.join.secret import HOME, SECRET, Joined, kubeconfig_text, read_renewal, renewal_name, token_of, with_token
@@ -55,7 +55,7 @@ class Renewal:
             log.warning("token not renewed", cluster=one.name, cause=str(error))
             return False
 
-    async def _token(self, one: Joined, cluster: KubernetesCluster, life: Life) -> str:
+    async def _token(self, one: Joined, cluster: KubernetesCluster, life: TokenLife) -> str:
         """With the account that may ask for it, whose own is renewed too. A cluster that joined before there was one
         asks for itself."""
         seconds, where = (life.ends - life.begins) // 1000, (SECRET, HOME, renewal_name(one.name))
@@ -74,7 +74,7 @@ class Renewal:
             await renewer.close()
         return token
 
-    def _due(self, life: Life) -> bool:
+    def _due(self, life: TokenLife) -> bool:
         return self._clock.now() > life.begins + self._at * (life.ends - life.begins)
 
     async def _written(self, one: Joined, text: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard
-from fairway.domain.events import Jobs
+from fairway.domain.events import JobRows
 from fairway.domain.job import Job, State
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -22,7 +22,7 @@ SHOW = "show"
 _AGAIN_MS = 1_000
 
 
-class Word(Struct, frozen=True):
+class FinalWord(Struct, frozen=True):
     """For the hub's object `uid` of this kind. `final`: the job has ended and will not run again; `failed`: the member
     itself says so, and its own words are better than ours: those of the object with uid `there`."""
 
@@ -37,7 +37,7 @@ class Word(Struct, frozen=True):
     there: str = ""
 
 
-def decide(view: Jobs, heard: Heard, now: int) -> Decision:
+def decide(view: JobRows, heard: Heard, now: int) -> Decision:
     if heard.outcomes:
         return NOTHING if heard.outcomes[-1].ok else Decision(again_in=_AGAIN_MS)
     message: Any = heard.message
@@ -46,17 +46,17 @@ def decide(view: Jobs, heard: Heard, now: int) -> Decision:
     return Decision(calls=(Call(SHOW, cluster, message.job, message.attempt, word),)) if word else NOTHING
 
 
-def _refusal(message: wire.JobMessage) -> Word | None:
+def _refusal(message: wire.JobMessage) -> FinalWord | None:
     """Of what was refused at the door there is no more than the message."""
     if not isinstance(message, wire.Rejected) or message.hub is None:
         return None
     kind = f"{message.kind}.{message.api_version}"
     if kind not in KINDS or not message.name:
         return None
-    return Word(kind, message.tenant, message.name, message.hub.uid, message.reasons[0], message.at, final=True)
+    return FinalWord(kind, message.tenant, message.name, message.hub.uid, message.reasons[0], message.at, final=True)
 
 
-def _word(job: Job | None, message: wire.JobMessage) -> Word | None:
+def _word(job: Job | None, message: wire.JobMessage) -> FinalWord | None:
     """None: there is no object on the hub, or the job is further than this message."""
     if job is None or job.spec is None or job.spec.hub is None:
         return None
@@ -75,4 +75,4 @@ def _word(job: Job | None, message: wire.JobMessage) -> Word | None:
     failed = isinstance(message, wire.Failed) and why.code is Code.JOB_FAILED
     kind = f"{work.kind}.{work.api_version}"
     there = next((one.uid for one in job.attempts if one.number == message.attempt), "")
-    return Word(kind, work.namespace, work.name, job.spec.hub.uid, why, message.at, final, failed, there)
+    return FinalWord(kind, work.namespace, work.name, job.spec.hub.uid, why, message.at, final, failed, there)

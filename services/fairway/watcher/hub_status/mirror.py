@@ -19,8 +19,8 @@ from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
 from fairway.runtime.vital_tasks import vital
 from fairway.watcher.hub_status import final
-from fairway.watcher.hub_status.writer import Ended, Place, Writer, digest, end_of, grows
-from fairway.workloads.hub_status import Word
+from fairway.watcher.hub_status.writer import Ended, HubPlace, Writer, digest, end_of, grows
+from fairway.workloads.hub_status import StatusWord
 from fairway.workloads.kinds.kind import FAILED, SUCCEEDED
 from fairway.workloads.kinds.registry import KINDS, status
 
@@ -43,7 +43,7 @@ class _Line(Struct):
     end. Attempts before `attempt` are over; `held` is a failure of that attempt that may not be the job's. `job` is the
     one that the object stands for: another one, when what was refused was edited."""
 
-    place: Place
+    place: HubPlace
     job: str
     shown: Json | None = None
     next: Next | None = None
@@ -54,7 +54,7 @@ class _Line(Struct):
     waiting: list[asyncio.Future[None]] = []
 
 
-class Mirror:
+class HubStatusMirror:
     """`members` are looked at when the record calls a failure final whose words nobody has seen here."""
 
     def __init__(self, hub: Cluster, members: Mapping[str, Cluster], clock: Clock) -> None:
@@ -77,7 +77,7 @@ class Mirror:
         old = end is not None and not _goes_on(work.key, end, seen, state)
         if old or (job.attempt, job.cluster) != (attempt, cluster):
             return
-        line = self._of(Place(work.key, work.namespace, work.name, uid), job.id)
+        line = self._of(HubPlace(work.key, work.namespace, work.name, uid), job.id)
         if attempt < line.attempt or (line.ends and state not in _OVER):
             return
         line.attempt = attempt
@@ -93,10 +93,10 @@ class Mirror:
 
     async def __call__(self, call: Call) -> Outcome:
         """Returns when the hub's object shows what the record says, or is no longer there."""
-        word: final.Word = call.body
+        word: final.FinalWord = call.body
         if self._end(word.uid, call.job) is not None:
             return Outcome(call, True)
-        line = self._of(Place(word.kind, word.namespace, word.name, word.uid), call.job)
+        line = self._of(HubPlace(word.kind, word.namespace, word.name, word.uid), call.job)
         try:
             step = await self._step(line, call, word)
         except Unreachable as error:
@@ -110,14 +110,14 @@ class Mirror:
             await done
         return Outcome(call, True)
 
-    async def _step(self, line: _Line, call: Call, word: final.Word) -> Next:
-        ends, said = KINDS[word.kind].ends, Word(word.why.code.value, word.why.text, rfc3339(word.at))
+    async def _step(self, line: _Line, call: Call, word: final.FinalWord) -> Next:
+        ends, said = KINDS[word.kind].ends, StatusWord(word.why.code.value, word.why.text, rfc3339(word.at))
         if not word.final:
             return lambda shown: ends.waits(shown, said)
         seen = (line.held or await self._seen(call, word)) if word.failed else None
         return _showing(word.kind, seen) if seen else lambda shown: ends.fails(shown, said)
 
-    async def _seen(self, call: Call, word: final.Word) -> Json | None:
+    async def _seen(self, call: Call, word: final.FinalWord) -> Json | None:
         """The member's own words for a failure, if its object is still there."""
         member = self._members.get(call.cluster)
         try:
@@ -129,7 +129,7 @@ class Mirror:
         seen: Json = found.get("status") or {}
         return seen if seen and end_of(word.kind, seen).state == FAILED else None
 
-    def _of(self, place: Place, job: str) -> _Line:
+    def _of(self, place: HubPlace, job: str) -> _Line:
         line = self._lines.setdefault(place.uid, _Line(place, job))
         if line.job != job:
             line.job, line.shown, line.ends, line.attempt, line.held = job, None, False, 0, None

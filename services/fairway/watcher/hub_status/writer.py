@@ -25,7 +25,7 @@ _PATIENCE_S = 2.0
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Place(Struct, frozen=True):
+class HubPlace(Struct, frozen=True):
     """An object of the hub; another `uid` under the same name is another object."""
 
     kind: str
@@ -58,7 +58,7 @@ class Writer:
         self._found: dict[str, dict[str, Json | Ended]] = {}
         self._asking: dict[str, _Asking] = {}
 
-    async def write(self, place: Place, shown: Json | None, step: Callable[[Json], Json]) -> Json | None:
+    async def write(self, place: HubPlace, shown: Json | None, step: Callable[[Json], Json]) -> Json | None:
         """Shows what `step` makes of what is shown; returns what is shown then, None when the object is not there any
         more. Raises Unreachable."""
         known = (await self._kind(place.kind)).pop(place.uid, {}) if shown is None else shown
@@ -77,7 +77,7 @@ class Writer:
         except ClusterRefused as error:
             return await self._anew(place, step, error)
 
-    async def _anew(self, place: Place, step: Callable[[Json], Json], refusal: ClusterRefused) -> Json | None:
+    async def _anew(self, place: HubPlace, step: Callable[[Json], Json], refusal: ClusterRefused) -> Json | None:
         """Refused: the object is another by now, or it does not show what was thought."""
         found = await self._hub.get(place.kind, place.namespace, place.name)
         if found is None or found["metadata"].get("uid") != place.uid:
@@ -99,7 +99,7 @@ class Writer:
             )
             return shown
 
-    async def _patch(self, place: Place, new: Json) -> bool:
+    async def _patch(self, place: HubPlace, new: Json) -> bool:
         """Replaces the status as a whole: what the member no longer says must go here too. False: no such object. A
         kind whose definition has no status subresource (Argo's Workflow) takes it as part of the object."""
         steps: list[Json] = [

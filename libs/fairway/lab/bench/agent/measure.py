@@ -16,10 +16,10 @@ from fairway.adapters.system_clock import SystemClock
 from fairway.agent.observe import SHAPES
 from fairway.lab.bench.agent import load
 from fairway.lab.bench.agent.fill import fill
-from fairway.lab.bench.agent.reports import Heard
+from fairway.lab.bench.agent.reports import HeardReports
 from fairway.lab.bench.measuring.facts import cpu, machine, peak_mib
 from fairway.lab.bench.measuring.journeys import percentile
-from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Tell
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Plane, Planes, Spec, planes
@@ -34,7 +34,7 @@ _FLAGS = ("--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",)
 _PATIENCE_S = 120.0
 
 
-class Run(Struct, frozen=True):
+class AgentRun(Struct, frozen=True):
     """`events` pod changes a second for `seconds`, beside `pods` that stay."""
 
     nodes: int = 5_000
@@ -43,7 +43,7 @@ class Run(Struct, frozen=True):
     seconds: float = 60.0
 
 
-class Scene:
+class AgentScene:
     """The servers, and the cluster as the benchmark's own client sees it."""
 
     def __init__(self, dir: Path, found: Planes, nats: EmbeddedServer, valkey: EmbeddedServer) -> None:
@@ -73,19 +73,19 @@ class Scene:
         return {**found, "agent": self.agent.pid, "bench": os.getpid()}
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+async def measure(run: AgentRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     async with _scene(run, dir, tell) as scene:
         sizes = {kind: await _size(scene.cluster, kind) for kind in ("nodes", "pods")}
-        heard = await Heard.on(scene.bus, CLUSTER, run.nodes)
+        heard = await HeardReports.on(scene.bus, CLUSTER, run.nodes)
         tell("agent's start", 0)
         figures, counts = await _start(scene, heard)
         tell("pod changes", int(run.seconds))
         steady, costs = await _steady(scene, heard, run, tell)
         figures |= steady
         counts |= {"nodes_at_end": heard.nodes, "pods_at_end": heard.pods, "never_reported": heard.owed}
-        return Outcome(
+        return BenchOutcome(
             name="report",
             machine=before,
             figures={name: round(value, 3) for name, value in figures.items()},
@@ -99,7 +99,7 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
 
 
 @contextlib.asynccontextmanager
-async def _scene(run: Run, dir: Path, tell: Tell) -> AsyncIterator[Scene]:
+async def _scene(run: AgentRun, dir: Path, tell: Tell) -> AsyncIterator[AgentScene]:
     """The API server comes after the objects: it would be busy with the news of them for longer than they take."""
     async with (
         await nats_server(dir / "nats") as nats,
@@ -109,7 +109,7 @@ async def _scene(run: Run, dir: Path, tell: Tell) -> AsyncIterator[Scene]:
         await _fill(found.store, run, tell)
         tell("API server", 0)
         await found.add(Spec(CLUSTER, api_flags=_FLAGS))
-        scene = Scene(dir, found, nats, valkey)
+        scene = AgentScene(dir, found, nats, valkey)
         scene.enrol()
         file = scene.plane.kubeconfig
         scene.cluster = await KubernetesCluster.from_kubeconfig(CLUSTER, file, Options(shapes=SHAPES))
@@ -122,7 +122,7 @@ async def _scene(run: Run, dir: Path, tell: Tell) -> AsyncIterator[Scene]:
             await scene.cluster.close()
 
 
-async def _fill(store: str, run: Run, tell: Tell) -> None:
+async def _fill(store: str, run: AgentRun, tell: Tell) -> None:
     tell("nodes", run.nodes)
     await fill(store, CLUSTER, "Node", map(load.node, range(run.nodes)), lambda: tell("", 1))
     tell("pods", run.pods)
@@ -134,7 +134,7 @@ async def _size(cluster: KubernetesCluster, plural: str) -> int:
     return len(await cluster.raw(f"/api/v1/{plural}?limit=1"))
 
 
-async def _start(scene: Scene, heard: Heard) -> tuple[dict[str, float], dict[str, int]]:
+async def _start(scene: AgentScene, heard: HeardReports) -> tuple[dict[str, float], dict[str, int]]:
     """From the agent's start, interpreter and all, until every node has been reported."""
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -153,7 +153,9 @@ async def _start(scene: Scene, heard: Heard) -> tuple[dict[str, float], dict[str
     return figures, counts
 
 
-async def _steady(scene: Scene, heard: Heard, run: Run, tell: Tell) -> tuple[dict[str, float], dict[str, Any]]:
+async def _steady(
+    scene: AgentScene, heard: HeardReports, run: AgentRun, tell: Tell
+) -> tuple[dict[str, float], dict[str, Any]]:
     loop = asyncio.get_running_loop()
     churn = load.Churn(scene.cluster, run.nodes, run.events, heard.expect)
     beats = asyncio.create_task(load.beat(scene.cluster, run.nodes, SystemClock().now))

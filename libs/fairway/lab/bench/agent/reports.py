@@ -13,7 +13,7 @@ from fairway.wire.fleet import Report
 _decode = msgspec.json.Decoder(Report).decode
 
 
-class Heard:
+class HeardReports:
     """`complete` is set when the reports since the full one have told every node, at `complete_at` of the loop's clock.
     `messages`, `bytes` and `rows` are since the beginning, or since `begin`; `delays` are in milliseconds."""
 
@@ -27,7 +27,7 @@ class Heard:
         self.delays: list[float] = []
 
     @classmethod
-    async def on(cls, bus: NatsBus, cluster: str, expected: int) -> "Heard":
+    async def on(cls, bus: NatsBus, cluster: str, expected: int) -> "HeardReports":
         """Listens from now on, as long as the bus is open."""
         heard = cls(expected)
 

@@ -50,7 +50,7 @@ class Gang(Struct, frozen=True):
     pods: dict[str, int]
 
 
-class Ground:
+class LoadedClusters:
     """The clusters, and the `gangs` that run in them. `free` is what is left of each of a node's amounts, by resource,
     cluster and node."""
 
@@ -138,7 +138,7 @@ def counted(free: Amounts, asks: Resources) -> Amounts:
     return np.maximum(least, 0)
 
 
-def barely(ground: Ground, pods: int, asks: Resources) -> int:
+def barely(ground: LoadedClusters, pods: int, asks: Resources) -> int:
     """The fullest cluster that takes the gang: every node counted anew, no rules, no reasons, no plan, no record."""
     sums = counted(ground.free, asks).sum(axis=1)
     return int(np.where(sums >= pods, sums, np.iinfo(np.int64).max).argmin())

@@ -14,12 +14,12 @@ from fairway.domain import decision, recorded_verdicts
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job
 from fairway.global_scheduler.service import SchedulerView, service
-from fairway.lab.bench.decisions.load import Ground, barely, dequeued, gang, placed
+from fairway.lab.bench.decisions.load import LoadedClusters, barely, dequeued, gang, placed
 from fairway.lab.bench.measuring.facts import machine, peak_mib
-from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Tell
 from fairway.process.main import calm_collector
-from fairway.runtime.ports import Found, Row
+from fairway.runtime.ports import ReadRows, Row
 from fairway.wire import jobs as wire
 
 # By the number of clusters, and of nodes in each.
@@ -32,7 +32,7 @@ _NOW = 1_000
 _encode = msgspec.json.Encoder().encode
 
 
-class Run(Struct, frozen=True):
+class DecisionsRun(Struct, frozen=True):
     """So many `decisions` at each number of clusters, after `warmup`; `batch` messages are decided on together, and
     rows read before each batch, as the service's loop does."""
 
@@ -44,9 +44,9 @@ class Run(Struct, frozen=True):
     seed: int = 1
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+async def measure(run: DecisionsRun, dir: Path, tell: Tell) -> BenchOutcome:
     """Keeps nothing in `dir`."""
-    outcome = Outcome(
+    outcome = BenchOutcome(
         name="decisions",
         figures={},
         machine=machine(),
@@ -76,13 +76,13 @@ class Decisions:
     """A fleet of so many clusters, and what was measured: nanoseconds of each decision by the clock, of all of them
     by the processor, of each bare look, and of all that the view does beside (reading rows, applying steps)."""
 
-    def __init__(self, run: Run, clusters: int) -> None:
+    def __init__(self, run: DecisionsRun, clusters: int) -> None:
         self._run, self._draw = run, Random(run.seed)
-        self._ground = Ground(clusters, run.nodes, self._draw)
+        self._ground = LoadedClusters(clusters, run.nodes, self._draw)
         self._service, self._view = service(), SchedulerView()
         self._numbers, self._version = count(1), count(1)
         infos = [(decision.CLUSTERS, name, Row(1, _encode(info))) for name, info in self._ground.infos(_NOW)]
-        self._view.refresh(Found(changes=[*infos, *self._ground.rows()], version=next(self._version)), (), _NOW)
+        self._view.refresh(ReadRows(changes=[*infos, *self._ground.rows()], version=next(self._version)), (), _NOW)
         calm_collector()
         self.clear()
 
@@ -107,7 +107,7 @@ class Decisions:
         rows = {(decision.JOBS, job.id): Row(job.rev, _encode(job)) for job in jobs}
         changes = self._ground.rows()
         began = time.perf_counter_ns()
-        self._view.refresh(Found(rows=rows, changes=changes, version=next(self._version)), heard, _NOW)
+        self._view.refresh(ReadRows(rows=rows, changes=changes, version=next(self._version)), heard, _NOW)
         self._beside += time.perf_counter_ns() - began
         steps = [self._decide(one) for one in heard]
         for job, step in zip(jobs, steps, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 from prometheus_client.parser import text_string_to_metric_families
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
-from fairway.lab.kubereal.members import Member
+from fairway.lab.kubereal.members import RealMember
 from fairway.lab.kubesim.nodes import NodeGroup
 from fairway.workloads.member_copy import JOB_LABEL
 
@@ -22,7 +22,7 @@ GPUS_PER_JOB, NODES = 2, 4
 _AT_ONCE = 32
 
 
-def members(gpus: int) -> tuple[Member, ...]:
+def members(gpus: int) -> tuple[RealMember, ...]:
     """Three clusters that know PyTorchJob and have no operator of it: what is measured ends when the job is there. Few
     nodes, with `gpus` each: heartbeats would take the time of the two cores that the jobs are measured on."""
     made = []
@@ -31,7 +31,7 @@ def members(gpus: int) -> tuple[Member, ...]:
         groups = [NodeGroup(NODES, f"{name}-node", size)]
         if name == "north":
             groups.append(NodeGroup(1, "north-small", {**size, _GPU: "1"}, SMALL))
-        made.append(Member(name, nodes=tuple(groups), modules=("training",), reserve="ledger"))
+        made.append(RealMember(name, nodes=tuple(groups), modules=("training",), reserve="ledger"))
     return tuple(made)
 
 

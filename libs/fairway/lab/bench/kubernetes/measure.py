@@ -15,10 +15,9 @@ from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.lab.bench.kubernetes import load
 from fairway.lab.bench.measuring.facts import cpu, machine, peak_mib
 from fairway.lab.bench.measuring.journeys import percentile
-from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Spent, Tell
-from fairway.lab.fleet.fleet import Fleet, running
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, running
 from fairway.lab.kubereal.members import HUB
 
 # What users of Karmada and MultiKueue get on two cores, bettered (docs/performance.md has the comparison).
@@ -32,7 +31,7 @@ GOALS = {
 }
 
 
-class Run(Struct, frozen=True):
+class KubernetesRun(Struct, frozen=True):
     """`jobs` in a burst after `warmup`; `calm` at `rate` a second; `freed` times a job waits for another to end."""
 
     jobs: int = 600
@@ -47,10 +46,12 @@ class Run(Struct, frozen=True):
         return (self.warmup + self.jobs + self.calm) * load.GPUS_PER_JOB // (3 * load.NODES) + 8
 
 
-class Scene:
+class KubernetesScene:
     """The clusters as the benchmark's own clients see them."""
 
-    def __init__(self, fleet: Fleet, clusters: Mapping[str, KubernetesCluster], arrived: Callable[[], None]) -> None:
+    def __init__(
+        self, fleet: EmbeddedFleet, clusters: Mapping[str, KubernetesCluster], arrived: Callable[[], None]
+    ) -> None:
         self.fleet, self.clusters = fleet, clusters
         self.hub = clusters[HUB]
         self.sightings = load.Sightings(arrived)
@@ -66,7 +67,7 @@ class Scene:
         return found | {"nats": self.fleet.nats.pid, "valkey": self.fleet.valkey.pid, "bench": os.getpid()}
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+async def measure(run: KubernetesRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     async with _scene(run, dir, lambda: tell("", 1)) as scene:
@@ -82,7 +83,7 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
         figures |= await _calm(scene, _names("calm", run.calm), run.rate)
         tell("freed", run.freed + 1)
         figures |= await _freed(scene, run.freed)
-        return Outcome(
+        return BenchOutcome(
             name="kubernetes",
             machine=before,
             figures=figures,
@@ -98,12 +99,12 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
 
 
 @contextlib.asynccontextmanager
-async def _scene(run: Run, dir: Path, arrived: Callable[[], None]) -> AsyncIterator[Scene]:
+async def _scene(run: KubernetesRun, dir: Path, arrived: Callable[[], None]) -> AsyncIterator[KubernetesScene]:
     plan = FleetPlan(load.members(run.gpus), real=True)
     async with running(dir, plan) as fleet:
         files = {HUB: fleet.hub_kubeconfig, **{path.stem: path for path in fleet.kubeconfigs.glob("*.kubeconfig")}}
         clusters = {name: await KubernetesCluster.from_kubeconfig(name, path) for name, path in sorted(files.items())}
-        scene = Scene(fleet, clusters, arrived)
+        scene = KubernetesScene(fleet, clusters, arrived)
         tasks = [asyncio.create_task(scene.sightings.watch(one)) for one in scene.members]
         try:
             yield scene
@@ -118,13 +119,13 @@ def _names(kind: str, count: int) -> list[str]:
     return [f"{kind}-{at}" for at in range(count)]
 
 
-async def _burst(scene: Scene, names: Sequence[str]) -> None:
+async def _burst(scene: KubernetesScene, names: Sequence[str]) -> None:
     await load.submit(scene.hub, scene.sightings, names)
     await scene.sightings.all_of(names)
 
 
 async def _measured_burst(
-    scene: Scene, names: Sequence[str]
+    scene: KubernetesScene, names: Sequence[str]
 ) -> tuple[dict[str, float], dict[str, float], dict[str, Any]]:
     """Figures, seconds of processor time a job by process, and calls a job by server."""
     since, asked = Spent(scene.pids()), await load.calls(scene.clusters)
@@ -145,7 +146,7 @@ async def _measured_burst(
     return figures, spent, each
 
 
-async def _settled(scene: Scene) -> None:
+async def _settled(scene: KubernetesScene) -> None:
     """What is still written about the jobs of a burst belongs to its cost: until the hub is quiet for a second."""
     last = -1
     while True:
@@ -156,14 +157,14 @@ async def _settled(scene: Scene) -> None:
         await asyncio.sleep(1)
 
 
-async def _calm(scene: Scene, names: Sequence[str], rate: float) -> dict[str, float]:
+async def _calm(scene: KubernetesScene, names: Sequence[str], rate: float) -> dict[str, float]:
     await load.offer(scene.hub, scene.sightings, names, rate)
     await scene.sightings.all_of(names)
     ascending = scene.sightings.latencies(names)
     return {f"calm_p{share}_ms": percentile(ascending, share / 100) for share in (50, 95, 99)}
 
 
-async def _freed(scene: Scene, rounds: int) -> dict[str, float]:
+async def _freed(scene: KubernetesScene, rounds: int) -> dict[str, float]:
     """One GPU, jobs that wait for it in turn: from the word that one has ended until the next is there."""
     north = scene.clusters["north"]
     names = _names("turn", rounds + 1)
@@ -182,7 +183,7 @@ async def _freed(scene: Scene, rounds: int) -> dict[str, float]:
     return {f"freed_p{share}_ms": percentile(sorted(took), share / 100) for share in (50, 99)}
 
 
-async def _next(scene: Scene, names: set[str], patience_s: float = 60.0) -> str:
+async def _next(scene: KubernetesScene, names: set[str], patience_s: float = 60.0) -> str:
     """The one of these that has come to be in a member."""
     async with asyncio.timeout(patience_s):
         while True:

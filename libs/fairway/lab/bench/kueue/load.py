@@ -39,7 +39,7 @@ CLASSES = (
 )
 
 
-class Size(Struct, frozen=True):
+class KueueSize(Struct, frozen=True):
     """`queues` in each cohort, `jobs` in each queue: a multiple of ten."""
 
     cohorts: int = 5
@@ -65,7 +65,7 @@ class Arrival(Struct, frozen=True):
     message: Outgoing
 
 
-def arrivals(size: Size) -> list[Arrival]:
+def arrivals(size: KueueSize) -> list[Arrival]:
     """All of them, by time: each class of each queue at its own pace, beginning at once."""
     found = [
         _arrival(tenant, kind, f"{kind.name}-{number}", number * kind.every_ms / 1_000)
@@ -76,7 +76,7 @@ def arrivals(size: Size) -> list[Arrival]:
     return sorted(found, key=lambda one: (one.at, one.id))
 
 
-def warmup(size: Size) -> list[Arrival]:
+def warmup(size: KueueSize) -> list[Arrival]:
     """A small job for each queue, all at once."""
     return [_arrival(tenant, CLASSES[0], "warmup", 0.0) for tenant in _tenants(size)]
 
@@ -100,7 +100,7 @@ def _job(tenant: str, name: str, kind: Class) -> Json:
     }
 
 
-def configuration(size: Size) -> list[Outgoing]:
+def configuration(size: KueueSize) -> list[Outgoing]:
     """The quota tree, the priority classes, and one policy for all."""
     said = [_configured("PriorityClass", one.name, {"value": one.priority}) for one in CLASSES]
     policy = {
@@ -116,7 +116,7 @@ def configuration(size: Size) -> list[Outgoing]:
     return [*said, _configured("ElasticQuotaTree", "tree", _tree(size))]
 
 
-def _tree(size: Size) -> Json:
+def _tree(size: KueueSize) -> Json:
     cohorts = []
     for cohort in range(size.cohorts):
         amount = {"cpu": size.queues * NOMINAL}
@@ -138,7 +138,7 @@ def _configured(kind: str, name: str, manifest: Json) -> Outgoing:
     return Outgoing(f"bench-{kind}-{name}", subjects.config(kind, "", name), _encode(said))
 
 
-def _tenants(size: Size) -> list[str]:
+def _tenants(size: KueueSize) -> list[str]:
     return [_tenant(cohort, queue) for cohort in range(size.cohorts) for queue in range(size.queues)]
 
 

@@ -16,10 +16,9 @@ from fairway.lab.bench.kueue import load
 from fairway.lab.bench.kueue.courses import WAY, Account, Courses, account
 from fairway.lab.bench.measuring.facts import batch_facts, machine, peak_mib
 from fairway.lab.bench.measuring.journeys import percentile
-from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Spent, Tell
-from fairway.lab.fleet.fleet import Fleet
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.fleet.fleet import running as fleet_running
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.kubesim.nodes import NodeGroup
@@ -33,7 +32,7 @@ _STUBBED = "the clusters are simulated: scheduler, kubelets and Job controller, 
 preempted or reclaimed, which Fairway does not do"
 
 
-class Run(Struct, frozen=True):
+class KueueRun(Struct, frozen=True):
     """All of it once on each number of `clusters`. `jobs` in each queue, seven in ten of them small, one in ten large;
     `sync`: how often NATS has its files written to the disk."""
 
@@ -44,11 +43,11 @@ class Run(Struct, frozen=True):
     sync: str = "2m"
 
     @property
-    def size(self) -> load.Size:
-        return load.Size(self.cohorts, self.queues, self.jobs)
+    def size(self) -> load.KueueSize:
+        return load.KueueSize(self.cohorts, self.queues, self.jobs)
 
 
-class Part(Struct):
+class KueuePart(Struct):
     """What came of the load on one number of clusters."""
 
     figures: dict[str, float]
@@ -59,13 +58,13 @@ class Part(Struct):
     wrong: str
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
-    outcome = Outcome(
+async def measure(run: KueueRun, dir: Path, tell: Tell) -> BenchOutcome:
+    outcome = BenchOutcome(
         name="kueue-baseline", machine=machine(), figures={}, stubbed=_STUBBED, run=msgspec.structs.asdict(run)
     )
     for clusters in run.clusters:
         part = await _part(run, clusters, dir / f"on-{clusters}", tell)
-        for field in Part.__struct_fields__[:-1]:
+        for field in KueuePart.__struct_fields__[:-1]:
             into: dict[str, Any] = getattr(outcome, field)
             into.update({f"{name}_on_{clusters}": value for name, value in getattr(part, field).items()})
         outcome.goals |= {f"{name}_on_{clusters}": goal for name, goal in GOALS.items()}
@@ -73,7 +72,7 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
     return outcome
 
 
-async def _part(run: Run, clusters: int, dir: Path, tell: Tell) -> Part:
+async def _part(run: KueueRun, clusters: int, dir: Path, tell: Tell) -> KueuePart:
     size = run.size
     tell(f"on {clusters}: starting", 0)
     async with _scene(run, clusters, dir) as (fleet, bus):
@@ -87,7 +86,7 @@ async def _part(run: Run, clusters: int, dir: Path, tell: Tell) -> Part:
         spent = since.per_job(size.total)
         batches = await batch_facts([str(child.said["metrics"]) for child in fleet.processes.values()])
         told = await account(bus, (*warmup.arrivals, *courses.arrivals))
-        return Part(
+        return KueuePart(
             _figures(size, courses),
             _counts(courses, told),
             spent,
@@ -102,7 +101,7 @@ async def _part(run: Run, clusters: int, dir: Path, tell: Tell) -> Part:
 
 
 @contextlib.asynccontextmanager
-async def _scene(run: Run, clusters: int, dir: Path) -> AsyncIterator[tuple[Fleet, NatsBus]]:
+async def _scene(run: KueueRun, clusters: int, dir: Path) -> AsyncIterator[tuple[EmbeddedFleet, NatsBus]]:
     """Settings before services, so that the first job meets them; entered once every cluster is known."""
     plan = FleetPlan(_clusters(run.size, clusters), groups=(), sync_interval=run.sync)
     async with fleet_running(dir, plan) as fleet:
@@ -117,7 +116,7 @@ async def _scene(run: Run, clusters: int, dir: Path) -> AsyncIterator[tuple[Flee
             await bus.close()
 
 
-def _clusters(size: load.Size, count: int) -> tuple[ClusterConfig, ...]:
+def _clusters(size: load.KueueSize, count: int) -> tuple[ClusterConfig, ...]:
     nodes = -(-2 * size.quota // (_NODE_CPUS * count))
     node = {"cpu": str(_NODE_CPUS), "memory": "256Gi", "pods": "1k"}
     return tuple(ClusterConfig(f"c{at}", nodes=(NodeGroup(nodes, f"c{at}-node", node),)) for at in range(count))
@@ -131,7 +130,7 @@ async def _known(bus: NatsBus, clusters: int) -> None:
             return
 
 
-def _pids(fleet: Fleet) -> dict[str, int]:
+def _pids(fleet: EmbeddedFleet) -> dict[str, int]:
     assert fleet.sim is not None, "this fleet has clusters"
     found = {name: child.pid for name, child in fleet.processes.items()}
     return {
@@ -148,7 +147,7 @@ def _work(arrivals: Sequence[load.Arrival]) -> float:
     return sum(one.kind.cpu * one.kind.run_ms for one in arrivals) / 1_000
 
 
-def _figures(size: load.Size, courses: Courses) -> dict[str, float]:
+def _figures(size: load.KueueSize, courses: Courses) -> dict[str, float]:
     """Of the jobs that were heard to succeed. `<class>` is the time to admission: from the job's time to come until it
     is dispatched. `held`: how long the quota was charged beyond the time that the job ran."""
     ended = [one for one in courses.arrivals if all(one.id in courses[verb] for verb in WAY)]

@@ -10,7 +10,7 @@ from fairway.runtime.ports import Delivery, Outgoing
 _CHUNK = 64
 
 
-class Stuck(RuntimeError):
+class JourneyStuck(RuntimeError):
     """Journeys no longer arrive; the message has the numbers."""
 
 
@@ -81,7 +81,7 @@ class Journeys:
                 await self._news.wait()
         except TimeoutError:
             missing = sorted(set(self.sent) - set(self.arrived))[:3]
-            raise Stuck(
+            raise JourneyStuck(
                 f"{self.under_way} of {len(self.sent)} never arrived, such as {', '.join(missing)}; "
                 "see the logs of the services"
             ) from None

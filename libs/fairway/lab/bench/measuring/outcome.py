@@ -27,7 +27,7 @@ class Goal(Struct, frozen=True, omit_defaults=True):
         return f">= {self.least:,g}" if self.least is not None else f"<= {self.most:,g}"
 
 
-class Outcome(Struct, kw_only=True):
+class BenchOutcome(Struct, kw_only=True):
     """`figures` have their unit in their name; `counts` are right or wrong, not good or bad. By process:
     `cpu_seconds_per_job`, and `rss_peak_mib`. `reference`: what the ratios among the figures are taken against.
     `details` is whatever else explains the figures; `machine` was read before anything began. `wrong` says what must

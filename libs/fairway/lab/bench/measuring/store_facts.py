@@ -20,14 +20,14 @@ _job = msgspec.json.Decoder(Job).decode
 _node = msgspec.json.Decoder(Node).decode
 
 
-class Facts(Struct):
+class StoreFacts(Struct):
     """Rows by table and key, as digests; the use of quota by node and resource; by node what each attempt holds."""
 
     rows: dict[tuple[str, str], bytes]
     quota: dict[str, int]
     holds: dict[tuple[str, str], dict[str, dict[str, int]]]
 
-    def differences(self, other: "Facts") -> dict[str, int]:
+    def differences(self, other: "StoreFacts") -> dict[str, int]:
         """How many rows of each table, uses of quota and nodes' holds are not the same in both."""
         tables = dict.fromkeys((*_OF_JOBS, "ledger"), 0)
         for table, _ in _unlike(self.rows, other.rows):
@@ -54,10 +54,10 @@ def _unlike(mine: Mapping[Any, Any], other: Mapping[Any, Any]) -> list[Any]:
     return [key for key in mine.keys() | other.keys() if mine.get(key) != other.get(key)]
 
 
-async def facts(store: Store, clusters: Iterable[str]) -> Facts:
+async def facts(store: Store, clusters: Iterable[str]) -> StoreFacts:
     """All that the store holds of jobs, quota and room."""
     await store.open()
-    found = Facts({}, {}, {})
+    found = StoreFacts({}, {}, {})
     names = list(clusters)
     for table in (*_OF_JOBS, *map(decision.ledger, names)):
         async for key, row in _rows(store, table):

@@ -21,7 +21,7 @@ _ROUNDS_A_SECOND = 4
 News = Callable[[str], Sequence[Node]]
 
 
-class Ground(Struct, frozen=True):
+class ReportedNodes(Struct, frozen=True):
     """What a fleet stands on: the hub's settings, and the nodes and labels of every cluster, by name."""
 
     configuration: Sequence[Outgoing]
@@ -37,7 +37,7 @@ def nothing(cluster: str) -> Sequence[Node]:
 class Agents:
     """`nodes` are as last reported; `said_bytes` is what all reports together had."""
 
-    def __init__(self, bus: NatsBus, ground: Ground) -> None:
+    def __init__(self, bus: NatsBus, ground: ReportedNodes) -> None:
         self._bus, self._ground = bus, ground
         self.nodes = {name: {node.name: node for node in nodes} for name, nodes in ground.clusters.items()}
         self._sequences = dict.fromkeys(ground.clusters, 0)

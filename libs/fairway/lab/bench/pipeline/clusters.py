@@ -13,11 +13,11 @@ from redis.asyncio import Redis
 
 from fairway.lab.bench.measuring.facts import machine
 from fairway.lab.bench.measuring.journeys import Journeys
-from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline import load
-from fairway.lab.bench.pipeline.agents import Ground, News
-from fairway.lab.bench.pipeline.fleet import STUBBED, Scene, Spent, Tell, dispatching, groups, scene
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.bench.pipeline.agents import News, ReportedNodes
+from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, dispatching, groups, scene
+from fairway.lab.fleet.fleet import FleetPlan
 from fairway.wire.capacity import Node
 
 GOALS = {"flatness": Goal(least=0.8)}
@@ -26,7 +26,7 @@ _STRANGER = {"cpu": 2_000, "memory": 4 << 30}
 _PATIENCE_S = 120.0
 
 
-class Run(Struct, frozen=True):
+class ClustersRun(Struct, frozen=True):
     """`jobs` after `warmup` at each of these numbers of clusters. Each agent reports every `every_s` seconds; on
     `changes` of its nodes a stranger's pod came or went meanwhile."""
 
@@ -41,11 +41,11 @@ class Run(Struct, frozen=True):
     window: int = 2_000
     seed: int = 1
 
-    def size(self, clusters: int) -> load.Size:
-        return load.Size(self.warmup + self.jobs, clusters, self.nodes, self.tenants, self.seed)
+    def size(self, clusters: int) -> load.GangSize:
+        return load.GangSize(self.warmup + self.jobs, clusters, self.nodes, self.tenants, self.seed)
 
 
-class Found(Struct):
+class ClustersFound(Struct):
     """Of one number of clusters."""
 
     figures: dict[str, float]
@@ -54,11 +54,11 @@ class Found(Struct):
     peaks: dict[str, float]
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+async def measure(run: ClustersRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     found = {clusters: await _at(run, clusters, dir / f"{clusters}", tell) for clusters in run.sizes}
     rates = [one.figures["jobs_per_second"] for one in found.values()]
-    return Outcome(
+    return BenchOutcome(
         name="clusters",
         goals=GOALS,
         stubbed=STUBBED,
@@ -71,11 +71,11 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
     )
 
 
-def _named(found: dict[int, Found], what: str) -> dict[str, Any]:
+def _named(found: dict[int, ClustersFound], what: str) -> dict[str, Any]:
     return {f"{name}_{at}": value for at, one in found.items() for name, value in getattr(one, what).items()}
 
 
-async def _at(run: Run, clusters: int, dir: Path, tell: Tell) -> Found:
+async def _at(run: ClustersRun, clusters: int, dir: Path, tell: Tell) -> ClustersFound:
     tell(f"loading {clusters}", 0)
     size, loop = run.size(clusters), asyncio.get_running_loop()
     ground, start = load.ground(size), loop.time()
@@ -90,7 +90,7 @@ async def _at(run: Run, clusters: int, dir: Path, tell: Tell) -> Found:
             since, start, said = Spent(on.pids()), loop.time(), on.agents.said_bytes
             await journeys.saturate(run.jobs, run.window)
             took, spent = loop.time() - start, since.per_job(run.jobs)
-        return Found(
+        return ClustersFound(
             {
                 "jobs_per_second": round(run.jobs / took, 1),
                 "cpu_us_per_job": round(spent["all"] * 1e6, 1),
@@ -104,7 +104,7 @@ async def _at(run: Run, clusters: int, dir: Path, tell: Tell) -> Found:
         )
 
 
-def strangers(ground: Ground, changes: int) -> News:
+def strangers(ground: ReportedNodes, changes: int) -> News:
     """Of each cluster in turn the next few nodes: a stranger's pod is there, or gone."""
     turns = {name: count() for name in ground.clusters}
 
@@ -120,7 +120,7 @@ def strangers(ground: Ground, changes: int) -> News:
     return news
 
 
-async def _cache_mib(on: Scene) -> float:
+async def _cache_mib(on: PipelineScene) -> float:
     valkey = Redis.from_url(on.fleet.valkey.url)
     try:
         facts: dict[str, Any] = await valkey.info("memory")

@@ -13,9 +13,8 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import cpu, peak_mib, per_job
 from fairway.lab.bench.measuring.journeys import Journeys
-from fairway.lab.bench.pipeline.agents import Agents, Ground, News, nothing
-from fairway.lab.fleet.fleet import Fleet
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.bench.pipeline.agents import Agents, News, ReportedNodes, nothing
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.fleet.fleet import running as fleet_running
 from fairway.process.pipeline import STAGES
 from fairway.runtime.ports import Delivery
@@ -50,11 +49,11 @@ def job_of(delivery: Delivery) -> str:
     return _named(delivery.data).job
 
 
-class Scene:
+class PipelineScene:
     """`fleet` runs, its clusters are known, `bus` is the benchmark's own connection, and `agents` speak for the
     clusters."""
 
-    def __init__(self, fleet: Fleet, bus: NatsBus, agents: Agents) -> None:
+    def __init__(self, fleet: EmbeddedFleet, bus: NatsBus, agents: Agents) -> None:
         self.fleet, self.bus, self.agents = fleet, bus, agents
 
     def pids(self) -> dict[str, int]:
@@ -89,8 +88,8 @@ class Spent:
 
 @contextlib.asynccontextmanager
 async def scene(
-    dir: Path, ground: Ground, plan: FleetPlan, every_s: float = 5.0, news: News = nothing
-) -> AsyncIterator[Scene]:
+    dir: Path, ground: ReportedNodes, plan: FleetPlan, every_s: float = 5.0, news: News = nothing
+) -> AsyncIterator[PipelineScene]:
     """Entered once the configuration is said and every cluster is known; each then reports its `news` once in so many
     seconds."""
     async with fleet_running(dir, plan) as fleet:
@@ -100,7 +99,7 @@ async def scene(
             agents = Agents(bus, ground)
             await agents.introduce()
             async with beside(agents.beat(every_s, news)):
-                yield Scene(fleet, bus, agents)
+                yield PipelineScene(fleet, bus, agents)
         finally:
             await bus.close()
 

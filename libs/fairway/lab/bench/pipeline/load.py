@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain.names import job_id
-from fairway.lab.bench.pipeline.agents import Ground
+from fairway.lab.bench.pipeline.agents import ReportedNodes
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
@@ -40,7 +40,7 @@ KINDS = (
 )
 
 
-class Size(Struct, frozen=True):
+class GangSize(Struct, frozen=True):
     """`jobs` in all, over every phase: the clusters are given room for them, as the stubs never end one. Tenant
     `narrow` may have one job at a time, all others as many as they like."""
 
@@ -58,7 +58,7 @@ class Size(Struct, frozen=True):
         return max(8, (needed + 7) // 8 * 8)
 
 
-def _configuration(size: Size) -> list[Outgoing]:
+def _configuration(size: GangSize) -> list[Outgoing]:
     """The quota tree, one policy for each tenant, and the clusters by name."""
     groups: list[list[dict[str, Any]]] = [[] for _ in range(_GROUPS)]
     for index in range(size.tenants):
@@ -71,7 +71,7 @@ def _configuration(size: Size) -> list[Outgoing]:
     return said + [configured("Cluster", "", _cluster(at), {"labels": {"pool": "gpu"}}) for at in range(size.clusters)]
 
 
-def ground(size: Size) -> Ground:
+def ground(size: GangSize) -> ReportedNodes:
     """Clusters of equal nodes, and what the hub says of them and of the tenants."""
     allocatable = {
         "cpu": 24_000 * size.node_gpus,
@@ -81,10 +81,10 @@ def ground(size: Size) -> Ground:
     }
     names = [_cluster(at) for at in range(size.clusters)]
     nodes = {name: [Node(f"{name}-node-{at}", allocatable) for at in range(size.nodes)] for name in names}
-    return Ground(_configuration(size), nodes, {name: {"pool": "gpu"} for name in names}, KINDS)
+    return ReportedNodes(_configuration(size), nodes, {name: {"pool": "gpu"} for name in names}, KINDS)
 
 
-def submissions(size: Size) -> Iterator[tuple[str, Outgoing]]:
+def submissions(size: GangSize) -> Iterator[tuple[str, Outgoing]]:
     """Endless: the id that the job is going to have, and the message that submits it."""
     draw, number = Random(size.seed), 0
     while True:

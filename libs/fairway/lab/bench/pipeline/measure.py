@@ -13,11 +13,10 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import batch_facts, machine
 from fairway.lab.bench.measuring.journeys import Journeys, percentile
-from fairway.lab.bench.measuring.outcome import Goal, Outcome
+from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline import bare_bus, load
-from fairway.lab.bench.pipeline.fleet import SPLITS, STUBBED, Scene, Spent, Tell, dispatching, groups, scene
-from fairway.lab.fleet.fleet import Fleet
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.bench.pipeline.fleet import SPLITS, STUBBED, PipelineScene, Spent, Tell, dispatching, groups, scene
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.processes.service import Child
 from fairway.wire import subjects
 from fairway.wire.jobs import Dequeued
@@ -33,7 +32,7 @@ GOALS = {
 }
 
 
-class Run(Struct, frozen=True):
+class PipelineRun(Struct, frozen=True):
     """`jobs` are measured at saturation, after `warmup` jobs; a quarter as many follow at half that rate. At most
     `window` are under way at a time. `sync`: how often NATS has its files written to the disk; `servers`: of NATS, each
     with a copy of every stream."""
@@ -54,11 +53,11 @@ class Run(Struct, frozen=True):
         return max(self.jobs // 4, 1)
 
     @property
-    def size(self) -> load.Size:
-        return load.Size(self.warmup + self.jobs + self.calm, self.clusters, self.nodes, self.tenants, self.seed)
+    def size(self) -> load.GangSize:
+        return load.GangSize(self.warmup + self.jobs + self.calm, self.clusters, self.nodes, self.tenants, self.seed)
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+async def measure(run: PipelineRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     split = groups(run.processes)
@@ -80,7 +79,7 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
     return outcome
 
 
-async def _pipeline(run: Run, on: Scene, tell: Tell) -> Outcome:
+async def _pipeline(run: PipelineRun, on: PipelineScene, tell: Tell) -> BenchOutcome:
     journeys = Journeys(on.bus, load.submissions(run.size), lambda: tell("", 1))
     async with dispatching(on.bus, journeys):
         tell("warming up", run.warmup)
@@ -92,7 +91,7 @@ async def _pipeline(run: Run, on: Scene, tell: Tell) -> Outcome:
         await journeys.steady(run.calm, figures["jobs_per_second"] / 2)
     calm = journeys.latencies(run.warmup + run.jobs)
     figures |= {"half_p50_ms": percentile(calm, 0.5), "half_p99_ms": percentile(calm, 0.99)}
-    return Outcome(
+    return BenchOutcome(
         name="pipeline",
         figures=figures,
         goals=GOALS,
@@ -108,7 +107,7 @@ async def _pipeline(run: Run, on: Scene, tell: Tell) -> Outcome:
     )
 
 
-async def _saturated(run: Run, journeys: Journeys, since: Spent) -> tuple[dict[str, float], dict[str, float]]:
+async def _saturated(run: PipelineRun, journeys: Journeys, since: Spent) -> tuple[dict[str, float], dict[str, float]]:
     loop = asyncio.get_running_loop()
     start = loop.time()
     await journeys.saturate(run.jobs, run.window)
@@ -128,7 +127,7 @@ def _us(spent: dict[str, float]) -> float:
 
 
 async def _bare(
-    run: Run, fleet: Fleet, bus: NatsBus, sizes: Sequence[int], tell: Tell
+    run: PipelineRun, fleet: EmbeddedFleet, bus: NatsBus, sizes: Sequence[int], tell: Tell
 ) -> tuple[float, dict[str, float]]:
     """The same number of journeys, with the same sizes, hops and processes: jobs a second, seconds a job."""
     await bus.provision((bare_bus.BARE,), run.servers)

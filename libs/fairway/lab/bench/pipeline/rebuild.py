@@ -14,11 +14,11 @@ from fairway.domain import decision
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import machine
 from fairway.lab.bench.measuring.journeys import Journeys
-from fairway.lab.bench.measuring.outcome import Goal, Outcome
-from fairway.lab.bench.measuring.store_facts import Facts, facts, stored_job
+from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
+from fairway.lab.bench.measuring.store_facts import StoreFacts, facts, stored_job
 from fairway.lab.bench.pipeline import load
-from fairway.lab.bench.pipeline.fleet import STUBBED, Scene, Spent, Tell, dispatching, groups, job_of, scene
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, dispatching, groups, job_of, scene
+from fairway.lab.fleet.fleet import FleetPlan
 from fairway.runtime.ports import Outgoing, Wanted
 from fairway.wire import asks, subjects
 
@@ -30,7 +30,7 @@ _PLACES = 20
 _PATIENCE_S = 300.0
 
 
-class Run(Struct, frozen=True):
+class RebuildRun(Struct, frozen=True):
     """`jobs` are in their clusters, and `waiting` more wait behind a full quota, when the store is wiped."""
 
     jobs: int = 100_000
@@ -43,11 +43,11 @@ class Run(Struct, frozen=True):
     seed: int = 1
 
     @property
-    def size(self) -> load.Size:
-        return load.Size(self.jobs + self.waiting + 1, self.clusters, self.nodes, self.tenants, self.seed, _NARROW)
+    def size(self) -> load.GangSize:
+        return load.GangSize(self.jobs + self.waiting + 1, self.clusters, self.nodes, self.tenants, self.seed, _NARROW)
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+async def measure(run: RebuildRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True)
@@ -57,7 +57,7 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
     return outcome
 
 
-async def _wiped(run: Run, on: Scene, tell: Tell) -> Outcome:
+async def _wiped(run: RebuildRun, on: PipelineScene, tell: Tell) -> BenchOutcome:
     source = load.submissions(run.size)
     goes = chain([next(one for one in source if _waits(one))], (one for one in source if not _waits(one)))
     running = Journeys(on.bus, goes, lambda: tell("", 1), patience_s=_PATIENCE_S)
@@ -78,7 +78,7 @@ async def _wiped(run: Run, on: Scene, tell: Tell) -> Outcome:
         differ = await _compared(on, store, were, running)
         places = sum(one != other for one, other in zip(stood, await _places(on, held), strict=True))
         await store.close()
-    return Outcome(
+    return BenchOutcome(
         name="rebuild",
         goals=GOALS,
         stubbed=STUBBED,
@@ -103,7 +103,7 @@ def _waits(one: tuple[str, Outgoing]) -> bool:
     return one[1].subject == subjects.job("submitted", _NARROW)
 
 
-async def _again(on: Scene, running: Journeys) -> float:
+async def _again(on: PipelineScene, running: Journeys) -> float:
     """Wipes the store; the seconds until a job that is submitted then is dispatched."""
     valkey = Redis.from_url(on.fleet.valkey.url)
     start = asyncio.get_running_loop().time()
@@ -114,7 +114,7 @@ async def _again(on: Scene, running: Journeys) -> float:
     return took
 
 
-async def _known_again(run: Run, on: Scene, store: RedisStore) -> float:
+async def _known_again(run: RebuildRun, on: PipelineScene, store: RedisStore) -> float:
     """Further seconds until all nodes of all clusters are known."""
     start = asyncio.get_running_loop().time()
     await store.open()
@@ -126,18 +126,18 @@ async def _known_again(run: Run, on: Scene, store: RedisStore) -> float:
     return asyncio.get_running_loop().time() - start
 
 
-async def _compared(on: Scene, store: RedisStore, were: Facts, running: Journeys) -> dict[str, int]:
+async def _compared(on: PipelineScene, store: RedisStore, were: StoreFacts, running: Journeys) -> dict[str, int]:
     """What differs from before, the newest job left out."""
     found = await facts(store, on.agents.nodes)
     found.forget(await stored_job(store, list(running.sent)[-1]))
     return found.differences(were)
 
 
-async def _places(on: Scene, held: Journeys) -> list[bytes]:
+async def _places(on: PipelineScene, held: Journeys) -> list[bytes]:
     """Where the first of the waiting stand, as the queue says it."""
     return [await on.bus.ask(asks.QUEUE, msgspec.json.encode(asks.QueueAsk(job))) for job in list(held.sent)[:_PLACES]]
 
 
-async def _record(on: Scene) -> dict[str, int]:
+async def _record(on: PipelineScene) -> dict[str, int]:
     state = (await on.bus.client.jetstream().stream_info(subjects.JOBS)).state
     return {"messages": state.messages, "mib": state.bytes >> 20}

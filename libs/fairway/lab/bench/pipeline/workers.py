@@ -12,10 +12,10 @@ from msgspec import Struct
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import machine, metrics
 from fairway.lab.bench.measuring.journeys import Journeys
-from fairway.lab.bench.measuring.outcome import Outcome
+from fairway.lab.bench.measuring.outcome import BenchOutcome
 from fairway.lab.bench.pipeline import load
-from fairway.lab.bench.pipeline.fleet import STUBBED, Scene, Spent, Tell, dispatching, scene
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, dispatching, scene
+from fairway.lab.fleet.fleet import FleetPlan
 from fairway.process.pipeline import STAGES
 from fairway.wire import subjects
 
@@ -37,7 +37,7 @@ class _Back(Struct):
 _back = msgspec.json.Decoder(_Back).decode
 
 
-class Run(Struct, frozen=True):
+class WorkersRun(Struct, frozen=True):
     """`jobs` for each number of instances after `warmup`, and as many again while instances come and go."""
 
     jobs: int = 10_000
@@ -49,12 +49,12 @@ class Run(Struct, frozen=True):
     seed: int = 1
 
     @property
-    def size(self) -> load.Size:
+    def size(self) -> load.GangSize:
         jobs = self.warmup + (len(_INSTANCES) + 1) * self.jobs + _MORE
-        return load.Size(jobs, self.clusters, self.nodes, self.tenants, self.seed)
+        return load.GangSize(jobs, self.clusters, self.nodes, self.tenants, self.seed)
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+async def measure(run: WorkersRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=(_QUEUE, _SHARED), stub_clusters=True)
@@ -65,14 +65,14 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
 
 
 class Workers:
-    def __init__(self, run: Run, on: Scene, tell: Tell) -> None:
+    def __init__(self, run: WorkersRun, on: PipelineScene, tell: Tell) -> None:
         self._run, self._on, self._tell = run, on, tell
         self._journeys = Journeys(on.bus, load.submissions(run.size), lambda: tell("", 1))
         self._names = (f"stages-{number}" for number in count(2))
         self._returned: Counter[str] = Counter()
         self._changes = 0
 
-    async def measured(self) -> Outcome:
+    async def measured(self) -> BenchOutcome:
         run, tell, journeys = self._run, self._tell, self._journeys
         figures: dict[str, float] = {}
         async with dispatching(self._on.bus, journeys), beside(self._follow_returned()):
@@ -95,7 +95,7 @@ class Workers:
             "double": journeys.strange,
             "changes": self._changes,
         }
-        return Outcome(
+        return BenchOutcome(
             name="workers",
             figures=figures,
             counts=counts,

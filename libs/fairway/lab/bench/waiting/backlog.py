@@ -15,12 +15,12 @@ from msgspec import Struct
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import machine, rss_mib
 from fairway.lab.bench.measuring.journeys import Journeys, percentile
-from fairway.lab.bench.measuring.outcome import Goal, Outcome
-from fairway.lab.bench.pipeline.fleet import STUBBED, Scene, Spent, Tell, groups, scene
+from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
+from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, groups, scene
 from fairway.lab.bench.pipeline.load import BENCH
 from fairway.lab.bench.waiting import load
-from fairway.lab.bench.waiting.order import SUBJECTS, Start, Waiting
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.bench.waiting.order import SUBJECTS, Start, WaitingOrder
+from fairway.lab.fleet.fleet import FleetPlan
 from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -30,7 +30,7 @@ _QUOTA_OF_TEN = 9
 _MANY = 500_000
 
 
-class Run(Struct, frozen=True):
+class BacklogRun(Struct, frozen=True):
     """`jobs` wait, those of `tenants` behind their quotas. `asked` times a page of them is asked for, and as often why
     one waits; `rounds` times one slot is freed, of a quota and of a cluster in turn."""
 
@@ -45,8 +45,8 @@ class Run(Struct, frozen=True):
     seed: int = 1
 
     @property
-    def size(self) -> load.Size:
-        return load.Size(self.clusters, self.nodes, self.tenants)
+    def size(self) -> load.WaitingSize:
+        return load.WaitingSize(self.clusters, self.nodes, self.tenants)
 
     @property
     def goals(self) -> dict[str, Goal]:
@@ -55,26 +55,26 @@ class Run(Struct, frozen=True):
         return {"services_gib": memory, **answers, "freed_p99_ms": Goal(most=250)}
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+async def measure(run: BacklogRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=(("gateway",), *groups(run.processes)), stub_clusters=True)
     async with scene(dir, load.ground(run.size), plan) as on:
-        outcome = await Backlog(run, on, tell).measured()
+        outcome = await BacklogMeasurement(run, on, tell).measured()
     outcome.machine = before
     return outcome
 
 
-class Backlog:
-    def __init__(self, run: Run, on: Scene, tell: Tell) -> None:
+class BacklogMeasurement:
+    def __init__(self, run: BacklogRun, on: PipelineScene, tell: Tell) -> None:
         self._run, self._on, self._tell = run, on, tell
-        self._waiting = Waiting()
+        self._waiting = WaitingOrder()
         self._submissions = load.Submissions()
         self._draw = Random(run.seed)
         # The one job that each tenant of a full quota has in a cluster.
         self._in_place = [self._submissions.one(load.full_tenant(at), load.OWN) for at in range(run.tenants)]
 
-    async def measured(self) -> Outcome:
+    async def measured(self) -> BenchOutcome:
         run, on, tell = self._run, self._on, self._tell
         journeys = Journeys(on.bus, self._jobs(), lambda: tell("", 1))
         async with beside(journeys.listen(subjects.JOBS, SUBJECTS, self._waiting.heard)):
@@ -95,7 +95,7 @@ class Backlog:
             "started_right": len(took),
             "started": len(self._waiting.starts) - run.tenants,
         }
-        return Outcome(
+        return BenchOutcome(
             name="backlog",
             figures=figures,
             goals=run.goals,

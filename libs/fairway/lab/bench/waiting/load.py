@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from fairway.domain.names import job_id
 from fairway.lab.bench.pipeline import load
-from fairway.lab.bench.pipeline.agents import Ground
+from fairway.lab.bench.pipeline.agents import ReportedNodes
 from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -32,7 +32,7 @@ _encode = msgspec.json.Encoder().encode
 Submission = tuple[str, Outgoing]
 
 
-class Size(Struct, frozen=True):
+class WaitingSize(Struct, frozen=True):
     """`full` tenants have a quota that one job fills, and two nodes each have the room for it: what the next one waits
     for is the quota alone. What a job leaves is free in its quota some milliseconds before it is in its cluster."""
 
@@ -45,7 +45,7 @@ class Size(Struct, frozen=True):
         return tenant % self.clusters
 
 
-def ground(size: Size) -> Ground:
+def ground(size: WaitingSize) -> ReportedNodes:
     clusters = {cluster(at): [_node(size, at, number) for number in range(size.nodes)] for at in range(size.clusters)}
     labels = {cluster(at): {"model": f"m{at % MODELS}"} for at in range(size.clusters)}
     policies = [(open_tenant(model), model) for model in range(MODELS)]
@@ -55,7 +55,7 @@ def ground(size: Size) -> Ground:
         policy = load.policy(tenant, {"model": f"m{model}"})
         said.append(load.configured("PropagationPolicy", tenant, "all", policy))
     said += [load.configured("Cluster", "", name, {"labels": labels[name]}) for name in clusters]
-    return Ground(said, clusters, labels, load.KINDS)
+    return ReportedNodes(said, clusters, labels, load.KINDS)
 
 
 def cluster(at: int) -> str:
@@ -77,7 +77,7 @@ def freed(node: Node, size: int) -> Node:
     return msgspec.structs.replace(node, used=used)
 
 
-def _node(size: Size, at: int, number: int) -> Node:
+def _node(size: WaitingSize, at: int, number: int) -> Node:
     allocatable = {_GPU: _GPUS, "cpu": _CORES * 1000, "memory": 1024 * _GIB, "pods": 110}
     node = Node(f"{cluster(at)}-node-{number}", allocatable)
     if number * size.clusters + at < 2 * size.full:
@@ -85,7 +85,7 @@ def _node(size: Size, at: int, number: int) -> Node:
     return msgspec.structs.replace(node, used={_GPU: _GPUS, "cpu": _CORES * 500, "memory": 64 * _GIB})
 
 
-def _quota(size: Size) -> Outgoing:
+def _quota(size: WaitingSize) -> Outgoing:
     limits = {open_tenant(model): load.PLENTY for model in range(MODELS)}
     limits |= {full_tenant(at): {**load.PLENTY, _GPU: str(_GPUS)} for at in range(size.full)}
     return load.quota_tree([{"name": name, "namespaces": [name], "max": limit} for name, limit in limits.items()])

@@ -35,7 +35,7 @@ class _Word(Struct):
 _word = msgspec.json.Decoder(_Word).decode
 
 
-class Waiting:
+class WaitingOrder:
     """`kinds` is told by who submits: which jobs one and the same freed room or quota would serve."""
 
     def __init__(self) -> None:

@@ -12,11 +12,11 @@ from msgspec import Struct
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import machine, metrics
 from fairway.lab.bench.measuring.journeys import Journeys, percentile
-from fairway.lab.bench.measuring.outcome import Goal, Outcome
-from fairway.lab.bench.pipeline.fleet import STUBBED, Scene, Spent, Tell, groups, scene
+from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
+from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, groups, scene
 from fairway.lab.bench.waiting import load
-from fairway.lab.bench.waiting.order import SUBJECTS, Waiting
-from fairway.lab.fleet.fleet import Plan as FleetPlan
+from fairway.lab.bench.waiting.order import SUBJECTS, WaitingOrder
+from fairway.lab.fleet.fleet import FleetPlan
 from fairway.runtime.ports import Outgoing
 from fairway.wire import subjects
 from fairway.wire.capacity import Node
@@ -26,7 +26,7 @@ GOALS = {"freed_p99_ms": Goal(most=250), "wakes_per_start": Goal(most=3), "sweep
 _AFTER_S = 12.0
 
 
-class Run(Struct, frozen=True):
+class WakeUpRun(Struct, frozen=True):
     """`jobs` of 20 shapes wait; then room for one is freed `rounds` times, after `warmup` times that do not count."""
 
     jobs: int = 10_000
@@ -39,8 +39,8 @@ class Run(Struct, frozen=True):
     seed: int = 1
 
     @property
-    def size(self) -> load.Size:
-        return load.Size(self.clusters, self.nodes)
+    def size(self) -> load.WaitingSize:
+        return load.WaitingSize(self.clusters, self.nodes)
 
 
 class Round(Struct, frozen=True):
@@ -51,12 +51,12 @@ class Round(Struct, frozen=True):
     took_ms: float | None
 
 
-async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
+async def measure(run: WakeUpRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True)
     async with scene(dir, load.ground(run.size), plan) as on:
-        waiting = Waiting()
+        waiting = WaitingOrder()
         journeys = Journeys(on.bus, _submissions(waiting), lambda: tell("", 1))
         async with beside(journeys.listen(subjects.JOBS, SUBJECTS, waiting.heard)):
             tell("filling the queue", run.jobs)
@@ -67,13 +67,13 @@ async def measure(run: Run, dir: Path, tell: Tell) -> Outcome:
     return outcome
 
 
-def _submissions(waiting: Waiting) -> Iterator[tuple[str, Outgoing]]:
+def _submissions(waiting: WaitingOrder) -> Iterator[tuple[str, Outgoing]]:
     for kind, (job, message) in load.Submissions().of_every_shape():
         waiting.kinds[job] = kind
         yield job, message
 
 
-async def _rounds(run: Run, on: Scene, waiting: Waiting, tell: Tell) -> Outcome:
+async def _rounds(run: WakeUpRun, on: PipelineScene, waiting: WaitingOrder, tell: Tell) -> BenchOutcome:
     room = _rooms(run, on)
     tell("warming up", run.warmup)
     for _ in range(run.warmup):
@@ -91,7 +91,7 @@ async def _rounds(run: Run, on: Scene, waiting: Waiting, tell: Tell) -> Outcome:
     took = sorted(one.took_ms for one in rounds if one.took_ms is not None)
     went = [(one.job, one.cluster) for one in waiting.starts[starts:]]
     right = len({(one.job, one.cluster) for one in rounds}.intersection(went))
-    return Outcome(
+    return BenchOutcome(
         name="wake-up",
         goals=GOALS,
         stubbed=STUBBED,
@@ -115,7 +115,7 @@ async def _rounds(run: Run, on: Scene, waiting: Waiting, tell: Tell) -> Outcome:
     )
 
 
-def _rooms(run: Run, on: Scene) -> Iterator[tuple[int, int, Node]]:
+def _rooms(run: WakeUpRun, on: PipelineScene) -> Iterator[tuple[int, int, Node]]:
     """Endless while there are full nodes: another cluster each time, another size, and the node as it is to be."""
     draw = Random(run.seed)
     left = {at: list(on.agents.nodes[load.cluster(at)].values()) for at in range(run.clusters)}
@@ -125,7 +125,7 @@ def _rooms(run: Run, on: Scene) -> Iterator[tuple[int, int, Node]]:
             yield at, size, load.freed(nodes.pop(), size)
 
 
-async def _round(on: Scene, waiting: Waiting, at: int, size: int, node: Node) -> Round:
+async def _round(on: PipelineScene, waiting: WaitingOrder, at: int, size: int, node: Node) -> Round:
     cluster = load.cluster(at)
     job = waiting.first((at % load.MODELS, size))
     begun = asyncio.get_running_loop().time()

@@ -1,6 +1,6 @@
 """Argo's workflow-controller. Steps need no executor: kwok ends their pods, and no step has outputs."""
 
-from fairway.lab.kubereal.operators.setup import Process, Setup, Site, namespace
+from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site, namespace
 
 _NAMESPACE = "argo"
 _CONFIG = """\
@@ -28,4 +28,4 @@ def argo(site: Site) -> Setup:
         "--qps=200",
         "--burst=400",
     )
-    return Setup((namespace(_NAMESPACE), config), (Process("argo-workflow-controller", args, env),))
+    return Setup((namespace(_NAMESPACE), config), (OperatorProcess("argo-workflow-controller", args, env),))

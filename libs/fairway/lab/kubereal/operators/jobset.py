@@ -2,7 +2,7 @@
 
 import msgspec
 
-from fairway.lab.kubereal.operators.setup import Process, Setup, Site
+from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
 from fairway.lab.kubereal.operators.webhooks import Hook, configuration
 from fairway.lab.kubereal.program import free_ports
 
@@ -23,7 +23,7 @@ def jobset(site: Site) -> Setup:
     }
     path = site.write("jobset.json", msgspec.json.encode(config).decode())
     args = (f"--kubeconfig={site.kubeconfig}", f"--config={path}", "--zap-log-level=error")
-    process = Process("jobset-manager", args, site.serving(), f"http://127.0.0.1:{health}/readyz")
+    process = OperatorProcess("jobset-manager", args, site.serving(), f"http://127.0.0.1:{health}/readyz")
     kinds = (("Mutating", "mutate", "mjobset.kb.io"), ("Validating", "validate", "vjobset.kb.io"))
     objects = [
         configuration(

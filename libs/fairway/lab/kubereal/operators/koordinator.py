@@ -5,7 +5,7 @@ from functools import partial
 import msgspec
 
 from fairway.lab.kubereal.admin import Json
-from fairway.lab.kubereal.operators.setup import Process, Setup, Site, namespace
+from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site, namespace
 from fairway.lab.kubereal.stand_ins.node_metrics import METRICS, feed
 
 _NAMESPACE = "koordinator-system"
@@ -45,7 +45,7 @@ def koordinator(site: Site) -> Setup:
     )
 
 
-def _manager(site: Site) -> Process:
+def _manager(site: Site) -> OperatorProcess:
     args = (
         "--kubeconfig",
         site.kubeconfig,
@@ -61,10 +61,10 @@ def _manager(site: Site) -> Process:
         "--v=1",
     )
     env = {"POD_NAMESPACE": _NAMESPACE, "POD_NAME": "koord-manager-0"}
-    return Process("koord-manager", args, env)
+    return OperatorProcess("koord-manager", args, env)
 
 
-def _scheduler(site: Site) -> Process:
+def _scheduler(site: Site) -> OperatorProcess:
     path = site.write("koord-scheduler.json", msgspec.json.encode(scheduler_config(site.kubeconfig)).decode())
     config = site.kubeconfig
     args = (
@@ -76,7 +76,7 @@ def _scheduler(site: Site) -> Process:
         "--port=0",
         "--v=1",
     )
-    return Process("koord-scheduler", args)
+    return OperatorProcess("koord-scheduler", args)
 
 
 def scheduler_config(kubeconfig: str) -> Json:

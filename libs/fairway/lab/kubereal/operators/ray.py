@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from fairway.lab.kubereal.operators.setup import Process, Setup, Site
+from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
 from fairway.lab.kubereal.program import free_ports
 from fairway.lab.kubereal.stand_ins.ray_dashboard import serve
 
@@ -17,7 +17,7 @@ def ray(site: Site) -> Setup:
         "--reconcile-concurrency=2",
         "--log-stdout-encoder=console",
     )
-    process = Process(
+    process = OperatorProcess(
         "ray-operator", args, {"HTTP_PROXY": f"http://127.0.0.1:{proxy}"}, f"http://127.0.0.1:{health}/readyz"
     )
     return Setup(processes=(process,), tasks=(partial(serve, site.plane, proxy),))

@@ -7,14 +7,14 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.lab.kubereal.admin import Json
-from fairway.lab.kubereal.certificates import Pair
+from fairway.lab.kubereal.certificates import WebhookCertificate
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.runtime import private_files
 
 Task = Callable[[], Coroutine[Any, Any, None]]
 
 
-class Process(Struct, frozen=True):
+class OperatorProcess(Struct, frozen=True):
     """`probe` is a URL that answers 200 when the process is ready, or tcp://HOST:PORT; empty where it has none."""
 
     program: str
@@ -28,7 +28,7 @@ class Setup(Struct, frozen=True):
     is ready: an object, or a list with one in it."""
 
     objects: tuple[Json, ...] = ()
-    processes: tuple[Process, ...] = ()
+    processes: tuple[OperatorProcess, ...] = ()
     tasks: tuple[Task, ...] = ()
     present: tuple[str, ...] = ()
 
@@ -37,7 +37,7 @@ class Site(Struct, frozen=True):
     """Where an operator is to run: its cluster, and the certificate of whoever listens there."""
 
     plane: Plane
-    pair: Pair
+    pair: WebhookCertificate
 
     @property
     def kubeconfig(self) -> str:

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from fairway.lab.kubereal.operators.setup import Process, Setup, Site
+from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
 from fairway.lab.kubereal.program import free_ports
 
 _STAND_IN = Path(__file__).parents[1] / "stand_ins" / "spark_submit.py"
@@ -34,4 +34,4 @@ def spark(site: Site) -> Setup:
         "--zap-log-level=error",
         "--controller-threads=2",
     )
-    return Setup(processes=(Process("spark-operator", args, env, f"http://127.0.0.1:{health}/readyz"),))
+    return Setup(processes=(OperatorProcess("spark-operator", args, env, f"http://127.0.0.1:{health}/readyz"),))

@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from fairway.lab.kubereal.admin import Admin, admin
+from fairway.lab.kubereal.admin import PlaneAdmin, admin
 from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.certificates import pair
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.crds import define
 from fairway.lab.kubereal.operators.known import OPERATORS
-from fairway.lab.kubereal.operators.setup import Process, Setup, Site
+from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
 
 
 async def start(plane: Plane, names: Iterable[str], tools: Tools) -> None:
@@ -30,7 +30,7 @@ async def start(plane: Plane, names: Iterable[str], tools: Tools) -> None:
         await asyncio.gather(*(_start(plane, api, setup) for setup in setups))
 
 
-async def _start(plane: Plane, api: Admin, setup: Setup) -> None:
+async def _start(plane: Plane, api: PlaneAdmin, setup: Setup) -> None:
     await asyncio.gather(*(_started(plane, one) for one in setup.processes))
     for path in setup.present:
 
@@ -41,7 +41,7 @@ async def _start(plane: Plane, api: Admin, setup: Setup) -> None:
         await api.until(there, path)
 
 
-async def _started(plane: Plane, process: Process) -> None:
+async def _started(plane: Plane, process: OperatorProcess) -> None:
     program = await plane.program(process.program, process.args, process.env)
 
     await program.until(partial(_answers, process.probe))

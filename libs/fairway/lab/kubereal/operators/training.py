@@ -4,7 +4,7 @@ import base64
 import contextlib
 from pathlib import Path
 
-from fairway.lab.kubereal.operators.setup import Process, Setup, Site, namespace
+from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site, namespace
 from fairway.lab.kubereal.operators.webhooks import Hook, configuration
 from fairway.lab.kubereal.program import free_ports
 
@@ -28,7 +28,7 @@ def _setup(site: Site, *flags: str) -> Setup:
     webhook, health = free_ports(2)
     env = site.serving()
     _please()
-    process = Process(
+    process = OperatorProcess(
         "training-operator",
         (
             "--kubeconfig",

@@ -1,6 +1,6 @@
 """Volcano: its controllers, its scheduler for gangs, and the webhooks that fill in a Job's defaults or refuse it."""
 
-from fairway.lab.kubereal.operators.setup import Process, Setup, Site
+from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
 from fairway.lab.kubereal.operators.webhooks import Hook, configuration
 from fairway.lab.kubereal.program import free_ports
 
@@ -39,9 +39,11 @@ def volcano(site: Site) -> Setup:
             for kind, path, name, operations in _WEBHOOKS
         ),
         processes=(
-            Process("volcano-controller-manager", (*common, alone, f"--controllers={_CONTROLLERS}"), env),
-            Process("volcano-scheduler", (*common, alone, *_scheduling(site)), env),
-            Process("volcano-webhook-manager", (*common, *_serving(site, port)), probe=f"tcp://127.0.0.1:{port}"),
+            OperatorProcess("volcano-controller-manager", (*common, alone, f"--controllers={_CONTROLLERS}"), env),
+            OperatorProcess("volcano-scheduler", (*common, alone, *_scheduling(site)), env),
+            OperatorProcess(
+                "volcano-webhook-manager", (*common, *_serving(site, port)), probe=f"tcp://127.0.0.1:{port}"
+            ),
         ),
         present=("/apis/scheduling.volcano.sh/v1beta1/queues/default",),
     )

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from fairway.domain.resources import parse_quantity
-from fairway.lab.kubereal.admin import Admin, Json, admin
+from fairway.lab.kubereal.admin import Json, PlaneAdmin, admin
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Unreachable
@@ -65,7 +65,7 @@ async def feed(plane: Plane) -> None:
             await asyncio.sleep(_EVERY_S if told else _UNTIL_THERE_S)
 
 
-async def _tell(api: Admin) -> bool:
+async def _tell(api: PlaneAdmin) -> bool:
     """Whether there was a NodeMetric for every node; koord-manager makes them."""
     metrics, nodes, pods = await asyncio.gather(api.get(METRICS), api.get("/api/v1/nodes"), api.get("/api/v1/pods"))
     names = [one["metadata"]["name"] for one in (metrics or {"items": []})["items"]]

@@ -8,7 +8,7 @@ import asyncio
 
 from aiohttp import web
 
-from fairway.lab.kubereal.admin import Admin, Json, admin
+from fairway.lab.kubereal.admin import Json, PlaneAdmin, admin
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubesim.pod_behaviour import EXIT_CODE, RUN_FOR, milliseconds
 
@@ -32,7 +32,7 @@ class _Job:
 
 
 class Dashboards:
-    def __init__(self, api: Admin) -> None:
+    def __init__(self, api: PlaneAdmin) -> None:
         self._api = api
         self._jobs: dict[str, _Job] = {}
 

@@ -22,11 +22,11 @@ _SUBMIT_FAILS = "fairway.test/submit-fails"
 Json = dict[str, Any]
 
 
-class Refused(Exception):
+class SubmitRefused(Exception):
     pass
 
 
-class Api:
+class KubernetesApi:
     def __init__(self, path: str) -> None:
         with open(path) as file:
             config = json.load(file)
@@ -41,11 +41,11 @@ class Api:
         answer = self._connection.getresponse()
         found: Json = json.loads(answer.read())
         if answer.status >= 400:
-            raise Refused(f"{method} {path}: {found.get('message', '')} code={answer.status}")
+            raise SubmitRefused(f"{method} {path}: {found.get('message', '')} code={answer.status}")
         return found
 
 
-class Submission:
+class SparkSubmission:
     """The arguments as the operator gives them: `--name` and `--conf KEY=VALUE`; the rest is for the driver."""
 
     def __init__(self, arguments: list[str]) -> None:
@@ -117,7 +117,7 @@ def _owned_by(api_version: str, kind: str, manifest: Json) -> Json:
     return {"apiVersion": api_version, "kind": kind, "name": named["name"], "uid": named["uid"], "controller": True}
 
 
-def submit(api: Api, it: Submission) -> None:
+def submit(api: KubernetesApi, it: SparkSubmission) -> None:
     app = it.of("spark.kubernetes.driver.label.sparkoperator.k8s.io/app-name") or it.name
     group = f"/apis/sparkoperator.k8s.io/v1beta2/namespaces/{it.namespace}/sparkapplications"
     # Spark leaves the driver without an owner, and the operator's pod webhook, which is not run, would change that.
@@ -126,7 +126,7 @@ def submit(api: Api, it: Submission) -> None:
     pods = f"/api/v1/namespaces/{it.namespace}/pods"
     driver = it.pod("driver", name, {}, owner)
     if _SUBMIT_FAILS in driver["metadata"]["annotations"]:
-        raise Refused("the driver's annotation says that this submission fails")
+        raise SubmitRefused("the driver's annotation says that this submission fails")
     owner = _owned_by("v1", "Pod", api.call("POST", pods, driver))
     for number in range(1, int(it.of("spark.executor.instances") or 0) + 1):
         executor = it.pod("executor", f"{it.name}-{it.id[-8:]}-exec-{number}", {"spark-exec-id": str(number)}, owner)
@@ -135,8 +135,8 @@ def submit(api: Api, it: Submission) -> None:
 
 def main() -> int:
     try:
-        submit(Api(os.environ["KUBECONFIG"]), Submission(sys.argv[1:]))
-    except (Refused, OSError) as error:
+        submit(KubernetesApi(os.environ["KUBECONFIG"]), SparkSubmission(sys.argv[1:]))
+    except (SubmitRefused, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

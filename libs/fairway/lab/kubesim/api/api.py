@@ -6,13 +6,13 @@ from fairway.lab.kubesim.api import job_status, validation
 from fairway.lab.kubesim.api import metadata as meta
 from fairway.lab.kubesim.api.errors import ApiError, Json, already_exists, invalid, not_found
 from fairway.lab.kubesim.api.garbage_collection import collect
-from fairway.lab.kubesim.api.registry import Registry, Resource, of_crd
+from fairway.lab.kubesim.api.registry import ApiResource, Registry, of_crd
 from fairway.lab.kubesim.api.selectors import Match
-from fairway.lab.kubesim.api.store import Event, Key, Store, Stored
+from fairway.lab.kubesim.api.store import Event, Key, ObjectStore, StoredObject
 
 
-class Api:
-    def __init__(self, store: Store, registry: Registry, clock: meta.Clock, uids: meta.Uids) -> None:
+class ClusterApi:
+    def __init__(self, store: ObjectStore, registry: Registry, clock: meta.SimClock, uids: meta.Uids) -> None:
         self.store = store
         self.registry = registry
         self.clock = clock
@@ -24,18 +24,18 @@ class Api:
         store.listen("customresourcedefinitions.apiextensions.k8s.io", self._serve_crd)
 
     # ---- read
-    def get(self, resource: Resource, namespace: str, name: str) -> Stored:
+    def get(self, resource: ApiResource, namespace: str, name: str) -> StoredObject:
         found = self.store.get(Key(resource.storage, namespace, name))
         if not found:
             raise not_found(resource.storage, name)
         return found
 
-    def find(self, resource: Resource, namespace: str, match: Match | None = None) -> list[Stored]:
+    def find(self, resource: ApiResource, namespace: str, match: Match | None = None) -> list[StoredObject]:
         found = self.store.shelf(resource.storage, namespace)
         return [stored for stored in found if match(stored.obj)] if match else found
 
     # ---- write
-    def create(self, resource: Resource, namespace: str, body: Any, dry: bool = False) -> Stored:
+    def create(self, resource: ApiResource, namespace: str, body: Any, dry: bool = False) -> StoredObject:
         obj = dict(meta.checked_body(resource, namespace, body))
         if obj["metadata"].get("resourceVersion"):
             raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
@@ -49,12 +49,14 @@ class Api:
         if self.store.get(key):
             raise already_exists(resource.storage, key.name)
         if dry:
-            return Stored(key, obj, 0)
+            return StoredObject(key, obj, 0)
         if namespace:
             self._ensure_namespace(resource, namespace, key.name)
         return self.store.put(key, obj)
 
-    def update(self, resource: Resource, old: Stored, body: Any, part: str = "", dry: bool = False) -> Stored:
+    def update(
+        self, resource: ApiResource, old: StoredObject, body: Any, part: str = "", dry: bool = False
+    ) -> StoredObject:
         """Replaces `old` by `body`, or only its status when `part` is `status`."""
         obj = meta.checked_body(resource, old.key.namespace, body)
         metadata = meta.renewed(resource, old, obj["metadata"])
@@ -75,13 +77,13 @@ class Api:
         obj["apiVersion"] = old.obj["apiVersion"]
         return self._write(resource, old, obj, dry)
 
-    def _write(self, resource: Resource, old: Stored, obj: Json, dry: bool) -> Stored:
+    def _write(self, resource: ApiResource, old: StoredObject, obj: Json, dry: bool) -> StoredObject:
         if obj == old.obj:
             return old
         if "generation" in old.obj["metadata"] and _body(resource, obj) != _body(resource, old.obj):
             obj["metadata"]["generation"] = old.obj["metadata"]["generation"] + 1
         if dry:
-            return Stored(old.key, obj, old.version)
+            return StoredObject(old.key, obj, old.version)
         new = self.store.put(old.key, obj)
         metadata = obj["metadata"]
         if metadata.get("deletionTimestamp") and not metadata.get("finalizers") and old.key not in self.graceful:
@@ -89,7 +91,7 @@ class Api:
         return new
 
     # ---- delete
-    def delete(self, resource: Resource, old: Stored, how: meta.Deletion) -> Stored | None:
+    def delete(self, resource: ApiResource, old: StoredObject, how: meta.Deletion) -> StoredObject | None:
         """What is left of the object: itself while finalizers or its kubelet keep it, else None."""
         meta.check_preconditions(resource, old, how.preconditions)
         if how.dry:
@@ -108,7 +110,7 @@ class Api:
         self._remove(old)
         return None
 
-    def _mark(self, old: Stored, finalizers: list[str], grace: int | None) -> Stored:
+    def _mark(self, old: StoredObject, finalizers: list[str], grace: int | None) -> StoredObject:
         metadata = old.obj["metadata"]
         if metadata.get("deletionTimestamp"):
             return old
@@ -123,7 +125,7 @@ class Api:
             marked["finalizers"] = list(dict.fromkeys(finalizers))
         return self.store.put(old.key, {**old.obj, "metadata": marked})
 
-    def _remove(self, old: Stored) -> None:
+    def _remove(self, old: StoredObject) -> None:
         self.graceful.discard(old.key)
         self.claims.pop(old.key, None)
         self.store.remove(old.key)
@@ -136,7 +138,7 @@ class Api:
         if old and old.obj["metadata"].get("deletionTimestamp") and not old.obj["metadata"].get("finalizers"):
             self._remove(old)
 
-    def _collect(self, gone: Stored, foreground: bool) -> None:
+    def _collect(self, gone: StoredObject, foreground: bool) -> None:
         collect(self, gone, foreground)
         if gone.key.storage == "namespaces" and not foreground:
             for storage in self.store.storages():
@@ -145,7 +147,7 @@ class Api:
                     if resource and self.store.get(stored.key):
                         self.delete(resource, stored, meta.Deletion())
 
-    def _orphan(self, owner: Stored) -> None:
+    def _orphan(self, owner: StoredObject) -> None:
         uid = owner.obj["metadata"]["uid"]
         for key in self.store.owned_by(uid):
             stored = self.store.get(key)
@@ -157,10 +159,10 @@ class Api:
             self.store.put(key, obj)
 
     # ---- kinds and namespaces
-    def resource_of(self, stored: Stored) -> Resource | None:
+    def resource_of(self, stored: StoredObject) -> ApiResource | None:
         return self.registry.of_kind(stored.obj["apiVersion"], stored.obj["kind"])
 
-    def _ensure_namespace(self, resource: Resource, namespace: str, name: str) -> None:
+    def _ensure_namespace(self, resource: ApiResource, namespace: str, name: str) -> None:
         found = self.store.get(Key("namespaces", "", namespace))
         if not found:
             ensure_namespace(self, namespace)
@@ -178,7 +180,7 @@ class Api:
             self.registry.add(resource)
 
 
-def ensure_namespace(api: Api, name: str, more: Json | None = None) -> None:
+def ensure_namespace(api: ClusterApi, name: str, more: Json | None = None) -> None:
     """Any namespace exists from its first use: nobody creates namespaces in a simulation. `more` are labels."""
     resource = api.registry.find("", "v1", "namespaces")
     if resource and not api.store.get(Key("namespaces", "", name)):
@@ -187,20 +189,20 @@ def ensure_namespace(api: Api, name: str, more: Json | None = None) -> None:
         api.create(resource, "", body)
 
 
-def check_status(resource: Resource, old: Json, new: Json) -> None:
+def check_status(resource: ApiResource, old: Json, new: Json) -> None:
     """422 when the status may not follow on the one that is there."""
     found = job_status.faults(old, new) if resource.storage == "jobs.batch" else []
     if found:
         raise invalid(resource.group_kind, new["metadata"]["name"], found)
 
 
-def _body(resource: Resource, obj: Json) -> Json:
+def _body(resource: ApiResource, obj: Json) -> Json:
     """What counts for the generation."""
     skipped = ("metadata", "status") if resource.status else ("metadata",)
     return {key: value for key, value in obj.items() if key not in skipped}
 
 
-def _default(resource: Resource, obj: Json) -> None:
+def _default(resource: ApiResource, obj: Json) -> None:
     if resource.storage == "pods":
         obj.setdefault("status", {}).setdefault("phase", "Pending")
         obj.setdefault("spec", {}).setdefault("restartPolicy", "Always")

@@ -1,6 +1,6 @@
 """The resources every simulated cluster serves from birth."""
 
-from fairway.lab.kubesim.api.registry import Column, Resource
+from fairway.lab.kubesim.api.registry import ApiResource, Column
 
 _READY = (Column("Ready", "status.conditions[Ready]"),)
 _PHASE = Column("State", "status.conditions[-1].type")
@@ -10,8 +10,8 @@ _PHASE = Column("State", "status.conditions[-1].type")
 _WITH_STATUS = ("namespaces", "pods", "nodes", "services")
 
 
-def _core(kind: str, plural: str, namespaced: bool = True, *short: str) -> Resource:
-    return Resource("", "v1", kind, plural, namespaced, short, status=plural in _WITH_STATUS, builtin=True)
+def _core(kind: str, plural: str, namespaced: bool = True, *short: str) -> ApiResource:
+    return ApiResource("", "v1", kind, plural, namespaced, short, status=plural in _WITH_STATUS, builtin=True)
 
 
 CORE = (
@@ -23,11 +23,13 @@ CORE = (
     _core("Secret", "secrets"),
     _core("Service", "services", True, "svc"),
     _core("ServiceAccount", "serviceaccounts", True, "sa"),
-    Resource("events.k8s.io", "v1", "Event", "events", status=False, builtin=True),
-    Resource("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, ("pc",), status=False, builtin=True),
-    Resource("coordination.k8s.io", "v1", "Lease", "leases", status=False, builtin=True),
+    ApiResource("events.k8s.io", "v1", "Event", "events", status=False, builtin=True),
+    ApiResource(
+        "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, ("pc",), status=False, builtin=True
+    ),
+    ApiResource("coordination.k8s.io", "v1", "Lease", "leases", status=False, builtin=True),
     *(
-        Resource(
+        ApiResource(
             "rbac.authorization.k8s.io",
             "v1",
             kind,
@@ -38,8 +40,8 @@ CORE = (
         )
         for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
     ),
-    Resource("batch", "v1", "Job", "jobs", builtin=True),
-    Resource(
+    ApiResource("batch", "v1", "Job", "jobs", builtin=True),
+    ApiResource(
         "apiextensions.k8s.io",
         "v1",
         "CustomResourceDefinition",
@@ -51,11 +53,11 @@ CORE = (
 )
 
 JOBS = (
-    Resource("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs", columns=(_PHASE,)),
-    Resource("kubeflow.org", "v1", "TFJob", "tfjobs", columns=(_PHASE,)),
-    Resource("kubeflow.org", "v2beta1", "MPIJob", "mpijobs", columns=(_PHASE,)),
-    Resource("kubeflow.org", "v1", "MPIJob", "mpijobs", columns=(_PHASE,)),
-    Resource(
+    ApiResource("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs", columns=(_PHASE,)),
+    ApiResource("kubeflow.org", "v1", "TFJob", "tfjobs", columns=(_PHASE,)),
+    ApiResource("kubeflow.org", "v2beta1", "MPIJob", "mpijobs", columns=(_PHASE,)),
+    ApiResource("kubeflow.org", "v1", "MPIJob", "mpijobs", columns=(_PHASE,)),
+    ApiResource(
         "sparkoperator.k8s.io",
         "v1beta2",
         "SparkApplication",
@@ -64,7 +66,7 @@ JOBS = (
         ("sparkapp",),
         columns=(Column("Status", "status.applicationState.state"),),
     ),
-    Resource(
+    ApiResource(
         "batch.volcano.sh",
         "v1alpha1",
         "Job",
@@ -77,8 +79,8 @@ JOBS = (
             Column("Runnings", "status.running", "integer"),
         ),
     ),
-    Resource("bus.volcano.sh", "v1alpha1", "Command", "commands"),
-    Resource(
+    ApiResource("bus.volcano.sh", "v1alpha1", "Command", "commands"),
+    ApiResource(
         "argoproj.io",
         "v1alpha1",
         "Workflow",
@@ -88,7 +90,7 @@ JOBS = (
         status=False,
         columns=(Column("Status", "status.phase"),),
     ),
-    Resource(
+    ApiResource(
         "jobset.x-k8s.io",
         "v1alpha2",
         "JobSet",
@@ -96,7 +98,7 @@ JOBS = (
         True,
         columns=(Column("TerminalState", "status.terminalState"), Column("Suspended", "spec.suspend")),
     ),
-    Resource(
+    ApiResource(
         "ray.io",
         "v1",
         "RayJob",
@@ -107,15 +109,15 @@ JOBS = (
             Column("Deployment Status", "status.jobDeploymentStatus"),
         ),
     ),
-    Resource("ray.io", "v1", "RayCluster", "rayclusters", columns=(Column("Status", "status.state"),)),
+    ApiResource("ray.io", "v1", "RayCluster", "rayclusters", columns=(Column("Status", "status.state"),)),
 )
 
 
-def _policies(group: str, *short: tuple[str, ...]) -> tuple[Resource, ...]:
+def _policies(group: str, *short: tuple[str, ...]) -> tuple[ApiResource, ...]:
     namespaced, wide = short or ((), ())
     return (
-        Resource(group, "v1alpha1", "PropagationPolicy", "propagationpolicies", True, namespaced, columns=_READY),
-        Resource(
+        ApiResource(group, "v1alpha1", "PropagationPolicy", "propagationpolicies", True, namespaced, columns=_READY),
+        ApiResource(
             group,
             "v1alpha1",
             "ClusterPropagationPolicy",
@@ -130,13 +132,13 @@ def _policies(group: str, *short: tuple[str, ...]) -> tuple[Resource, ...]:
 POLICIES = (
     *_policies("policy.karmada.io", ("pp",), ("cpp",)),
     *_policies("policy.one.alibabacloud.com"),
-    Resource(
+    ApiResource(
         "scheduling.sigs.k8s.io", "v1beta1", "ElasticQuotaTree", "elasticquotatrees", True, ("eqtree",), columns=_READY
     ),
-    Resource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues", columns=_READY),
-    Resource("fairway.io", "v1alpha1", "TenantProfile", "tenantprofiles", False, columns=_READY),
+    ApiResource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues", columns=_READY),
+    ApiResource("fairway.io", "v1alpha1", "TenantProfile", "tenantprofiles", False, columns=_READY),
     # Without a status subresource, as deploy/crds has it: one write says everything.
-    Resource(
+    ApiResource(
         "work.karmada.io",
         "v1alpha2",
         "ResourceBinding",

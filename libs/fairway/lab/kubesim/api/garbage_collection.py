@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from fairway.lab.kubesim.api.errors import Json
 from fairway.lab.kubesim.api.metadata import Deletion
-from fairway.lab.kubesim.api.store import Key, Stored
+from fairway.lab.kubesim.api.store import Key, StoredObject
 
 if TYPE_CHECKING:
-    from fairway.lab.kubesim.api.api import Api
+    from fairway.lab.kubesim.api.api import ClusterApi
 
 
-def collect(api: Api, gone: Stored, foreground: bool) -> None:
+def collect(api: ClusterApi, gone: StoredObject, foreground: bool) -> None:
     """Deletes what only `gone` owned, then lets go of owners that waited for `gone`."""
     uid = gone.obj["metadata"]["uid"]
     how = Deletion(policy="Foreground" if foreground else "Background")
@@ -28,14 +28,14 @@ def collect(api: Api, gone: Stored, foreground: bool) -> None:
             _owner_may_go(api, gone.key.namespace, owner)
 
 
-def _other_owner(api: Api, obj: Json, uid: str) -> bool:
+def _other_owner(api: ClusterApi, obj: Json, uid: str) -> bool:
     for owner in obj["metadata"].get("ownerReferences") or ():
         if owner["uid"] != uid and _find_owner(api, obj["metadata"].get("namespace", ""), owner):
             return True
     return False
 
 
-def _find_owner(api: Api, namespace: str, owner: Json) -> Stored | None:
+def _find_owner(api: ClusterApi, namespace: str, owner: Json) -> StoredObject | None:
     resource = api.registry.of_kind(owner["apiVersion"], owner["kind"])
     if not resource:
         return None
@@ -43,13 +43,13 @@ def _find_owner(api: Api, namespace: str, owner: Json) -> Stored | None:
     return stored if stored and stored.obj["metadata"]["uid"] == owner["uid"] else None
 
 
-def _owner_may_go(api: Api, namespace: str, owner: Json) -> None:
+def _owner_may_go(api: ClusterApi, namespace: str, owner: Json) -> None:
     stored = _find_owner(api, namespace, owner)
     if stored:
         _let_go(api, stored.key)
 
 
-def _let_go(api: Api, key: Key) -> None:
+def _let_go(api: ClusterApi, key: Key) -> None:
     """An owner that waits in the foreground goes when its last dependent has gone."""
     owner = api.store.get(key)
     finalizers = (owner.obj["metadata"].get("finalizers") or []) if owner else []

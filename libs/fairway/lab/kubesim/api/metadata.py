@@ -10,8 +10,8 @@ from uuid import UUID
 import msgspec
 
 from fairway.lab.kubesim.api.errors import ApiError, Json, about, bad_request, conflict, invalid, modified
-from fairway.lab.kubesim.api.registry import Resource
-from fairway.lab.kubesim.api.store import Stored
+from fairway.lab.kubesim.api.registry import ApiResource
+from fairway.lab.kubesim.api.store import StoredObject
 
 # RFC 1123 subdomain and the rules of label keys and values: k8s.io/apimachinery, pkg/util/validation.
 _NAME = re.compile(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
@@ -37,7 +37,7 @@ _NO_GENERATION = frozenset(
 )
 
 
-class Clock(Protocol):
+class SimClock(Protocol):
     def now(self) -> int:
         """Milliseconds since 1970."""
         ...
@@ -82,7 +82,7 @@ def _of_second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def checked_body(resource: Resource, namespace: str, body: Any) -> Json:
+def checked_body(resource: ApiResource, namespace: str, body: Any) -> Json:
     """The body of a write when it is an object of this resource and namespace; else 400."""
     if not isinstance(body, dict):
         raise bad_request("the body of the request is not an object")
@@ -99,7 +99,7 @@ def checked_body(resource: Resource, namespace: str, body: Any) -> Json:
     return body
 
 
-def born(resource: Resource, metadata: Json, uids: Uids, now: int) -> Json:
+def born(resource: ApiResource, metadata: Json, uids: Uids, now: int) -> Json:
     """The metadata of a new object."""
     kept = {key: value for key, value in metadata.items() if key not in _SERVER_SET}
     if not kept.get("name") and kept.get("generateName"):
@@ -108,7 +108,7 @@ def born(resource: Resource, metadata: Json, uids: Uids, now: int) -> Json:
     return {**kept, "uid": uids.uid(), "creationTimestamp": rfc3339(now), **first}
 
 
-def renewed(resource: Resource, old: Stored, metadata: Json) -> Json:
+def renewed(resource: ApiResource, old: StoredObject, metadata: Json) -> Json:
     """The metadata of an update; 409 when it was made from another version or another object."""
     former, name = old.obj["metadata"], old.key.name
     version = metadata.get("resourceVersion")
@@ -129,7 +129,7 @@ def renewed(resource: Resource, old: Stored, metadata: Json) -> Json:
     return {**signed, **{key: value for key, value in metadata.items() if key not in _SERVER_SET}, **kept}
 
 
-def check(resource: Resource, obj: Json) -> None:
+def check(resource: ApiResource, obj: Json) -> None:
     """422 with every fault of names and labels."""
     metadata = obj["metadata"]
     name = metadata.get("name") or ""
@@ -182,7 +182,7 @@ def _map_faults(field: str, found: Any, is_label: bool) -> list[tuple[str, str]]
     return faults
 
 
-def check_preconditions(resource: Resource, old: Stored, wanted: Json) -> None:
+def check_preconditions(resource: ApiResource, old: StoredObject, wanted: Json) -> None:
     """409 when a delete asks for another uid or version than the stored one."""
     for field, label in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
         want, have = wanted.get(field), old.obj["metadata"][field]
@@ -191,7 +191,7 @@ def check_preconditions(resource: Resource, old: Stored, wanted: Json) -> None:
             raise conflict(resource.storage, old.key.name, why)
 
 
-def namespace_terminating(resource: Resource, name: str, namespace: str) -> ApiError:
+def namespace_terminating(resource: ApiResource, name: str, namespace: str) -> ApiError:
     text = f'{resource.storage} "{name}" is forbidden: unable to create new content in namespace {namespace}'
     cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
     details = {**about(resource.storage, name), "causes": [{**cause, "field": "metadata.namespace"}]}

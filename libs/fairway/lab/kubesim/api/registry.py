@@ -18,7 +18,7 @@ class Column(Struct, frozen=True):
     priority: int = 0  # above 0: only with `-o wide`
 
 
-class Resource(Struct, frozen=True):
+class ApiResource(Struct, frozen=True):
     """One kind in one served version. `status` says whether it has the status subresource, `verbs` what may be done to
     it if that is not everything."""
 
@@ -56,34 +56,34 @@ class Resource(Struct, frozen=True):
 class Target(Struct, frozen=True):
     """What a path names. An empty `name` is the collection, an empty `namespace` all of them."""
 
-    resource: Resource
+    resource: ApiResource
     namespace: str = ""
     name: str = ""
     sub: str = ""
 
 
 class Registry:
-    def __init__(self, resources: Iterable[Resource]) -> None:
-        self._by_path: dict[tuple[str, str, str], Resource] = {}
-        self._by_kind: dict[tuple[str, str], Resource] = {}
+    def __init__(self, resources: Iterable[ApiResource]) -> None:
+        self._by_path: dict[tuple[str, str, str], ApiResource] = {}
+        self._by_kind: dict[tuple[str, str], ApiResource] = {}
         for resource in resources:
             self.add(resource)
 
-    def add(self, resource: Resource) -> None:
+    def add(self, resource: ApiResource) -> None:
         self._by_path[resource.group, resource.version, resource.plural] = resource
         self._by_kind[resource.api_version, resource.kind] = resource
 
-    def remove(self, resource: Resource) -> None:
+    def remove(self, resource: ApiResource) -> None:
         self._by_path.pop((resource.group, resource.version, resource.plural), None)
         self._by_kind.pop((resource.api_version, resource.kind), None)
 
-    def find(self, group: str, version: str, plural: str) -> Resource | None:
+    def find(self, group: str, version: str, plural: str) -> ApiResource | None:
         return self._by_path.get((group, version, plural))
 
-    def of_kind(self, api_version: str, kind: str) -> Resource | None:
+    def of_kind(self, api_version: str, kind: str) -> ApiResource | None:
         return self._by_kind.get((api_version, kind))
 
-    def __iter__(self) -> Iterator[Resource]:
+    def __iter__(self) -> Iterator[ApiResource]:
         return iter(self._by_path.values())
 
     def groups(self) -> dict[str, list[str]]:
@@ -96,14 +96,14 @@ class Registry:
         return found
 
 
-def of_crd(crd: Json) -> list[Resource]:
+def of_crd(crd: Json) -> list[ApiResource]:
     """The served versions of a CustomResourceDefinition, the storage version first."""
     spec = crd.get("spec", {})
     names = spec.get("names", {})
     versions = [version for version in spec.get("versions", ()) if version.get("served", True)]
     versions.sort(key=lambda version: not version.get("storage", False))
     return [
-        Resource(
+        ApiResource(
             group=spec["group"],
             version=version["name"],
             kind=names["kind"],

@@ -24,7 +24,7 @@ class Key(NamedTuple):
     name: str
 
 
-class Stored(msgspec.Struct):
+class StoredObject(msgspec.Struct):
     """One version of one object, with its bytes once somebody asked for them."""
 
     key: Key
@@ -48,32 +48,32 @@ class Stored(msgspec.Struct):
 
 class Event(msgspec.Struct):
     type: str  # ADDED | MODIFIED | DELETED
-    new: Stored
-    old: Stored | None = None
+    new: StoredObject
+    old: StoredObject | None = None
 
 
 Listener = Callable[[Event], None]
 
 
-class Store:
+class ObjectStore:
     def __init__(self, history: int = HISTORY) -> None:
         self.version = 1
         self._history_limit = history
-        self._objects: dict[str, dict[tuple[str, str], Stored]] = {}
+        self._objects: dict[str, dict[tuple[str, str], StoredObject]] = {}
         self._owned: dict[str, dict[Key, None]] = {}
         self._history: dict[str, deque[Event]] = {}
         self._dropped: dict[str, int] = {}
         self._listeners: dict[str, list[Listener]] = {}
 
-    def get(self, key: Key) -> Stored | None:
+    def get(self, key: Key) -> StoredObject | None:
         return self._objects.get(key.storage, {}).get((key.namespace, key.name))
 
-    def shelf(self, storage: str, namespace: str = "") -> list[Stored]:
+    def shelf(self, storage: str, namespace: str = "") -> list[StoredObject]:
         """Ordered by namespace and name; all namespaces when `namespace` is empty."""
         found = self._objects.get(storage, {})
         return [found[at] for at in sorted(found) if not namespace or at[0] == namespace]
 
-    def all(self, storage: str) -> Iterable[Stored]:
+    def all(self, storage: str) -> Iterable[StoredObject]:
         """In order of creation."""
         return self._objects.get(storage, {}).values()
 
@@ -84,11 +84,11 @@ class Store:
         """Objects that name `uid` in an owner reference, in order of creation."""
         return tuple(self._owned.get(uid, ()))
 
-    def put(self, key: Key, obj: Json) -> Stored:
+    def put(self, key: Key, obj: Json) -> StoredObject:
         """Stores `obj` under the next version and tells everyone. The caller gives up `obj`."""
         self.version += 1
         obj["metadata"]["resourceVersion"] = str(self.version)
-        new = Stored(key, obj, self.version)
+        new = StoredObject(key, obj, self.version)
         there = self._objects.setdefault(key.storage, {})
         old = there.get((key.namespace, key.name))
         there[key.namespace, key.name] = new
@@ -104,9 +104,9 @@ class Store:
         self._disown(old)
         self.version += 1
         last = {**old.obj, "metadata": {**old.obj["metadata"], "resourceVersion": str(self.version)}}
-        self._tell(Event("DELETED", Stored(key, last, self.version), old))
+        self._tell(Event("DELETED", StoredObject(key, last, self.version), old))
 
-    def _disown(self, old: Stored) -> None:
+    def _disown(self, old: StoredObject) -> None:
         for uid in owners(old.obj):
             owned = self._owned.get(uid)
             if owned:

@@ -6,14 +6,14 @@ There are no schemas here: a field that nobody knows is stored, and a wrong type
 from typing import Any
 
 from fairway.lab.kubesim.api.errors import Json, invalid
-from fairway.lab.kubesim.api.registry import Resource
+from fairway.lab.kubesim.api.registry import ApiResource
 
 Faults = list[tuple[str, str]]
 # Of a suspended Job's template these may still change (k8s.io/kubernetes, pkg/apis/batch/validation).
 _LATE = ("nodeSelector", "affinity", "tolerations", "schedulingGates")
 
 
-def check_shape(resource: Resource, obj: Json) -> None:
+def check_shape(resource: ApiResource, obj: Json) -> None:
     """422 for a batch/v1 Job that no controller could run."""
     if resource.storage != "jobs.batch":
         return
@@ -33,7 +33,7 @@ def check_shape(resource: Resource, obj: Json) -> None:
         raise invalid(resource.group_kind, obj["metadata"]["name"], faults)
 
 
-def check_frozen(resource: Resource, old: Json, new: Json) -> None:
+def check_frozen(resource: ApiResource, old: Json, new: Json) -> None:
     """422 when fields that the real kind keeps immutable would change (batch/v1 Job; pod requests), or when an object
     that is being deleted would get another finalizer."""
     faults = _finalizers(old["metadata"], new["metadata"])

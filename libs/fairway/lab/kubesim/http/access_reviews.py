@@ -3,14 +3,14 @@
 from typing import Any
 
 from fairway.lab.kubesim.api.errors import ApiError, Json, bad_request, invalid
-from fairway.lab.kubesim.api.registry import Resource
-from fairway.lab.kubesim.http.identities import AUDIENCE, Book, User, Wish
+from fairway.lab.kubesim.api.registry import ApiResource
+from fairway.lab.kubesim.http.identities import AUDIENCE, AccessWish, IdentityBook, User
 
 AUTHENTICATION, AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
 
 
-def _review(group: str, kind: str) -> Resource:
-    return Resource(group, "v1", kind, f"{kind.lower()}s", False, status=False, builtin=True, verbs=("create",))
+def _review(group: str, kind: str) -> ApiResource:
+    return ApiResource(group, "v1", kind, f"{kind.lower()}s", False, status=False, builtin=True, verbs=("create",))
 
 
 RESOURCES = (
@@ -21,7 +21,7 @@ RESOURCES = (
 )
 
 
-def answer(book: Book, asker: User, resource: Resource, body: Any) -> Json:
+def answer(book: IdentityBook, asker: User, resource: ApiResource, body: Any) -> Json:
     """The review with its status. Nothing of it is stored."""
     if not isinstance(body, dict) or not isinstance(spec := body.get("spec") or {}, dict):
         raise bad_request("the body of the request is not a review")
@@ -41,7 +41,7 @@ def answer(book: Book, asker: User, resource: Resource, body: Any) -> Json:
     return {**given, "spec": spec, "status": status}
 
 
-def _token(book: Book, spec: Json) -> Json:
+def _token(book: IdentityBook, spec: Json) -> Json:
     """A token of the file is for the API server alone: who asks for other audiences only is told that it is not for
     them, as of a real server's token file."""
     user = book.holder(str(spec.get("token") or ""))
@@ -58,7 +58,7 @@ def _info(user: User) -> Json:
     return {key: value for key, value in named.items() if value}
 
 
-def _subject(spec: Json, resource: Resource) -> User:
+def _subject(spec: Json, resource: ApiResource) -> User:
     groups = tuple(map(str, spec.get("groups") or ()))
     if not spec.get("user") and not groups:
         text = 'Invalid value: "": at least one of user or group must be specified'
@@ -66,7 +66,7 @@ def _subject(spec: Json, resource: Resource) -> User:
     return User(str(spec.get("user") or ""), str(spec.get("uid") or ""), groups)
 
 
-def _access(book: Book, user: User, resource: Resource, spec: Json) -> Json:
+def _access(book: IdentityBook, user: User, resource: ApiResource, spec: Json) -> Json:
     wish = _wish(spec, resource)
     if book.allowed(user, wish):
         why = f'group "{_master(user)}"' if user.master else f'the rules of "{user.username}"'
@@ -78,17 +78,17 @@ def _master(user: User) -> str:
     return next(group for group in user.groups if User("", "", (group,)).master)
 
 
-def _wish(spec: Json, resource: Resource) -> Wish:
+def _wish(spec: Json, resource: ApiResource) -> AccessWish:
     asked, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if bool(asked) is bool(path):
         text = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
         raise invalid(resource.group_kind, "", [("spec.resourceAttributes", text)])
     if path:
-        return Wish(str(path.get("verb") or ""), path=str(path.get("path") or ""))
+        return AccessWish(str(path.get("verb") or ""), path=str(path.get("path") or ""))
     if not isinstance(asked, dict):
         raise ApiError(400, "BadRequest", "spec.resourceAttributes is not an object")
     plural, sub = str(asked.get("resource") or ""), str(asked.get("subresource") or "")
-    return Wish(
+    return AccessWish(
         str(asked.get("verb") or ""),
         str(asked.get("group") or ""),
         f"{plural}/{sub}" if sub else plural,

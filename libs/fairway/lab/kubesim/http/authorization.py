@@ -6,7 +6,7 @@ from aiohttp import web
 
 from fairway.lab.kubesim.api.errors import ApiError, about
 from fairway.lab.kubesim.api.registry import SUBRESOURCES
-from fairway.lab.kubesim.http.identities import AUTHENTICATED, Book, Identity, User, Wish
+from fairway.lab.kubesim.http.identities import AUTHENTICATED, AccessWish, Identity, IdentityBook, User
 from fairway.lab.kubesim.http.query import flag
 
 # What a real API server tells anybody (system:public-info-viewer).
@@ -15,10 +15,10 @@ _ANYBODY = User("system:anonymous", groups=("system:masters",))
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
 
 
-class Gate:
+class Authorizer:
     def __init__(self, identities: Iterable[Identity] = ()) -> None:
         known = tuple(identities)
-        self.book = Book(known) if known else None
+        self.book = IdentityBook(known) if known else None
 
     def admit(self, request: web.BaseRequest, parts: list[str]) -> User:
         """Who asks. Raises 401 when that is nobody, 403 when they may not."""
@@ -39,11 +39,11 @@ class Gate:
         """Whom the asker speaks for, as `kubectl --as` does: an administrator may."""
         name = request.headers["Impersonate-User"]
         if not user.master:
-            raise forbidden(user, Wish("impersonate", resource="users", name=name))
+            raise forbidden(user, AccessWish("impersonate", resource="users", name=name))
         return User(name, groups=(*request.headers.getall("Impersonate-Group", ()), AUTHENTICATED))
 
 
-def wished(method: str, parts: list[str], query: Mapping[str, str]) -> Wish:
+def wished(method: str, parts: list[str], query: Mapping[str, str]) -> AccessWish:
     """What a request wants, by its method and path (k8s.io/apiserver, RequestInfo)."""
     verb = _VERBS.get(method, method.lower())
     if parts[:1] == ["api"] and len(parts) > 2:
@@ -51,7 +51,7 @@ def wished(method: str, parts: list[str], query: Mapping[str, str]) -> Wish:
     elif parts[:1] == ["apis"] and len(parts) > 3:
         group, rest = parts[1], parts[3:]
     else:
-        return Wish(verb, path="/" + "/".join(parts))
+        return AccessWish(verb, path="/" + "/".join(parts))
     namespace = rest[1] if rest[0] == "namespaces" and len(rest) > 1 else ""
     if namespace and len(rest) > 2 and rest[2] not in SUBRESOURCES:
         rest = rest[2:]
@@ -59,10 +59,10 @@ def wished(method: str, parts: list[str], query: Mapping[str, str]) -> Wish:
     if not name:
         verb = {"get": "list", "delete": "deletecollection"}.get(verb, verb)
         verb = "watch" if verb == "list" and flag(query, "watch") else verb
-    return Wish(verb, group, f"{plural}/{sub}" if sub else plural, namespace, name)
+    return AccessWish(verb, group, f"{plural}/{sub}" if sub else plural, namespace, name)
 
 
-def forbidden(user: User, wish: Wish) -> ApiError:
+def forbidden(user: User, wish: AccessWish) -> ApiError:
     """In the words of a real API server."""
     if wish.path:
         text = f'forbidden: User "{user.username}" cannot {wish.verb} path "{wish.path}"'

@@ -15,7 +15,7 @@ _FROM = dates.datetime(2020, 1, 1, tzinfo=dates.UTC)
 _UNTIL = dates.datetime(2099, 1, 1, tzinfo=dates.UTC)
 
 
-class Pair(Struct, frozen=True):
+class ServerCertificate(Struct, frozen=True):
     """PEM. The certificate signs itself: it is what clients are to trust."""
 
     certificate: bytes
@@ -23,7 +23,7 @@ class Pair(Struct, frozen=True):
 
 
 @lru_cache(maxsize=1)
-def pair() -> Pair:
+def pair() -> ServerCertificate:
     """One for all clusters of this process, known to nobody else, for 127.0.0.1."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -52,7 +52,7 @@ def pair() -> Pair:
     made = made.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     pem = serialization.Encoding.PEM
     written = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return Pair(made.sign(key, hashes.SHA256()).public_bytes(pem), written)
+    return ServerCertificate(made.sign(key, hashes.SHA256()).public_bytes(pem), written)
 
 
 def serving() -> ssl.SSLContext:

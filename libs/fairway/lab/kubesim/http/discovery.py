@@ -1,7 +1,7 @@
 """Discovery, version and OpenAPI: enough for kubectl and the client libraries to find every kind."""
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.api.registry import Registry, Resource
+from fairway.lab.kubesim.api.registry import ApiResource, Registry
 
 VERSION = {
     "major": "1",
@@ -126,11 +126,11 @@ def _group(name: str, versions: list[str]) -> Json:
     return {"name": name, "versions": listed, "preferredVersion": listed[0]}
 
 
-def _gvk(resource: Resource) -> Json:
+def _gvk(resource: ApiResource) -> Json:
     return {"group": resource.group, "version": resource.version, "kind": resource.kind}
 
 
-def _entry(resource: Resource) -> Json:
+def _entry(resource: ApiResource) -> Json:
     return {
         "name": resource.plural,
         "singularName": resource.kind.lower(),
@@ -142,23 +142,23 @@ def _entry(resource: Resource) -> Json:
     }
 
 
-def _subresources(resource: Resource) -> list[Json]:
+def _subresources(resource: ApiResource) -> list[Json]:
     if not resource.status:
         return []
     return [{"subresource": "status", "responseKind": _gvk(resource), "verbs": ["get", "patch", "update"]}]
 
 
-def _root(resource: Resource) -> str:
+def _root(resource: ApiResource) -> str:
     return f"apis/{resource.api_version}" if resource.group else f"api/{resource.version}"
 
 
-def _pattern(resource: Resource) -> str:
+def _pattern(resource: ApiResource) -> str:
     return (
         f"namespaces/{{namespace}}/{resource.plural}/{{name}}" if resource.namespaced else f"{resource.plural}/{{name}}"
     )
 
 
-def _path_item(resource: Resource) -> Json:
+def _path_item(resource: ApiResource) -> Json:
     text = {"type": "string"}
     names = ("dryRun", "fieldManager", "fieldValidation", "force")
     parameters = [{"name": name, "in": "query", "schema": text} for name in names]

@@ -53,7 +53,7 @@ class User(Struct, frozen=True):
         return MASTERS in self.groups
 
 
-class Wish(Struct, frozen=True):
+class AccessWish(Struct, frozen=True):
     """What somebody wants to do. Either a resource, with `resource/subresource` as RBAC writes it, or a `path`."""
 
     verb: str
@@ -64,7 +64,7 @@ class Wish(Struct, frozen=True):
     path: str = ""
 
 
-class Book:
+class IdentityBook:
     """Answers by look-ups alone: every request of a simulated cluster passes here."""
 
     def __init__(self, identities: Iterable[Identity]) -> None:
@@ -84,7 +84,7 @@ class Book:
     def holder(self, token: str) -> User | None:
         return self._users.get(token)
 
-    def allowed(self, user: User, wish: Wish) -> bool:
+    def allowed(self, user: User, wish: AccessWish) -> bool:
         if user.master:
             return True
         if wish.path:
@@ -102,7 +102,7 @@ def _user(one: Identity) -> User:
     return User(one.username, one.uid, (*one.groups, AUTHENTICATED))
 
 
-def _grants(rule: Rule, wish: Wish) -> bool:
+def _grants(rule: Rule, wish: AccessWish) -> bool:
     return (
         _has(rule.verbs, wish.verb)
         and _has(rule.groups, wish.group)

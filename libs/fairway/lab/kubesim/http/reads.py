@@ -8,11 +8,11 @@ import msgspec
 from aiohttp import web
 
 from fairway.domain.text.digits import is_whole
-from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, bad_request
-from fairway.lab.kubesim.api.registry import Resource, Target
+from fairway.lab.kubesim.api.registry import ApiResource, Target
 from fairway.lab.kubesim.api.selectors import both
-from fairway.lab.kubesim.api.store import Stored
+from fairway.lab.kubesim.api.store import StoredObject
 from fairway.lab.kubesim.http.query import number
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ def _reply(raw: bytes) -> web.Response:
     return web.Response(body=raw, content_type="application/json")
 
 
-def serve_get(api: Api, target: Target, table: "Table | None") -> web.Response:
+def serve_get(api: ClusterApi, target: Target, table: "Table | None") -> web.Response:
     stored = api.get(target.resource, target.namespace, target.name)
     if table:
         return _reply(table.of([stored], stored.version))
     return _reply(stored.encoded(target.resource.api_version))
 
 
-def serve_list(api: Api, request: web.BaseRequest, target: Target, table: "Table | None") -> web.Response:
+def serve_list(api: ClusterApi, request: web.BaseRequest, target: Target, table: "Table | None") -> web.Response:
     query = request.query
     match = both(target.resource.storage, query.get("labelSelector", ""), query.get("fieldSelector", ""))
     found = api.find(target.resource, target.namespace, match)
@@ -60,14 +60,14 @@ def _check_version(wanted: str, version: int) -> None:
         raise ApiError(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1})
 
 
-def list_of(resource: Resource, found: list[Stored], metadata: dict[str, object]) -> web.Response:
+def list_of(resource: ApiResource, found: list[StoredObject], metadata: dict[str, object]) -> web.Response:
     """Joined from the bytes of the objects."""
     head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata}
     items = b",".join(stored.encoded(resource.api_version) for stored in found)
     return _reply(msgspec.json.encode(head)[:-1] + b',"items":[' + items + b"]}")
 
 
-def _continue(version: int, last: Stored) -> str:
+def _continue(version: int, last: StoredObject) -> str:
     raw = msgspec.json.encode([version, last.key.namespace, last.key.name])
     return base64.urlsafe_b64encode(raw).decode()
 

@@ -7,13 +7,13 @@ import msgspec
 import yaml
 from aiohttp import web
 
-from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json, NoSuchPath, bad_request, no_such_path
 from fairway.lab.kubesim.api.registry import SUBRESOURCES, Target
 from fairway.lab.kubesim.faults import Faults
 from fairway.lab.kubesim.http import access_reviews, discovery, protobuf, tables
-from fairway.lab.kubesim.http.authorization import Gate
-from fairway.lab.kubesim.http.identities import Book, User
+from fairway.lab.kubesim.http.authorization import Authorizer
+from fairway.lab.kubesim.http.identities import IdentityBook, User
 from fairway.lab.kubesim.http.query import flag
 from fairway.lab.kubesim.http.reads import serve_get, serve_list
 from fairway.lab.kubesim.http.watch import serve_watch
@@ -30,11 +30,11 @@ class Server:
     """The handler of one cluster's port. `sim` answers what is below /sim/. With a gate that asks who comes, every path
     but those of its health needs somebody who may, and what is below /sim/ an administrator."""
 
-    def __init__(self, api: Api, faults: Faults, sim: SimHandler, gate: Gate | None = None) -> None:
+    def __init__(self, api: ClusterApi, faults: Faults, sim: SimHandler, gate: Authorizer | None = None) -> None:
         self.api = api
         self.faults = faults
         self._sim = sim
-        self._gate = gate or Gate()
+        self._gate = gate or Authorizer()
         self._discovery = discovery.Discovery(api.registry)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -142,7 +142,7 @@ async def _body(request: web.BaseRequest) -> Any:
         raise bad_request(f"the object provided is unrecognized: {error}") from None
 
 
-async def _reviewed(request: web.BaseRequest, book: Book, user: User, target: Target) -> web.Response:
+async def _reviewed(request: web.BaseRequest, book: IdentityBook, user: User, target: Target) -> web.Response:
     if request.method != "POST" or target.name:
         raise not_allowed()
     return reply(access_reviews.answer(book, user, target.resource, await _body(request)), 201)

@@ -10,15 +10,15 @@ import msgspec
 from aiohttp import web
 
 from fairway.lab.kubesim.api import metadata as meta
-from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json, about, bad_request, invalid
 from fairway.lab.kubesim.api.registry import Target
-from fairway.lab.kubesim.api.store import Key, Stored
+from fairway.lab.kubesim.api.store import Key, StoredObject
 from fairway.lab.kubesim.api.strategic_merge import applied_config, apply, disagreements
 from fairway.lab.kubesim.http.query import flag
 
 
-class Applied(msgspec.Struct, frozen=True):
+class ApplyRequest(msgspec.Struct, frozen=True):
     """One apply request. `part` is `status` for that subresource."""
 
     manager: str
@@ -33,7 +33,7 @@ class Applied(msgspec.Struct, frozen=True):
         return f"{self.manager}/{self.part}"
 
     @classmethod
-    def of(cls, request: web.BaseRequest, body: Any, part: str, dry: bool) -> "Applied":
+    def of(cls, request: web.BaseRequest, body: Any, part: str, dry: bool) -> "ApplyRequest":
         manager = request.query.get("fieldManager", "")
         if not manager:
             causes = [("fieldManager", "Required value: is required for apply patch")]
@@ -41,7 +41,7 @@ class Applied(msgspec.Struct, frozen=True):
         return cls(manager, body, flag(request.query, "force"), part, dry)
 
 
-def serve_apply(api: Api, target: Target, wish: Applied) -> tuple[Stored, bool]:
+def serve_apply(api: ClusterApi, target: Target, wish: ApplyRequest) -> tuple[StoredObject, bool]:
     """The object after the apply, and whether it is new."""
     resource = target.resource
     body = meta.checked_body(resource, target.namespace, wish.body)
@@ -69,7 +69,7 @@ def serve_apply(api: Api, target: Target, wish: Applied) -> tuple[Stored, bool]:
     return stored, old is None
 
 
-def _config(target: Target, wish: Applied) -> Json:
+def _config(target: Target, wish: ApplyRequest) -> Json:
     """What the manager claims by this request: the status alone, or everything but it."""
     config = applied_config(wish.body)
     if wish.part == "status":
@@ -79,7 +79,7 @@ def _config(target: Target, wish: Applied) -> Json:
     return config
 
 
-def _update(api: Api, target: Target, old: Stored, wish: Applied, before: Any) -> Stored:
+def _update(api: ClusterApi, target: Target, old: StoredObject, wish: ApplyRequest, before: Any) -> StoredObject:
     config = _config(target, wish)
     merged = apply(old.copy(), before, _copy(config), target.resource.builtin)
     asked = wish.body["metadata"]
@@ -92,11 +92,11 @@ def _update(api: Api, target: Target, old: Stored, wish: Applied, before: Any) -
     return api.update(target.resource, old, merged, wish.part, wish.dry)
 
 
-def _fresh(api: Api, wish: Applied, body: Json) -> Json:
+def _fresh(api: ClusterApi, wish: ApplyRequest, body: Json) -> Json:
     return {**body, "metadata": {**body["metadata"], "managedFields": _managers(api, {}, wish, body)}}
 
 
-def _managers(api: Api, metadata: Json, wish: Applied, body: Json | None = None) -> list[Json]:
+def _managers(api: ClusterApi, metadata: Json, wish: ApplyRequest, body: Json | None = None) -> list[Json]:
     entry = {
         "manager": wish.manager,
         "operation": "Apply",
@@ -114,7 +114,7 @@ def _managers(api: Api, metadata: Json, wish: Applied, body: Json | None = None)
     return [*others, entry]
 
 
-def _refuse_conflicts(key: Key, claims: dict[str, Json], config: Json, wish: Applied) -> None:
+def _refuse_conflicts(key: Key, claims: dict[str, Json], config: Json, wish: ApplyRequest) -> None:
     """409 with every field that another manager applied differently, unless forced: then the claim moves."""
     causes = []
     for other, theirs in claims.items():

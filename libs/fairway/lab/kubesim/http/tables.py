@@ -8,15 +8,15 @@ import msgspec
 from aiohttp import web
 
 from fairway.domain.text.digits import is_whole
-from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.api.registry import Column, Resource
-from fairway.lab.kubesim.api.store import Stored
+from fairway.lab.kubesim.api.registry import ApiResource, Column
+from fairway.lab.kubesim.api.store import StoredObject
 
 Cells = Callable[[Json, int], list[object]]
 
 
-def wanted(request: web.BaseRequest, api: Api, resource: Resource) -> "Table | None":
+def wanted(request: web.BaseRequest, api: ClusterApi, resource: ApiResource) -> "Table | None":
     """A table when the client prefers one to plain objects."""
     first = request.headers.get("Accept", "").split(",")[0]
     if "as=Table" not in first:
@@ -25,12 +25,12 @@ def wanted(request: web.BaseRequest, api: Api, resource: Resource) -> "Table | N
 
 
 class Table:
-    def __init__(self, resource: Resource, include: str, now: Callable[[], int]) -> None:
+    def __init__(self, resource: ApiResource, include: str, now: Callable[[], int]) -> None:
         self._include = include
         self._now = now
         self._columns, self._cells = _special(resource) or _plain(resource)
 
-    def of(self, found: Sequence[Stored], version: int, metadata: Json | None = None) -> bytes:
+    def of(self, found: Sequence[StoredObject], version: int, metadata: Json | None = None) -> bytes:
         now = self._now()
         names = (*self._columns, Column("Age", "metadata.creationTimestamp"))
         definitions = [
@@ -56,7 +56,7 @@ class Table:
         }
         return msgspec.json.encode(table)
 
-    def _object(self, stored: Stored) -> object:
+    def _object(self, stored: StoredObject) -> object:
         if self._include == "None":
             return None
         if self._include == "Object":
@@ -65,14 +65,14 @@ class Table:
         return {**kind, "metadata": stored.obj["metadata"]}
 
 
-def _plain(resource: Resource) -> tuple[tuple[Column, ...], Cells]:
+def _plain(resource: ApiResource) -> tuple[tuple[Column, ...], Cells]:
     def cells(obj: Json, now: int) -> list[object]:
         return [obj["metadata"]["name"], *(dig(obj, column.path) for column in resource.columns)]
 
     return (Column("Name", "metadata.name"), *resource.columns), cells
 
 
-def _special(resource: Resource) -> tuple[tuple[Column, ...], Cells] | None:
+def _special(resource: ApiResource) -> tuple[tuple[Column, ...], Cells] | None:
     if not resource.builtin:
         return None
     made = _SPECIAL.get(resource.storage)

@@ -7,11 +7,11 @@ import msgspec
 from aiohttp import web
 
 from fairway.domain.text.digits import is_whole
-from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError
-from fairway.lab.kubesim.api.registry import Resource, Target
+from fairway.lab.kubesim.api.registry import ApiResource, Target
 from fairway.lab.kubesim.api.selectors import Match, both
-from fairway.lab.kubesim.api.store import Event, Stored
+from fairway.lab.kubesim.api.store import Event, StoredObject
 from fairway.lab.kubesim.faults import Faults
 from fairway.lab.kubesim.http.query import flag, seconds
 from fairway.lab.kubesim.http.tables import Table
@@ -22,7 +22,7 @@ BOOKMARK_SECONDS = 60.0
 MOST_BEHIND = 50_000
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
-Line = Callable[[str, Stored], bytes]
+Line = Callable[[str, StoredObject], bytes]
 
 
 def seen(event: Event, match: Match | None) -> str:
@@ -36,21 +36,21 @@ def seen(event: Event, match: Match | None) -> str:
     return "DELETED" if before else ""
 
 
-def lines(resource: Resource, table: Table | None) -> Line:
-    def plain(kind: str, stored: Stored) -> bytes:
+def lines(resource: ApiResource, table: Table | None) -> Line:
+    def plain(kind: str, stored: StoredObject) -> bytes:
         return b'{"type":"%s","object":%s}\n' % (kind.encode(), stored.encoded(resource.api_version))
 
-    def as_table(kind: str, stored: Stored) -> bytes:
+    def as_table(kind: str, stored: StoredObject) -> bytes:
         assert table
         return b'{"type":"%s","object":%s}\n' % (kind.encode(), table.of([stored], stored.version))
 
     return as_table if table else plain
 
 
-class Stream:
+class WatchStream:
     """One open watch. `pending` fills in the turn of the change, and is written by the request's task."""
 
-    def __init__(self, api: Api, target: Target, match: Match | None, line: Line) -> None:
+    def __init__(self, api: ClusterApi, target: Target, match: Match | None, line: Line) -> None:
         self.api = api
         self.target = target
         self.match = match
@@ -96,11 +96,11 @@ class Stream:
 
 
 async def serve_watch(
-    api: Api, request: web.BaseRequest, target: Target, table: Table | None, faults: Faults
+    api: ClusterApi, request: web.BaseRequest, target: Target, table: Table | None, faults: Faults
 ) -> web.StreamResponse:
     query = request.query
     match = both(target.resource.storage, query.get("labelSelector", ""), query.get("fieldSelector", ""))
-    stream = Stream(api, target, match, lines(target.resource, table))
+    stream = WatchStream(api, target, match, lines(target.resource, table))
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     bookmarks = flag(query, "allowWatchBookmarks")
     initial = flag(query, "sendInitialEvents")
@@ -129,7 +129,7 @@ async def serve_watch(
     return response
 
 
-async def _pump(stream: Stream, response: web.StreamResponse, bookmarks: bool, seconds: float) -> None:
+async def _pump(stream: WatchStream, response: web.StreamResponse, bookmarks: bool, seconds: float) -> None:
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds if seconds else float("inf")
     next_bookmark = loop.time() + BOOKMARK_SECONDS

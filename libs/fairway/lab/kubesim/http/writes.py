@@ -6,19 +6,19 @@ import msgspec
 from aiohttp import web
 
 from fairway.lab.kubesim.api import json_patch, strategic_merge
-from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json, about, bad_request, invalid
 from fairway.lab.kubesim.api.metadata import Deletion, rfc3339
-from fairway.lab.kubesim.api.registry import Resource, Target
+from fairway.lab.kubesim.api.registry import ApiResource, Target
 from fairway.lab.kubesim.api.selectors import both
-from fairway.lab.kubesim.api.store import Stored
+from fairway.lab.kubesim.api.store import StoredObject
 from fairway.lab.kubesim.http.reads import list_of
-from fairway.lab.kubesim.http.server_side_apply import Applied, serve_apply
+from fairway.lab.kubesim.http.server_side_apply import ApplyRequest, serve_apply
 
 _OPTIONS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
 
 
-async def serve_write(api: Api, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
+async def serve_write(api: ClusterApi, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
     dry = _dry(request)
     if request.method == "POST":
         return _post(api, target, _signed(api, request, body, target), dry)
@@ -32,7 +32,7 @@ async def serve_write(api: Api, request: web.BaseRequest, target: Target, body: 
         return _answer(api.update(target.resource, old, _credited(api, request, old, body), part, dry), target.resource)
     _refuse_force(request)
     if request.content_type == "application/apply-patch+yaml":
-        wish = Applied.of(request, body, part, dry)
+        wish = ApplyRequest.of(request, body, part, dry)
         return _applied(serve_apply(api, target, wish), target.resource)
     return _patch(api, request, target, body)
 
@@ -55,7 +55,7 @@ def _refuse_force(request: web.BaseRequest) -> None:
         raise invalid("PatchOptions.meta.k8s.io", "", [fault])
 
 
-def _signed(api: Api, request: web.BaseRequest, body: Any, target: Target) -> Any:
+def _signed(api: ClusterApi, request: web.BaseRequest, body: Any, target: Target) -> Any:
     """Names who creates the object: as it says, or by the first word of its User-Agent."""
     if target.sub or not isinstance(body, dict) or not isinstance(body.get("metadata", {}), dict):
         return body
@@ -63,7 +63,7 @@ def _signed(api: Api, request: web.BaseRequest, body: Any, target: Target) -> An
     return {**body, "metadata": {**(body.get("metadata") or {}), "managedFields": [entry]}}
 
 
-def _credited(api: Api, request: web.BaseRequest, old: Stored, body: Any) -> Any:
+def _credited(api: ClusterApi, request: web.BaseRequest, old: StoredObject, body: Any) -> Any:
     """Names who changes the object, when it is a change and there is no such entry yet."""
     if not isinstance(body, dict) or not isinstance(body.get("metadata", {}), dict):
         return body
@@ -80,7 +80,7 @@ def _credited(api: Api, request: web.BaseRequest, old: Stored, body: Any) -> Any
     return {**body, "metadata": {**(body.get("metadata") or {}), "managedFields": there}}
 
 
-def _entry(api: Api, request: web.BaseRequest, api_version: str) -> Json:
+def _entry(api: ClusterApi, request: web.BaseRequest, api_version: str) -> Json:
     agent = request.headers.get("User-Agent", "unknown").partition("/")[0]
     return {
         "manager": request.query.get("fieldManager") or agent,
@@ -92,17 +92,17 @@ def _entry(api: Api, request: web.BaseRequest, api_version: str) -> Json:
     }
 
 
-def _answer(stored: Stored, resource: Resource, status: int = 200) -> web.Response:
+def _answer(stored: StoredObject, resource: ApiResource, status: int = 200) -> web.Response:
     raw = stored.encoded(resource.api_version)
     return web.Response(body=raw, status=status, content_type="application/json")
 
 
-def _applied(outcome: tuple[Stored, bool], resource: Resource) -> web.Response:
+def _applied(outcome: tuple[StoredObject, bool], resource: ApiResource) -> web.Response:
     stored, created = outcome
     return _answer(stored, resource, 201 if created else 200)
 
 
-def _post(api: Api, target: Target, body: Any, dry: bool) -> web.Response:
+def _post(api: ClusterApi, target: Target, body: Any, dry: bool) -> web.Response:
     if target.sub == "eviction":
         old = api.get(target.resource, target.namespace, target.name)
         api.delete(target.resource, old, _options(body.get("deleteOptions") if isinstance(body, dict) else None))
@@ -112,7 +112,7 @@ def _post(api: Api, target: Target, body: Any, dry: bool) -> web.Response:
     return _answer(api.create(target.resource, target.namespace, body, dry), target.resource, 201)
 
 
-def _patch(api: Api, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
+def _patch(api: ClusterApi, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
     old = api.get(target.resource, target.namespace, target.name)
     merged = _merged(request.content_type, target.resource, old.copy(), body)
     # A patch of the whole document may name the version that the URL names.
@@ -126,7 +126,7 @@ def _patch(api: Api, request: web.BaseRequest, target: Target, body: Any) -> web
     return _answer(api.update(target.resource, old, merged, part, dry), target.resource)
 
 
-def _merged(content_type: str, resource: Resource, obj: Json, body: Any) -> Json:
+def _merged(content_type: str, resource: ApiResource, obj: Json, body: Any) -> Json:
     if content_type == "application/json-patch+json":
         if not isinstance(body, list):
             raise bad_request("a JSON patch is a list of operations")
@@ -165,7 +165,7 @@ def _options(body: Any, query: Any = None) -> Deletion:
     )
 
 
-def _delete(api: Api, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
+def _delete(api: ClusterApi, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
     how = _options(body, request.query)
     if target.name:
         old = api.get(target.resource, target.namespace, target.name)
@@ -180,7 +180,7 @@ def _delete(api: Api, request: web.BaseRequest, target: Target, body: Any) -> we
     return list_of(target.resource, found, {"resourceVersion": str(api.store.version)})
 
 
-def _success(old: Stored) -> web.Response:
+def _success(old: StoredObject) -> web.Response:
     answer: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     answer["details"] = {**about(old.key.storage, old.key.name), "uid": old.obj["metadata"]["uid"]}
     return web.Response(body=msgspec.json.encode(answer), content_type="application/json")

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 import msgspec
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.operators.base import ENDED, Outcome, View, alive, count, phase, pod, why_failed
+from fairway.lab.kubesim.operators.base import ENDED, OperatorView, Reconciled, alive, count, phase, pod, why_failed
 
 _FINAL = ("Succeeded", "Failed", "Error")
 # Templates may call themselves; a simulation stops somewhere.
 _DEEPEST = 20
 
 
-class Step(msgspec.Struct, frozen=True):
+class WorkflowStep(msgspec.Struct, frozen=True):
     """One pod to be: its node name in the workflow, its template, and the steps that must succeed before."""
 
     name: str
@@ -24,10 +24,10 @@ class Step(msgspec.Struct, frozen=True):
     after: tuple[str, ...]
 
 
-def reconcile(view: View) -> Outcome:
+def reconcile(view: OperatorView) -> Reconciled:
     status = view.status
     if status.get("phase") in _FINAL:
-        return Outcome()
+        return Reconciled()
     steps = list(plan(view.spec, view.name))
     made = {
         one["metadata"]["annotations"]["workflows.argoproj.io/node-name"]: one for one in view.named("Pod").values()
@@ -40,23 +40,25 @@ def reconcile(view: View) -> Outcome:
         room = int(view.spec.get("parallelism") or len(steps)) - active
         ready = [one for one in steps if one.name not in made and all(phases.get(x) == "Succeeded" for x in one.after)]
         create = [_pod(view, step) for step in ready[: max(0, room)]]
-    return Outcome(create=tuple(create), status=_status(view, steps, made, bool(create or active)))
+    return Reconciled(create=tuple(create), status=_status(view, steps, made, bool(create or active)))
 
 
-def plan(spec: Json, workflow: str) -> Iterator[Step]:
+def plan(spec: Json, workflow: str) -> Iterator[WorkflowStep]:
     """The workflow as a flat graph of pods."""
     templates = {one.get("name", ""): one for one in spec.get("templates") or ()}
     yield from _expand(templates, spec.get("entrypoint", ""), workflow, (), 0)
 
 
-def _expand(templates: dict[str, Json], name: str, node: str, after: tuple[str, ...], depth: int) -> Iterator[Step]:
+def _expand(
+    templates: dict[str, Json], name: str, node: str, after: tuple[str, ...], depth: int
+) -> Iterator[WorkflowStep]:
     template = templates.get(name)
     if template is None or depth > _DEEPEST:
         raise ValueError(f"template {name!r} is not there, or calls itself more than {_DEEPEST} times")
     if template.get("steps"):
         for number, group in enumerate(template["steps"]):
             parallel = group if isinstance(group, list) else [group]
-            made: list[Step] = []
+            made: list[WorkflowStep] = []
             for task in parallel:
                 for label in _labels(task):
                     inner = f"{node}[{number}].{label}"
@@ -66,10 +68,10 @@ def _expand(templates: dict[str, Json], name: str, node: str, after: tuple[str, 
     elif template.get("dag"):
         yield from _dag(templates, template["dag"].get("tasks") or [], (node, after, depth))
     else:
-        yield Step(node, template, after)
+        yield WorkflowStep(node, template, after)
 
 
-def _dag(templates: dict[str, Json], tasks: list[Json], at: tuple[str, tuple[str, ...], int]) -> Iterator[Step]:
+def _dag(templates: dict[str, Json], tasks: list[Json], at: tuple[str, tuple[str, ...], int]) -> Iterator[WorkflowStep]:
     node, before, depth = at
     ends: dict[str, tuple[str, ...]] = {}
     left = list(tasks)
@@ -80,7 +82,7 @@ def _dag(templates: dict[str, Json], tasks: list[Json], at: tuple[str, tuple[str
         for task in ready:
             left.remove(task)
             after = tuple(end for name in _dependencies(task) for end in ends[name]) or before
-            made: list[Step] = []
+            made: list[WorkflowStep] = []
             for label in _labels(task):
                 made += _expand(templates, task.get("template", ""), f"{node}.{label}", after, depth + 1)
             ends[task["name"]] = _ends(made)
@@ -105,13 +107,13 @@ def _dependencies(task: Json) -> list[str]:
     return list(task.get("dependencies") or ())
 
 
-def _ends(steps: list[Step]) -> tuple[str, ...]:
+def _ends(steps: list[WorkflowStep]) -> tuple[str, ...]:
     """Steps that no other waits for."""
     waited = {name for step in steps for name in step.after}
     return tuple(step.name for step in steps if step.name not in waited)
 
 
-def _node_id(view: View, name: str) -> str:
+def _node_id(view: OperatorView, name: str) -> str:
     """FNV-1a of the node name behind the workflow's, as Argo names nodes."""
     if name == view.name:
         return name
@@ -121,7 +123,7 @@ def _node_id(view: View, name: str) -> str:
     return f"{view.name}-{found}"
 
 
-def _pod(view: View, step: Step) -> Json:
+def _pod(view: OperatorView, step: WorkflowStep) -> Json:
     template = step.template
     node_id = _node_id(view, step.name)
     name = node_id if node_id == view.name else f"{view.name}-{template['name']}-{node_id.rpartition('-')[2]}"
@@ -138,13 +140,13 @@ def _pod(view: View, step: Step) -> Json:
     return pod(name, given, labels, annotations)
 
 
-def _metadata(view: View, template: Json) -> Json:
+def _metadata(view: OperatorView, template: Json) -> Json:
     shared, own = view.spec.get("podMetadata") or {}, template.get("metadata") or {}
     fields = ("labels", "annotations")
     return {field: {**(shared.get(field) or {}), **(own.get(field) or {})} for field in fields}
 
 
-def _status(view: View, steps: list[Step], pods: dict[str, Json], active: bool) -> Json:
+def _status(view: OperatorView, steps: list[WorkflowStep], pods: dict[str, Json], active: bool) -> Json:
     nodes = {}
     for step in steps:
         if step.name in pods:
@@ -162,7 +164,7 @@ def _status(view: View, steps: list[Step], pods: dict[str, Json], active: bool) 
     return status
 
 
-def _node(view: View, step: Step, made: Json) -> Json:
+def _node(view: OperatorView, step: WorkflowStep, made: Json) -> Json:
     state = phase(made)
     node: Json = {
         "id": _node_id(view, step.name),
@@ -179,7 +181,7 @@ def _node(view: View, step: Step, made: Json) -> Json:
     return node
 
 
-def _ended(view: View, status: Json, state: str, message: str) -> Json:
+def _ended(view: OperatorView, status: Json, state: str, message: str) -> Json:
     status = {
         **status,
         "phase": state,

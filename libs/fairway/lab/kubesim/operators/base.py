@@ -11,7 +11,7 @@ from fairway.lab.kubesim.pod_behaviour import GROUP, GROUP_BREAKS, GROUP_ROLE, G
 ENDED = ("Succeeded", "Failed")
 
 
-class View(msgspec.Struct, frozen=True):
+class OperatorView(msgspec.Struct, frozen=True):
     """A job and the objects it owns (any kind, those being deleted too). `now` is RFC 3339, for timestamps;
     `now_ms` the loop's time in milliseconds, for durations."""
 
@@ -43,7 +43,7 @@ class View(msgspec.Struct, frozen=True):
         return {one["metadata"]["name"]: one for one in self.children if one["kind"] == kind}
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Reconciled(msgspec.Struct, frozen=True):
     """`create` are whole children, `delete` children of the view; `status` None leaves it; `again_ms` > 0
     asks to be called again after that time."""
 
@@ -54,7 +54,7 @@ class Outcome(msgspec.Struct, frozen=True):
     again_ms: int = 0
 
 
-Operator = Callable[[View], Outcome]
+Operator = Callable[[OperatorView], Reconciled]
 
 
 def pod(name: str, template: Any, labels: Json, annotations: Json | None = None) -> Json:

@@ -4,8 +4,8 @@ suspend."""
 from fairway.lab.kubesim.api.errors import Json
 from fairway.lab.kubesim.operators.base import (
     ENDED,
-    Outcome,
-    View,
+    OperatorView,
+    Reconciled,
     alive,
     condition_true,
     count,
@@ -22,14 +22,14 @@ _PARALLELISM = 1
 _BACKOFF_LIMIT = 6
 
 
-def reconcile(view: View) -> Outcome:
+def reconcile(view: OperatorView) -> Reconciled:
     status = view.status
     pods = list(view.named("Pod").values())
     here = alive(pods)
     if condition_true(status, "Complete") or condition_true(status, "Failed"):
-        return Outcome(delete=tuple(one for one in here if phase(one) not in ENDED))
+        return Reconciled(delete=tuple(one for one in here if phase(one) not in ENDED))
     if view.spec.get("managedBy") not in (None, "kubernetes.io/job-controller"):
-        return Outcome()
+        return Reconciled()
     if view.spec.get("suspend"):
         return _suspended(view, status, here)
     if condition_true(status, "Suspended"):
@@ -40,8 +40,8 @@ def reconcile(view: View) -> Outcome:
     ended = _end(view, counted, here)
     if ended:
         running = tuple(one for one in here if phase(one) not in ENDED)
-        return Outcome(delete=running, status=without(ended, "active", "ready"))
-    return Outcome(create=tuple(_missing(view, pods)), status=counted)
+        return Reconciled(delete=running, status=without(ended, "active", "ready"))
+    return Reconciled(create=tuple(_missing(view, pods)), status=counted)
 
 
 def completions(spec: Json) -> int:
@@ -50,7 +50,7 @@ def completions(spec: Json) -> int:
     return int(found if found is not None else spec.get("parallelism", _PARALLELISM))
 
 
-def _counted(view: View, status: Json, pods: list[Json]) -> Json:
+def _counted(view: OperatorView, status: Json, pods: list[Json]) -> Json:
     counts = {
         "active": count(pods, "Pending", "Running"),
         "ready": count(pods, "Running"),
@@ -61,13 +61,13 @@ def _counted(view: View, status: Json, pods: list[Json]) -> Json:
     return {**kept, **{name: number for name, number in counts.items() if number or name == "ready"}}
 
 
-def _suspended(view: View, status: Json, pods: list[Json]) -> Outcome:
+def _suspended(view: OperatorView, status: Json, pods: list[Json]) -> Reconciled:
     status = with_condition(status, view.now, "Suspended", True, ("JobSuspended", "Job suspended"))
     running = tuple(one for one in pods if phase(one) not in ENDED)
-    return Outcome(delete=running, status={**without(status, "active", "startTime"), "ready": 0})
+    return Reconciled(delete=running, status={**without(status, "active", "startTime"), "ready": 0})
 
 
-def _end(view: View, status: Json, pods: list[Json]) -> Json | None:
+def _end(view: OperatorView, status: Json, pods: list[Json]) -> Json | None:
     """The status when the job is over, with the interim conditions that Kubernetes sets on the way."""
     if status.get("succeeded", 0) >= completions(view.spec):
         why = ("CompletionsReached", "Reached expected number of succeeded pods")
@@ -84,7 +84,7 @@ def _end(view: View, status: Json, pods: list[Json]) -> Json | None:
     return None
 
 
-def _missing(view: View, pods: list[Json]) -> list[Json]:
+def _missing(view: OperatorView, pods: list[Json]) -> list[Json]:
     """Pods to make now. A failed one is replaced by a new name, as the random suffix of the real ones."""
     here = alive(pods)
     active = count(here, "Pending", "Running")

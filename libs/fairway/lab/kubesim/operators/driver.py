@@ -3,16 +3,16 @@
 import asyncio
 from collections.abc import Mapping
 
-from fairway.lab.kubesim.api.api import Api
+from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json
 from fairway.lab.kubesim.api.metadata import Deletion, rfc3339
-from fairway.lab.kubesim.api.registry import Resource
-from fairway.lab.kubesim.api.store import Event, Key, Stored
-from fairway.lab.kubesim.operators.base import Operator, Outcome, View, inherit
+from fairway.lab.kubesim.api.registry import ApiResource
+from fairway.lab.kubesim.api.store import Event, Key, StoredObject
+from fairway.lab.kubesim.operators.base import Operator, OperatorView, Reconciled, inherit
 
 
 class Driver:
-    def __init__(self, api: Api, operators: Mapping[str, Operator]) -> None:
+    def __init__(self, api: ClusterApi, operators: Mapping[str, Operator]) -> None:
         self._api = api
         self._operators = operators
         self._dirty: dict[Key, None] = {}
@@ -62,19 +62,19 @@ class Driver:
             if stored and resource and not stored.obj["metadata"].get("deletionTimestamp"):
                 self._reconcile(resource, stored)
 
-    def _reconcile(self, resource: Resource, stored: Stored) -> None:
+    def _reconcile(self, resource: ApiResource, stored: StoredObject) -> None:
         now = rfc3339(self._api.clock.now())
         loop_ms = int(asyncio.get_running_loop().time() * 1000)
         owned = (self._api.store.get(key) for key in self._api.store.owned_by(stored.obj["metadata"]["uid"]))
-        view = View(stored.obj, tuple(one.obj for one in owned if one), now, loop_ms)
+        view = OperatorView(stored.obj, tuple(one.obj for one in owned if one), now, loop_ms)
         try:
             outcome = self._operators[stored.key.storage](view)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             # The real CRD's schema would have refused it: it lies there, its operator logs errors.
-            outcome = Outcome(status={**view.status, "kubesimError": f"{type(error).__name__}: {error}"})
+            outcome = Reconciled(status={**view.status, "kubesimError": f"{type(error).__name__}: {error}"})
         self._carry_out(resource, stored, outcome)
 
-    def _carry_out(self, resource: Resource, job: Stored, outcome: Outcome) -> None:
+    def _carry_out(self, resource: ApiResource, job: StoredObject, outcome: Reconciled) -> None:
         for child in outcome.delete:
             self._delete(child)
         for child in outcome.update:
@@ -96,7 +96,7 @@ class Driver:
         if timer:
             timer.cancel()
 
-    def _find(self, child: Json) -> tuple[Resource | None, Stored | None]:
+    def _find(self, child: Json) -> tuple[ApiResource | None, StoredObject | None]:
         kind = self._api.registry.of_kind(child["apiVersion"], child["kind"])
         if not kind:
             return None, None
@@ -108,7 +108,7 @@ class Driver:
         if kind and found and found.obj["metadata"]["uid"] == child["metadata"]["uid"]:
             self._api.delete(kind, found, Deletion())
 
-    def _create(self, job: Stored, child: Json) -> None:
+    def _create(self, job: StoredObject, child: Json) -> None:
         kind = self._api.registry.of_kind(child["apiVersion"], child["kind"])
         if not kind:
             return
@@ -122,7 +122,7 @@ class Driver:
                 self._waiting[Key(kind.storage, job.key.namespace, child["metadata"]["name"])] = job.key
 
 
-def _part(resource: Resource) -> str:
+def _part(resource: ApiResource) -> str:
     return "status" if resource.status else ""
 
 

@@ -2,16 +2,16 @@
 success policy."""
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.operators.base import Outcome, View, condition_true, with_condition
+from fairway.lab.kubesim.operators.base import OperatorView, Reconciled, condition_true, with_condition
 from fairway.lab.kubesim.operators.batch import completions
 
 _PREFIX = "jobset.sigs.k8s.io/"
 
 
-def reconcile(view: View) -> Outcome:
+def reconcile(view: OperatorView) -> Reconciled:
     jobs = view.named("Job")
     if condition_true(view.status, "Completed") or condition_true(view.status, "Failed"):
-        return Outcome(delete=tuple(one for one in jobs.values() if not _ended(one)))
+        return Reconciled(delete=tuple(one for one in jobs.values() if not _ended(one)))
     tries = int(view.status.get("restarts", 0))
     current = {name: one for name, one in jobs.items() if _attempt(one) == tries}
     old = tuple(one for name, one in jobs.items() if name not in current)
@@ -26,23 +26,23 @@ def reconcile(view: View) -> Outcome:
     if failed:
         return _failed(view, status, failed[0])
     create = tuple(one for one in _jobs(view, tries, suspend) if one["metadata"]["name"] not in jobs)
-    return Outcome(create=create, delete=old, update=tuple(_switched(current, suspend)), status=status)
+    return Reconciled(create=create, delete=old, update=tuple(_switched(current, suspend)), status=status)
 
 
-def _end(view: View, status: Json, kind: str, why: tuple[str, str]) -> Outcome:
+def _end(view: OperatorView, status: Json, kind: str, why: tuple[str, str]) -> Reconciled:
     status = with_condition(status, view.now, kind, True, why)
     running = tuple(one for one in view.named("Job").values() if not _ended(one))
-    return Outcome(delete=running, status={**status, "terminalState": kind})
+    return Reconciled(delete=running, status={**status, "terminalState": kind})
 
 
-def _failed(view: View, status: Json, name: str) -> Outcome:
+def _failed(view: OperatorView, status: Json, name: str) -> Reconciled:
     """Every child goes and comes back, as often as failurePolicy.maxRestarts says."""
     most = int((view.spec.get("failurePolicy") or {}).get("maxRestarts", 0))
     tries = int(status["restarts"])
     if tries >= most:
         reason = "ReachedMaxRestarts" if most else "FailedJobs"
         return _end(view, status, "Failed", (reason, f"jobset failed due to job {name}"))
-    return Outcome(delete=tuple(view.named("Job").values()), status={**status, "restarts": tries + 1})
+    return Reconciled(delete=tuple(view.named("Job").values()), status={**status, "restarts": tries + 1})
 
 
 def _ended(job: Json) -> bool:
@@ -54,7 +54,7 @@ def _attempt(job: Json) -> int:
     return int(job["metadata"]["labels"].get(f"{_PREFIX}restart-attempt", "0"))
 
 
-def _sets(view: View) -> list[Json]:
+def _sets(view: OperatorView) -> list[Json]:
     return list(view.spec.get("replicatedJobs") or ())
 
 
@@ -63,7 +63,7 @@ def _of_set(jobs: dict[str, Json], name: str) -> list[Json]:
     return [one for one in jobs.values() if one["metadata"]["labels"].get(label) == name]
 
 
-def _counts(view: View, jobs: dict[str, Json]) -> list[Json]:
+def _counts(view: OperatorView, jobs: dict[str, Json]) -> list[Json]:
     listed = []
     for one in _sets(view):
         mine = [(job.get("spec") or {}, job.get("status") or {}) for job in _of_set(jobs, one["name"])]
@@ -87,7 +87,7 @@ def _ready(spec: Json, status: Json) -> bool:
     return int(status.get("ready", 0)) + int(status.get("succeeded", 0)) >= wanted > 0
 
 
-def _succeeded(view: View, jobs: dict[str, Json]) -> bool:
+def _succeeded(view: OperatorView, jobs: dict[str, Json]) -> bool:
     policy = view.spec.get("successPolicy") or {}
     targets = policy.get("targetReplicatedJobs") or [one["name"] for one in _sets(view)]
     wanted = sum(int(one.get("replicas", 1)) for one in _sets(view) if one["name"] in targets)
@@ -106,7 +106,7 @@ def _switched(jobs: dict[str, Json], suspend: bool) -> list[Json]:
     ]
 
 
-def _jobs(view: View, tries: int, suspend: bool) -> list[Json]:
+def _jobs(view: OperatorView, tries: int, suspend: bool) -> list[Json]:
     made = []
     for one in _sets(view):
         template = one.get("template") or {}

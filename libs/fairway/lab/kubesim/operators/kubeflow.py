@@ -11,8 +11,8 @@ import msgspec
 from fairway.lab.kubesim.api.errors import Json
 from fairway.lab.kubesim.operators.base import (
     ENDED,
-    Outcome,
-    View,
+    OperatorView,
+    Reconciled,
     alive,
     condition_true,
     count,
@@ -42,11 +42,11 @@ class Kubeflow(msgspec.Struct, frozen=True):
     restart: str = "Never"
     clean: str = "None"
 
-    def __call__(self, view: View) -> Outcome:
+    def __call__(self, view: OperatorView) -> Reconciled:
         """Creates what is missing, deletes what must go, and says what the status is now."""
         status = view.status
         if condition_true(status, "Succeeded") or condition_true(status, "Failed"):
-            return Outcome(delete=tuple(self._cleaned(view)))
+            return Reconciled(delete=tuple(self._cleaned(view)))
         policy = view.spec.get("runPolicy") or {}
         status = self._say(view, status, "Created", True, "is created")
         if policy.get("suspend"):
@@ -58,20 +58,20 @@ class Kubeflow(msgspec.Struct, frozen=True):
         create = tuple(self._missing(view, there))
         retried = tuple(one for one in alive(there.values()) if self._retry(view, one))
         status = self._progress(view, status, bool(retried))
-        cleaned = self._cleaned(View(view.job | {"status": status}, view.children, view.now))
+        cleaned = self._cleaned(OperatorView(view.job | {"status": status}, view.children, view.now))
         if condition_true(status, "Succeeded") or condition_true(status, "Failed"):
-            return Outcome(delete=tuple(cleaned), status={**status, "completionTime": view.now})
-        return Outcome(create, retried, status=status)
+            return Reconciled(delete=tuple(cleaned), status={**status, "completionTime": view.now})
+        return Reconciled(create, retried, status=status)
 
-    def _sets(self, view: View) -> dict[str, Json]:
+    def _sets(self, view: OperatorView) -> dict[str, Json]:
         found = view.spec.get(self.replicas) or {}
         return {role: one or {} for role, one in found.items()}
 
-    def _leader(self, view: View) -> str:
+    def _leader(self, view: OperatorView) -> str:
         sets = self._sets(view)
         return next((role for role in self.leaders if role in sets), "Worker")
 
-    def _missing(self, view: View, there: Mapping[str, Json]) -> Iterator[Json]:
+    def _missing(self, view: OperatorView, there: Mapping[str, Json]) -> Iterator[Json]:
         sets = self._sets(view)
         size = sum(int(one.get("replicas", 1)) for one in sets.values())
         for role, one in sets.items():
@@ -80,7 +80,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
                 if name not in there:
                     yield self._pod(view, name, (role, index), size)
 
-    def _pod(self, view: View, name: str, place: tuple[str, int], size: int) -> Json:
+    def _pod(self, view: OperatorView, name: str, place: tuple[str, int], size: int) -> Json:
         role, index = place
         one = self._sets(view)[role]
         restart = one.get("restartPolicy") or self.restart
@@ -92,7 +92,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
         made["spec"]["restartPolicy"] = "Never" if restart == "ExitCode" else restart
         return made
 
-    def _labels(self, view: View, role: str, index: int) -> Json:
+    def _labels(self, view: OperatorView, role: str, index: int) -> Json:
         labels = {
             "training.kubeflow.org/job-name": view.name,
             "training.kubeflow.org/operator-name": f"{self.kind.lower()}-controller",
@@ -103,37 +103,37 @@ class Kubeflow(msgspec.Struct, frozen=True):
             labels["training.kubeflow.org/job-role"] = "master"
         return labels
 
-    def _say(self, view: View, status: Json, kind: str, value: bool, text: str) -> Json:
+    def _say(self, view: OperatorView, status: Json, kind: str, value: bool, text: str) -> Json:
         if value and kind in _EXCLUSIVE:
             others = [one for one in status.get("conditions") or () if one["type"] != _EXCLUSIVE[kind]]
             status = {**status, "conditions": others}
         reason = f"{self.kind}{'Resumed' if text == 'is resumed' else kind}"
         return with_condition(status, view.now, kind, value, (reason, f"{self.kind} {view.name} {text}."))
 
-    def _suspended(self, view: View, status: Json) -> Outcome:
+    def _suspended(self, view: OperatorView, status: Json) -> Reconciled:
         status = self._say(view, status, "Suspended", True, "is suspended")
         if condition_true(status, "Running"):
             status = self._say(view, status, "Running", False, "is suspended")
         gone = tuple(alive(view.named("Pod").values()))
-        return Outcome(delete=gone, status={**status, "replicaStatuses": {role: {} for role in self._sets(view)}})
+        return Reconciled(delete=gone, status={**status, "replicaStatuses": {role: {} for role in self._sets(view)}})
 
     def _role(self, child: Json) -> str:
         return str(child["metadata"]["labels"].get("training.kubeflow.org/replica-type", ""))
 
-    def _policy(self, view: View, child: Json) -> str:
+    def _policy(self, view: OperatorView, child: Json) -> str:
         for role, one in self._sets(view).items():
             if role.lower() == self._role(child):
                 return str(one.get("restartPolicy") or self.restart)
         return self.restart
 
-    def _retry(self, view: View, child: Json) -> bool:
+    def _retry(self, view: OperatorView, child: Json) -> bool:
         """A pod that failed and is deleted to be made anew; a container restarts in place without that."""
         policy = self._policy(view, child)
         if phase(child) != "Failed":
             return False
         return policy in ("OnFailure", "Always") or (policy == "ExitCode" and exit_code(child) >= 128)
 
-    def _progress(self, view: View, status: Json, retrying: bool) -> Json:
+    def _progress(self, view: OperatorView, status: Json, retrying: bool) -> Json:
         pods = alive(view.named("Pod").values())
         counted = {role: _counts([one for one in pods if self._role(one) == role.lower()]) for role in self._sets(view)}
         status = {**status, "replicaStatuses": counted}
@@ -152,13 +152,13 @@ class Kubeflow(msgspec.Struct, frozen=True):
             status = self._say(view, status, "Running", True, "is running")
         return status
 
-    def _running(self, view: View, pods: list[Json]) -> bool:
+    def _running(self, view: OperatorView, pods: list[Json]) -> bool:
         """One pod of the leading role is enough, except for MPIJob v2beta1, which wants them all."""
         if view.job["apiVersion"] == "kubeflow.org/v2beta1":
             return count(pods, "Running") == sum(int(one.get("replicas", 1)) for one in self._sets(view).values())
         return count((one for one in pods if self._role(one) == self._leader(view).lower()), "Running") > 0
 
-    def _succeeded(self, view: View, pods: list[Json]) -> bool:
+    def _succeeded(self, view: OperatorView, pods: list[Json]) -> bool:
         leader = self._leader(view)
         led = [one for one in pods if self._role(one) == leader.lower()]
         if leader == "Worker" and self.kind == "PyTorchJob":
@@ -167,12 +167,12 @@ class Kubeflow(msgspec.Struct, frozen=True):
         first = [one for one in led if one["metadata"]["labels"]["training.kubeflow.org/replica-index"] == "0"]
         return count(first, "Succeeded") > 0
 
-    def _end(self, view: View, status: Json, kind: str, text: str) -> Json:
+    def _end(self, view: OperatorView, status: Json, kind: str, text: str) -> Json:
         if condition_true(status, "Running"):
             status = self._say(view, status, "Running", False, text)
         return self._say(view, status, kind, True, text)
 
-    def _cleaned(self, view: View) -> Iterator[Json]:
+    def _cleaned(self, view: OperatorView) -> Iterator[Json]:
         """The pods that cleanPodPolicy deletes once the job has ended."""
         policy = (view.spec.get("runPolicy") or {}).get("cleanPodPolicy") or self.clean
         for one in alive(view.named("Pod").values()):

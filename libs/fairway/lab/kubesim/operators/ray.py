@@ -2,7 +2,16 @@
 (K8sJobMode), or the head's fairway.test/run-for (HTTPMode)."""
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.operators.base import Outcome, View, alive, condition_true, phase, pod, with_condition, without
+from fairway.lab.kubesim.operators.base import (
+    OperatorView,
+    Reconciled,
+    alive,
+    condition_true,
+    phase,
+    pod,
+    with_condition,
+    without,
+)
 from fairway.lab.kubesim.pod_behaviour import EXIT_CODE, PREFIX, RUN_FOR, milliseconds
 
 _FINAL = ("Complete", "Failed", "ValidationFailed")
@@ -11,10 +20,10 @@ _SUBMITTER = {"requests": {"cpu": "500m", "memory": "200Mi"}, "limits": {"cpu": 
 _DEFAULT_RUN = "1s"
 
 
-def reconcile_cluster(view: View) -> Outcome:
+def reconcile_cluster(view: OperatorView) -> Reconciled:
     pods = alive(view.named("Pod").values())
     if view.spec.get("suspend"):
-        return Outcome(delete=tuple(pods), status={**view.status, "state": "suspended"})
+        return Reconciled(delete=tuple(pods), status={**view.status, "state": "suspended"})
     there = view.named("Pod")
     wanted = _pods(view)
     gone = tuple(one for one in pods if phase(one) == "Failed")
@@ -30,10 +39,10 @@ def reconcile_cluster(view: View) -> Outcome:
     status = {**status, **counts, "availableWorkerReplicas": counts["readyWorkerReplicas"]}
     if up:
         status["state"] = "ready"
-    return Outcome(create=create, delete=gone, status=status)
+    return Reconciled(create=create, delete=gone, status=status)
 
 
-def _pods(view: View) -> list[Json]:
+def _pods(view: OperatorView) -> list[Json]:
     head = view.spec.get("headGroupSpec") or {}
     made = [_pod(view, f"{view.name}-head-{view.uid[:5]}", head, ("head", "headgroup"))]
     for group in view.spec.get("workerGroupSpecs") or ():
@@ -44,7 +53,7 @@ def _pods(view: View) -> list[Json]:
     return made
 
 
-def _pod(view: View, name: str, group: Json, role: tuple[str, str]) -> Json:
+def _pod(view: OperatorView, name: str, group: Json, role: tuple[str, str]) -> Json:
     labels = {
         "ray.io/cluster": view.name,
         "ray.io/node-type": role[0],
@@ -58,28 +67,28 @@ def _pod(view: View, name: str, group: Json, role: tuple[str, str]) -> Json:
     return made
 
 
-def reconcile_job(view: View) -> Outcome:
+def reconcile_job(view: OperatorView) -> Reconciled:
     state = view.status.get("jobDeploymentStatus", "")
     clusters, jobs = view.named("RayCluster"), view.named("Job")
     children = (*clusters.values(), *jobs.values())
     if state in _FINAL:
-        return Outcome(delete=tuple(clusters.values()) if view.spec.get("shutdownAfterJobFinishes") else ())
+        return Reconciled(delete=tuple(clusters.values()) if view.spec.get("shutdownAfterJobFinishes") else ())
     if view.spec.get("suspend"):
-        return Outcome(delete=children, status=_suspended(view))
+        return Reconciled(delete=children, status=_suspended(view))
     cluster = next(iter(clusters.values()), None)
     if cluster is None:
         name = f"{view.name}-raycluster-{view.uid[:5]}"
-        return Outcome(create=(_cluster(view, name),), status=_initializing(view, name))
+        return Reconciled(create=(_cluster(view, name),), status=_initializing(view, name))
     found = cluster.get("status") or {}
     status = {**view.status, "rayClusterName": cluster["metadata"]["name"], "rayClusterStatus": found}
     if found.get("state") != "ready" and state != "Running":
-        return Outcome(status={**status, "jobDeploymentStatus": "Initializing"})
+        return Reconciled(status={**status, "jobDeploymentStatus": "Initializing"})
     if (view.spec.get("submissionMode") or "K8sJobMode") == "K8sJobMode":
         return _by_submitter(view, status, jobs)
     return _by_time(view, status)
 
 
-def _cluster(view: View, name: str) -> Json:
+def _cluster(view: OperatorView, name: str) -> Json:
     return {
         "apiVersion": "ray.io/v1",
         "kind": "RayCluster",
@@ -88,7 +97,7 @@ def _cluster(view: View, name: str) -> Json:
     }
 
 
-def _initializing(view: View, cluster: str) -> Json:
+def _initializing(view: OperatorView, cluster: str) -> Json:
     job_id = view.spec.get("jobId") or f"{view.name}-{view.uid[:5]}"
     kept = without(view.status, "endTime", "kubesimRunningMs", "jobStatus")
     return {
@@ -100,25 +109,25 @@ def _initializing(view: View, cluster: str) -> Json:
     }
 
 
-def _suspended(view: View) -> Json:
+def _suspended(view: OperatorView) -> Json:
     kept = without(view.status, "rayClusterName", "rayClusterStatus", "jobId", "startTime", "kubesimRunningMs")
     return {**kept, "jobDeploymentStatus": "Suspended", "jobStatus": ""}
 
 
-def _by_submitter(view: View, status: Json, jobs: dict[str, Json]) -> Outcome:
+def _by_submitter(view: OperatorView, status: Json, jobs: dict[str, Json]) -> Reconciled:
     if not jobs:
         running = {**status, "jobDeploymentStatus": "Running", "jobStatus": "PENDING"}
-        return Outcome(create=(_submitter(view),), status=running)
+        return Reconciled(create=(_submitter(view),), status=running)
     found = next(iter(jobs.values())).get("status") or {}
     if condition_true(found, "Complete"):
         return _ended(view, status, "")
     if condition_true(found, "Failed"):
         return _ended(view, status, "the submitter failed")
     state = "RUNNING" if found.get("ready") else "PENDING"
-    return Outcome(status={**status, "jobDeploymentStatus": "Running", "jobStatus": state})
+    return Reconciled(status={**status, "jobDeploymentStatus": "Running", "jobStatus": state})
 
 
-def _by_time(view: View, status: Json) -> Outcome:
+def _by_time(view: OperatorView, status: Json) -> Reconciled:
     began = int(status.get("kubesimRunningMs") or view.now_ms)
     annotations = _annotations(view)
     lasts = milliseconds(annotations.get(RUN_FOR, _DEFAULT_RUN))
@@ -127,10 +136,10 @@ def _by_time(view: View, status: Json) -> Outcome:
         return _ended(view, status, "" if code == "0" else f"entrypoint exited with {code}")
     state = {"jobDeploymentStatus": "Running", "jobStatus": "RUNNING", "kubesimRunningMs": began}
     left = 0 if lasts is None else max(1, lasts - (view.now_ms - began))
-    return Outcome(status={**status, **state}, again_ms=left)
+    return Reconciled(status={**status, **state}, again_ms=left)
 
 
-def _ended(view: View, status: Json, why: str) -> Outcome:
+def _ended(view: OperatorView, status: Json, why: str) -> Reconciled:
     done = {"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED", "endTime": view.now}
     if why:
         done |= {
@@ -140,10 +149,10 @@ def _ended(view: View, status: Json, why: str) -> Outcome:
             "message": why,
         }
     clusters = tuple(view.named("RayCluster").values()) if view.spec.get("shutdownAfterJobFinishes") else ()
-    return Outcome(delete=clusters, status={**status, **done})
+    return Reconciled(delete=clusters, status={**status, **done})
 
 
-def _annotations(view: View) -> Json:
+def _annotations(view: OperatorView) -> Json:
     """What says how long the job takes: the head's template, else the job."""
     head = ((view.spec.get("rayClusterSpec") or {}).get("headGroupSpec") or {}).get("template") or {}
     of_head = (head.get("metadata") or {}).get("annotations") or {}
@@ -151,7 +160,7 @@ def _annotations(view: View) -> Json:
     return {key: value for key, value in found.items() if key.startswith(PREFIX)}
 
 
-def _submitter(view: View) -> Json:
+def _submitter(view: OperatorView) -> Json:
     head = ((view.spec.get("rayClusterSpec") or {}).get("headGroupSpec") or {}).get("template") or {}
     given = view.spec.get("submitterPodTemplate")
     container = {"name": "ray-job-submitter", "image": "ray", "resources": _SUBMITTER}

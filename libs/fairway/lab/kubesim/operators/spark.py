@@ -4,7 +4,7 @@ with it."""
 import re
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.operators.base import Outcome, View, alive, exit_code, phase, pod, together
+from fairway.lab.kubesim.operators.base import OperatorView, Reconciled, alive, exit_code, phase, pod, together
 from fairway.lab.kubesim.pod_behaviour import RUN_FOR
 
 _FINAL = ("COMPLETED", "FAILED")
@@ -14,35 +14,35 @@ _LEAST_OVERHEAD = 384
 _MIB = {"k": 1 / 1024, "m": 1, "g": 1024, "t": 1024 * 1024, "": 1}
 
 
-def reconcile(view: View) -> Outcome:
+def reconcile(view: OperatorView) -> Reconciled:
     status = view.status
     state = (status.get("applicationState") or {}).get("state", "")
     pods = alive(view.named("Pod").values())
     executors = [one for one in pods if _role(one) == "executor"]
     if state in _FINAL:
-        return Outcome(delete=tuple(executors))
+        return Reconciled(delete=tuple(executors))
     if view.spec.get("suspend"):
-        return Outcome(delete=tuple(pods), status=_at(view, status, "SUSPENDED"))
+        return Reconciled(delete=tuple(pods), status=_at(view, status, "SUSPENDED"))
     driver = next((one for one in pods if _role(one) == "driver"), None)
     if driver is None:
         return _submit(view, status, executors)
     status = {**status, "executorState": {**(status.get("executorState") or {}), **_states(executors)}}
     if phase(driver) == "Succeeded":
         ended = {**_at(view, status, "COMPLETED"), "terminationTime": view.now}
-        return Outcome(delete=tuple(executors), status=_over(ended, "COMPLETED"))
+        return Reconciled(delete=tuple(executors), status=_over(ended, "COMPLETED"))
     if phase(driver) == "Failed":
         return _failed(view, status, driver, executors)
     if phase(driver) == "Pending":
-        return Outcome(status=_at(view, status, "SUBMITTED"))
+        return Reconciled(status=_at(view, status, "SUBMITTED"))
     there = {one["metadata"]["name"] for one in executors}
     create = [one for one in _executors(view) if one["metadata"]["name"] not in there]
-    return Outcome(create=tuple(create), status=_at(view, status, "RUNNING"))
+    return Reconciled(create=tuple(create), status=_at(view, status, "RUNNING"))
 
 
-def _submit(view: View, status: Json, left: list[Json]) -> Outcome:
+def _submit(view: OperatorView, status: Json, left: list[Json]) -> Reconciled:
     if (status.get("applicationState") or {}).get("state") == "RUNNING":
         gone = _at(view, status, "FAILED", "driver pod not found")
-        return Outcome(delete=tuple(left), status=_over(gone, "FAILED"))
+        return Reconciled(delete=tuple(left), status=_over(gone, "FAILED"))
     status = {
         **_at(view, status, "SUBMITTED"),
         "driverInfo": {"podName": f"{view.name}-driver"},
@@ -52,10 +52,10 @@ def _submit(view: View, status: Json, left: list[Json]) -> Outcome:
         "executionAttempts": int(status.get("executionAttempts", 0)) + 1,
         "executorState": {},
     }
-    return Outcome(create=(_driver(view),), delete=tuple(left), status=status)
+    return Reconciled(create=(_driver(view),), delete=tuple(left), status=status)
 
 
-def _failed(view: View, status: Json, driver: Json, executors: list[Json]) -> Outcome:
+def _failed(view: OperatorView, status: Json, driver: Json, executors: list[Json]) -> Reconciled:
     """FAILED, or PENDING_RERUN while restartPolicy allows another run."""
     policy = view.spec.get("restartPolicy") or {}
     tries = int(status.get("executionAttempts", 1))
@@ -63,13 +63,13 @@ def _failed(view: View, status: Json, driver: Json, executors: list[Json]) -> Ou
         policy.get("type") == "OnFailure" and tries <= int(policy.get("onFailureRetries", 0))
     )
     if again:
-        return Outcome(delete=(driver, *executors), status=_at(view, status, "PENDING_RERUN"))
+        return Reconciled(delete=(driver, *executors), status=_at(view, status, "PENDING_RERUN"))
     why = f"driver container failed with ExitCode: {exit_code(driver)}"
     ended = {**_at(view, status, "FAILED", why), "terminationTime": view.now}
-    return Outcome(delete=tuple(executors), status=_over(ended, "FAILED"))
+    return Reconciled(delete=tuple(executors), status=_over(ended, "FAILED"))
 
 
-def _at(view: View, status: Json, state: str, error: str = "") -> Json:
+def _at(view: OperatorView, status: Json, state: str, error: str = "") -> Json:
     return {**status, "applicationState": {"state": state, **({"errorMessage": error} if error else {})}}
 
 
@@ -97,13 +97,13 @@ def _instances(spec: Json) -> int:
     return int((spec.get("executor") or {}).get("instances", 1))
 
 
-def _driver(view: View) -> Json:
+def _driver(view: OperatorView) -> Json:
     made = _pod(view, "driver", f"{view.name}-driver")
     made["metadata"]["annotations"] |= together(view.uid, 1 + _instances(view.spec), leader=True)
     return made
 
 
-def _executors(view: View) -> list[Json]:
+def _executors(view: OperatorView) -> list[Json]:
     made = []
     for number in range(1, _instances(view.spec) + 1):
         one = _pod(view, "executor", f"{view.name}-{view.uid[:8]}-exec-{number}")
@@ -116,7 +116,7 @@ def _executors(view: View) -> list[Json]:
     return made
 
 
-def _pod(view: View, role: str, name: str) -> Json:
+def _pod(view: OperatorView, role: str, name: str) -> Json:
     given = view.spec.get(role) or {}
     labels = {
         **(given.get("labels") or {}),

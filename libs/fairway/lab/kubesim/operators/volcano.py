@@ -5,35 +5,35 @@ Unlike there, pods exist (Pending) before the gang fits; the scheduler binds the
 """
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.operators.base import ENDED, Outcome, View, alive, count, phase, pod
+from fairway.lab.kubesim.operators.base import ENDED, OperatorView, Reconciled, alive, count, phase, pod
 
 _MAX_RETRY = 3  # Volcano's default of maxRetry
 _FINAL = ("Completed", "Failed", "Terminated", "Aborted")
 _ACTION_PHASES = {"AbortJob": "Aborted", "TerminateJob": "Terminated", "CompleteJob": "Completed"}
 
 
-def reconcile(view: View) -> Outcome:
+def reconcile(view: OperatorView) -> Reconciled:
     pods = list(view.named("Pod").values())
     commands = [one for one in view.children if one["kind"] == "Command"]
     state = (view.status.get("state") or {}).get("phase", "Pending")
     action = commands[0].get("action", "") if commands else ""
     if state in _FINAL and not (action == "ResumeJob" and state == "Aborted"):
-        return Outcome(delete=(*_running(pods), *commands))
+        return Reconciled(delete=(*_running(pods), *commands))
     if not action:
         action = _policy_action(view, pods)
     if action in _ACTION_PHASES:
         status = _status(view, pods, _ACTION_PHASES[action])
-        return Outcome(delete=(*_running(pods), *commands), status=status)
+        return Reconciled(delete=(*_running(pods), *commands), status=status)
     if action in ("ResumeJob", "RestartJob"):
         return _restart(view, pods, commands)
     ended = _ended(view, pods)
     if ended:
-        return Outcome(delete=tuple(commands), status=_status(view, pods, ended))
+        return Reconciled(delete=tuple(commands), status=_status(view, pods, ended))
     there = view.named("Pod")
     create = tuple(one for one in _pods(view) if one["metadata"]["name"] not in there)
     up = count(alive(pods), "Running", "Succeeded")
     now = "Running" if up >= _minimum(view.spec) or state == "Running" else "Pending"
-    return Outcome(create=create, status=_status(view, pods, now))
+    return Reconciled(create=create, status=_status(view, pods, now))
 
 
 def _tasks(spec: Json) -> list[Json]:
@@ -52,7 +52,7 @@ def _running(pods: list[Json]) -> list[Json]:
     return [one for one in alive(pods) if phase(one) not in ENDED]
 
 
-def _pods(view: View) -> list[Json]:
+def _pods(view: OperatorView) -> list[Json]:
     made = []
     group = f"{view.name}-{view.uid}"
     annotations = {
@@ -80,7 +80,7 @@ def _task(child: Json) -> str:
     return str(child["metadata"]["labels"].get("volcano.sh/task-spec", ""))
 
 
-def _policy_action(view: View, pods: list[Json]) -> str:
+def _policy_action(view: OperatorView, pods: list[Json]) -> str:
     """The action of the first policy (the task's before the job's) whose event has happened."""
     of_job = view.spec.get("policies") or []
     for task in _tasks(view.spec):
@@ -102,18 +102,18 @@ def _events(task: Json, pods: list[Json]) -> set[str]:
     return found
 
 
-def _restart(view: View, pods: list[Json], commands: list[Json]) -> Outcome:
+def _restart(view: OperatorView, pods: list[Json], commands: list[Json]) -> Reconciled:
     """All pods go; as their names are free, new ones come. Failed when it has been tried too often."""
     tries = int(view.status.get("retryCount", 0)) + 1
     limit = int(view.spec.get("maxRetry") or _MAX_RETRY)
     gone = (*alive(pods), *commands)
     if tries > limit:
         status = _status(view, pods, "Failed")
-        return Outcome(delete=(*_running(pods), *commands), status=status)
-    return Outcome(delete=gone, status={**_status(view, [], "Pending"), "retryCount": tries})
+        return Reconciled(delete=(*_running(pods), *commands), status=status)
+    return Reconciled(delete=gone, status={**_status(view, [], "Pending"), "retryCount": tries})
 
 
-def _ended(view: View, pods: list[Json]) -> str:
+def _ended(view: OperatorView, pods: list[Json]) -> str:
     succeeded, failed = count(pods, "Succeeded"), count(pods, "Failed")
     enough = view.spec.get("minSuccess")
     if enough and succeeded >= int(enough):
@@ -123,7 +123,7 @@ def _ended(view: View, pods: list[Json]) -> str:
     return "Completed" if succeeded >= int(enough or _minimum(view.spec)) else "Failed"
 
 
-def _status(view: View, pods: list[Json], state: str) -> Json:
+def _status(view: OperatorView, pods: list[Json], state: str) -> Json:
     counts = {
         "pending": count(pods, "Pending"),
         "running": count(pods, "Running"),

@@ -6,7 +6,7 @@ from fairway.domain import decision
 from fairway.domain.job import CHARGED, MOVES, Job, State
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
-from fairway.lab.simulation.fleet import Fleet
+from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.runtime.record.folding import Folding
 from fairway.wire import jobs as wire
 
@@ -16,7 +16,7 @@ _FOLDED = {"admitted", *(kind.verb for kind in MOVES)}
 Found = Iterator[tuple[str, str, str]]
 
 
-def left_behind(fleet: Fleet, submitted: dict[str, str]) -> Found:
+def left_behind(fleet: SimulatedFleet, submitted: dict[str, str]) -> Found:
     """What is wrong with it: the rule, the job (empty: nobody's), a sentence. `submitted` are the jobs by client id."""
     yield from _unfinished(fleet)
     yield from _answers(fleet, submitted)
@@ -25,11 +25,11 @@ def left_behind(fleet: Fleet, submitted: dict[str, str]) -> Found:
     yield from _unlike(fleet)
 
 
-def rows(fleet: Fleet) -> dict[str, Job]:
+def rows(fleet: SimulatedFleet) -> dict[str, Job]:
     return {key: _job(row.data) for key, row in fleet.store.rows.get(decision.JOBS, {}).items()}
 
 
-def _unfinished(fleet: Fleet) -> Found:
+def _unfinished(fleet: SimulatedFleet) -> Found:
     for job in rows(fleet).values():
         if not job.ended:
             why = job.why.text if job.why else "nothing is said of why"
@@ -38,14 +38,14 @@ def _unfinished(fleet: Fleet) -> Found:
             yield "removal", job.id, f"it ended, and attempt {job.recalled} is still being removed in {job.removing}"
 
 
-def _answers(fleet: Fleet, submitted: dict[str, str]) -> Found:
+def _answers(fleet: SimulatedFleet, submitted: dict[str, str]) -> Found:
     known = rows(fleet)
     for job in submitted.values():
         if job not in known:
             yield "lost", job, "it was submitted and never answered"
 
 
-def _left(fleet: Fleet) -> Found:
+def _left(fleet: SimulatedFleet) -> Found:
     """Invariant 9, for jobs that were deleted or moved: only what ended by itself may stay to be looked at."""
     stays = {(job.id, job.attempt) for job in rows(fleet).values() if job.state in (State.SUCCEEDED, State.FAILED)}
     for member in fleet.members.values():
@@ -55,7 +55,7 @@ def _left(fleet: Fleet) -> Found:
                 yield "left", job, f"attempt {attempt} is left in {member.name}"
 
 
-def _sums(fleet: Fleet) -> Found:
+def _sums(fleet: SimulatedFleet) -> Found:
     """Nothing is charged, and no room is held, for nobody."""
     known = rows(fleet)
     if not any(job.state in CHARGED for job in known.values()):
@@ -72,7 +72,7 @@ def _sums(fleet: Fleet) -> Found:
                     yield "held", key.partition("/")[0], f"{table} still has {key}"
 
 
-def _unlike(fleet: Fleet) -> Found:
+def _unlike(fleet: SimulatedFleet) -> Found:
     """Invariant 8: the rows of the jobs are what a rebuild from the whole record would make of them."""
     sets, record = WorkingSets(), fleet.bus.stored("JOBS")
     for one in record:

@@ -15,7 +15,7 @@ from fairway.audit.auditor import Checker, Grace
 from fairway.domain.job import State
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.text.decoding import decoder
-from fairway.lab.simulation.fleet import Fleet
+from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.at_the_end import left_behind, rows
 from fairway.lab.simulation.invariants.silent_times import Silence
 from fairway.lab.simulation.outcome import Breach
@@ -35,7 +35,7 @@ LIE = "lie-"
 _REASON_MS = 300_000
 
 
-class Witness:
+class EventChecks:
     """`breaches` is empty as long as everything holds."""
 
     def __init__(self, nodes: dict[str, dict[str, dict[str, int]]], tree: QuotaNode, grace: Grace) -> None:
@@ -163,7 +163,7 @@ class Witness:
 
     # Everything, when it is worth looking at everything.
 
-    def look(self, fleet: Fleet) -> None:
+    def look(self, fleet: SimulatedFleet) -> None:
         """Every job that waits says why. (That an end is never taken back is for the record to show: what is in a row
         and was not said when the store is lost has not happened.)"""
         for name, job in rows(fleet).items():
@@ -172,7 +172,7 @@ class Witness:
             if job.state is State.QUEUED and job.why is None and job.since < T0 + self.now() - _REASON_MS:
                 self.breach("reason", name, f"it waits since {(job.since - T0) / 1000} s, and nothing says why")
 
-    def end(self, fleet: Fleet) -> None:
+    def end(self, fleet: SimulatedFleet) -> None:
         waited = not self.breaches  # whether the others had the time to end
         self.look(fleet)
         for one in self._checker.findings().violations:

@@ -19,7 +19,7 @@ _job = msgspec.json.Decoder(Job).decode
 _share = msgspec.json.Decoder(Share).decode
 
 
-class Books:
+class StoreChecks:
     """`wrong` is told of what does not hold: the rule, the job (empty: of all of them) and a sentence. `most` is what a
     node of the quota tree may be charged of a resource (None: as much as anybody likes); `sizes` is what these
     members have, whatever they say."""
@@ -73,15 +73,15 @@ class Books:
             self.wrong("quota", "", f"a rebuild has charged {one.key} {there}, and its rows make it {made}")
 
 
-class BookedStore(MemoryStore):
+class CheckedStore(MemoryStore):
     """One client of a store that is looked over."""
 
-    def __init__(self, books: Books, clock: Clock | None, memory: Memory | None = None) -> None:
+    def __init__(self, books: StoreChecks, clock: Clock | None, memory: Memory | None = None) -> None:
         super().__init__(memory, clock)
         self._books = books
 
-    def beside(self) -> "BookedStore":
-        return BookedStore(self._books, self._clock, self._memory)
+    def beside(self) -> "CheckedStore":
+        return CheckedStore(self._books, self._clock, self._memory)
 
     def _take(self, step: Step, missed: set[tuple[str, str]]) -> bool:
         before = [add for write in _shared(step) for add in self._charged(write).adds(-1)]

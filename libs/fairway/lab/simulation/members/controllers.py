@@ -29,7 +29,7 @@ class Fate(Struct, frozen=True):
     end: str = "succeeded"
 
 
-class Heard(Struct):
+class MemberEvents(Struct):
     """Whom a member tells: of a gang that runs, of one that ended (well or not), of an object that is gone with its
     pods, and of one that is asked to go."""
 
@@ -42,7 +42,7 @@ class Heard(Struct):
 class Controlled(MemoryCluster):
     """`nodes` by name with their GPUs; `fate` is asked once for each attempt."""
 
-    def __init__(self, name: str, clock: Clock, nodes: dict[str, int], rng: Random, heard: Heard) -> None:
+    def __init__(self, name: str, clock: Clock, nodes: dict[str, int], rng: Random, heard: MemberEvents) -> None:
         super().__init__(name, clock, pods.KINDS)
         self._rng, self._heard = rng, heard
         self.fate: Callable[[str, int], Fate] = lambda job, attempt: Fate()

@@ -8,14 +8,14 @@ import asyncio
 from fairway.adapters.memory.cluster import Json, Key
 from fairway.lab.simulation.members import field_managers, pods
 from fairway.lab.simulation.members.controllers import Controlled, attempt_of
-from fairway.lab.simulation.members.pods import GPU, NODE, POD, Wanted
+from fairway.lab.simulation.members.pods import GPU, NODE, POD, WantedPod
 from fairway.workloads.member_copy import JOB_LABEL
 
 # Where those are at home who make objects with other people's labels.
 HOSTILE = "evil"
 
 
-class Member(Controlled):
+class SimulatedMember(Controlled):
     """Its people do as they please."""
 
     _strangers = 0
@@ -24,7 +24,7 @@ class Member(Controlled):
         """A pod that is not Fairway's, for a while."""
         self._strangers += 1
         key = (POD, "others", f"stranger-{self._strangers}")
-        self._put(key, pods.pod("others", key[2], Wanted("pod", 1, gpus, {}), ""))
+        self._put(key, pods.pod("others", key[2], WantedPod("pod", 1, gpus, {}), ""))
         self._bind()
         asyncio.get_running_loop().call_later(seconds, self._leaves, key)
 
@@ -79,7 +79,7 @@ class Member(Controlled):
     def intrude(self, uid: str, labels: dict[str, str], gpus: int) -> None:
         """With a pod that carries these labels, and takes room like any other."""
         name = (POD, HOSTILE, uid)
-        self._put(name, pods.pod(HOSTILE, uid, Wanted("pod", 1, gpus, labels), ""))
+        self._put(name, pods.pod(HOSTILE, uid, WantedPod("pod", 1, gpus, labels), ""))
         self._bind()
 
     def withdraw(self, key: Key, uid: str) -> None:

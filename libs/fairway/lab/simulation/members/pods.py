@@ -11,7 +11,7 @@ KINDS = (JOB, PYTORCH)
 NODE, POD = "Node.v1", "Pod.v1"
 
 
-class Wanted(Struct, frozen=True):
+class WantedPod(Struct, frozen=True):
     """Pods of one template: `gpus` each."""
 
     role: str
@@ -20,7 +20,7 @@ class Wanted(Struct, frozen=True):
     labels: dict[str, str]
 
 
-def wanted(kind: str, manifest: Json) -> list[Wanted]:
+def wanted(kind: str, manifest: Json) -> list[WantedPod]:
     spec = manifest["spec"]
     if kind == JOB:
         return [_of("pod", int(spec.get("parallelism", 1)), spec["template"])]
@@ -28,9 +28,9 @@ def wanted(kind: str, manifest: Json) -> list[Wanted]:
     return [_of(role.lower(), int(one.get("replicas", 1)), one["template"]) for role, one in sorted(roles.items())]
 
 
-def _of(role: str, count: int, template: Json) -> Wanted:
+def _of(role: str, count: int, template: Json) -> WantedPod:
     limits = template["spec"]["containers"][0].get("resources", {}).get("limits", {})
-    return Wanted(role, count, int(limits.get(GPU, 0)), dict((template.get("metadata") or {}).get("labels") or {}))
+    return WantedPod(role, count, int(limits.get(GPU, 0)), dict((template.get("metadata") or {}).get("labels") or {}))
 
 
 def running(kind: str, manifest: Json, up: bool = True) -> Json:
@@ -61,7 +61,7 @@ def node(name: str, gpus: int, ready: bool = True) -> Json:
     }
 
 
-def pod(namespace: str, name: str, one: Wanted, owner: str) -> Json:
+def pod(namespace: str, name: str, one: WantedPod, owner: str) -> Json:
     """`owner` is the uid of the object that it belongs to; empty: a stranger's."""
     container = {"name": "main", "resources": {"limits": {GPU: str(one.gpus)}, "requests": {GPU: str(one.gpus)}}}
     meta: Json = {"name": name, "namespace": namespace, "labels": dict(one.labels)}

@@ -8,9 +8,9 @@ import msgspec
 from msgspec.structs import replace
 
 from fairway.domain.quota.tree import ALLOW_NAMESPACES
-from fairway.lab.simulation.fleet import Fleet
+from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.at_the_end import rows
-from fairway.lab.simulation.invariants.events import Witness
+from fairway.lab.simulation.invariants.events import EventChecks
 from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.pods import GPU
 from fairway.runtime.ports import Outgoing
@@ -70,7 +70,7 @@ _STRICT = {
 class Administrators:
     """`gpus` are all that the members have; a job may have so many `attempts`."""
 
-    def __init__(self, fleet: Fleet, rng: Random, witness: Witness, gpus: int, attempts: int) -> None:
+    def __init__(self, fleet: SimulatedFleet, rng: Random, witness: EventChecks, gpus: int, attempts: int) -> None:
         self._fleet, self._rng, self._witness, self._gpus, self._attempts = fleet, rng, witness, gpus, attempts
         self._words = 0
         self._moving: set[str] = set()

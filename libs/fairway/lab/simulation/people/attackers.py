@@ -6,11 +6,11 @@ import msgspec
 
 from fairway.adapters.memory.cluster import Json, Key
 from fairway.domain.names import job_id
-from fairway.lab.simulation.fleet import Fleet
-from fairway.lab.simulation.invariants.events import LIE, Witness
+from fairway.lab.simulation.fleet import SimulatedFleet
+from fairway.lab.simulation.invariants.events import LIE, EventChecks
 from fairway.lab.simulation.members import field_managers, pods
-from fairway.lab.simulation.members.member import HOSTILE, Member
-from fairway.lab.simulation.people.faults import Weather
+from fairway.lab.simulation.members.member import HOSTILE, SimulatedMember
+from fairway.lab.simulation.people.faults import Faults
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet as wire
 from fairway.wire import subjects
@@ -23,14 +23,14 @@ _HUGE = Node("z9", {pods.GPU: 10**9, "cpu": 10**9, "memory": 10**15, "pods": 10*
 _LASTS = (20.0, 120.0, 600.0)
 
 
-class Intruders:
+class Attackers:
     """Drawn from the weather's chance. `tenants` by job, as they are submitted."""
 
-    def __init__(self, fleet: Fleet, weather: Weather, witness: Witness, tenants: dict[str, str]) -> None:
+    def __init__(self, fleet: SimulatedFleet, weather: Faults, witness: EventChecks, tenants: dict[str, str]) -> None:
         self._fleet, self._rng, self._witness, self._tenants = fleet, weather.rng, witness, tenants
         self._count = 0
 
-    def _member(self) -> Member:
+    def _member(self) -> SimulatedMember:
         return self._rng.choice(list(self._fleet.members.values()))
 
     def _attempt(self) -> tuple[str, int]:
@@ -77,7 +77,7 @@ class Intruders:
         head = {"apiVersion": version, "kind": kind, "metadata": meta, "spec": spec}
         return {**head, "status": pods.ended(key[0], well)}
 
-    async def _there(self, member: Member, key: Key, manifest: Json) -> None:
+    async def _there(self, member: SimulatedMember, key: Key, manifest: Json) -> None:
         member.put(key, manifest)
         member.intrude(manifest["metadata"]["uid"], manifest["metadata"]["labels"], self._rng.choice((1, 4, 8)))
         await asyncio.sleep(self._rng.choice(_LASTS))

@@ -7,7 +7,7 @@ from msgspec import Struct
 from fairway.audit.auditor import Grace
 
 
-class Profile(Struct, frozen=True):
+class FaultProfile(Struct, frozen=True):
     """Calls of a port: `delay_ms` is the mean time each takes; of a thousand so many are `slow` (seconds), are not done
     and fail (`refused`), are done and fail (`unanswered`), or end their process before or after they are done
     (`crash`). Of a thousand messages so many are delivered again though they were acknowledged (`again`), of a thousand
@@ -41,8 +41,8 @@ class Profile(Struct, frozen=True):
     grace: Grace = Grace(reports=1_000, tree=1_000, cancel=30_000)
 
 
-CALM = Profile("calm", delay_ms=1.0, strangers=4, hands=1, trees=1, moves=0.5)
-ROUGH = Profile(
+CALM = FaultProfile("calm", delay_ms=1.0, strangers=4, hands=1, trees=1, moves=0.5)
+ROUGH = FaultProfile(
     "rough",
     delay_ms=3.0,
     slow=1.0,
@@ -66,7 +66,7 @@ ROUGH = Profile(
     skew_ms=500,
     grace=Grace(reports=60_000, tree=60_000, cancel=120_000),
 )
-HOSTILE = Profile(
+HOSTILE = FaultProfile(
     "hostile",
     delay_ms=10.0,
     slow=5.0,
@@ -96,10 +96,10 @@ HOSTILE = Profile(
 PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}
 
 
-class Weather:
+class Faults:
     """Draws what happens to each call, of which it counts the `steps`. After `clear` nothing goes wrong any more."""
 
-    def __init__(self, profile: Profile, rng: Random) -> None:
+    def __init__(self, profile: FaultProfile, rng: Random) -> None:
         self.profile, self.rng, self.clears, self.steps = profile, rng, False, 0
 
     def clear(self) -> None:

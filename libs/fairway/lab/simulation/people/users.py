@@ -8,16 +8,16 @@ from typing import Any
 import msgspec
 
 from fairway.domain.names import job_id
-from fairway.lab.simulation.fleet import Fleet
-from fairway.lab.simulation.invariants.events import Witness
+from fairway.lab.simulation.fleet import SimulatedFleet
+from fairway.lab.simulation.invariants.events import EventChecks
 from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.controllers import Fate
-from fairway.lab.simulation.members.member import Member
+from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.members.pods import GPU
-from fairway.lab.simulation.outcome import Plan
+from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people.administrators import Administrators
-from fairway.lab.simulation.people.attackers import Intruders
-from fairway.lab.simulation.people.faults import Weather
+from fairway.lab.simulation.people.attackers import Attackers
+from fairway.lab.simulation.people.faults import Faults
 from fairway.runtime.ports import Outgoing
 from fairway.wire import inbound as wire
 from fairway.wire import subjects
@@ -31,7 +31,7 @@ _HOUR = 3600.0
 class People:
     """Everything that comes from outside, drawn from the weather's chance."""
 
-    def __init__(self, fleet: Fleet, weather: Weather, witness: Witness, plan: Plan) -> None:
+    def __init__(self, fleet: SimulatedFleet, weather: Faults, witness: EventChecks, plan: RunPlan) -> None:
         self._fleet, self._weather, self._rng, self._witness = fleet, weather, weather.rng, witness
         self._seconds, self._jobs = plan.hours * _HOUR, plan.jobs
         self.drawn = Counter[str]()
@@ -42,7 +42,7 @@ class People:
         """Returns when the time of trouble is over."""
         profile, start = self._weather.profile, asyncio.get_running_loop().time()
         hours = self._seconds / _HOUR
-        intruders = Intruders(self._fleet, self._weather, self._witness, self._tenants)
+        intruders = Attackers(self._fleet, self._weather, self._witness, self._tenants)
         rates: list[tuple[float, Callable[[], Awaitable[None]]]] = [
             (self._jobs / hours, self._submit),
             (self._jobs / 8 / min(1, hours), self._cancel),
@@ -179,7 +179,7 @@ class People:
             await asyncio.sleep(seconds)
             self._fleet.reach.away = False
 
-    def _member(self) -> Member:
+    def _member(self) -> SimulatedMember:
         return self._rng.choice(list(self._fleet.members.values()))
 
     async def _api_loss(self) -> None:

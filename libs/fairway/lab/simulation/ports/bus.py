@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from fairway.adapters.memory.bus import MemoryBus, MemorySource
-from fairway.lab.simulation.people.faults import Weather
-from fairway.lab.simulation.process import Process
+from fairway.lab.simulation.people.faults import Faults
+from fairway.lab.simulation.process import SimulatedProcess
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 
 _AGAIN_S = 0.2
 
 
 class BusPort:
-    def __init__(self, process: Process, bus: MemoryBus, weather: Weather) -> None:
+    def __init__(self, process: SimulatedProcess, bus: MemoryBus, weather: Faults) -> None:
         self._process, self._bus, self._weather = process, bus, weather
 
     async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:

@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeVar
 
-from fairway.lab.simulation.members.member import Member
-from fairway.lab.simulation.people.faults import Weather
-from fairway.lab.simulation.process import Process
+from fairway.lab.simulation.members.member import SimulatedMember
+from fairway.lab.simulation.people.faults import Faults
+from fairway.lab.simulation.process import SimulatedProcess
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
 
 Json = dict[str, Any]
@@ -17,7 +17,7 @@ _REFUSALS = ("TooManyRequests", "InternalError", "Conflict")
 
 
 class MemberPort:
-    def __init__(self, process: Process, member: Member, weather: Weather) -> None:
+    def __init__(self, process: SimulatedProcess, member: SimulatedMember, weather: Faults) -> None:
         self.name = member.name
         self._process, self._member, self._weather = process, member, weather
 

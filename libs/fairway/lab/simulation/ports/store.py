@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairway.adapters.memory.store import MemoryStore
-from fairway.lab.simulation.process import Process
-from fairway.runtime.ports import Commit, Found, Unreachable, Wanted
+from fairway.lab.simulation.process import SimulatedProcess
+from fairway.runtime.ports import Commit, ReadRows, Unreachable, Wanted
 
 
-class Reach:
+class StoreReach:
     """Whether the store's server answers anybody."""
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class Reach:
 class StorePort:
     """One client. Every call of it passes the gate of its process."""
 
-    def __init__(self, process: Process, store: MemoryStore, reach: Reach) -> None:
+    def __init__(self, process: SimulatedProcess, store: MemoryStore, reach: StoreReach) -> None:
         self._process, self._store, self._reach = process, store, reach
 
     async def _call(self, name: str, *args: Any) -> Any:
@@ -36,8 +36,8 @@ class StorePort:
     async def open(self) -> bool:
         return bool(await self._call("open"))
 
-    async def read(self, wanted: Wanted) -> Found:
-        found: Found = await self._call("read", wanted)
+    async def read(self, wanted: Wanted) -> ReadRows:
+        found: ReadRows = await self._call("read", wanted)
         return found
 
     async def keys(self, table: str, after: str, most: int) -> list[str]:
