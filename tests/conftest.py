@@ -12,10 +12,10 @@ import pytest
 import redis
 from xdist.remote import Producer
 
-from dealing import Dealing, group, turn
 from fairway.lab.kubereal.build import Tools, cache
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
-from standing import standing
+from tests.dealing import Dealing, group, turn
+from tests.support.standing import standing
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

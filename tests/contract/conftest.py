@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from bus_users import server, without_streams
-from letters_house import bench
-from twins import BUSES, STORES, opened_bus, opened_store
 
 from fairway.runtime.ports import Bus, Store
-from standing import standing
+from tests.support.bus_users import server, without_streams
+from tests.support.dead_letters import bench
+from tests.support.standing import standing
+from tests.support.twins import BUSES, STORES, opened_bus, opened_store
 
 __all__ = ["bench"]  # a fixture, for the tests of dead letters
 

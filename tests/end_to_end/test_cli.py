@@ -11,12 +11,12 @@ from typing import Any
 
 import psutil
 import pytest
-from commands import command
 from typer.testing import CliRunner, Result
 
 from fairway.cli.main import app
+from tests.paths import ROOT
+from tests.support.commands import command
 
-ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "deploy" / "examples"
 FAIRWAY = [sys.executable, "-m", "fairway.cli.main"]
 START_S = 90

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from nats.js import JetStreamContext
-from scene import Scene, Setup, under_load
 
 from fairway.lab.processes.embedded_servers import EmbeddedServer
 from fairway.wire import subjects
+from tests.faults.arena.scene import Scene, Setup, under_load
 
 THREE = Setup(nats_servers=3)
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from scene import Scene, under_load
+
+from tests.faults.arena.scene import Scene, under_load
 
 
 @pytest.mark.slow

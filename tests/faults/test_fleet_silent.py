@@ -10,11 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from arena import Arena
-from by_hand import delete, end, long_jobs, stored_of, where
-from scene import Scene, Setup, under_load
 
 from fairway.process.pipeline import STAGES
+from tests.faults.arena.arena import Arena
+from tests.faults.arena.by_hand import delete, end, long_jobs, stored_of, where
+from tests.faults.arena.scene import Scene, Setup, under_load
 
 # An agent for each member, so that some can fall silent while another one reports. What was seen meanwhile is trusted
 # 25 s after they are back, in place of 90.

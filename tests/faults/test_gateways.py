@@ -7,13 +7,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from http_load import HttpLoad
-from load import TENANTS
-from scene import Fault, Scene, Setup, under_load
-from verdict import Verdict
 
 from fairway.lab.traces.trace import TraceJob, manifest
 from fairway.process.pipeline import STAGES
+from tests.faults.arena.http_load import HttpLoad
+from tests.faults.arena.load import TENANTS
+from tests.faults.arena.scene import Fault, Scene, Setup, under_load
+from tests.faults.arena.verdict import Verdict
 
 DOORS = ("gateway-1", "gateway-2")
 # Gateways by themselves: the others go on with what was accepted.

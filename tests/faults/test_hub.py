@@ -5,10 +5,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from scene import FOUR, Scene, Setup, under_load
 
 from fairway.lab.fleet.fleet import HUB
 from fairway.lab.traces.trace import GPU
+from tests.faults.arena.scene import FOUR, Scene, Setup, under_load
 
 OPEN = Setup(groups=(("gateway",), *FOUR))
 JOBS = "apis/batch/v1/namespaces/vc-0/jobs"

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from scene import Scene, Setup, under_load
 
 from fairway.process.pipeline import STAGES
+from tests.faults.arena.scene import Scene, Setup, under_load
 
 # The agents by themselves, so that they alone can be hit.
 APART = Setup(groups=(("agent",), STAGES))

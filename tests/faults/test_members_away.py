@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from by_hand import delete, stored_of
-from members import Attempt
-from scene import FOUR, Fault, Scene, Setup, under_load
-from verdict import Verdict
 
 from fairway.lab.kubesim.api.store import StoredObject
 from fairway.lab.kubesim.clusters import SimCluster
+from tests.faults.arena.by_hand import delete, stored_of
+from tests.faults.arena.members import Attempt
+from tests.faults.arena.scene import FOUR, Fault, Scene, Setup, under_load
+from tests.faults.arena.verdict import Verdict
 
 # What is trusted for longer than the others of these tests take.
 SOON = Setup(settings={"FAIRWAY_WATCH_SILENCE": "5", "FAIRWAY_NODE_GRACE": "5"})

@@ -7,9 +7,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from scene import EACH, FOUR, Scene, Setup, under_load
 
 from fairway.process.pipeline import STAGES
+from tests.faults.arena.scene import EACH, FOUR, Scene, Setup, under_load
 
 GROUPS = {"-".join(group): group for group in EACH}
 PAIR = Setup(groups=(("agent",),))

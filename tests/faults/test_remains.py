@@ -1,11 +1,11 @@
 """When all has ended: what may be left in a member, and what may not."""
 
 import pytest
-from heard import Heard
-from held import remains
-from test_verdict import CANCEL, CANCELLED, DONE, LOST, WHY, Two
 
 from fairway.wire import jobs as wire
+from tests.faults.arena.heard import Heard
+from tests.faults.arena.held import remains
+from tests.faults.test_verdict import CANCEL, CANCELLED, DONE, LOST, WHY, Two
 
 ONCE = wire.Failed(job="job-a", tenant="t", attempt=1, cluster="c0", why=WHY)
 FAILED = wire.Failed(job="job-a", tenant="t", attempt=1, cluster="c0", why=WHY, final=True)

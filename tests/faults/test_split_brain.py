@@ -7,9 +7,9 @@ from hashlib import sha1
 from pathlib import Path
 
 import pytest
-from scene import Scene, Setup, under_load
 
 import fairway.adapters.valkey.store
+from tests.faults.arena.scene import Scene, Setup, under_load
 
 BESIDE = Setup(groups=(("agent", "watcher"), ("admission", "quota"), ("reserver", "propagator")))
 # How Valkey's clients name a script that it has.

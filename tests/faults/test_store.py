@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 import redis.asyncio as redis
-from links import Link
-from scene import Scene, under_load
+
+from tests.faults.arena.links import Link
+from tests.faults.arena.scene import Scene, under_load
 
 
 async def test_emptying_valkey_loses_and_doubles_no_job(tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from by_hand import cancel, delete, end, long_jobs, stored_of, where
-from members import Attempt
 from msgspec import Struct
-from scene import Scene, under_load
 
 from fairway.lab.kubesim.api.store import StoredObject
 from fairway.lab.kubesim.clusters import SimCluster
+from tests.faults.arena.by_hand import cancel, delete, end, long_jobs, stored_of, where
+from tests.faults.arena.members import Attempt
+from tests.faults.arena.scene import Scene, under_load
 
 
 class Backup(Struct, frozen=True):

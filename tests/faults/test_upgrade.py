@@ -4,22 +4,24 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from scene import EACH, Scene, Setup, under_load
+
+from tests.faults.arena.scene import EACH, Scene, Setup, under_load
 
 # The gateway, too: all that is submitted passes through it.
 ALONE = Setup(groups=(("gateway",), *EACH), over_http=True)
+NEXT, FORMER = "tests.faults.arena.next_version", "tests.faults.arena.former_version"
 
 
 @pytest.mark.slow
 async def test_replacing_every_process_by_one_that_says_more_and_back_loses_and_doubles_no_job(tmp_path: Path) -> None:
     async def replace(scene: Scene) -> None:
-        for program in ("next_version", "fairway.cli.main"):
+        for program in (NEXT, "fairway.cli.main"):
             scene.arena.program = program
             for group in ALONE.groups:
                 await scene.arena.processes["-".join(group)].stop()
                 await scene.arena.start_process(group)
                 await scene.flows(2)
-            await scene.says(b"added_since") if program == "next_version" else await scene.flows()
+            await scene.says(b"added_since") if program == NEXT else await scene.flows()
 
     assert (await under_load(tmp_path, replace, ALONE)).wrong == ()
 
@@ -27,7 +29,7 @@ async def test_replacing_every_process_by_one_that_says_more_and_back_loses_and_
 @pytest.mark.slow
 async def test_what_a_version_left_that_sealed_nothing_is_adopted_and_no_job_is_lost_or_doubled(tmp_path: Path) -> None:
     async def replace(scene: Scene) -> None:
-        await everything(scene, "former_version")
+        await everything(scene, FORMER)
         adopted = asyncio.create_task(scene.says(b'"adopted":true'))
         await everything(scene, "fairway.cli.main")
         await adopted

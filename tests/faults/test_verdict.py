@@ -5,9 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from members import Members
 from msgspec import Struct
-from verdict import Reading, Verdict
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.domain.quota.tree import QuotaNode
@@ -20,6 +18,8 @@ from fairway.wire.capacity import Slot
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet, Workload
+from tests.faults.arena.members import Members
+from tests.faults.arena.verdict import Reading, Verdict
 
 GPU = "nvidia.com/gpu"
 NODES = {name: {"n1": {GPU: 8, "pods": 110}} for name in ("c0", "c1")}

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import psutil
 import pytest
-from fleet import KINDS, Api, RealFleet, environment, in_namespace
-from own import Own
-from own_hub import define
-from settings_house import TENANT
 
-from dealing import turn
 from fairway.lab.kubereal.control_plane import Spec
+from tests.dealing import turn
+from tests.kubernetes.settings.fleet import TENANT
+from tests.kubernetes.support.fleet import KINDS, Api, RealFleet, environment, in_namespace
+from tests.kubernetes.support.own import Own
+from tests.kubernetes.support.own_hub import define
 
 HERE = Path(__file__).parent
 _START_S = 180.0
@@ -98,7 +98,7 @@ def _start(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     owner = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
     log = folder.parent / "real.log"
-    keeper = [sys.executable, str(Path(__file__).with_name("keeper.py")), str(owner), str(log)]
+    keeper = [sys.executable, str(HERE / "support" / "keeper.py"), str(owner), str(log)]
     command = [*keeper, sys.executable, "-m", "fairway.cli.main", "up", "--real", "--dir", str(folder)]
     # Nobody waits a minute here until pods are given up whose node is away.
     started = subprocess.Popen(command, env={**environment(), "FAIRWAY_NODE_GRACE": "8"}, start_new_session=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fleet import RealFleet, condition, environment, until
 
 from fairway.lab.kubereal.build import tools
+from tests.kubernetes.support.fleet import RealFleet, condition, environment, until
 
 Json = dict[str, Any]
 BINDINGS = "work.karmada.io/v1alpha2/namespaces/{}/resourcebindings"

@@ -4,9 +4,10 @@ elsewhere."""
 import json
 
 import pytest
-from fleet import RealFleet, until
-from pool import pool
-from tries import Tried, in_pool, job, tried
+
+from tests.kubernetes.support.fleet import RealFleet, until
+from tests.kubernetes.support.pool import pool
+from tests.kubernetes.support.tries import Tried, in_pool, job, tried
 
 EVER = {"run_for": "never"}
 

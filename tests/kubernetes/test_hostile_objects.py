@@ -2,8 +2,8 @@
 
 import json
 
-from fleet import KINDS, Api, RealFleet, in_namespace, namespace, until
-from tries import Json, job, policy, tried
+from tests.kubernetes.support.fleet import KINDS, Api, RealFleet, in_namespace, namespace, until
+from tests.kubernetes.support.tries import Json, job, policy, tried
 
 WORKFLOWS = KINDS["Workflow"]
 REFUSED = "nested deeper than 64 levels"

@@ -1,15 +1,13 @@
 """A hub whose kube-controller-manager would run jobs by itself: what says that they are Fairway's is left alone."""
 
-from pathlib import Path
-
 import pytest
 import yaml
-from fleet import Api, condition, in_namespace, until
-from own import Own
 
-from job_statuses import LATER, START, manifest, on
+from tests.cases.job_statuses import LATER, START, manifest, on
+from tests.kubernetes.support.fleet import Api, condition, in_namespace, until
+from tests.kubernetes.support.own import Own
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 JOBS = "batch/v1/jobs"
 TENANT, OTHER = "ruled-tenant", "ruled-other"
 DONE = {"startTime": START, "completionTime": LATER, "succeeded": 2, "conditions": on("SuccessCriteriaMet", "Complete")}

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from fleet import KINDS, Json, RealFleet, until
-from leftovers import everything
-from manifests import EXAMPLES, example
 from msgspec import Struct
+
+from tests.kubernetes.support.fleet import KINDS, Json, RealFleet, until
+from tests.kubernetes.support.leftovers import everything
+from tests.kubernetes.support.manifests import EXAMPLES, example
 
 JOB_LABEL = "fairway.io/job"
 

@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from fleet import Api, RealFleet, condition, until
-from pool import Pool
-from tries import in_pool, job, tried
+
+from tests.kubernetes.support.fleet import Api, RealFleet, condition, until
+from tests.kubernetes.support.pool import Pool
+from tests.kubernetes.support.tries import in_pool, job, tried
 
 KEPT = "fairway.test/status"
 UNKNOWN = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "said by hand"}

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from fleet import RealFleet, condition, in_namespace, until
-from own import Own
-from tries import Json, Watch, job, tried
 
-from job_statuses import CHANGES, Change, manifest
+from tests.cases.job_statuses import CHANGES, Change, manifest
+from tests.kubernetes.support.fleet import RealFleet, condition, in_namespace, until
+from tests.kubernetes.support.own import Own
+from tests.kubernetes.support.tries import Json, Watch, job, tried
 
 JOBS = "batch/v1/jobs"
 STEPS = "application/json-patch+json"

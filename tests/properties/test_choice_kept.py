@@ -6,8 +6,6 @@ from random import Random
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placement_model import PODS, Model, apply
-from plain_choice import choose as plainly
 
 from fairway.domain.recorded_verdicts import scores, verdicts
 from fairway.domain.resources import Resources
@@ -21,6 +19,8 @@ from fairway.wire import jobs as wire
 from fairway.wire.capacity import ClusterInfo, Node, Slot, Taint
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
+from tests.properties.models.placement import PODS, Model, apply
+from tests.properties.models.plain_choice import choose as plainly
 
 KIND = "Job.batch/v1"
 CLUSTERS = ("c0", "c1", "c10", "c2")

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from given import of, told, verbs
 from hypothesis import given
 from hypothesis import strategies as st
-from lives import T0, S, dispatched, running
 
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.eviction_freeze import SILENT_MS, Freeze, freeze
@@ -15,6 +13,8 @@ from fairway.watcher.missing import Emptied
 from fairway.watcher.object_checks import GONE, LOOK, STRIPPED
 from fairway.watcher.object_owner import Observed
 from fairway.wire import fleet
+from tests.spec.builders.lives import T0, S, dispatched, running
+from tests.spec.builders.views import of, told, verbs
 
 NOW = T0 + 900 * S
 SETTLE = 90_000

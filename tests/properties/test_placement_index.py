@@ -2,7 +2,6 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placement_model import PODS, STEPS, Model, apply
 
 from fairway.placement import cluster as module
 from fairway.placement.cluster import ClusterView
@@ -10,6 +9,7 @@ from fairway.placement.shape_index import room
 from fairway.placement.shapes import shape
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.workload import PodSet
+from tests.properties.models.placement import PODS, STEPS, Model, apply
 
 
 def known(view: ClusterView) -> list[object]:

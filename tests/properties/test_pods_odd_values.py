@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derived_pods import plain_pod
 from fairway.domain.tenancy.profile import LEVELS, Tenancy
 from fairway.wire.reasons import Reason, Refused
 from fairway.workloads.kinds import registry
@@ -18,7 +17,8 @@ from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, Problems
-from hostile_pods import SITES, batch_job
+from tests.cases.derived_pods import plain_pod
+from tests.cases.hostile_pods import SITES, batch_job
 
 ODD = st.sampled_from(
     [None, True, 0, -1, 2.5, "", "x", "{{x}}", [], [[]], [None], {}, {"x": {}}, [{"name": []}], "é" * 9]

@@ -2,9 +2,9 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from line import waiting
 
 from fairway.queue.waiting_jobs import WaitingJobs
+from tests.spec.builders.waiting import waiting
 
 asked = st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 3)), min_size=1, max_size=12)
 jobs = asked.map(lambda all_: [waiting(f"j{index}", at, priority=rank).now for index, (rank, at) in enumerate(all_)])

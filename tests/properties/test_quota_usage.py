@@ -4,11 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 import msgspec
-from given import Given, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from line import waiting
-from lives import GPU, SLOTS, T0
 
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import OWED, QUOTA, Heard, Step
@@ -19,6 +16,9 @@ from fairway.domain.quota.shares import Share, settled
 from fairway.runtime.ports import Commit, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from tests.spec.builders.lives import GPU, SLOTS, T0
+from tests.spec.builders.views import Given, tree
+from tests.spec.builders.waiting import waiting
 
 MOST = 16
 TREE = tree(MOST, 3)

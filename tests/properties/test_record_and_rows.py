@@ -6,16 +6,16 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lives import SLOTS, S, failing, place, running
-from memory_fleet import Fleet
-from memory_fleet import running as fleet_running
-from weather import storm
 
 from fairway.domain.fold import fold
 from fairway.domain.job import State
 from fairway.domain.tenancy.submission_limits import pending as is_pending
 from fairway.runtime.record.folding import Folding, Working, working_set
 from fairway.wire import jobs as wire
+from tests.scenarios.memory_fleet import Fleet
+from tests.scenarios.memory_fleet import running as fleet_running
+from tests.scenarios.weather import storm
+from tests.spec.builders.lives import SLOTS, S, failing, place, running
 
 LIFE = place(failing(running()).then(wire.Removed, cluster="c1", attempt=1).then(wire.Dequeued, after=S), "c2")
 LIFE.then(wire.Reserved, cluster="c2", slots=SLOTS, expires_at=0).then(wire.Dispatched, cluster="c2", uid="u-10")

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
-from memory_agents import GPU, KIND, MemoryAgent, insist
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock, settle
@@ -30,6 +29,7 @@ from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.inbound import CancelRequest, SubmitRequest
+from tests.scenarios.memory_agents import GPU, KIND, MemoryAgent, insist
 
 Json = dict[str, Any]
 KEY = b"the key of a fleet in memory"

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from memory_fleet import Fleet, manifest, running, runs
 
 from fairway.domain.working_sets import WorkingSets
 from fairway.explain.story import story_of
@@ -14,6 +13,7 @@ from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
+from tests.scenarios.memory_fleet import Fleet, manifest, running, runs
 
 WHY = Reason(Code.CANCELLED, "forged")
 # Of a running job of team-a, in its first attempt in c1, at revision 6 or so.

@@ -1,9 +1,6 @@
 """Whole lives through every service, each turning on one moment."""
 
 import msgspec
-from memory_agents import GPU
-from memory_fleet import Fleet, policy, running, runs
-from weather import BLOCK
 
 from fairway.adapters.memory.clock import settle
 from fairway.adapters.memory.cluster import Scene
@@ -11,6 +8,9 @@ from fairway.domain.names import job_id
 from fairway.domain.recorded_verdicts import verdicts
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node
+from tests.scenarios.memory_agents import GPU
+from tests.scenarios.memory_fleet import Fleet, policy, running, runs
+from tests.scenarios.weather import BLOCK
 
 STRICT = {"annotations": {"kube-queue/queue-name": "strict"}}
 

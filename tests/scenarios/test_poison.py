@@ -2,12 +2,12 @@
 
 import msgspec
 import pytest
-from memory_fleet import Fleet, running
 
 from fairway.runtime.ports import Outgoing
 from fairway.runtime.service import Consumer
 from fairway.wire import fleet as fleet_wire
 from fairway.wire.reasons import Code
+from tests.scenarios.memory_fleet import Fleet, running
 
 STAGES = (
     "admission",

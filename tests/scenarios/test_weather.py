@@ -2,10 +2,10 @@
 decision of the scheduler is the same again, on what it saw."""
 
 import pytest
-from memory_fleet import running
-from weather import storm
 
 from fairway.operate.replay.decisions import DecisionFilter, replay
+from tests.scenarios.memory_fleet import running
+from tests.scenarios.weather import storm
 
 FAIR = ("calm",)
 KINDS = {

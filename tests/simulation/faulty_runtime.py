@@ -11,7 +11,7 @@ from fairway.domain.job import Job
 from fairway.runtime.loop import Loop
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.ports import Commit, Fenced, StoreWiped
-from fairway.runtime.record import rebuild
+from fairway.runtime.record import folding
 
 Patch = pytest.MonkeyPatch
 
@@ -67,15 +67,15 @@ def stale(patch: Patch) -> None:
 
 def forgetful(patch: Patch) -> None:
     """A rebuild of the store leaves the reservations out."""
-    made = rebuild.working_set
+    made = folding.working_set
 
-    def without(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> rebuild.Working:
+    def without(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> folding.Working:
         working = made(jobs, quota)
         for table in [one for one in working.rows if one.startswith("ledger/")]:
             del working.rows[table]
         return working
 
-    patch.setattr(rebuild, "working_set", without)
+    patch.setattr(folding, "working_set", without)
 
 
 def tardy(patch: Patch) -> None:

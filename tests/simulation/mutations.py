@@ -1,7 +1,7 @@
 """Deliberate faults of the code, one at a time; the simulation has to find each."""
 
-import faulty_decisions as decisions
-import faulty_runtime as runtime
+from tests.simulation import faulty_decisions as decisions
+from tests.simulation import faulty_runtime as runtime
 
 MUTATIONS = (
     runtime.unsaid,

@@ -1,4 +1,4 @@
-"""Finds anew at which seeds the deliberate faults are found: `python tests/simulation/pins.py` prints FOUND_AT of
+"""Finds anew at which seeds the deliberate faults are found: `python -m tests.simulation.pins` prints FOUND_AT of
 test_finds.py. To be run when the order of what is drawn from chance has changed; with names, for these alone. With
 `--page` it writes what stands in FOUND_AT into the table of docs/reliability.md instead."""
 
@@ -7,18 +7,16 @@ import sys
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from mutations import MUTATIONS
-
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.run import simulate
+from tests.paths import ROOT
+from tests.simulation.mutations import MUTATIONS
 
 _SEEDS = 200
-PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+PAGE = ROOT / "docs" / "reliability.md"
 _TABLE = re.compile(r"(?<=\| fault \| profile, seed \| first breach \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
 FoundAt = Mapping[str, tuple[str, tuple[str, int]]]
 
@@ -61,7 +59,7 @@ def found(name: str) -> tuple[str, tuple[str, int] | None, str]:
 
 def main() -> None:
     if sys.argv[1:] == ["--page"]:
-        from test_finds import FOUND_AT
+        from tests.simulation.test_finds import FOUND_AT
 
         write_page(FOUND_AT)
         return

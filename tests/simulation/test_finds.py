@@ -1,10 +1,10 @@
 """The simulation finds what it is there to find: each deliberate fault breaks something, at the seed that is named."""
 
 import pytest
-from mutations import MUTATIONS
-from pins import on_page, plan_of, table
 
 from fairway.lab.simulation.run import simulate
+from tests.simulation.mutations import MUTATIONS
+from tests.simulation.pins import on_page, plan_of, table
 
 # The rule that broke first, and the profile and the seed at which it was (pins.py finds them anew).
 FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
@@ -36,7 +36,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
 
 
 def test_the_page_says_of_each_where_it_is_found() -> None:
-    assert on_page() == table(FOUND_AT), "python tests/simulation/pins.py --page writes it"
+    assert on_page() == table(FOUND_AT), "python -m tests.simulation.pins --page writes it"
 
 
 @pytest.mark.parametrize("where", sorted({where for _, where in FOUND_AT.values()}), ids=str)

@@ -6,7 +6,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-from source import Source
+from tests.tidy.source import Source
 
 FILE_LINES = 250
 FUNCTION_LINES = 40

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from source import ROOT
 
-from dealing import TOGETHER, group
+from tests.dealing import TOGETHER, group
+from tests.tidy.source import ROOT
 
 TESTS = ROOT / "tests"
 # What one file's tests set up for all of them, and the servers of `own`. `fleet` of tests/kubernetes is everybody's.
@@ -24,9 +24,9 @@ def test_every_file_whose_tests_share_servers_is_in_a_group_and_no_other() -> No
 @pytest.mark.parametrize(
     ("file", "want"),
     [
-        pytest.param("kubernetes/test_contract", "servers", id="one of a group"),
+        pytest.param("kubernetes/simulator/test_contract", "servers", id="one of a group"),
         pytest.param("kubernetes/test_status", "servers", id="another of that group"),
-        pytest.param("spec/app/test_settings", "spec/app/test_settings", id="a file of short tests"),
+        pytest.param("spec/process/test_settings", "spec/process/test_settings", id="a file of short tests"),
     ],
 )
 def test_the_tests_of_a_group_are_one_unit(file: str, want: str) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 import yaml
-from source import CODE, ROOT
 
 from fairway.gateway.callers.keys import read_keys
 from fairway.lab.processes.embedded_servers import nats_program, valkey_program
 from fairway.process.main import Process
 from fairway.process.settings import Settings, from_environment
 from fairway.process.wiring import WITH_MEMBERS
+from tests.tidy.source import CODE, ROOT
 
 SERVICES = [
     *("inbound", "admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),

@@ -4,7 +4,6 @@ docs/joining-clusters.md tells a reader to type is there."""
 import re
 
 from prometheus_client import generate_latest
-from source import ROOT, sources
 from typer.main import get_command
 
 from fairway.cli.main import app
@@ -12,6 +11,7 @@ from fairway.client import failure
 from fairway.queue.service import service
 from fairway.runtime.metrics import Meter
 from fairway.runtime.views.settings import Catalog
+from tests.tidy.source import ROOT, sources
 
 PAGE = (ROOT / "docs/operations.md").read_text()
 JOINING = (ROOT / "docs/joining-clusters.md").read_text()

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-import rules
-from source import ROOT, Source, packages, paths, sources
+
+from tests.tidy import rules
+from tests.tidy.source import ROOT, Source, packages, paths, sources
 
 Rule = Callable[[Source], list[str]]
 

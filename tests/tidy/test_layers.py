@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from source import CODE, ROOT
+
+from tests.tidy.source import CODE, ROOT
 
 # Every other fairway is taken off the path, whether PYTHONPATH or an editable install put it there.
 _LINT = """

@@ -6,7 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from source import ROOT, Source, sources
+
+from tests.tidy.source import ROOT, Source, sources
 
 # [text](target) and [name]: target, without code blocks.
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)

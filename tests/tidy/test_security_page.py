@@ -4,7 +4,8 @@ there, or in one word that nobody protects yet."""
 import re
 
 import pytest
-from source import ROOT
+
+from tests.tidy.source import ROOT
 
 PAGE = (ROOT / "docs/security.md").read_text()
 _TEST = re.compile(r"`([\w/]+/test_\w+\.py)(?:::(\w+))?`")

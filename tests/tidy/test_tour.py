@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from source import ROOT
+
+from tests.tidy.source import ROOT
 
 LINES = 120
 SERVICES = ("admission", "quota", "queue", "global_scheduler", "reserver", "propagator", "watcher")

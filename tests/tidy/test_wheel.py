@@ -7,7 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from source import CODE, ROOT, paths
+
+from tests.tidy.source import CODE, ROOT, paths
 
 LAB = ROOT / "libs/fairway/lab"
 # The demo plays them, too: a link in the checkout, files in the wheel.

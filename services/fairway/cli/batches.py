@@ -22,7 +22,7 @@ _MOST_BYTES = 900_000
 _AGAIN, _IN_ALL_S = 120, 300
 
 
-class Api(Protocol):
+class BatchApi(Protocol):
     """Of the client, what is used here."""
 
     def post(self, path: str, body: Any, **query: str) -> Any: ...
@@ -45,7 +45,7 @@ def drafts(jobs: Sequence[tuple[Document, list[dict[str, Any]]]]) -> list[Draft]
     return [Draft(document, policies, f"cli:{ids.new()}") for document, policies in jobs]
 
 
-def send(api: Api, jobs: Sequence[Draft], sleep: Callable[[float], None] = time.sleep) -> list[Entry]:
+def send(api: BatchApi, jobs: Sequence[Draft], sleep: Callable[[float], None] = time.sleep) -> list[Entry]:
     """An entry for each, in their order. Raises the client's failure when a whole request is refused."""
     return [one for piece in _pieces(jobs) for one in _send(api, piece, sleep)]
 
@@ -63,7 +63,7 @@ def _pieces(jobs: Sequence[Draft]) -> Iterator[list[Draft]]:
         yield piece
 
 
-def _send(api: Api, piece: Sequence[Draft], sleep: Callable[[float], None]) -> list[Entry]:
+def _send(api: BatchApi, piece: Sequence[Draft], sleep: Callable[[float], None]) -> list[Entry]:
     found: dict[str, Entry] = {}
     left, patience = list(piece), _IN_ALL_S
     for turn in range(_AGAIN + 1):

@@ -6,7 +6,7 @@ from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.gateway.hub.intake import Intake
 from fairway.gateway.hub.job_updates import JobUpdates
 from fairway.gateway.hub.pending_updates import PendingUpdates
-from fairway.gateway.hub.published_address import put_up
+from fairway.gateway.published_address import put_up
 from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import World

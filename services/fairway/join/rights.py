@@ -1,7 +1,7 @@
 """What Fairway may do in a member: the account, its role and no more. Rendered from the kinds that are known.
 
-A line here is a promise to whoever lets Fairway in; `tests/kubernetes/test_rights.py` proves each one needed and no
-other asked for, from an API server's audit log.
+A line here is a promise to whoever lets Fairway in; `tests/kubernetes/rights/test_rights.py` proves each one
+needed and no other asked for, from an API server's audit log.
 """
 
 from collections.abc import Iterable

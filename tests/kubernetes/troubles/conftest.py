@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
-from own import Own
-from troubled import JOBS, Troubled
+
+from tests.kubernetes.support.own import Own
+from tests.kubernetes.troubles.troubled import JOBS, Troubled
 
 _numbers = count()
 

@@ -1,7 +1,7 @@
 """A hub that runs jobs by itself: it leaves those alone that are Fairway's, and Fairway runs them elsewhere."""
 
-from fleet import in_namespace, until
-from troubled import JOBS, Troubled, job
+from tests.kubernetes.support.fleet import in_namespace, until
+from tests.kubernetes.troubles.troubled import JOBS, Troubled, job
 
 
 def test_a_job_of_the_tenant_runs_in_a_member_and_never_on_the_hub(fleet: Troubled, tenant: str) -> None:

@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from fleet import until
-from meddler import Meddler
-from troubled import SILENCE_S, Troubled
+
+from tests.kubernetes.support.fleet import until
+from tests.kubernetes.troubles.meddler import Meddler
+from tests.kubernetes.troubles.troubled import SILENCE_S, Troubled
 
 # Silence is trusted for so long, and then everything is listed. The rest is for a busy machine.
 BOUND_S = SILENCE_S + 10

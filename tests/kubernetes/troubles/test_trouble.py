@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from fleet import namespace, until
-from meddler import refusal
-from own import crd
-from troubled import HUB, JOBS, POLICIES, Troubled, job, policy, torch
+
+from tests.kubernetes.support.fleet import namespace, until
+from tests.kubernetes.support.own import crd
+from tests.kubernetes.troubles.meddler import refusal
+from tests.kubernetes.troubles.troubled import HUB, JOBS, POLICIES, Troubled, job, policy, torch
 
 Json = dict[str, Any]
 CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fleet import namespace, until
-from tries import policy
-from troubled import JOBS, POLICIES, Troubled, job, ours
-from webhook import Webhook
+
+from tests.kubernetes.support.fleet import namespace, until
+from tests.kubernetes.support.tries import policy
+from tests.kubernetes.troubles.troubled import JOBS, POLICIES, Troubled, job, ours
+from tests.kubernetes.troubles.webhook import Webhook
 
 
 @pytest.fixture

@@ -8,14 +8,15 @@ from typing import Any, TypeVar
 
 import httpx
 import yaml
-from fleet import until
-from meddler import Meddler
-from own import NODES, Own
 
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.crds import define
 from fairway.process.pipeline import EVERYTHING
+from tests.kubernetes.support.fleet import until
+from tests.kubernetes.support.own import NODES, Own
+from tests.kubernetes.troubles.meddler import Meddler
+from tests.paths import ROOT
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -168,7 +169,7 @@ def torch(name: str) -> Json:
 
 def managed_by() -> list[Json]:
     """What is for a hub that would run jobs by itself, as deploy has it."""
-    return list(yaml.safe_load_all((Path(__file__).parents[3] / "deploy/hub/managed-by.yaml").read_text()))
+    return list(yaml.safe_load_all((ROOT / "deploy/hub/managed-by.yaml").read_text()))
 
 
 def policy(name: str, clusters: Iterable[str], kind: str = "Job", api: str = "batch/v1") -> Json:

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
-from fleet import Api
 
 from fairway.lab.kubereal.certificates import pair
+from tests.kubernetes.support.fleet import Api
 
 Json = dict[str, Any]
 _CONFIGURATIONS = "admissionregistration.k8s.io/v1/validatingwebhookconfigurations"

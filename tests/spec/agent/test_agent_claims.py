@@ -1,10 +1,10 @@
 """agent: pods that say they are of an attempt, and what it can tell of whether they are."""
 
 import pytest
-from test_agent_observe import OURS, node, pod
 
 from fairway.agent.report import Seen
 from fairway.wire.capacity import Pods
+from tests.spec.agent.test_agent_observe import OURS, node, pod
 
 
 def test_pods_of_two_namespaces_that_say_they_are_of_one_attempt_are_told_apart() -> None:

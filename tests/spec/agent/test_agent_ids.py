@@ -2,9 +2,8 @@
 
 import asyncio
 
-from test_agent_service import Scene
-
 from fairway.wire import subjects
+from tests.spec.agent.test_agent_service import Scene
 
 
 class Told:

@@ -1,10 +1,10 @@
 """What an agent makes of pods that stay on a node that is away."""
 
 import pytest
-from test_agent_observe import OURS, READY, Json, node, pod
 
 from fairway.agent.report import Seen
 from fairway.wire.fleet import Strand
+from tests.spec.agent.test_agent_observe import OURS, READY, Json, node, pod
 
 SILENT = {"type": "Ready", "status": "Unknown"}
 

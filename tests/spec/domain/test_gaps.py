@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from lives import SLOTS, T0, admitted, dispatched, queued, reserved, running, spec
 
 from fairway.domain.fold import fold
 from fairway.domain.job import Job, State
 from fairway.domain.missing_events import over_gap
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from tests.spec.builders.lives import SLOTS, T0, admitted, dispatched, queued, reserved, running, spec
 
 WHY = Reason(Code.JOB_FAILED, "exit code 1")
 

@@ -1,12 +1,12 @@
 """The state table, printed: what each message makes of a job in each state. `.` may not follow, `=` stays."""
 
 import pytest
-from lives import SLOTS, Life, admitted, dequeued, dispatched, placed, queued, reserved, running
 
 from fairway.domain.fold import fold
 from fairway.domain.job import MOVES, IllegalMove, State
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from tests.spec.builders.lives import SLOTS, Life, admitted, dequeued, dispatched, placed, queued, reserved, running
 
 WHY = Reason(Code.JOB_FAILED, "exit code 1")
 LIVES: dict[State, Life] = {

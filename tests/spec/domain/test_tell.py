@@ -1,14 +1,27 @@
 """Telling: ids, guards, what is given back, and what is made up for rows that are behind."""
 
 import pytest
-from given import of, told
-from lives import GPU, T0, Life, S, admitted, dequeued, dispatched, failing, queued, reserved, running, submitted
 
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.events import Teller, counted
 from fairway.domain.quota.shares import Share
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from tests.spec.builders.lives import (
+    GPU,
+    T0,
+    Life,
+    S,
+    admitted,
+    dequeued,
+    dispatched,
+    failing,
+    queued,
+    reserved,
+    running,
+    submitted,
+)
+from tests.spec.builders.views import of, told
 
 NOW = T0 + 60 * S
 WHY = Reason(Code.WAITING_FOR_QUOTA, "none left", "root/a")

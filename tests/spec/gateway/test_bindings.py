@@ -4,13 +4,26 @@ from typing import Any
 
 import msgspec
 import pytest
-from lives import T0, Life, admitted, back, dequeued, dispatched, failing, place, placed, queued, reserved, running
 
 from fairway.gateway.hub.bindings import Binding, binding_of, manifest_of, name_of, replacing, stamps_of, unclaimed
 from fairway.gateway.hub.objects import HubObject
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet
+from tests.spec.builders.lives import (
+    T0,
+    Life,
+    admitted,
+    back,
+    dequeued,
+    dispatched,
+    failing,
+    place,
+    placed,
+    queued,
+    reserved,
+    running,
+)
 
 Json = dict[str, Any]
 ABOUT = HubObject("PyTorchJob.kubeflow.org/v1", "team-a", "llm", "u-1", {})

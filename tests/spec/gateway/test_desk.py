@@ -1,7 +1,6 @@
 """When the hub is told of a job: not in passing, soon when it stands, and never more than it can bear."""
 
 import pytest
-from hub import job
 
 from fairway.gateway.hub.pending_updates import (
     LONGEST_MS,
@@ -16,6 +15,7 @@ from fairway.gateway.hub.pending_updates import (
 from fairway.runtime.ports import Delivery
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from tests.spec.gateway.hub_objects import job
 
 WHY = Reason(Code.WAITING_FOR_ROOM, "none of 3 clusters can take it now")
 HEAD = {"job": "a", "tenant": "team-a", "attempt": 1}

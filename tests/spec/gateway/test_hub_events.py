@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from hub import job
-from lives import Life, back, dequeued, dispatched, failing, place, queued, running
 
 from fairway.gateway.hub.events import Note, manifest_of, note_on
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from tests.spec.builders.lives import Life, back, dequeued, dispatched, failing, place, queued, running
+from tests.spec.gateway.hub_objects import job
 
 HUB = wire.HubRef("u-1", "pytorchjobs")
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hub import CLASS, CPP, JOB, PP, PROFILE, QUEUE, TREE, job, policy, thing, tree
 
 from fairway.gateway.hub.objects import (
     SETTINGS,
@@ -24,6 +23,7 @@ from fairway.gateway.submissions import Asked, cancellation, of_hub, submission
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
+from tests.spec.gateway.hub_objects import CLASS, CPP, JOB, PP, PROFILE, QUEUE, TREE, job, policy, thing, tree
 
 HTTP = Actor("ada", "http", "r-1")
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from hub import JOB, PP, job, policy, thing
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock, settle
@@ -25,6 +24,7 @@ from fairway.runtime.loop import World
 from fairway.runtime.ports import Commit, Outgoing
 from fairway.wire.reasons import Code
 from fairway.workloads.kinds.registry import KINDS
+from tests.spec.gateway.hub_objects import JOB, PP, job, policy, thing
 
 PATIENCE_S = 10
 

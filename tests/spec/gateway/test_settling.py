@@ -1,12 +1,12 @@
 """An object of the hub is submitted at once when nothing that may still be on its way decides what becomes of it."""
 
 import pytest
-from hub import JOB, HubObject, hub_object, job, policy, thing
 
 from fairway.gateway.hub.objects import cleaned
 from fairway.gateway.hub.submission_delay import SETTLE_MS, SubmissionDelay
 from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.workloads.settings.policies import read_policy
+from tests.spec.gateway.hub_objects import JOB, HubObject, hub_object, job, policy, thing
 
 NOW, LONG_AGO = 1_000_000, 0
 

@@ -1,7 +1,5 @@
 """The statuses of the hub's objects, as the narrator asks for them: of objects that are still there."""
 
-from hub import JOB, thing
-
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.cluster import MemoryCluster
@@ -12,6 +10,7 @@ from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.loop import World
+from tests.spec.gateway.hub_objects import JOB, thing
 
 SHOWN = thing(JOB, "train", spec={}, status={"active": 1})
 

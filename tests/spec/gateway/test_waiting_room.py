@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hub import CPP, ONE, job, policy
 
 from fairway.gateway.hub.objects import HubObject
 from fairway.gateway.hub.waiting_objects import WaitingObjects, policy_copy
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.settings.policies import read_policy
+from tests.spec.gateway.hub_objects import CPP, ONE, job, policy
 
 WIDE = f"{CPP}.policy.karmada.io/v1alpha1"
 

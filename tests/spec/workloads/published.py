@@ -1,6 +1,6 @@
 """The example jobs that operators publish with their sources.
 
-`PYTHONPATH=tests python tests/spec/workloads/published.py` writes our verdict on each of them down, by its name; the
+`python -m tests.spec.workloads.published` writes our verdict on each of them down, by its name; the
 examples themselves are not kept here.
 """
 
@@ -16,7 +16,7 @@ from fairway.lab.kubereal.sources.examples import MODULES, folder
 from fairway.wire.reasons import Refused
 from fairway.workloads.kinds import registry
 from fairway.workloads.reading.parse import with_name
-from pod_flaws import Json
+from tests.cases.pod_flaws import Json
 
 VERDICTS = Path(__file__).parent / "fixtures" / "published" / "verdicts.yaml"
 ACCEPTED = "accepted"

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from workloads_builders import refusal
 
 from fairway.workloads.kinds import registry
-from hostile_pods import kubeflow, ray_job, spark
-from pod_flaws import Json
-from pod_rules import but
+from tests.cases.hostile_pods import kubeflow, ray_job, spark
+from tests.cases.pod_flaws import Json
+from tests.cases.pod_rules import but
+from tests.spec.workloads.builders import refusal
 
 _METRICS = [{"type": "Resource", "resource": {"name": "cpu"}}]
 

@@ -2,9 +2,9 @@
 
 import pytest
 import yaml
-from published import ACCEPTED, VERDICTS, verdicts
 
 from fairway.lab.kubereal.sources.examples import MODULES
+from tests.spec.workloads.published import ACCEPTED, VERDICTS, verdicts
 
 KNOWN = yaml.safe_load(VERDICTS.read_text())
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from workloads_builders import refusal, work
 
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads.kinds import registry
@@ -14,7 +13,7 @@ from fairway.workloads.reading.fields import Field, Problems
 from fairway.workloads.reading.pods import MOST_CONTAINERS, MOST_POD_SETS
 from fairway.workloads.workflow.parallelism import Templates
 from fairway.workloads.workflow.size_limits import MOST_IN_ALL, MOST_STEPS, MOST_TEMPLATES
-from hostile_pods import (
+from tests.cases.hostile_pods import (
     batch_job,
     job,
     job_set,
@@ -27,7 +26,8 @@ from hostile_pods import (
     volcano_job,
     workflow,
 )
-from pod_flaws import Json
+from tests.cases.pod_flaws import Json
+from tests.spec.workloads.builders import refusal, work
 
 DECLARED = """
 apiVersion: example.org/v1

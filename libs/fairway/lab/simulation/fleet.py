@@ -15,7 +15,7 @@ from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChec
 from fairway.lab.simulation.members.controllers import Fate, MemberEvents
 from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.members.pods import NODE
-from fairway.lab.simulation.people.faults import Faults
+from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.ports.bus import BusPort
 from fairway.lab.simulation.ports.member import MemberPort
 from fairway.lab.simulation.ports.store import StorePort, StoreReach
@@ -57,7 +57,9 @@ class Instant:
 class SimulatedFleet:
     """`members` by name with their nodes' GPUs."""
 
-    def __init__(self, weather: Faults, members: dict[str, dict[str, int]], heard: MemberEvents, pace: float) -> None:
+    def __init__(
+        self, weather: FaultInjector, members: dict[str, dict[str, int]], heard: MemberEvents, pace: float
+    ) -> None:
         self.weather, self.clock, self.meter, self._pace = weather, Instant(), Meter(), pace
         self.books = StoreChecks()
         self.bus, self.store, self.reach = MemoryBus(self.clock), CheckedStore(self.books, self.clock), StoreReach()

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
-from fairway.lab.simulation.people.faults import Faults
+from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.virtual_time import T0
 from fairway.runtime.ports import Unreachable
 
@@ -19,7 +19,7 @@ class SimulatedProcess:
     """One life of it; after a crash another one begins under the same name. `skew_ms` is how wrong its clock is."""
 
     def __init__(
-        self, name: str, weather: Faults, died: Callable[["SimulatedProcess"], None], skew_ms: int = 0
+        self, name: str, weather: FaultInjector, died: Callable[["SimulatedProcess"], None], skew_ms: int = 0
     ) -> None:
         self.name, self.skew_ms, self.dead = name, skew_ms, False
         self._weather, self._died = weather, died

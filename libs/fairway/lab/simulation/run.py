@@ -17,7 +17,7 @@ from fairway.lab.simulation.invariants.job_events import story
 from fairway.lab.simulation.members.controllers import MemberEvents
 from fairway.lab.simulation.outcome import RunOutcome, RunPlan
 from fairway.lab.simulation.people.administrators import Administrators, tree
-from fairway.lab.simulation.people.faults import PROFILES, Faults
+from fairway.lab.simulation.people.faults import PROFILES, FaultInjector
 from fairway.lab.simulation.people.users import People
 from fairway.lab.simulation.virtual_time import run_virtual
 from fairway.workloads.settings.quota_trees import read_quota_tree
@@ -39,7 +39,7 @@ class _Run:
     def __init__(self, plan: RunPlan) -> None:
         self._plan = plan
         rng = Random(f"{plan.seed}")
-        self._weather = Faults(PROFILES[plan.profile], rng)
+        self._weather = FaultInjector(PROFILES[plan.profile], rng)
         self._nodes = {
             f"c{index}": {f"n{node}": 8 for node in range(3 if index == 1 else rng.choice((1, 2, 3)))}
             for index in range(1, plan.clusters + 1)

@@ -10,7 +10,7 @@ from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.events import LIE, EventChecks
 from fairway.lab.simulation.members import field_managers, pods
 from fairway.lab.simulation.members.member import HOSTILE, SimulatedMember
-from fairway.lab.simulation.people.faults import Faults
+from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet as wire
 from fairway.wire import subjects
@@ -26,7 +26,9 @@ _LASTS = (20.0, 120.0, 600.0)
 class Attackers:
     """Drawn from the weather's chance. `tenants` by job, as they are submitted."""
 
-    def __init__(self, fleet: SimulatedFleet, weather: Faults, witness: EventChecks, tenants: dict[str, str]) -> None:
+    def __init__(
+        self, fleet: SimulatedFleet, weather: FaultInjector, witness: EventChecks, tenants: dict[str, str]
+    ) -> None:
         self._fleet, self._rng, self._witness, self._tenants = fleet, weather.rng, witness, tenants
         self._count = 0
 

@@ -96,7 +96,7 @@ HOSTILE = FaultProfile(
 PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}
 
 
-class Faults:
+class FaultInjector:
     """Draws what happens to each call, of which it counts the `steps`. After `clear` nothing goes wrong any more."""
 
     def __init__(self, profile: FaultProfile, rng: Random) -> None:

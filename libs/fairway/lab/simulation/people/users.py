@@ -17,7 +17,7 @@ from fairway.lab.simulation.members.pods import GPU
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people.administrators import Administrators
 from fairway.lab.simulation.people.attackers import Attackers
-from fairway.lab.simulation.people.faults import Faults
+from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.runtime.ports import Outgoing
 from fairway.wire import inbound as wire
 from fairway.wire import subjects
@@ -31,7 +31,7 @@ _HOUR = 3600.0
 class People:
     """Everything that comes from outside, drawn from the weather's chance."""
 
-    def __init__(self, fleet: SimulatedFleet, weather: Faults, witness: EventChecks, plan: RunPlan) -> None:
+    def __init__(self, fleet: SimulatedFleet, weather: FaultInjector, witness: EventChecks, plan: RunPlan) -> None:
         self._fleet, self._weather, self._rng, self._witness = fleet, weather, weather.rng, witness
         self._seconds, self._jobs = plan.hours * _HOUR, plan.jobs
         self.drawn = Counter[str]()

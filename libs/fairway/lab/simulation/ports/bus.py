@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from fairway.adapters.memory.bus import MemoryBus, MemorySource
-from fairway.lab.simulation.people.faults import Faults
+from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.process import SimulatedProcess
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 
@@ -12,7 +12,7 @@ _AGAIN_S = 0.2
 
 
 class BusPort:
-    def __init__(self, process: SimulatedProcess, bus: MemoryBus, weather: Faults) -> None:
+    def __init__(self, process: SimulatedProcess, bus: MemoryBus, weather: FaultInjector) -> None:
         self._process, self._bus, self._weather = process, bus, weather
 
     async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:

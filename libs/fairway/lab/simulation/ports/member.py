@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Any, TypeVar
 
 from fairway.lab.simulation.members.member import SimulatedMember
-from fairway.lab.simulation.people.faults import Faults
+from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.process import SimulatedProcess
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
 
@@ -17,7 +17,7 @@ _REFUSALS = ("TooManyRequests", "InternalError", "Conflict")
 
 
 class MemberPort:
-    def __init__(self, process: SimulatedProcess, member: SimulatedMember, weather: Faults) -> None:
+    def __init__(self, process: SimulatedProcess, member: SimulatedMember, weather: FaultInjector) -> None:
         self.name = member.name
         self._process, self._member, self._weather = process, member, weather
 

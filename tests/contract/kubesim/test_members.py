@@ -1,0 +1,219 @@
+"""Jobs in a simulated member cluster: placed, run and ended."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from fairway.lab.kubesim import NodeGroup
+from fairway.lab.kubesim.api.store import Key
+from tests.support.kubesim import (
+    GPU_NODE,
+    Json,
+    pods,
+    remove,
+    simulated,
+    submit,
+    template,
+    torch,
+    true_conditions,
+    until,
+)
+
+
+def job(api_version: str, kind: str, spec: Json, name: str = "j") -> Json:
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "team-a"},
+        "spec": spec,
+    }
+
+
+def volcano(replicas: int, gpus: int, name: str = "j", **more: object) -> Json:
+    tasks = [{"name": "w", "replicas": replicas, "template": template(gpus, run_for="20ms")}]
+    return job("batch.volcano.sh/v1alpha1", "Job", {"minAvailable": replicas, "tasks": tasks, **more}, name)
+
+
+def workflow(*names: str) -> Json:
+    steps = [[{"name": name, "template": "one"}] for name in names]
+    one = {"name": "one", "container": {"image": "x"}, "metadata": template(run_for="5ms")["metadata"]}
+    return job(
+        "argoproj.io/v1alpha1", "Workflow", {"entrypoint": "all", "templates": [{"name": "all", "steps": steps}, one]}
+    )
+
+
+def conditions(*wanted: str) -> Callable[[Json], bool]:
+    return lambda obj: set(wanted) <= true_conditions(obj)
+
+
+def status(path: str, want: object) -> Callable[[Json], bool]:
+    def holds(obj: Json) -> bool:
+        at: object = obj.get("status") or {}
+        for step in path.split("."):
+            at = at.get(step) if isinstance(at, dict) else None
+        return at == want
+
+    return holds
+
+
+def once(**behaviour: str) -> Json:
+    """A pod template that a Job takes."""
+    made = template(0, **behaviour)
+    return {**made, "spec": {**made["spec"], "restartPolicy": "Never"}}
+
+
+BATCH = {"parallelism": 2, "completions": 3, "template": once(run_for="5ms")}
+REPLICATED = [{"name": "w", "replicas": 2, "template": {"spec": {"template": template(run_for="5ms")}}}]
+RAY = {
+    "headGroupSpec": {"template": template(run_for="5ms")},
+    "workerGroupSpecs": [{"replicas": 2, "template": template()}],
+}
+HTTP = {"submissionMode": "HTTPMode", "shutdownAfterJobFinishes": True}
+TF = {role: {"replicas": 1, "template": template(run_for="5ms")} for role in ("PS", "Worker")}
+MPI = {role: {"replicas": 1, "template": template(run_for="5ms")} for role in ("Launcher", "Worker")}
+SPARK = {"driver": {"annotations": {"fairway.test/run-for": "5ms"}}, "executor": {"instances": 2}}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "ends", "ran"),
+    [
+        pytest.param(torch(workers=2, run_for="5ms"), conditions("Succeeded"), 3, id="PyTorchJob"),
+        pytest.param(
+            job("kubeflow.org/v1", "TFJob", {"tfReplicaSpecs": TF}),
+            conditions("Succeeded"),
+            1,
+            id="TFJob, whose parameter server is deleted at the end",
+        ),
+        pytest.param(
+            job("kubeflow.org/v2beta1", "MPIJob", {"mpiReplicaSpecs": MPI, "runPolicy": {"cleanPodPolicy": "Running"}}),
+            conditions("Succeeded"),
+            1,
+            id="MPIJob, whose workers are deleted at the end",
+        ),
+        pytest.param(job("batch/v1", "Job", BATCH), conditions("Complete"), 3, id="Job"),
+        pytest.param(volcano(2, 8), status("state.phase", "Completed"), 2, id="Volcano Job"),
+        pytest.param(workflow("a", "b"), status("phase", "Succeeded"), 2, id="Workflow"),
+        pytest.param(
+            job("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": REPLICATED}),
+            status("terminalState", "Completed"),
+            2,
+            id="JobSet",
+        ),
+        pytest.param(
+            job("ray.io/v1", "RayJob", {"rayClusterSpec": RAY, "shutdownAfterJobFinishes": True}),
+            status("jobDeploymentStatus", "Complete"),
+            1,
+            id="RayJob, whose cluster is deleted at the end",
+        ),
+        pytest.param(
+            job("ray.io/v1", "RayJob", {"rayClusterSpec": RAY, **HTTP}),
+            status("jobStatus", "SUCCEEDED"),
+            0,
+            id="RayJob without a submitter",
+        ),
+        pytest.param(
+            job("sparkoperator.k8s.io/v1beta2", "SparkApplication", SPARK),
+            status("applicationState.state", "COMPLETED"),
+            1,
+            id="SparkApplication without its executors",
+        ),
+    ],
+)
+async def test_every_kind_runs_to_its_end(manifest: Json, ends: Callable[[Json], bool], ran: int) -> None:
+    async with simulated(nodes=2) as cluster:
+        key = submit(cluster, manifest)
+        await until(cluster, key, ends)
+        await asyncio.sleep(0)
+        assert list(pods(cluster).values()) == ["Succeeded"] * ran
+
+
+async def test_pods_carry_the_labels_of_their_template_and_go_with_their_job() -> None:
+    manifest = torch(run_for="never")
+    for role in manifest["spec"]["pytorchReplicaSpecs"].values():
+        role["template"]["metadata"]["labels"] = {"fairway.io/job": "j1", "fairway.io/attempt": "2"}
+    async with simulated(nodes=1) as cluster:
+        key = submit(cluster, manifest)
+        await until(cluster, key, conditions("Running"))
+        found = cluster.api.store.shelf("pods")
+        assert [one.key.name for one in found] == ["a-master-0", "a-worker-0"]
+        assert all(one.obj["metadata"]["labels"]["fairway.io/attempt"] == "2" for one in found)
+        remove(cluster, key)
+        assert pods(cluster) == {}
+
+
+async def test_what_does_not_fit_waits_with_the_reason_and_starts_when_room_is_made() -> None:
+    async with simulated(nodes=1) as cluster:
+        key = submit(cluster, torch(workers=1, gpus=8, run_for="5ms"))
+        waiting = await until(
+            cluster, Key("pods", "team-a", "a-worker-0"), lambda pod: "conditions" in pod.get("status", {})
+        )
+        told = waiting["status"]["conditions"][0]
+        assert (told["reason"], told["message"]) == (
+            "Unschedulable",
+            "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.",
+        )
+        cluster.control.add_nodes(NodeGroup(1, "more", GPU_NODE))
+        await until(cluster, key, conditions("Succeeded"))
+
+
+async def test_a_job_with_a_part_of_its_pods_says_running_but_never_ends() -> None:
+    """The trap of the real PyTorchJob: its master runs, its worker waits, nothing is computed."""
+    async with simulated(nodes=1) as cluster:
+        key = submit(cluster, torch(workers=1, gpus=8, run_for="1ms"))
+        found = await until(cluster, key, conditions("Running"))
+        assert found["status"]["replicaStatuses"] == {"Master": {"active": 1}, "Worker": {}}
+        submit(cluster, job("batch/v1", "Job", {"template": once(run_for="30ms")}, "later"))
+        await until(cluster, Key("jobs.batch", "team-a", "later"), conditions("Complete"))
+        assert pods(cluster)["a-master-0"] == "Running"
+
+
+async def test_a_gang_is_bound_as_a_whole_or_not_at_all() -> None:
+    async with simulated(nodes=2) as cluster:
+        submit(cluster, volcano(1, 8, name="small"))
+        key = submit(cluster, volcano(2, 8, name="gang"))
+        pending = await until(cluster, key, status("pending", 2))
+        assert pending["status"]["state"]["phase"] == "Pending"
+        waiting = await until(
+            cluster, Key("pods", "team-a", "gang-w-0"), lambda pod: "conditions" in pod.get("status", {})
+        )
+        assert waiting["status"]["conditions"][0]["message"].startswith("1/2 pods of the gang fit")
+        await until(cluster, key, status("state.phase", "Completed"))
+
+
+async def test_a_suspended_job_has_no_pods_and_starts_from_scratch_when_resumed() -> None:
+    manifest = torch(run_for="5ms")
+    manifest["spec"]["runPolicy"] = {"suspend": True}
+    async with simulated(nodes=1) as cluster:
+        key = submit(cluster, manifest)
+        found = await until(cluster, key, conditions("Created", "Suspended"))
+        assert pods(cluster) == {}
+        stored = cluster.api.store.get(key)
+        kind = cluster.api.registry.of_kind("kubeflow.org/v1", "PyTorchJob")
+        assert stored
+        assert kind
+        resumed = stored.copy()
+        resumed["spec"]["runPolicy"]["suspend"] = False
+        cluster.api.update(kind, stored, resumed)
+        found = await until(cluster, key, conditions("Succeeded"))
+        assert "Suspended" not in true_conditions(found)
+
+
+async def test_a_pod_that_stops_slowly_is_there_until_it_has_stopped() -> None:
+    async with simulated(nodes=1) as cluster:
+        key = submit(cluster, torch(run_for="never", stop_after="20ms"))
+        await until(cluster, key, conditions("Running"))
+        remove(cluster, key, "Foreground")
+        assert len(pods(cluster)) == 2
+        assert cluster.api.store.get(key)
+        await until(cluster, key, lambda obj: not obj)
+        assert pods(cluster) == {}
+
+
+async def test_a_manifest_its_operator_cannot_read_lies_there_and_stops_nobody() -> None:
+    async with simulated(nodes=1) as cluster:
+        broken = torch("broken")
+        broken["spec"]["pytorchReplicaSpecs"] = ["not", "a", "map"]
+        key = submit(cluster, broken)
+        await until(cluster, key, lambda obj: "kubesimError" in obj.get("status", {}))
+        await until(cluster, submit(cluster, torch(run_for="5ms")), conditions("Succeeded"))

@@ -1,0 +1,190 @@
+"""One example of each message with every field set: what the golden bytes were made of.
+
+A new field belongs here first; then `python -m tests.contract.wire.examples` writes the bytes anew. Change bytes that
+are there only together with the version of the wire: somebody's stream holds messages that look like them.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from fairway.wire import asks, fleet, inbound, jobs
+from fairway.wire.capacity import Node, Pods, Slot, Taint
+from fairway.wire.envelope import Actor
+from fairway.wire.found import Found
+from fairway.wire.policy import Affinity, Placement
+from fairway.wire.reasons import Code, Reason
+from fairway.wire.workload import Expression, PodSet, Toleration, Workload
+
+GOLDEN = Path(__file__).parent / "golden"
+AT = 1_700_000_000_000
+_HEAD: dict[str, Any] = {
+    "job": "llm-k3v9q2",
+    "tenant": "team-a",
+    "attempt": 2,
+    "rev": 7,
+    "at": AT,
+    "cause": "m6c1",
+    "epoch": 40,
+}
+_GPU = "nvidia.com/gpu"
+_ADA = Actor("ada", "http", "r-1")
+_WHY = Reason(Code.JOB_FAILED, "failed in north: exit code 137", "status", "give it more memory")
+_SLOTS = (Slot("Worker", "north-node-1", 2), Slot("Worker", "north-node-2", 1))
+_VERDICTS = (jobs.Verdict("south", Code.NOT_ENOUGH, _GPU, {"needed": 3, "by_node": 1}),)
+_REF = jobs.ManifestRef(41, "9f" * 32, 1_024)
+_HUB = jobs.HubRef("5f0c", "pytorchjobs")
+_IN_ZONE = Expression("topology.kubernetes.io/zone", "In", ("a", "b"), field=True)
+_TOLERATION = Toleration("gpu", "Equal", "yes", "NoSchedule")
+_PODS = PodSet("Worker", 3, {"cpu": 4_000, _GPU: 8}, {"gpu": "a100"}, ((_IN_ZONE,),), (_TOLERATION,))
+_WORKLOAD = Workload("kubeflow.org/v1", "PyTorchJob", "team-a", "llm", (_PODS,), 3, "high")
+_AFFINITY = Affinity("first", ("north",), ("west",), (Expression("gpu", "In", ("a100",)),))
+_SPEC = jobs.JobSpec(
+    workload=_WORKLOAD,
+    priority=100,
+    policy="PropagationPolicy team-a/llm",
+    policy_version="12",
+    attempts=4,
+    placement=Placement((_AFFINITY,), (Toleration("spot", "Exists"),), gang=False),
+    start_timeout=60_000,
+    avoid=1_000,
+    queue="gold",
+    labels={"app": "llm"},
+    manifest=_REF,
+    hub=_HUB,
+    client="team-a/hub:5f0c",
+    follows=True,
+    pod_security="restricted",
+    tokens=True,
+    who=_ADA,
+    unbounded=Placement((Affinity("first", ("north", "east")),)),
+)
+_TAINT = Taint("gpu", "NoSchedule", "yes")
+_NODE = Node(
+    "north-node-1",
+    {"cpu": 64_000, _GPU: 8},
+    {"gpu": "a100"},
+    (_TAINT,),
+    False,
+    {"cpu": 500},
+    {"llm-k3v9q2/2": Pods({"Worker": 1}, {"cpu": 4_000, _GPU: 8}, "team-a")},
+    {"llm-k3v9q2/2": {"cpu": 4_000, _GPU: 8}},
+)
+_OBJECT: dict[str, Any] = {"at": AT, "kind": "Queue", "namespace": "fleet", "name": "gold"}
+_RETURN: dict[str, Any] = {**_HEAD, "cluster": "north", "why": _WHY}
+_MANIFEST = Raw(b'{"kind":"PyTorchJob","metadata":{"name":"llm"}}')
+_POLICY = Raw(b'{"kind":"PropagationPolicy"}')
+_FOUND = Raw(
+    msgspec.json.encode(
+        Found(
+            ("north", "south"),
+            ((Code.FITS, ""), (Code.NOT_ENOUGH, _GPU)),
+            (0, 1),
+            {"fits": {"needed": 3, "by_node": (8,)}, "short": {"needed": 3, "by_node": 1}},
+            {"total": (812,)},
+        )
+    )
+)
+_SCORES = {"north": {"packing": 500, "total": 812}}
+
+EXAMPLES: dict[str, Struct] = {
+    "rebuild": jobs.Rebuild(**_HEAD, owner="01J7", begun=40),
+    "submitted": jobs.Submitted(
+        **_HEAD, manifest=_MANIFEST, policies=(_POLICY,), client="c-1", source="hub", hub=_HUB, who=_ADA
+    ),
+    "admitted": jobs.Admitted(**_HEAD, spec=_SPEC),
+    "rejected": jobs.Rejected(
+        **_HEAD,
+        reasons=(_WHY,),
+        kind="PyTorchJob",
+        name="llm",
+        client="team-a/c-1",
+        manifest=_REF,
+        hub=_HUB,
+        api_version="kubeflow.org/v1",
+    ),
+    "queue": jobs.Queue(
+        **_HEAD,
+        queue="gold",
+        leaf=("root", "root/a"),
+        enqueued_at=AT,
+        why=_WHY,
+        verdicts=_VERDICTS,
+        freed=9,
+        found=_FOUND,
+    ),
+    "blocked": jobs.Blocked(**_HEAD, why=_WHY),
+    "amended": jobs.Amended(**_HEAD, spec=_SPEC),
+    "dequeued": jobs.Dequeued(**_HEAD, path=("root", "root/a"), charge={_GPU: 24}, woken_by="room", room="north"),
+    "placed": jobs.Placed(
+        **_HEAD,
+        cluster="north",
+        slots=_SLOTS,
+        verdicts=_VERDICTS,
+        scores=_SCORES,
+        affinity="first",
+        seen=5,
+        found=_FOUND,
+    ),
+    "reserved": jobs.Reserved(**_HEAD, cluster="north", slots=_SLOTS, expires_at=AT + 60_000, hold="placeholders"),
+    "dispatched": jobs.Dispatched(**_HEAD, cluster="north", uid="77aa", adopted=True),
+    "running": jobs.Running(**_HEAD, cluster="north", text="3 of 3 pods are up"),
+    "succeeded": jobs.Succeeded(**_HEAD, cluster="north", text="Succeeded"),
+    "failed": jobs.Failed(**_RETURN, final=True),
+    "lost": jobs.Lost(**_RETURN, final=True),
+    "recall": jobs.Recall(**_RETURN),
+    "removed": jobs.Removed(**_HEAD, cluster="north"),
+    "cancel": jobs.Cancel(**_HEAD, who=_ADA),
+    "cancelled": jobs.Cancelled(**_HEAD, who="ada"),
+    "report": fleet.Report(
+        at=AT,
+        cluster="north",
+        epoch="e1",
+        sequence=3,
+        full=True,
+        nodes=(_NODE,),
+        gone=("north-node-9",),
+        labels={"gpu": "a100"},
+        taints=(Taint("spot", "NoSchedule"),),
+        kinds=("Job.batch/v1",),
+        kubernetes="v1.33.1",
+        holds=("reservations", "placeholders"),
+        cordoned=True,
+        left=True,
+        mode="push",
+    ),
+    "stranded": fleet.Stranded(
+        at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61, "team-a"),)
+    ),
+    "freed": fleet.Freed(at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4, labels={"region": "eu"}),
+    "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}'), who=_ADA),
+    "config_refused": fleet.ConfigRefused(**_OBJECT, reasons=(_WHY,)),
+    "dead_letter": fleet.DeadLetter(
+        at=AT,
+        service="queue",
+        subject="fairway.job.queue.team-a",
+        id="m-41",
+        stream="JOBS",
+        sequence=42,
+        why=_WHY,
+        data=b"\xff{",
+        who=_ADA,
+        size=2_000_000,
+        sha256="9f86d081884c7d659a2feaa0c55ad015" * 2,
+    ),
+    "submit_request": inbound.SubmitRequest(at=AT, manifest=_MANIFEST, policies=(_POLICY,), client="c-1"),
+    "cancel_request": inbound.CancelRequest(at=AT, job="llm-k3v9q2"),
+    "queue_ask": asks.QueueAsk("llm-k3v9q2"),
+    "queue_place": asks.QueuePlace("gold", "Block", 2, ("llm-1",), "BehindHead", "llm-1 stands first", 3, ("llm-1",)),
+}
+
+
+def bytes_of(message: Struct) -> bytes:
+    return msgspec.json.encode(message) + b"\n"
+
+
+if __name__ == "__main__":
+    for name, message in EXAMPLES.items():
+        (GOLDEN / f"{name}.json").write_bytes(bytes_of(message))

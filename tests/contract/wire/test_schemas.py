@@ -1,0 +1,106 @@
+"""proto/ says what the code says: schemas, channels, who speaks and who listens."""
+
+import ast
+import json
+import re
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from fairway.lab.documents import asyncapi
+from fairway.lab.documents.schemas import messages, pages
+from fairway.wire import fleet, jobs, subjects
+from tests.contract.wire.examples import EXAMPLES, bytes_of
+from tests.paths import ROOT
+
+PROTO = ROOT / "proto"
+PAGES = dict(pages())
+ASYNCAPI: dict[str, Any] = yaml.safe_load(PAGES["asyncapi.yaml"])
+NAMES = {cls.__name__: name for name, cls in messages().items()}
+# What these say on behalf of the service that calls them (domain/attempts/retry.py, domain/submission.py).
+HELPERS = {
+    "attempt_over": {"Recall", "Queue"},
+    "next_attempt": {"Recall", "Queue"},
+    "go_back": {"Queue"},
+    "submission": {"Submitted"},
+    "cancellation": {"Cancel"},
+}
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_page_is_what_the_code_says(path: str) -> None:
+    there = (PROTO / path).read_text("utf-8") if (PROTO / path).exists() else ""
+    assert there == PAGES[path], f"proto/{path} is out of date; write it anew with: make schemas"
+
+
+def test_no_schema_of_a_message_that_is_no_more_lies_about() -> None:
+    assert {f"schema/v1/{path.name}" for path in (PROTO / "schema/v1").iterdir()} == {p for p in PAGES if "/" in p}
+
+
+@pytest.mark.parametrize("name", messages())
+def test_the_golden_example_keeps_its_schema(name: str) -> None:
+    schema = json.loads(PAGES[f"schema/v1/{name}.json"])
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(bytes_of(EXAMPLES[name])), schema, jsonschema.Draft202012Validator)
+
+
+def test_a_schema_refuses_a_message_without_its_tenant() -> None:
+    schema = json.loads(PAGES["schema/v1/placed.json"])
+    message = json.loads(bytes_of(EXAMPLES["placed"]))
+    del message["tenant"]
+    with pytest.raises(jsonschema.ValidationError, match="tenant"):
+        jsonschema.validate(message, schema)
+
+
+def test_every_reference_leads_somewhere() -> None:
+    for ref in re.findall(r"\$ref: '?([^'\s]+)", PAGES["asyncapi.yaml"]):
+        file, _, pointer = ref.partition("#/")
+        assert not file or (PROTO / file).exists()
+        found: Any = ASYNCAPI
+        for key in filter(None, pointer.split("/")):
+            found = found[key]
+        assert found
+
+
+@pytest.mark.parametrize(
+    ("name", "subject"),
+    [
+        pytest.param("placed", subjects.job(jobs.Placed.verb, "team-a"), id="an event of a job"),
+        pytest.param("report", subjects.cluster(fleet.Report.verb, "north"), id="a report"),
+        pytest.param("configured", subjects.config("Queue", "", "gold"), id="a setting"),
+        pytest.param("dead_letter", subjects.dead_letter("queue"), id="a dead letter"),
+        pytest.param("resync", subjects.resync("north"), id="the question for a full report"),
+    ],
+)
+def test_the_address_of_a_channel_is_the_subject_that_is_used(name: str, subject: str) -> None:
+    pattern = re.sub(r"\{\w+\}", r"[^.]+", ASYNCAPI["channels"][name]["address"])
+    assert re.fullmatch(pattern, subject)
+
+
+def _made(source: str) -> set[str]:
+    """Messages that this code makes: constructed, or given to `say` or to a helper that says them."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        words = [name]
+        if name == "say" or name in HELPERS:
+            words += [arg.attr for arg in node.args if isinstance(arg, ast.Attribute)]
+        found |= {*words, *HELPERS.get(name, ())}
+    return {NAMES[word] for word in found if word in NAMES}
+
+
+SERVICES = [*asyncapi.LOOPS, "agent", "gateway"]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_says_what_the_page_says_it_does(service: str) -> None:
+    code = (ROOT / "services/fairway" / service.replace("-", "_")).rglob("*.py")
+    made = set().union(*(_made(path.read_text()) for path in code))
+    said = {name for name, who in asyncapi.SAYS.items() if service in who}
+    # Every stage's loop rebuilds the store and buries what it cannot handle; the queue's answer is made by its process.
+    by_loops = {"dead_letter", "queue_place", "rebuild"}
+    assert made - by_loops == said - by_loops

@@ -1,0 +1,24 @@
+"""Fairway as it was before it sealed what it applies and kept the uid of it:
+`python -m tests.faults.arena.former_version ARGS`."""
+
+from typing import Any
+
+import fairway.domain.job
+import fairway.propagator.member_calls
+from fairway.cli.main import main
+from fairway.domain.attempts.attempt import newest_with
+
+
+def _unsealed(key: bytes, spot: Any, attempt: Any, manifest: Any) -> Any:
+    return manifest
+
+
+def _without_uid(attempts: Any, **changes: Any) -> Any:
+    changes.pop("uid", None)
+    return newest_with(attempts, **changes)
+
+
+if __name__ == "__main__":
+    fairway.propagator.member_calls.sealed = _unsealed
+    fairway.domain.job.newest_with = _without_uid
+    main()

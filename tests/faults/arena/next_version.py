@@ -1,0 +1,32 @@
+"""Fairway as a later version might be, which says more in every message and report:
+`python -m tests.faults.arena.next_version ARGS`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import fairway.agent.service
+import fairway.gateway.http.submit
+import fairway.gateway.hub.publishing
+import fairway.runtime.outbox
+from fairway.cli.main import main
+
+_MORE = b',"added_since":{"version":2,"words":["of","the","next"]}}'
+
+
+def more(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    def encoded(message: Any) -> bytes:
+        return encode(message)[:-1] + _MORE
+
+    return encoded
+
+
+if __name__ == "__main__":
+    speakers = (
+        fairway.agent.service,
+        fairway.gateway.hub.publishing,
+        fairway.gateway.http.submit,
+        fairway.runtime.outbox,
+    )
+    for module in speakers:
+        module._encode = more(module._encode)
+    main()

@@ -1,0 +1,234 @@
+"""What is granted is needed, and what is needed is granted: on the hub and in members, for every kind of job and every
+way to hold room.
+
+Counted in the audit logs of API servers with RBAC; then everything else that they serve is tried.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+import pytest_asyncio
+
+from tests.kubernetes.rights import rbac
+from tests.kubernetes.rights.fleet import HUBS, MEMBERS, RENEWERS, RightsHouse, rights_house
+from tests.kubernetes.rights.jobs import edited, lives
+from tests.kubernetes.rights.rbac import Right
+from tests.kubernetes.support import kinds
+from tests.kubernetes.support.authority import shown
+from tests.kubernetes.support.fleet import Api, condition
+from tests.kubernetes.support.in_pod import POD, in_pod
+from tests.kubernetes.support.kinds import Json
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def setting(api: str, kind: str, spec: Json, namespace: str = "spare") -> Json:
+    # One name in both groups would be one policy.
+    name = f"set.{api.partition('/')[0]}"
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+
+
+_NOBODY = {
+    "resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job", "labelSelector": {"matchLabels": {"no": "body"}}}],
+    "placement": {},
+}
+_POLICIES = ("policy.karmada.io/v1alpha1", "policy.one.alibabacloud.com/v1alpha1")
+_SCOPES = ("PropagationPolicy", "ClusterPropagationPolicy")
+_TENANTS = ["hub-lives", "lost", "spare"]
+_AMOUNT = {"cpu": 1000}
+_LEAF = {"name": "leaf", "namespaces": _TENANTS, "min": _AMOUNT, "max": _AMOUNT}
+_CLASS = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "set"}, "value": 77}
+SETTINGS = (
+    _CLASS,
+    *(setting(group, scope, _NOBODY) for group in _POLICIES for scope in _SCOPES),
+    setting("scheduling.x-k8s.io/v1alpha1", "Queue", {"queuePolicy": "Block"}, "kube-system"),
+    setting("fairway.io/v1alpha1", "TenantProfile", {"namespaces": ["nobody"]}),
+    setting(
+        "scheduling.sigs.k8s.io/v1beta1",
+        "ElasticQuotaTree",
+        {"root": {"name": "root", "min": _AMOUNT, "max": _AMOUNT, "children": [_LEAF]}},
+        "kube-system",
+    ),
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RightsHouse]:
+    async with rights_house(tmp_path_factory.mktemp("rights")) as found:
+        yield found
+
+
+async def test_every_kind_and_both_ways_to_hold_room_need_all_rights_of_the_member_and_no_others(
+    place: RightsHouse,
+) -> None:
+    await place.join("--reserve", "auto")
+    await place.reported()
+    granted = rbac.granted(place.north, MEMBERS)
+    await lives(place, "lives")
+    await edited(place, "edited")
+    await place.holds_room("placed", "placeholders")
+    await place.holds_room("reserved", "reservations")
+    assert await place.raises("raised") == "baseline"
+    tokens = {place.home.token("north"), place.home.token("north", "renewal")}
+    assert await place.renewed() == ["north"]
+    assert not tokens & {place.home.token("north"), place.home.token("north", "renewal")}
+
+    assert await counted(granted, place.asked) == ""
+    assert rbac.allowed(place.north, place.home.token("north"), granted) == []
+
+
+async def test_only_the_account_that_renews_may_ask_for_tokens_and_it_may_nothing_else(place: RightsHouse) -> None:
+    await place.join("--reserve", "ledger")
+    account = f"system:serviceaccount:{rbac.HOME}:{RENEWERS}"
+    assert await place.renewed() == ["north"]
+    assert await place.renewed() == ["north"]  # with the token that it has just given itself
+    granted = rbac.granted(place.north, RENEWERS)
+    assert {(one.resource, one.verb, one.namespace) for one in granted} == {
+        ("serviceaccounts/token", "create", rbac.HOME),
+    }
+    assert await counted(granted, lambda: place.home.asked("north", account)) == ""
+    assert rbac.allowed(place.north, place.home.token("north", "renewal"), granted) == []
+    assert "serviceaccounts/token" not in {one.resource for one in rbac.granted(place.north, MEMBERS)}
+
+
+async def counted(rights: set[Right], asked: Callable[[], list[Json]]) -> str:
+    """The rights that nobody needed, once it is none or after half a minute; and what was asked beyond them."""
+    end = asyncio.get_running_loop().time() + 30
+    while rbac.idle_and_astray(rights, asked())[0] and asyncio.get_running_loop().time() < end:
+        await asyncio.sleep(0.2)
+    idle, astray = rbac.idle_and_astray(rights, asked())
+    return "\n".join([*(f"not needed: {one}" for one in sorted(idle)), *(f"asked: {one}" for one in sorted(astray))])
+
+
+def ready(place: RightsHouse, namespace: str, name: str) -> str:
+    path = f"policy.karmada.io/v1alpha1/namespaces/{namespace}/propagationpolicies/{name}"
+    return condition(place.hub.get(path), "Ready")
+
+
+async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold_room_there(
+    place: RightsHouse,
+) -> None:
+    place.hub.create("scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "urgent"}, "value": 77})
+    await place.join("--labels", "gpu=none", "--kinds", "Job.batch/v1", "--reserve", "ledger")
+    await place.reported()
+    row = (await place.home.clusters())["north"]
+    assert (row["mode"], row["labels"]) == ("push", {"gpu": "none"})
+    granted = rbac.granted(place.north, MEMBERS)
+    assert not {(one.group, one.resource) for one in granted if one.verb == "create"} & set(WAYS.values())
+
+    assert await place.raises("plain-raised") == "baseline"
+    place.tenant("plain", kinds.policy("here", "north"))
+    await place.runs("plain", "short", priority="urgent")
+    made = place.north.get("scheduling.k8s.io/v1/priorityclasses/urgent") or {}
+    assert (made["value"], made["preemptionPolicy"]) == (77, "Never")
+    assert await place.renewed() == ["north"]
+    await place.runs("plain", "renewed")
+    await edited(place, "plain-edited", BATCH)
+    for name in ("short", "renewed"):
+        place.hub.delete(f"batch/v1/namespaces/plain/jobs/{name}")
+    await place.until(lambda: not place.north.items("batch/v1/namespaces/plain/jobs"), "nothing is left in the member")
+
+    assert await counted(of_batch(granted), lambda: place.asked(without=OTHERS)) == ""
+    assert rbac.allowed(place.north, place.home.token("north"), granted) == []
+
+
+WAYS = {"placeholders": ("", "pods"), "reservations": ("scheduling.koordinator.sh", "reservations")}
+# The others are counted in the test above.
+BATCH = [kind for kind in kinds.every() if kind.key == "Job.batch/v1"]
+OTHERS = {kind.api_version.partition("/")[0] for kind in kinds.every()} - {"batch"}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_cluster_that_joins_for_one_way_holds_room_in_that_way_and_gives_no_rights_for_another(
+    place: RightsHouse, way: str
+) -> None:
+    await place.join("--reserve", way)
+    await place.reported()
+    granted = rbac.granted(place.north, MEMBERS)
+    assert await place.raises(f"raised-{way}") == "baseline"
+    pods = await place.holds_room(f"only-{way}", way)
+    assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == [way, way]
+    await place.until(lambda: not place.held(), "what held room is gone")
+    await edited(place, f"edited-{way}", BATCH)
+    assert await counted(of_batch(granted), lambda: place.asked(without=OTHERS)) == ""
+    assert created(place) & set(WAYS.values()) == {WAYS[way]}
+    assert rbac.allowed(place.north, place.home.token("north"), granted) == []
+
+
+def of_batch(rights: set[Right]) -> set[Right]:
+    return {one for one in rights if one.group not in OTHERS}
+
+
+def created(place: RightsHouse) -> set[tuple[str, str]]:
+    """Groups and resources of what Fairway's account made in the member."""
+    refs = [one["objectRef"] for one in place.asked() if one["verb"] == "create"]
+    return {(ref.get("apiGroup", ""), ref["resource"]) for ref in refs}
+
+
+async def test_a_pod_beside_a_member_works_with_the_account_of_its_manifest_and_needs_all_its_rights(
+    place: RightsHouse,
+) -> None:
+    """As deploy/member/pull.yaml has it: the token is bound to the pod that the Deployment made."""
+    await place.join("--mode", "pull", "--reserve", "placeholders")
+    beside = await in_pod(place)
+    try:
+        await place.reported()
+        granted = rbac.granted(place.north, MEMBERS)
+        assert "serviceaccounts/token" not in {one.resource for one in granted}
+        assert await place.raises("far-raised", beside.token) == "baseline"
+        pods = await place.holds_room("far", "placeholders")
+        assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == ["placeholders"] * 2
+        await place.until(lambda: not place.held(), "what held room is gone")
+        await edited(place, "far-edited", BATCH)
+        assert [beside.answers(path) for path in beside.probes] == [200, 200]
+        assert await counted(of_batch(granted), lambda: place.asked(without=OTHERS)) == ""
+        assert rbac.allowed(place.north, beside.token, granted) == []
+        assert {one["user"]["extra"][POD][0] for one in place.asked()} == {beside.pod}
+    finally:
+        await beside.stop()
+
+
+async def test_a_certificate_that_is_renewed_by_the_same_authority_is_none_of_fairways_business(
+    place: RightsHouse,
+) -> None:
+    await place.join("--reserve", "ledger")
+    await place.reported()
+    place.tenant("trusting", kinds.policy("here", "north"))
+    await place.runs("trusting", "before")
+    token, plane = place.home.token("north"), place.home.planes["north"]
+    serial = place.authority.issue()
+    await plane.programs["kube-apiserver"].kill()
+    await plane.start_api()
+    assert shown(plane.port) == serial
+    await place.runs("trusting", "after")
+    assert place.home.token("north") == token
+    jobs = await place.home.jobs()
+    assert [(jobs[name]["attempt"], jobs[name]["cluster"]) for name in ("before", "after")] == [(1, "north")] * 2
+
+
+async def test_the_services_need_all_their_rights_on_the_hub_and_no_others(place: RightsHouse) -> None:
+    """A job of every kind lives, another is refused; settings are made by hand and over HTTP, one of them is wrong."""
+    granted = rbac.granted(place.hub, HUBS)
+    await place.join("--reserve", "ledger")
+    await place.reported()
+    await lives(place, "hub-lives")
+    place.tenant("lost", kinds.policy("nowhere", "nowhere"))
+    for kind in kinds.every():
+        place.hub.create(kinds.path(kind, "lost"), kinds.manifest(kind))
+    wrong = kinds.policy("wrong", "north", start_timeout="soon")
+    place.tenant("spare", wrong)
+    await place.post(*SETTINGS)
+    await place.until(lambda: ready(place, "spare", "wrong") == "False", "the wrong setting is said to be wrong")
+    assert await place.renewed() == ["north"]
+    await place.leave()
+
+    token = json.loads(place.least.read_text())["users"][0]["user"]["token"]
+    # As kubeconfig.sh does it, with the kubeconfig that it printed the time before.
+    renewed = Api("hub", place.least)
+    renewed.create("v1/namespaces/fairway-system/serviceaccounts/fairway/token", {})
+    renewed.http.close()
+
+    assert await counted(granted, place.asked_hub) == ""
+    assert rbac.allowed(place.hub, token, granted) == []

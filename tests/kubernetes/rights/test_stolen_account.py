@@ -1,0 +1,185 @@
+"""What a thief can do with the token of Fairway's account in a member, as `fairway join` makes it: what Fairway does,
+in namespaces of its tenants, and nothing else. Each try is what the account of before could do, or what RBAC cannot
+refuse."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
+from fairway.join import rights
+from fairway.lab.kubereal.admin import admin
+from fairway.lab.kubereal.build import tools
+from fairway.lab.kubereal.control_plane import Plane, Planes, kubeconfig, member
+from fairway.lab.kubereal.crds import define
+from fairway.propagator.held_room import PAUSE, Room, manifests, priority_class
+from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.views.members import Facts
+from fairway.wire.capacity import PLACEHOLDERS, Slot
+from fairway.wire.workload import PodSet
+from tests.kubernetes.rights.thefts import (
+    BINDINGS,
+    FLOWS,
+    HELD,
+    HOME,
+    JOBS,
+    OURS,
+    PODS,
+    ROOMS,
+    TRIES,
+    flow,
+    job,
+    pod,
+    reservation,
+    space,
+)
+from tests.kubernetes.support.fleet import Api, until
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+Json = dict[str, Any]
+MERGE, STEPS = "application/merge-patch+json", "application/json-patch+json"
+
+
+class Member:
+    """A cluster that Fairway has joined, with a tenant's namespace `team` and a stranger's, `payments`."""
+
+    def __init__(self, plane: Plane, folder: Path) -> None:
+        self.plane, self._folder = plane, folder
+        self.owner = Api("owner", plane.kubeconfig)
+
+    async def join(self, facts: Facts) -> None:
+        async with admin(self.plane) as api:
+            await api.apply(rights.objects(facts))
+        path = f"v1/namespaces/{HOME}/serviceaccounts/fairway-member/token"
+        token = self.owner.create(path, {"spec": {"expirationSeconds": 3600}})["status"]["token"]
+        stolen = self._folder / "stolen.kubeconfig"
+        stolen.write_text(json.dumps(kubeconfig(self.plane.url, self.plane.certificate(), token)))
+        self.thief = Api("thief", stolen)
+        self.fairway = await KubernetesCluster.from_kubeconfig("m", stolen, Options())
+        until(lambda: "ValidatingAdmissionPolicy" in self.tried("POST", "v1/namespaces", space("w")), "it is bound")
+
+    def tried(self, method: str, path: str, body: Any = None) -> str:
+        """What the API says to the thief; nothing when it did as he asked."""
+        content = {"PATCH": STEPS if isinstance(body, list) else MERGE}.get(method, "application/json")
+        where = f"/api/{path}" if path.startswith("v1/") else f"/apis/{path}"
+        headers = {"Content-Type": content}
+        answer = self.thief.http.request(method, where, content=json.dumps(body), headers=headers)
+        return "" if answer.is_success else str(answer.json().get("message", answer.text))
+
+    async def close(self) -> None:
+        await self.fairway.close()
+        for api in (self.owner, self.thief):
+            api.http.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Member]:
+    folder = tmp_path_factory.mktemp("stolen")
+    planes = Planes(folder, tools(("kube", "kwok", "argo", "koordinator")))
+    await planes.start([member("north")])
+    made = Member(planes["north"], folder)
+    try:
+        await define(planes["north"], ("argo", "koordinator"), tools())
+        await made.join(Facts())
+        await made.fairway.apply("Job.batch/v1", job("team", "first"))
+        await made.fairway.create("PriorityClass.scheduling.k8s.io/v1", priority_class(0))
+        made.owner.create("v1/namespaces", space("payments"))
+        made.owner.create(JOBS.format("payments"), job("payments", "theirs", {}, {}))
+        made.owner.create(JOBS.format("team"), job("team", "theirs", {}, {}))
+        for name in ("team", "payments", HOME):
+            await asyncio.to_thread(_account, made.owner, name)
+        for name, labels, gated in (("held", HELD, True), ("foreign", {}, True), ("bound", HELD, False)):
+            made.owner.create(PODS.format("team"), pod(name, labels, gated))
+        made.owner.create(PODS.format("payments"), pod("held", HELD))
+        made.owner.create(FLOWS.format("team"), flow("flow", status={"phase": "Running"}))
+        made.owner.create(ROOMS, reservation("theirs", {}))
+        yield made
+    finally:
+        await made.close()
+        await planes.stop()
+
+
+def _account(owner: Api, namespace: str) -> None:
+    until(lambda: owner.get(f"v1/namespaces/{namespace}/serviceaccounts/default"), f"pods can be made in {namespace}")
+
+
+@pytest.mark.parametrize("what", TRIES)
+async def test_a_thief_is_refused(place: Member, what: str) -> None:
+    method, path, body, cause = TRIES[what]
+    said = place.tried(method, path, body)
+    assert cause in said, said or "it was done"
+
+
+def placeholder(container: Json | None = None, **spec: Any) -> Json:
+    slots, pods = (Slot(pods="w", node="node-1", count=1),), (PodSet("w", 1, {"cpu": 1000}),)
+    (made,) = manifests(Room(PLACEHOLDERS, "j1", 1, "team", slots, pods, ttl=60), PAUSE).values()
+    made["spec"]["containers"][0] |= container or {}
+    made["spec"] |= spec
+    return made
+
+
+PRIVILEGED = {"container": {"securityContext": {"privileged": True}}}
+BAD_PLACEHOLDERS: dict[str, Json] = {
+    "with Fairway's own account": {"serviceAccountName": "fairway-member"},
+    "with a token": {"automountServiceAccountToken": True},
+    "with a command": {"container": {"command": ["sh"]}},
+    "with something to read": {"container": {"env": [{"name": "a", "value": "b"}]}},
+    "of another image": {"container": {"image": "miner"}},
+    "of another version of the image": {"container": {"image": PAUSE.rpartition(":")[0]}},
+    "that is privileged": PRIVILEGED,
+    "in the node's network": {"hostNetwork": True},
+    "with a volume": {"volumes": [{"name": "v", "hostPath": {"path": "/"}}]},
+    "that never ends": {"activeDeadlineSeconds": None},
+    "on a node of his choice": {"nodeName": "node-1"},
+    "of a class of others": {"priorityClassName": ""},
+}
+
+
+@pytest.mark.parametrize("how", BAD_PLACEHOLDERS)
+async def test_a_placeholder_can_do_nothing_but_wait(place: Member, how: str) -> None:
+    said = place.tried("POST", PODS.format(HOME), placeholder(**BAD_PLACEHOLDERS[how]))
+    causes = ("placeholders without a will of their own", "violates PodSecurity")
+    assert any(one in said for one in causes), said or "it was made"
+
+
+async def test_what_fairway_does_is_still_allowed(place: Member) -> None:
+    """By the adapter that Fairway uses, with the same account."""
+    await place.fairway.create("Pod.v1", placeholder())
+    await place.fairway.discard("Pod.v1", HOME, {"fairway.io/placeholder": "true"})
+    assert (await place.fairway.apply("Workflow.argoproj.io/v1alpha1", flow("second"))).uid
+    await place.fairway.create("Reservation.scheduling.koordinator.sh/v1alpha1", reservation("held"))
+    meta = (place.owner.get(PODS.format("team") + "/held") or {})["metadata"]
+    seen = {name: meta[name] for name in ("uid", "resourceVersion")}
+    nominated = {
+        "metadata": {**seen, "labels": {"fairway.io/room": "1"}},
+        "status": {"nominatedNodeName": "node-1"},
+    }
+    await place.fairway.patch("Pod.v1", "team", "held", nominated, "status")
+    gates = {"metadata": {"uid": meta["uid"]}, "spec": {"schedulingGates": [{"name": "of/others"}]}}
+    found = await place.fairway.patch("Pod.v1", "team", "held", gates) or {}
+    assert found["status"]["nominatedNodeName"] == "node-1"
+    assert found["spec"]["schedulingGates"] == [{"name": "of/others"}]
+    assert await place.fairway.delete("Job.batch/v1", "team", "first", OURS, wait_s=10)
+    assert place.owner.get(JOBS.format("team") + "/theirs") is not None
+
+
+async def test_a_binding_that_was_lost_is_made_anew_before_the_next_job_and_the_next_deletion(place: Member) -> None:
+    lost = BINDINGS.format("often") + "/fairway-tenant"
+    first = await place.fairway.apply("Job.batch/v1", job("often", "first"))
+    assert first.uid
+    place.owner.delete(lost)
+    assert not (await place.fairway.apply("Job.batch/v1", job("often", "second"))).adopted
+    place.owner.delete(lost)
+    assert await place.fairway.delete("Job.batch/v1", "often", "second", OURS, wait_s=10)
+    assert place.owner.get(lost) is not None
+
+
+async def test_a_namespace_goes_no_higher_than_the_join_allowed(place: Member) -> None:
+    with pytest.raises(ClusterRefused, match="--max-pod-security"):
+        await place.fairway.apply("Job.batch/v1", job("high"), "privileged")
+    assert place.owner.get("v1/namespaces/high") is None

@@ -1,1 +1,0 @@
-"""Here so that the fleet in memory beside it can be imported."""

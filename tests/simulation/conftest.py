@@ -1,1 +1,0 @@
-"""Here so that what is beside it can be imported."""

@@ -1,0 +1,112 @@
+"""Room is judged by where pods were seen, as far as the clusters' reports had shown it when room was given."""
+
+import msgspec
+import pytest
+
+from fairway.audit.attempts import Spoken
+from fairway.audit.auditor import Checker
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.wire.capacity import Node, Pods, Slot
+from fairway.wire.fleet import Report
+from fairway.wire.reasons import Code, Reason
+from tests.spec.builders.lives import GPU, T0, dequeued
+
+NODES = {"c1": {"n1": {GPU: 8}, "n2": {GPU: 8}}}
+LATE = Reason(Code.START_TIMEOUT, "not running after 300 s")
+FIRST, SECOND = T0 + 10_000, T0 + 20_000
+
+
+def reserved(name: str, node: str, at: int, gpus: int = 8) -> list[wire.JobMessage]:
+    """A job of one pod that is given a node at `at`."""
+    life = dequeued(pods=1, gpus=gpus, name=name)
+    said = [msgspec.structs.replace(one, job=name if one.job else "") for _, one in life.said]
+    rev = said[-1].rev
+    slots = (Slot("Worker", node, 1),)
+    head = {"job": name, "tenant": "team-a", "attempt": 1, "cluster": "c1", "slots": slots, "at": at}
+    return [
+        *said,
+        wire.Placed(rev=rev + 1, **head),
+        wire.Reserved(rev=rev + 2, expires_at=0, **head),
+    ]
+
+
+def found(*reports: Report) -> list[str]:
+    """What is said of two jobs that are both given n1, the second ten seconds after the first."""
+    checker = Checker(NODES)
+    said = sorted([*reserved("first", "n1", FIRST), *reserved("second", "n1", SECOND)], key=lambda one: one.at)
+    for sequence, message in enumerate(said, 1):
+        checker.hear(Spoken(sequence, f"m{sequence}", subjects.job(message.verb, message.tenant), message))
+    for report in reports:
+        checker.see(report)
+    return [one.text for one in checker.findings().violations if one.rule == "room"]
+
+
+def report(at: int, sequence: int = 1, used: int = 0, **seen: str) -> Report:
+    """All nodes: `seen` names the node of a job's pod, `used` is what others take of n1."""
+    rows = {name: Node(name, {GPU: 8}) for name in ("n1", "n2")}
+    for job, place in seen.items():
+        pods = {**rows[place].attempts, f"{job}/1": Pods({"Worker": 1}, {GPU: 8})}
+        rows[place] = msgspec.structs.replace(rows[place], attempts=pods)
+    rows["n1"] = msgspec.structs.replace(rows["n1"], used={GPU: used})
+    return Report(at=at, cluster="c1", epoch="e", sequence=sequence, full=True, nodes=tuple(rows.values()))
+
+
+TOO_MUCH = "n1 of c1 has 8 nvidia.com/gpu, but 16 are reserved or running"
+
+
+@pytest.mark.parametrize(
+    ("reports", "want"),
+    [
+        pytest.param((), [TOO_MUCH], id="without reports a pod is where it was planned"),
+        pytest.param((report(FIRST + 5_000, first="n2"),), [], id="a pod that was seen elsewhere frees its slot"),
+        pytest.param((report(FIRST + 5_000, first="n1"),), [TOO_MUCH], id="a pod that was seen where it was planned"),
+        pytest.param((report(FIRST + 5_000),), [TOO_MUCH], id="a pod that was not seen yet keeps its slot"),
+        pytest.param((report(SECOND + 1, first="n2"),), [TOO_MUCH], id="what was reported later could not be known"),
+        pytest.param(
+            (report(FIRST + 1, first="n2"), report(SECOND - 100, 2, first="n1")),
+            [],
+            id="a report of the last second may not have arrived yet",
+        ),
+        pytest.param(
+            (report(FIRST + 1, first="n2"), report(SECOND - 2_000, 2, first="n1")),
+            [TOO_MUCH],
+            id="an older one had",
+        ),
+        pytest.param(
+            (report(FIRST - 1), report(FIRST + 5_000, 2, used=4, first="n2")),
+            ["n1 of c1 has 8 nvidia.com/gpu, but 12 are reserved or running"],
+            id="other people's pods count",
+        ),
+    ],
+)
+def test_a_node_is_overfull(reports: tuple[Report, ...], want: list[str]) -> None:
+    assert found(*reports) == want
+
+
+def test_a_pod_that_outlives_its_attempt_still_counts() -> None:
+    """The attempt's end was said, but its pod was still seen."""
+    checker = Checker(NODES)
+    head = {"job": "first", "tenant": "team-a", "attempt": 1, "cluster": "c1"}
+    first = [
+        *reserved("first", "n1", FIRST),
+        wire.Lost(rev=6, at=FIRST + 1, why=LATE, final=True, **head),
+    ]
+    for sequence, message in enumerate([*first, *reserved("second", "n1", SECOND)], 1):
+        checker.hear(Spoken(sequence, f"m{sequence}", subjects.job(message.verb, message.tenant), message))
+    assert not [one for one in checker.findings().violations if one.rule == "room"]
+    checker.see(report(FIRST + 2, first="n1"))
+    assert [one.text for one in checker.findings().violations if one.rule == "room"] == [TOO_MUCH]
+
+
+@pytest.mark.parametrize("wrong", [[], [TOO_MUCH]], ids=["given up before it was said", "said, and kept"])
+def test_room_that_was_given_up_before_it_was_said_is_free(wrong: list[str]) -> None:
+    """The word of a reservation was on its way while its job was cancelled and recalled."""
+    *before, word = reserved("first", "n1", FIRST)
+    head = {"job": "first", "tenant": "team-a", "attempt": 1, "at": FIRST + 1}
+    removed, cancelled = wire.Removed(rev=word.rev + 1, cluster="c1", **head), wire.Cancelled(rev=word.rev + 2, **head)
+    gone = [] if wrong else [removed, cancelled]
+    checker = Checker(NODES)
+    for sequence, message in enumerate([*before, *gone, word, *reserved("second", "n1", SECOND)], 1):
+        checker.hear(Spoken(sequence, f"m{sequence}", subjects.job(message.verb, message.tenant), message))
+    assert [one.text for one in checker.findings().violations if one.rule == "room"] == wrong

@@ -1,6 +1,0 @@
-"""The views by hand of the services' tables serve here too."""
-
-import sys
-from pathlib import Path
-
-sys.path.append(str(Path(__file__).parent.parent / "services"))

@@ -1,1 +1,0 @@
-"""Here so that the builders beside it (hub.py) can be imported."""

@@ -1,0 +1,142 @@
+"""What the witness of a simulation looks at by itself: charges and reservations of every commit, and who was silent."""
+
+import pytest
+
+from fairway.adapters.memory.clock import ManualClock
+from fairway.domain.decision import JOBS, OWED, Put, Step, ledger, nodes
+from fairway.domain.quota.shares import Share, owed_key
+from fairway.domain.reservations import Hold
+from fairway.lab.simulation.invariants.silent_times import Silence
+from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChecks
+from fairway.runtime.ports import Commit
+from fairway.wire import fleet
+from fairway.wire import jobs as wire
+from fairway.wire.capacity import Node, Slot
+from fairway.wire.reasons import Code, Reason
+from tests.spec.builders.lives import GPU, dequeued, queued
+
+LEAF = ("root", "root/a")
+WAITS, GOES = queued().now, dequeued().now
+SHARE = Share(LEAF, GOES.charge)
+TURN, BACK = Put(JOBS, GOES.id, GOES, rev=3), Put(JOBS, GOES.id, WAITS, rev=4)
+STEPS = {
+    "a turn with its charge": ([[TURN, *SHARE.adds()]], 0),
+    "a turn without one": ([[TURN]], 1),
+    "a turn whose root is not charged": ([[TURN, *SHARE.adds()[1:]]], 1),
+    "a share that is owed stays charged": ([[TURN, *SHARE.adds()], [BACK, Put(OWED, owed_key("llm-1", 4), SHARE)]], 0),
+    "a share that is neither owed nor given back": ([[TURN, *SHARE.adds()], [BACK]], 1),
+    "a share that is given back and still owed": (
+        [[TURN, *SHARE.adds()], [BACK, Put(OWED, owed_key("llm-1", 4), SHARE), *SHARE.adds(-1)]],
+        1,
+    ),
+}
+
+
+Wrong = list[tuple[str, str, str]]
+
+
+async def looked_over() -> tuple[CheckedStore, StoreChecks, Wrong]:
+    """An empty store, who looks over it, and what that finds wrong: rule, job and sentence."""
+    books, found = StoreChecks(), Wrong()
+    books.wrong = lambda *what: found.append(what)
+    store = CheckedStore(books, ManualClock())
+    await store.begin_rebuild("a", 1_000)
+    await store.finish_rebuild("1-a")
+    return store, books, found
+
+
+@pytest.mark.parametrize("name", STEPS)
+async def test_every_commit_charges_what_its_rows_say(name: str) -> None:
+    steps, wrong = STEPS[name]
+    store, _, found = await looked_over()
+    for step in steps:
+        await store.commit(Commit((Step(tuple(step)),)))
+    assert len(found) == wrong, found
+    assert all((rule, job) == ("quota", "llm-1") and "its rows make it" in text for rule, job, text in found)
+
+
+async def test_no_commit_charges_a_node_of_the_tree_more_than_its_max() -> None:
+    store, books, found = await looked_over()
+    books.most = lambda node, resource: {("root/a", GPU): GOES.charge[GPU] - 1}.get((node, resource))
+    await store.commit(Commit((Step((TURN, *SHARE.adds())),)))
+    assert found == [("quota", "llm-1", f"a step charges root/a|{GPU} to 32 of 31")]
+
+
+HOLD = Hold((Slot("Worker", "n1", 2),), {"Worker": {GPU: 8, "pods": 1}})
+HELD = {GPU: 16, "pods": 2}
+ROWS = {
+    "a reservation on a node that has room": (Node("n1", {GPU: 16, "pods": 9}, holds={"llm-1/1": HELD}), []),
+    "what others use counts": (
+        Node("n1", {GPU: 16, "pods": 9}, used={GPU: 1}, holds={"llm-1/1": HELD}),
+        [f"n1 is too full with llm-1/1 by its own row: ['{GPU}']"],
+    ),
+    "and what is held": (
+        Node("n1", {GPU: 20, "pods": 9}, holds={"llm-1/1": HELD, "b/1": {GPU: 5}}),
+        [f"n1 is too full with llm-1/1 by its own row: ['{GPU}']"],
+    ),
+    "half of it": (
+        Node("n1", {GPU: 16, "pods": 9}, holds={"llm-1/1": {GPU: 8, "pods": 1}}),
+        ["llm-1/1 is reserved, and the row of n1 does not say so"],
+    ),
+    "on another node": (Node("n2", {GPU: 16}), ["llm-1/1 is reserved, and the row of n1 does not say so"]),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+async def test_every_reservation_lies_on_nodes_that_have_room_for_it(name: str) -> None:
+    node, wrong = ROWS[name]
+    store, _, found = await looked_over()
+    reserved = Step((Put(ledger("c1"), "llm-1/1", HOLD, expect=0), Put(nodes("c1"), node.name, node)))
+    await store.commit(Commit((reserved,)))
+    assert [(rule, text) for rule, _, text in found] == [("room", one) for one in wrong]
+
+
+@pytest.mark.parametrize(
+    ("size", "rules"),
+    [
+        pytest.param({"cpu": 8}, [], id="as large as its cluster"),
+        pytest.param({"cpu": 7}, ["size"], id="larger than its cluster"),
+        pytest.param({}, ["size"], id="of what its cluster has not"),
+        pytest.param(None, [], id="of a cluster that nobody has counted"),
+    ],
+)
+async def test_no_node_is_larger_than_its_cluster(size: dict[str, int] | None, rules: list[str]) -> None:
+    store, books, found = await looked_over()
+    books.sizes = {} if size is None else {"c1": size}
+    await store.commit(Commit((Step((Put(nodes("c1"), "n1", Node("n1", {"cpu": 8})),)),)))
+    assert [rule for rule, _, _ in found] == rules
+
+
+async def test_a_rebuild_charges_what_its_rows_say() -> None:
+    books, found = StoreChecks(), list[str]()
+    books.wrong = lambda rule, job, text: found.append(text)
+    store = CheckedStore(books, ManualClock())
+    await store.begin_rebuild("a", 1_000)
+    await store.load_counters("quota", {f"root|{GPU}": 8})
+    await store.finish_rebuild("1-a")
+    assert found == [f"a rebuild has charged root|{GPU} 8, and its rows make it 0"]
+
+
+def lost(code: Code = Code.VANISHED) -> wire.Lost:
+    return wire.Lost(job="llm-1", tenant="team-a", attempt=1, rev=9, cluster="c1", why=Reason(code, "gone"))
+
+
+SILENCES = {
+    "while two of three are silent": (lost(), 91_000, ("c2",), True),
+    "while they may not be known to be": (lost(), 89_000, ("c2",), False),
+    "while one of three is": (lost(), 91_000, ("c2", "c3"), False),
+    "for what no member has shown": (lost(Code.RESERVATION_EXPIRED), 91_000, (), False),
+}
+
+
+@pytest.mark.parametrize("name", SILENCES)
+def test_nothing_is_given_up_while_most_agents_are_silent(name: str) -> None:
+    message, at, speaking, wrong = SILENCES[name]
+    silence = Silence(late_ms=60_000)
+    for cluster in ("c1", "c2", "c3", "left"):
+        silence.hear(fleet.Report(at=0, cluster=cluster, epoch="", sequence=1), 0)
+    silence.hear(fleet.Report(at=0, cluster="left", epoch="", sequence=2, left=True), 1)
+    for cluster in speaking:
+        silence.hear(fleet.Report(at=0, cluster=cluster, epoch="", sequence=2), at - 1)
+    assert bool(silence.broken_by(message, at, ("c1", "c2", "c3"))) is wrong
+    assert not silence.broken_by(message, at, ("c1", "c2")), "one of two: nobody can tell whose fault it is"

@@ -1,0 +1,45 @@
+"""What is looked at in pieces is looked at in turn: who has to wait keeps nobody else unseen."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairway.reserver import service as reserver
+from fairway.reserver.decide import Expire
+from fairway.runtime.ports import ReadRows, Row
+from fairway.runtime.views.settings import Catalog
+from fairway.watcher import view as watcher
+from fairway.watcher.missing import Late
+from tests.spec.builders.lives import T0, S, dispatched, reserved
+from tests.spec.builders.views import told
+
+NOW = T0 + 3_600 * S
+
+
+def asked(view: Any, message: Any, life: Any) -> list[str]:
+    """The jobs of one look, each of which is found as `life` is."""
+    heard = [told(message)]
+    names = view.wants(heard, NOW).rows.get("jobs", [])
+    rows = {("jobs", name): Row(life.now.rev, job_row(life, name)) for name in names}
+    view.refresh(ReadRows(rows=rows, version=1), heard, NOW)
+    return list(names)
+
+
+def job_row(life: Any, name: str) -> bytes:
+    return msgspec.json.encode(msgspec.structs.replace(life.now, id=name))
+
+
+def test_reservations_that_have_expired_are_looked_at_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reserver, "_PIECE", 1)
+    view = reserver.ReserverView(Catalog())
+    view._expiring = {"a/1": 0, "b/1": 0}
+    assert [asked(view, Expire(), reserved()) for _ in range(3)] == [["a"], ["b"], ["a"]]
+
+
+def test_jobs_that_should_have_started_are_looked_at_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watcher, "_PIECE", 1)
+    view = watcher.WatcherView()
+    view._deadlines = {"a": 0, "b": 0}
+    seen = [asked(view, Late(), dispatched()) for _ in range(2)]
+    assert seen == [["a"], ["b"]]

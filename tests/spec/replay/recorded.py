@@ -1,0 +1,189 @@
+"""The scheduler alone, over a bus and a store in memory, in a fleet whose clusters differ in all that it looks at."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.clock import ManualClock, settle
+from fairway.adapters.memory.store import MemoryStore
+from fairway.domain import decision
+from fairway.domain.decision import Add, Put, Step
+from fairway.domain.job import Job, State
+from fairway.domain.resources import Resources
+from fairway.global_scheduler.service import service
+from fairway.placement.cluster import taken
+from fairway.runtime.loop import Loop, World
+from fairway.runtime.metrics import Meter
+from fairway.runtime.ports import Bus, Commit, Outgoing
+from fairway.runtime.views.jobs import requests_of
+from fairway.runtime.views.recorder import Recorder
+from fairway.wire import jobs as wire
+from fairway.wire import subjects
+from fairway.wire.capacity import ClusterInfo, Node, Taint
+from fairway.wire.policy import Affinity, Placement
+from fairway.wire.workload import Expression, PodSet, Toleration, Workload
+from tests.spec.builders.lives import GPU, T0, Life, S, spec, submitted
+
+KIND = "PyTorchJob.kubeflow.org/v1"
+NAMES = ("east", "north", "south", "west")
+_job = msgspec.json.Decoder(Job).decode
+_node = msgspec.json.Decoder(Node).decode
+
+
+class House:
+    """`views` is the bus that the recorder has: the scheduler's own, unless a test says otherwise; `store` likewise."""
+
+    def __init__(self, seed: int, views: Bus | None = None, store: MemoryStore | None = None, **recorder: int) -> None:
+        self.rng = random.Random(seed)
+        self.clock = ManualClock(T0 + 60 * S)
+        self.bus, self.store = MemoryBus(self.clock), store or MemoryStore()
+        self.views, self._recorder = views or self.bus, recorder
+        self._mine = self.store.beside()
+        self._count = self._started = 0
+        self.loops: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        self._started += 1
+        name = f"s{self._started}"
+        world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=name)
+        made = service(Recorder(self.views, "global-scheduler", name, **self._recorder))
+        self.loops.append(asyncio.create_task(Loop(made, world, Meter()).run()))
+        await settle(50)
+        await self._mine.open()
+
+    async def write(self, *writes: Put | Add) -> None:
+        assert all(await self._mine.commit(Commit((Step(writes),))))
+
+    async def later(self, seconds: float) -> None:
+        await self.clock.advance(seconds)
+        await settle(50)
+
+    async def cluster(self, name: str) -> None:
+        """Another report of it: rarely silent, cordoned, tainted, or serving other kinds."""
+        rng, now = self.rng, self.clock.now()
+        seen = rng.choice((*[now] * 8, now - 40 * S, 0))
+        info = ClusterInfo(
+            name,
+            {"gpu": "ab"[name > "n"]},
+            (Taint("spot", "NoSchedule"),) if rng.random() < 0.1 else (),
+            ("Job.batch/v1",) if rng.random() < 0.05 else (KIND,),
+            observed_at=seen,
+            epoch="e",
+            sequence=now - T0,
+            cordoned=rng.random() < 0.05,
+        )
+        await self.write(Put(decision.CLUSTERS, name, info, rev=now))
+        for index in range(1, 5):
+            await self._report(name, f"{name}-{index}")
+
+    async def _report(self, cluster: str, name: str) -> None:
+        rng, table = self.rng, decision.nodes(cluster)
+        row = self.store.rows.get(table, {}).get(name)
+        if row is not None and rng.random() < 0.1:
+            await self.write(Put(table, name, None))
+            return
+        node = Node(
+            name,
+            {GPU: rng.choice((0, 8, 8, 16)), "cpu": 64_000, "pods": 110},
+            {"zone": rng.choice("xy")},
+            (Taint("slow", "NoSchedule"),) if rng.random() < 0.1 else (),
+            rng.random() < 0.9,
+            {GPU: rng.choice((0, 0, 2)), "cpu": 1_000},
+            holds=_node(row.data).holds if row else {},
+        )
+        await self.write(Put(table, name, node, rev=(row.rev if row else 0) + 1))
+
+    async def dequeue(self) -> str:
+        """A job whose turn it is."""
+        rng = self.rng
+        self._count += 1
+        name = f"job-{self._count}"
+        life = submitted(name).then(wire.Admitted, attempt=1, spec=self._spec(name))
+        life.then(wire.Queue, queue="gold", leaf=("root", "root/a"), enqueued_at=life.at)
+        life.then(wire.Dequeued, path=("root", "root/a"), charge={GPU: 8}, woken_by="enqueue")
+        avoid = {rng.choice(NAMES): self.clock.now() + rng.choice((-1, 9)) * S} if rng.random() < 0.2 else {}
+        job = msgspec.structs.replace(life.now, avoid=avoid, cancelling=rng.random() < 0.05)
+        await self.write(Put(decision.JOBS, name, job, rev=job.rev))
+        await self.say(life)
+        return name
+
+    async def say(self, life: Life) -> None:
+        message = msgspec.structs.replace(life.said[-1][1], epoch=self._mine.born)
+        subject = subjects.job(message.verb, message.tenant)
+        await self.bus.publish([Outgoing(f"m-{life.name}", subject, msgspec.json.encode(message))])
+
+    def _spec(self, name: str) -> wire.JobSpec:
+        rng = self.rng
+        many = {GPU: rng.choice((1, 2, 4, 8)), "cpu": 4_000}
+        sets = [PodSet("Worker", rng.choice((1, 2, 4, 9)), many)]
+        if rng.random() < 0.4:
+            sets.insert(0, PodSet("Master", 1, {"cpu": 16_000}))
+        if rng.random() < 0.3:
+            sets[0] = msgspec.structs.replace(sets[0], node_selector={"zone": "x"})
+        pods = sum(one.count for one in sets)
+        work = Workload(
+            "kubeflow.org/v1", "PyTorchJob", "team-a", name, tuple(sets), rng.choice((pods, max(1, pods // 2)))
+        )
+        near = Affinity("near", labels=(Expression("gpu", "In", ("a",)),))
+        affinities = rng.choice(((), (near, Affinity("far")), (Affinity("two", ("east", "west")),)))
+        tolerated = (Toleration("spot", "Exists"),) if rng.random() < 0.3 else ()
+        placed = Placement(affinities, tolerated)
+        return msgspec.structs.replace(spec(name, placement=placed), workload=work)
+
+    def jobs(self) -> list[Job]:
+        return [_job(row.data) for row in self.store.rows.get(decision.JOBS, {}).values()]
+
+    async def take_up(self, job: Job) -> None:
+        """What a reserver does with a placement: it holds the room, or (rarely) sends the job back."""
+        if self.rng.random() < 0.1:
+            back = msgspec.structs.replace(job, state=State.QUEUED, rev=job.rev + 1, cluster="", slots=())
+            await self.write(Put(decision.JOBS, job.id, back, rev=back.rev), Add(decision.FREED, job.cluster, 1))
+            return
+        kept = msgspec.structs.replace(job, state=State.RESERVED, rev=job.rev + 1)
+        writes = [Put(decision.JOBS, job.id, kept, rev=kept.rev)]
+        for name, amounts in taken(job.slots, requests_of(job)).items():
+            writes += self._held(job, name, amounts)
+        await self.write(*writes)
+
+    def _held(self, job: Job, name: str, amounts: Resources) -> list[Put]:
+        table = decision.nodes(job.cluster)
+        row = self.store.rows[table].get(name)
+        if row is None:
+            return []
+        node = _node(row.data)
+        holding = msgspec.structs.replace(node, holds={**node.holds, job.key: amounts})
+        return [Put(table, name, holding, rev=row.rev + 1)]
+
+    async def round(self) -> None:
+        """Some time in which something happens."""
+        for name in self.rng.sample(NAMES, self.rng.choice((0, 1, 2))):
+            await self.cluster(name)
+        for _ in range(self.rng.choice((1, 2, 5))):
+            await self.dequeue()
+        await self.later(self.rng.choice((0, 0.05, 0.3, 4)))
+        for job in self.jobs():
+            if job.state is State.PLACED and self.rng.random() < 0.7:
+                await self.take_up(job)
+
+
+@asynccontextmanager
+async def open_house(seed: int, rounds: int = 0, **more: Any) -> AsyncIterator[House]:
+    """After so many rounds, with everything recorded."""
+    house = House(seed, **more)
+    try:
+        await house.start()
+        for name in NAMES:
+            await house.cluster(name)
+        for _ in range(rounds):
+            await house.round()
+        await house.later(1)
+        yield house
+    finally:
+        for loop in house.loops:
+            loop.cancel()
+        await asyncio.gather(*house.loops, return_exceptions=True)

@@ -1,0 +1,47 @@
+"""What earlier versions decided is decided the same today, or it is stated here what is not."""
+
+import msgspec
+import pytest
+
+from fairway.domain.recorded_verdicts import verdicts
+from fairway.operate.replay.decisions import DecisionFilter, replay
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code
+from tests.spec.replay.golden_file import FOLDER, read
+
+FILES = {one.stem: one.read_bytes() for one in sorted(FOLDER.glob("*.json"))}
+# By version: the fields that are decided otherwise since, on purpose. Say in the changelog why.
+STATED: dict[str, set[str]] = {}
+_decode = msgspec.json.Decoder(wire.Message).decode
+
+
+@pytest.mark.parametrize("version", FILES)
+async def test_what_was_decided_then_is_decided_now(version: str) -> None:
+    bus = await read(FILES[version])
+    report = await replay(bus, DecisionFilter())
+    assert (report.unknown, report.identical + len(report.different)) == ([], len(bus.stored("JOBS")))
+    assert {name for one in report.different for name in one.fields} <= STATED.get(version, set())
+
+
+@pytest.mark.parametrize("version", FILES)
+async def test_decisions_of_many_kinds_are_kept(version: str) -> None:
+    said = [_decode(one.data) for one in (await read(FILES[version])).stored("JOBS")]
+    found = {verdict.code for one in said for verdict in verdicts(one)}
+    assert found >= {
+        Code.FITS,
+        Code.NOT_ENOUGH,
+        Code.NEVER_FITS,
+        Code.NOT_SELECTED,
+        Code.TAINTED,
+        Code.CAPACITY_STALE,
+        Code.RECENTLY_FAILED,
+        Code.CORDONED,
+        Code.KIND_NOT_SERVED,
+        Code.FRAGMENTED,
+        Code.CAPACITY_UNKNOWN,
+    }
+    assert {one.verb for one in said} == {"placed", "queue"}
+
+
+def test_this_version_has_its_own() -> None:
+    assert FILES

@@ -1,0 +1,82 @@
+"""A real nats-server with the accounts of deploy/nats/members.conf: three members, two tenants, and the services."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import nats
+from nats.aio.client import Client
+
+from fairway.lab.processes.embedded_servers import nats_program
+from tests.paths import ROOT
+
+CONF = ROOT / "deploy/nats/members.conf"
+_MEMBER = re.compile(r"^  member-north \{\n.*?^  \}\n", re.DOTALL | re.MULTILINE)
+_TENANT = re.compile(r"^  # tenant-team-a \{\n.*?^  # \}\n", re.DOTALL | re.MULTILINE)
+
+
+def rules(*more_members: str) -> str:
+    """As an operator has it who copied the block of the member for these, and that of the tenant out of its comment
+    for two. Every password is `secret`."""
+    text = CONF.read_text()
+    (member,), (tenant,) = _MEMBER.findall(text), _TENANT.findall(text)
+    tenant = tenant.replace("  # ", "  ")
+    blocks = [member.replace("north", name) for name in more_members]
+    blocks += [tenant, tenant.replace("team-a", "team-b")]
+    return re.sub(r"\$\w+_PASSWORD", "secret", _TENANT.sub(lambda _: "".join(blocks), text))
+
+
+@asynccontextmanager
+async def server(folder: Path, jetstream: str = "") -> AsyncIterator[str]:
+    """`jetstream` stands in its block besides. Gives host and port."""
+    conf = folder / "nats.conf"
+    conf.write_text(f'jetstream {{ store_dir: "{folder}/data"\n{jetstream}\n}}\n{rules("west", "m1")}')
+    ports = folder / "ports"
+    ports.mkdir()
+    args = ("-c", str(conf), "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", str(ports))
+    process = await asyncio.create_subprocess_exec(nats_program(), *args, stderr=asyncio.subprocess.DEVNULL)
+    try:
+        async with asyncio.timeout(20):
+            while not (found := re.search(r"127\.0\.0\.1:\d+", "".join(one.read_text() for one in ports.iterdir()))):
+                await asyncio.sleep(0.05)
+        yield found.group()
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def without_streams(where: str) -> str:
+    """The same server, with nothing left of the tests before."""
+    async with connected(where, "fairway") as (client, _):
+        for stream in await client.jetstream().streams_info():
+            await client.jetstream().delete_stream(stream.config.name)
+    return where
+
+
+def at(url: str, user: str) -> str:
+    """The address for one of the users."""
+    return f"nats://{user}:secret@{url.removeprefix('nats://')}"
+
+
+@asynccontextmanager
+async def connected(where: str, user: str) -> AsyncIterator[tuple[Client, list[str]]]:
+    """And what the server complained of."""
+    refused: list[str] = []
+
+    async def complained(error: Exception) -> None:
+        refused.append(str(error))
+
+    client = await nats.connect(at(where, user), inbox_prefix=f"_INBOX_{user}", error_cb=complained)
+    try:
+        yield client, refused
+    finally:
+        await client.close()
+
+
+async def settled(client: Client) -> None:
+    """Returns when the server has complained of all that was said before: it answers what is asked behind. The client
+    sends the first question of the two before what it has collected."""
+    await client.flush()
+    await client.flush()
