@@ -154,8 +154,14 @@ async def test_under_the_load_of_kueues_test_every_job_succeeds_exactly_once() -
     assert {"clusters_on_2", "nats_on_2", "all_on_2"} <= set(report["cpu_seconds_per_job"])
 
 
-@pytest.mark.parametrize("wrong", [("--jobs", "15"), ("--clusters", "0"), ("--clusters", "1,few")])
-async def test_a_load_that_has_no_form_is_refused(wrong: tuple[str, str]) -> None:
-    code, _, err = await bench("kueue-baseline", *wrong)
-    assert code == 2
-    assert "a multiple of ten" in err
+@pytest.mark.parametrize(
+    ("option", "given", "want"),
+    [
+        pytest.param("--jobs", "15", "a multiple of ten", id="jobs that are no multiple of ten"),
+        pytest.param("--clusters", "0", "numbers of clusters", id="no cluster"),
+        pytest.param("--clusters", "1,few", "numbers of clusters", id="no number"),
+    ],
+)
+async def test_a_load_that_has_no_form_is_refused(option: str, given: str, want: str) -> None:
+    code, _, err = await bench("kueue-baseline", option, given)
+    assert (code, want in err) == (2, True)

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from fairway.lab.bench.agent.measure import GOALS, AgentRun, measure
+from fairway.lab.bench.agent.measure import GOALS, measure
+from fairway.lab.bench.runs import AgentRun
 
 
 async def test_every_node_and_pod_is_counted_once_and_every_change_is_told(tmp_path: Path) -> None:

@@ -1,132 +1,69 @@
 """`fairway bench`: how fast Fairway is on this machine, and what a job costs."""
 
+import inspect
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from msgspec import Struct
+from msgspec.structs import fields
 
 from fairway.client.failure import ERROR, USAGE, Failure, end, say
-from fairway.domain.text.digits import is_whole
-from fairway.lab.bench import fleet_states
-from fairway.lab.bench.options import (
-    Clusters,
-    Dir,
-    Nodes,
-    Output,
-    Processes,
-    Seed,
-    Sizes,
-    Tenants,
-    Warmup,
-    Window,
-    check_processes,
-    numbers,
-    show,
-)
+from fairway.lab.bench import options, runs
 
 _bench = typer.Typer(no_args_is_help=True, help="Measure Fairway on this machine, against real servers.")
+_Run = type[Struct]
+_DIRECTORY = Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")]
+_OUTPUT = Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")]
 
-fleet_states.register(_bench)
+# Command, what it is given, the module that measures, and what is looked at before.
+_BENCHES: tuple[tuple[str, _Run, str, Callable[[Any], None]], ...] = (
+    ("wake-up", runs.WakeUpRun, "waiting.wake_up", options.check_processes),
+    ("backlog", runs.BacklogRun, "waiting.backlog", options.check_processes),
+    ("clusters", runs.ClustersRun, "pipeline.clusters", options.check_processes),
+    ("rebuild", runs.RebuildRun, "pipeline.rebuild", options.check_processes),
+    ("workers", runs.WorkersRun, "pipeline.workers", options.nothing_to_check),
+    ("pipeline", runs.PipelineRun, "pipeline.measure", options.check_processes),
+    ("decisions", runs.DecisionsRun, "decisions.measure", options.nothing_to_check),
+    ("kubernetes", runs.KubernetesRun, "kubernetes.measure", options.check_built),
+    ("report", runs.AgentRun, "agent.measure", options.check_built),
+    ("kueue-baseline", runs.KueueRun, "kueue.measure", options.check_kueue),
+)
 
 
 def register(app: typer.Typer) -> None:
     app.add_typer(_bench, name="bench")
 
 
-@_bench.command()
-def pipeline(
-    jobs: Annotated[
-        int, typer.Option(min=1, help="measured at saturation; a quarter as many follow at half the rate")
-    ] = 100_000,
-    warmup: Warmup = 2_000,
-    clusters: Clusters = 100,
-    nodes: Nodes = 100,
-    tenants: Tenants = 50,
-    processes: Processes = 2,
-    window: Window = 2_000,
-    seed: Seed = 1,
-    sync: Annotated[str, typer.Option(help="how often NATS writes to the disk: `2m`, or `always`")] = "2m",
-    servers: Annotated[int, typer.Option(help="of NATS: 1, or 3 with a copy of every stream each")] = 1,
-    directory: Dir = "",
-    output: Output = "text",
-) -> None:
-    """Jobs per second from submitted to dispatched, and latency at half that rate; cluster calls are stubbed."""
-    from fairway.lab.bench.pipeline.measure import PipelineRun, measure
+def _command(run: _Run, module: str, check: Callable[[Any], None]) -> Callable[..., None]:
+    """A command whose options are the fields of `run` that say so."""
+    hints = get_type_hints(run, include_extras=True)
+    asked = {one.name: one.default for one in fields(run) if get_args(hints[one.name])[1:]}
+    lists = {name for name, default in asked.items() if isinstance(default, tuple)}
 
-    check_processes(processes)
-    run = PipelineRun(jobs, warmup, clusters, nodes, tenants, processes, window, seed, sync, servers)
-    show(measure, run, directory, output)
+    def command(directory: str, output: str, **given: Any) -> None:
+        values = {name: options.numbers(name, value) if name in lists else value for name, value in given.items()}
+        made = run(**values)
+        check(made)
+        options.show(import_module(f"fairway.lab.bench.{module}").measure, made, directory, output)
 
+    def parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
+        if name in lists:  # typed with commas between
+            kind, default = Annotated[str, get_args(kind)[1]], ",".join(map(str, default))
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
-@_bench.command()
-def decisions(
-    sizes: Sizes = "100,1000",
-    nodes: Nodes = 100,
-    decisions: Annotated[int, typer.Option(min=2, help="at each number of clusters")] = 10_000,
-    warmup: Annotated[int, typer.Option(min=1, help="decisions before those")] = 2_000,
-    batch: Annotated[int, typer.Option(min=1, help="messages that are decided on together")] = 64,
-    seed: Seed = 1,
-    directory: Dir = "",
-    output: Output = "text",
-) -> None:
-    """The scheduler's decisions alone, with what they say of every cluster; no bus, no store."""
-    from fairway.lab.bench.decisions.measure import DecisionsRun, measure
-
-    show(measure, DecisionsRun(numbers(sizes), nodes, decisions, warmup, batch, seed), directory, output)
+    own = [parameter(name, hints[name], default) for name, default in asked.items()]
+    rest = [parameter("directory", _DIRECTORY, ""), parameter("output", _OUTPUT, "text")]
+    command.__signature__ = inspect.Signature([*own, *rest])  # type: ignore[attr-defined]  # what typer reads
+    command.__annotations__ = {one.name: one.annotation for one in (*own, *rest)}
+    command.__doc__ = (inspect.getdoc(run) or "").partition("\n\n")[0]
+    return command
 
 
-@_bench.command()
-def kubernetes(
-    jobs: Annotated[int, typer.Option(min=1, help="applied in one burst")] = 600,
-    calm: Annotated[int, typer.Option(min=1, help="applied one by one, at --rate a second")] = 80,
-    rate: Annotated[float, typer.Option(min=0.1)] = 2.0,
-    freed: Annotated[int, typer.Option(min=1, help="how often a job waits for another's room")] = 20,
-    directory: Dir = "",
-    output: Output = "text",
-) -> None:
-    """Jobs applied on a hub until they exist in one of three members, all of real API servers on this machine."""
-    from fairway.lab.bench.kubernetes.measure import KubernetesRun, measure
-    from fairway.lab.fleet.foreground import built
-
-    built()
-    show(measure, KubernetesRun(jobs, calm=calm, rate=rate, freed=freed), directory, output)
-
-
-@_bench.command()
-def report(
-    nodes: Annotated[int, typer.Option(min=1)] = 5_000,
-    pods: Annotated[int, typer.Option(min=1, help="that stay, beside those that come and go")] = 100_000,
-    events: Annotated[int, typer.Option(min=1, help="pod changes a second")] = 100,
-    seconds: Annotated[int, typer.Option(min=1, help="how long they are measured")] = 60,
-    directory: Dir = "",
-    output: Output = "text",
-) -> None:
-    """One agent beside a real API server: its start, its processor time and memory, and how late its reports are."""
-    from fairway.lab.bench.agent.measure import AgentRun, measure
-    from fairway.lab.fleet.foreground import built
-
-    built()
-    show(measure, AgentRun(nodes, pods, events, seconds), directory, output)
-
-
-@_bench.command("kueue-baseline")
-def kueue_baseline(
-    clusters: Annotated[
-        str, typer.Option(help="how many clusters, with commas between: all of it once on each")
-    ] = "1,8",
-    cohorts: Annotated[int, typer.Option(min=1)] = 5,
-    queues: Annotated[int, typer.Option(min=1, help="in each cohort, with a nominal quota of 20 CPUs")] = 6,
-    jobs: Annotated[int, typer.Option(min=10, help="in each queue: a multiple of ten")] = 500,
-    directory: Dir = "",
-    output: Output = "text",
-) -> None:
-    """The load of Kueue's performance test: how long until all jobs have run, and how well the quota is used."""
-    from fairway.lab.bench.kueue.measure import KueueRun, measure
-
-    counts = tuple(int(one) for one in clusters.split(",") if is_whole(one))
-    if jobs % 10 or not all(counts) or len(counts) != len(clusters.split(",")):
-        end(Failure(USAGE, f"--jobs is {jobs}, --clusters {clusters!r}", "give a multiple of ten, and numbers above 0"))
-    show(measure, KueueRun(counts, cohorts, queues, jobs), directory, output)
+for _name, _run, _module, _check in _BENCHES:
+    _bench.command(_name)(_command(_run, _module, _check))
 
 
 @_bench.command("all")

@@ -1,39 +1,45 @@
-"""What the commands of the benchmarks have in common: their options, and how an outcome is shown."""
+"""What the commands of the benchmarks have in common: what is looked at before, and how an outcome is shown."""
 
 import tempfile
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from fairway.client.failure import ERROR, USAGE, Failure, end
 from fairway.domain.text.digits import is_whole
-
-Dir = Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")]
-Output = Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")]
-Warmup = Annotated[int, typer.Option(min=1, help="jobs before the measurement")]
-Window = Annotated[int, typer.Option(min=1, help="most jobs under way at a time")]
-Clusters = Annotated[int, typer.Option(min=1)]
-Nodes = Annotated[int, typer.Option(min=1, help="nodes of each cluster")]
-Sizes = Annotated[str, typer.Option(help="numbers of clusters, with commas between")]
-Tenants = Annotated[int, typer.Option(min=1)]
-Seed = Annotated[int, typer.Option(help="of the mix of jobs")]
-Processes = Annotated[int, typer.Option(help="over how many processes the services are spread: 1 to 4, or 7")]
+from fairway.lab.bench.runs import KueueRun
 
 
-def check_processes(given: int) -> None:
+def nothing_to_check(run: Any) -> None:
+    """Whatever its options say is good."""
+
+
+def check_processes(run: Any) -> None:
     from fairway.lab.bench.pipeline.fleet import SPLITS
 
-    if given not in SPLITS:
-        end(Failure(USAGE, f"--processes is {given}", f"choose from {', '.join(map(str, SPLITS))}"))
+    if run.processes not in SPLITS:
+        end(Failure(USAGE, f"--processes is {run.processes}", f"choose from {', '.join(map(str, SPLITS))}"))
 
 
-def numbers(sizes: str) -> tuple[int, ...]:
-    """Of clusters, as `--sizes` gives them."""
-    found = tuple(int(one) for one in sizes.split(",") if is_whole(one) and int(one))
-    if len(found) != sizes.count(",") + 1:
-        end(Failure(USAGE, f"--sizes is {sizes!r}", "give numbers of clusters such as 3,30"))
+def check_built(run: Any) -> None:
+    """Ends the command when Kubernetes was not built."""
+    from fairway.lab.fleet.foreground import built
+
+    built()
+
+
+def check_kueue(run: KueueRun) -> None:
+    if run.jobs % 10:
+        end(Failure(USAGE, f"--jobs is {run.jobs}", "give a multiple of ten: seven are small, two medium, one large"))
+
+
+def numbers(name: str, text: str) -> tuple[int, ...]:
+    """Of clusters, as `--name` gives them."""
+    found = tuple(int(one) for one in text.split(",") if is_whole(one) and int(one))
+    if len(found) != text.count(",") + 1:
+        end(Failure(USAGE, f"--{name} is {text!r}", "give numbers of clusters such as 3,30"))
     return found
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.adapters.nats.bus import NatsBus
@@ -21,6 +20,7 @@ from fairway.lab.bench.measuring.facts import cpu, machine, peak_mib
 from fairway.lab.bench.measuring.journeys import percentile
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Tell
+from fairway.lab.bench.runs import AgentRun
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Plane, Planes, Spec, planes
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
@@ -32,15 +32,6 @@ CLUSTER = "big"
 # Without controllers nobody would make the service account, or take away the taint of a node that is new.
 _FLAGS = ("--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",)
 _PATIENCE_S = 120.0
-
-
-class AgentRun(Struct, frozen=True):
-    """`events` pod changes a second for `seconds`, beside `pods` that stay."""
-
-    nodes: int = 5_000
-    pods: int = 20_000
-    events: float = 100.0
-    seconds: float = 60.0
 
 
 class AgentScene:

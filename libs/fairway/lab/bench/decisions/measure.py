@@ -8,7 +8,6 @@ from pathlib import Path
 from random import Random
 
 import msgspec
-from msgspec import Struct
 
 from fairway.domain import decision, recorded_verdicts
 from fairway.domain.decision import Heard, Step
@@ -18,6 +17,7 @@ from fairway.lab.bench.decisions.load import LoadedClusters, barely, dequeued, g
 from fairway.lab.bench.measuring.facts import machine, peak_mib
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Tell
+from fairway.lab.bench.runs import DecisionsRun
 from fairway.process.main import calm_collector
 from fairway.runtime.ports import ReadRows, Row
 from fairway.wire import jobs as wire
@@ -30,18 +30,6 @@ _BARE = "one numpy look at every node for each gang, that gives no reasons, no p
 _BARE_EACH = 16
 _NOW = 1_000
 _encode = msgspec.json.Encoder().encode
-
-
-class DecisionsRun(Struct, frozen=True):
-    """So many `decisions` at each number of clusters, after `warmup`; `batch` messages are decided on together, and
-    rows read before each batch, as the service's loop does."""
-
-    sizes: tuple[int, ...] = (100, 1_000)
-    nodes: int = 100
-    decisions: int = 10_000
-    warmup: int = 2_000
-    batch: int = 64
-    seed: int = 1
 
 
 async def measure(run: DecisionsRun, dir: Path, tell: Tell) -> BenchOutcome:

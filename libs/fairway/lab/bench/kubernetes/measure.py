@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.lab.bench.kubernetes import load
@@ -17,6 +16,7 @@ from fairway.lab.bench.measuring.facts import cpu, machine, peak_mib
 from fairway.lab.bench.measuring.journeys import percentile
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Spent, Tell
+from fairway.lab.bench.runs import KubernetesRun
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, running
 from fairway.lab.kubereal.members import HUB
 
@@ -31,19 +31,9 @@ GOALS = {
 }
 
 
-class KubernetesRun(Struct, frozen=True):
-    """`jobs` in a burst after `warmup`; `calm` at `rate` a second; `freed` times a job waits for another to end."""
-
-    jobs: int = 600
-    warmup: int = 60
-    calm: int = 80
-    rate: float = 2.0
-    freed: int = 20
-
-    @property
-    def gpus(self) -> int:
-        """Of each node: none of the jobs ends, and all of them find room."""
-        return (self.warmup + self.jobs + self.calm) * load.GPUS_PER_JOB // (3 * load.NODES) + 8
+def _gpus(run: KubernetesRun) -> int:
+    """Of each node: none of the jobs ends, and all of them find room."""
+    return (run.warmup + run.jobs + run.calm) * load.GPUS_PER_JOB // (3 * load.NODES) + 8
 
 
 class KubernetesScene:
@@ -100,7 +90,7 @@ async def measure(run: KubernetesRun, dir: Path, tell: Tell) -> BenchOutcome:
 
 @contextlib.asynccontextmanager
 async def _scene(run: KubernetesRun, dir: Path, arrived: Callable[[], None]) -> AsyncIterator[KubernetesScene]:
-    plan = FleetPlan(load.members(run.gpus), real=True)
+    plan = FleetPlan(load.members(_gpus(run)), real=True)
     async with running(dir, plan) as fleet:
         files = {HUB: fleet.hub_kubeconfig, **{path.stem: path for path in fleet.kubeconfigs.glob("*.kubeconfig")}}
         clusters = {name: await KubernetesCluster.from_kubeconfig(name, path) for name, path in sorted(files.items())}

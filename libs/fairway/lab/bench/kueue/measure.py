@@ -18,6 +18,7 @@ from fairway.lab.bench.measuring.facts import batch_facts, machine, peak_mib
 from fairway.lab.bench.measuring.journeys import percentile
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Spent, Tell
+from fairway.lab.bench.runs import KueueRun
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.fleet.fleet import running as fleet_running
 from fairway.lab.kubesim.__main__ import ClusterConfig
@@ -32,19 +33,8 @@ _STUBBED = "the clusters are simulated: scheduler, kubelets and Job controller, 
 preempted or reclaimed, which Fairway does not do"
 
 
-class KueueRun(Struct, frozen=True):
-    """All of it once on each number of `clusters`. `jobs` in each queue, seven in ten of them small, one in ten large;
-    `sync`: how often NATS has its files written to the disk."""
-
-    clusters: tuple[int, ...] = (1, 8)
-    cohorts: int = 5
-    queues: int = 6
-    jobs: int = 500
-    sync: str = "2m"
-
-    @property
-    def size(self) -> load.KueueSize:
-        return load.KueueSize(self.cohorts, self.queues, self.jobs)
+def _size(run: KueueRun) -> load.KueueSize:
+    return load.KueueSize(run.cohorts, run.queues, run.jobs)
 
 
 class KueuePart(Struct):
@@ -73,7 +63,7 @@ async def measure(run: KueueRun, dir: Path, tell: Tell) -> BenchOutcome:
 
 
 async def _part(run: KueueRun, clusters: int, dir: Path, tell: Tell) -> KueuePart:
-    size = run.size
+    size = _size(run)
     tell(f"on {clusters}: starting", 0)
     async with _scene(run, clusters, dir) as (fleet, bus):
         warmup = Courses(load.warmup(size), lambda: None)
@@ -103,12 +93,12 @@ async def _part(run: KueueRun, clusters: int, dir: Path, tell: Tell) -> KueuePar
 @contextlib.asynccontextmanager
 async def _scene(run: KueueRun, clusters: int, dir: Path) -> AsyncIterator[tuple[EmbeddedFleet, NatsBus]]:
     """Settings before services, so that the first job meets them; entered once every cluster is known."""
-    plan = FleetPlan(_clusters(run.size, clusters), groups=(), sync_interval=run.sync)
+    plan = FleetPlan(_clusters(_size(run), clusters), groups=(), sync_interval=run.sync)
     async with fleet_running(dir, plan) as fleet:
         bus = await NatsBus.connect(fleet.nats.url, "bench")
         try:
             await bus.provision()
-            await bus.publish(load.configuration(run.size))
+            await bus.publish(load.configuration(_size(run)))
             await asyncio.gather(*(fleet.start_process(group) for group in _GROUPS))
             await _known(bus, clusters)
             yield fleet, bus

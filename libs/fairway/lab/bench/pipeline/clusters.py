@@ -17,6 +17,7 @@ from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline import load
 from fairway.lab.bench.pipeline.agents import News, ReportedNodes
 from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, dispatching, groups, scene
+from fairway.lab.bench.runs import ClustersRun
 from fairway.lab.fleet.fleet import FleetPlan
 from fairway.wire.capacity import Node
 
@@ -26,23 +27,8 @@ _STRANGER = {"cpu": 2_000, "memory": 4 << 30}
 _PATIENCE_S = 120.0
 
 
-class ClustersRun(Struct, frozen=True):
-    """`jobs` after `warmup` at each of these numbers of clusters. Each agent reports every `every_s` seconds; on
-    `changes` of its nodes a stranger's pod came or went meanwhile."""
-
-    sizes: tuple[int, ...] = (3, 30, 300, 1_000)
-    jobs: int = 10_000
-    warmup: int = 1_000
-    nodes: int = 100
-    changes: int = 5
-    every_s: float = 10.0
-    tenants: int = 50
-    processes: int = 2
-    window: int = 2_000
-    seed: int = 1
-
-    def size(self, clusters: int) -> load.GangSize:
-        return load.GangSize(self.warmup + self.jobs, clusters, self.nodes, self.tenants, self.seed)
+def _size(run: ClustersRun, clusters: int) -> load.GangSize:
+    return load.GangSize(run.warmup + run.jobs, clusters, run.nodes, run.tenants, run.seed)
 
 
 class ClustersFound(Struct):
@@ -77,7 +63,7 @@ def _named(found: dict[int, ClustersFound], what: str) -> dict[str, Any]:
 
 async def _at(run: ClustersRun, clusters: int, dir: Path, tell: Tell) -> ClustersFound:
     tell(f"loading {clusters}", 0)
-    size, loop = run.size(clusters), asyncio.get_running_loop()
+    size, loop = _size(run, clusters), asyncio.get_running_loop()
     ground, start = load.ground(size), loop.time()
     plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True)
     async with scene(dir, ground, plan, run.every_s, strangers(ground, run.changes)) as on:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.measuring.background import beside
@@ -16,6 +15,7 @@ from fairway.lab.bench.measuring.journeys import Journeys, percentile
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline import bare_bus, load
 from fairway.lab.bench.pipeline.fleet import SPLITS, STUBBED, PipelineScene, Spent, Tell, dispatching, groups, scene
+from fairway.lab.bench.runs import PipelineRun
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.processes.service import Child
 from fairway.wire import subjects
@@ -32,29 +32,12 @@ GOALS = {
 }
 
 
-class PipelineRun(Struct, frozen=True):
-    """`jobs` are measured at saturation, after `warmup` jobs; a quarter as many follow at half that rate. At most
-    `window` are under way at a time. `sync`: how often NATS has its files written to the disk; `servers`: of NATS, each
-    with a copy of every stream."""
+def _calm(run: PipelineRun) -> int:
+    return max(run.jobs // 4, 1)
 
-    jobs: int = 100_000
-    warmup: int = 2_000
-    clusters: int = 100
-    nodes: int = 100
-    tenants: int = 50
-    processes: int = 2
-    window: int = 2_000
-    seed: int = 1
-    sync: str = "2m"
-    servers: int = 1
 
-    @property
-    def calm(self) -> int:
-        return max(self.jobs // 4, 1)
-
-    @property
-    def size(self) -> load.GangSize:
-        return load.GangSize(self.warmup + self.jobs + self.calm, self.clusters, self.nodes, self.tenants, self.seed)
+def _load_size(run: PipelineRun) -> load.GangSize:
+    return load.GangSize(run.warmup + run.jobs + _calm(run), run.clusters, run.nodes, run.tenants, run.seed)
 
 
 async def measure(run: PipelineRun, dir: Path, tell: Tell) -> BenchOutcome:
@@ -62,7 +45,7 @@ async def measure(run: PipelineRun, dir: Path, tell: Tell) -> BenchOutcome:
     tell("starting", 0)
     split = groups(run.processes)
     plan = FleetPlan((), split, stub_clusters=True, sync_interval=run.sync, nats_servers=run.servers)
-    async with scene(dir, load.ground(run.size), plan) as on:
+    async with scene(dir, load.ground(_load_size(run)), plan) as on:
         outcome = await _pipeline(run, on, tell)
         sizes = [await _size(on.bus, verb) for verb in VERBS]
         outcome.details["message_bytes"] = dict(zip(VERBS, sizes, strict=True))
@@ -80,15 +63,15 @@ async def measure(run: PipelineRun, dir: Path, tell: Tell) -> BenchOutcome:
 
 
 async def _pipeline(run: PipelineRun, on: PipelineScene, tell: Tell) -> BenchOutcome:
-    journeys = Journeys(on.bus, load.submissions(run.size), lambda: tell("", 1))
+    journeys = Journeys(on.bus, load.submissions(_load_size(run)), lambda: tell("", 1))
     async with dispatching(on.bus, journeys):
         tell("warming up", run.warmup)
         await journeys.saturate(run.warmup, run.window)
         tell("saturated", run.jobs)
         figures, spent = await _saturated(run, journeys, Spent(on.pids()))
         batches = await batch_facts(on.addresses())
-        tell("at half the rate", run.calm)
-        await journeys.steady(run.calm, figures["jobs_per_second"] / 2)
+        tell("at half the rate", _calm(run))
+        await journeys.steady(_calm(run), figures["jobs_per_second"] / 2)
     calm = journeys.latencies(run.warmup + run.jobs)
     figures |= {"half_p50_ms": percentile(calm, 0.5), "half_p99_ms": percentile(calm, 0.99)}
     return BenchOutcome(

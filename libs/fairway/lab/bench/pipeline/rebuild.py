@@ -6,7 +6,6 @@ from itertools import chain
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 from redis.asyncio import Redis
 
 from fairway.adapters.valkey.store import RedisStore
@@ -18,6 +17,7 @@ from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.measuring.store_facts import StoreFacts, facts, stored_job
 from fairway.lab.bench.pipeline import load
 from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, dispatching, groups, job_of, scene
+from fairway.lab.bench.runs import RebuildRun
 from fairway.lab.fleet.fleet import FleetPlan
 from fairway.runtime.ports import Outgoing, Wanted
 from fairway.wire import asks, subjects
@@ -30,35 +30,22 @@ _PLACES = 20
 _PATIENCE_S = 300.0
 
 
-class RebuildRun(Struct, frozen=True):
-    """`jobs` are in their clusters, and `waiting` more wait behind a full quota, when the store is wiped."""
-
-    jobs: int = 100_000
-    waiting: int = 1_000
-    clusters: int = 100
-    nodes: int = 100
-    tenants: int = 50
-    processes: int = 2
-    window: int = 2_000
-    seed: int = 1
-
-    @property
-    def size(self) -> load.GangSize:
-        return load.GangSize(self.jobs + self.waiting + 1, self.clusters, self.nodes, self.tenants, self.seed, _NARROW)
+def _size(run: RebuildRun) -> load.GangSize:
+    return load.GangSize(run.jobs + run.waiting + 1, run.clusters, run.nodes, run.tenants, run.seed, _NARROW)
 
 
 async def measure(run: RebuildRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True)
-    async with scene(dir, load.ground(run.size), plan) as on:
+    async with scene(dir, load.ground(_size(run)), plan) as on:
         outcome = await _wiped(run, on, tell)
     outcome.machine = before
     return outcome
 
 
 async def _wiped(run: RebuildRun, on: PipelineScene, tell: Tell) -> BenchOutcome:
-    source = load.submissions(run.size)
+    source = load.submissions(_size(run))
     goes = chain([next(one for one in source if _waits(one))], (one for one in source if not _waits(one)))
     running = Journeys(on.bus, goes, lambda: tell("", 1), patience_s=_PATIENCE_S)
     held = Journeys(on.bus, (one for one in source if _waits(one)), lambda: tell("", 1))

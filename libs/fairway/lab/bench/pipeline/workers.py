@@ -15,6 +15,7 @@ from fairway.lab.bench.measuring.journeys import Journeys
 from fairway.lab.bench.measuring.outcome import BenchOutcome
 from fairway.lab.bench.pipeline import load
 from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, dispatching, scene
+from fairway.lab.bench.runs import WorkersRun
 from fairway.lab.fleet.fleet import FleetPlan
 from fairway.process.pipeline import STAGES
 from fairway.wire import subjects
@@ -37,28 +38,16 @@ class _Back(Struct):
 _back = msgspec.json.Decoder(_Back).decode
 
 
-class WorkersRun(Struct, frozen=True):
-    """`jobs` for each number of instances after `warmup`, and as many again while instances come and go."""
-
-    jobs: int = 10_000
-    warmup: int = 1_000
-    clusters: int = 100
-    nodes: int = 100
-    tenants: int = 50
-    window: int = 2_000
-    seed: int = 1
-
-    @property
-    def size(self) -> load.GangSize:
-        jobs = self.warmup + (len(_INSTANCES) + 1) * self.jobs + _MORE
-        return load.GangSize(jobs, self.clusters, self.nodes, self.tenants, self.seed)
+def _size(run: WorkersRun) -> load.GangSize:
+    jobs = run.warmup + (len(_INSTANCES) + 1) * run.jobs + _MORE
+    return load.GangSize(jobs, run.clusters, run.nodes, run.tenants, run.seed)
 
 
 async def measure(run: WorkersRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=(_QUEUE, _SHARED), stub_clusters=True)
-    async with scene(dir, load.ground(run.size), plan) as on:
+    async with scene(dir, load.ground(_size(run)), plan) as on:
         outcome = await Workers(run, on, tell).measured()
     outcome.machine = before
     return outcome
@@ -67,7 +56,7 @@ async def measure(run: WorkersRun, dir: Path, tell: Tell) -> BenchOutcome:
 class Workers:
     def __init__(self, run: WorkersRun, on: PipelineScene, tell: Tell) -> None:
         self._run, self._on, self._tell = run, on, tell
-        self._journeys = Journeys(on.bus, load.submissions(run.size), lambda: tell("", 1))
+        self._journeys = Journeys(on.bus, load.submissions(_size(run)), lambda: tell("", 1))
         self._names = (f"stages-{number}" for number in count(2))
         self._returned: Counter[str] = Counter()
         self._changes = 0

@@ -10,7 +10,6 @@ from typing import Any
 
 import aiohttp
 import msgspec
-from msgspec import Struct
 
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import machine, rss_mib
@@ -18,6 +17,7 @@ from fairway.lab.bench.measuring.journeys import Journeys, percentile
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, groups, scene
 from fairway.lab.bench.pipeline.load import BENCH
+from fairway.lab.bench.runs import BacklogRun
 from fairway.lab.bench.waiting import load
 from fairway.lab.bench.waiting.order import SUBJECTS, Start, WaitingOrder
 from fairway.lab.fleet.fleet import FleetPlan
@@ -30,36 +30,21 @@ _QUOTA_OF_TEN = 9
 _MANY = 500_000
 
 
-class BacklogRun(Struct, frozen=True):
-    """`jobs` wait, those of `tenants` behind their quotas. `asked` times a page of them is asked for, and as often why
-    one waits; `rounds` times one slot is freed, of a quota and of a cluster in turn."""
+def _size(run: BacklogRun) -> load.WaitingSize:
+    return load.WaitingSize(run.clusters, run.nodes, run.tenants)
 
-    jobs: int = 100_000
-    asked: int = 50
-    rounds: int = 20
-    tenants: int = 40
-    clusters: int = 20
-    nodes: int = 20
-    processes: int = 2
-    window: int = 2_000
-    seed: int = 1
 
-    @property
-    def size(self) -> load.WaitingSize:
-        return load.WaitingSize(self.clusters, self.nodes, self.tenants)
-
-    @property
-    def goals(self) -> dict[str, Goal]:
-        memory = Goal(most=6 if self.jobs > _MANY else 1)
-        answers = {name: Goal(most=200) for name in ("get_jobs_p99_ms", "why_p99_ms")}
-        return {"services_gib": memory, **answers, "freed_p99_ms": Goal(most=250)}
+def _goals(run: BacklogRun) -> dict[str, Goal]:
+    memory = Goal(most=6 if run.jobs > _MANY else 1)
+    answers = {name: Goal(most=200) for name in ("get_jobs_p99_ms", "why_p99_ms")}
+    return {"services_gib": memory, **answers, "freed_p99_ms": Goal(most=250)}
 
 
 async def measure(run: BacklogRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=(("gateway",), *groups(run.processes)), stub_clusters=True)
-    async with scene(dir, load.ground(run.size), plan) as on:
+    async with scene(dir, load.ground(_size(run)), plan) as on:
         outcome = await BacklogMeasurement(run, on, tell).measured()
     outcome.machine = before
     return outcome
@@ -98,7 +83,7 @@ class BacklogMeasurement:
         return BenchOutcome(
             name="backlog",
             figures=figures,
-            goals=run.goals,
+            goals=_goals(run),
             counts=counts,
             cpu_seconds_per_job=spent,
             machine={},

@@ -14,6 +14,7 @@ from fairway.lab.bench.measuring.facts import machine, metrics
 from fairway.lab.bench.measuring.journeys import Journeys, percentile
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, groups, scene
+from fairway.lab.bench.runs import WakeUpRun
 from fairway.lab.bench.waiting import load
 from fairway.lab.bench.waiting.order import SUBJECTS, WaitingOrder
 from fairway.lab.fleet.fleet import FleetPlan
@@ -26,21 +27,8 @@ GOALS = {"freed_p99_ms": Goal(most=250), "wakes_per_start": Goal(most=3), "sweep
 _AFTER_S = 12.0
 
 
-class WakeUpRun(Struct, frozen=True):
-    """`jobs` of 20 shapes wait; then room for one is freed `rounds` times, after `warmup` times that do not count."""
-
-    jobs: int = 10_000
-    rounds: int = 200
-    warmup: int = 5
-    clusters: int = 20
-    nodes: int = 50
-    processes: int = 2
-    window: int = 1_000
-    seed: int = 1
-
-    @property
-    def size(self) -> load.WaitingSize:
-        return load.WaitingSize(self.clusters, self.nodes)
+def _size(run: WakeUpRun) -> load.WaitingSize:
+    return load.WaitingSize(run.clusters, run.nodes)
 
 
 class Round(Struct, frozen=True):
@@ -55,7 +43,7 @@ async def measure(run: WakeUpRun, dir: Path, tell: Tell) -> BenchOutcome:
     before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True)
-    async with scene(dir, load.ground(run.size), plan) as on:
+    async with scene(dir, load.ground(_size(run)), plan) as on:
         waiting = WaitingOrder()
         journeys = Journeys(on.bus, _submissions(waiting), lambda: tell("", 1))
         async with beside(journeys.listen(subjects.JOBS, SUBJECTS, waiting.heard)):

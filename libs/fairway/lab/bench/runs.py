@@ -1,0 +1,165 @@
+"""The benchmarks' options, each written once: fields are what a run is made of, and those with an Option are asked for
+on the command line. The first paragraph of a docstring is the command's help."""
+
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+
+Warmup = Annotated[int, typer.Option(min=1, help="jobs before the measurement")]
+Window = Annotated[int, typer.Option(min=1, help="most jobs under way at a time")]
+Clusters = Annotated[int, typer.Option(min=1)]
+Nodes = Annotated[int, typer.Option(min=1, help="nodes of each cluster")]
+Sizes = Annotated[tuple[int, ...], typer.Option(help="numbers of clusters, with commas between")]
+Tenants = Annotated[int, typer.Option(min=1)]
+Seed = Annotated[int, typer.Option(help="of the mix of jobs")]
+Processes = Annotated[int, typer.Option(help="over how many processes the services are spread: 1 to 4, or 7")]
+ForEachNumber = Annotated[int, typer.Option(min=1, help="for each number of clusters")]
+
+
+class PipelineRun(Struct, frozen=True):
+    """Jobs per second from submitted to dispatched, and latency at half that rate; cluster calls are stubbed.
+
+    `jobs` are measured at saturation, after `warmup` jobs; a quarter as many follow at half that rate. With several
+    `servers` of NATS each has a copy of every stream.
+    """
+
+    jobs: Annotated[
+        int, typer.Option(min=1, help="measured at saturation; a quarter as many follow at half the rate")
+    ] = 100_000
+    warmup: Warmup = 2_000
+    clusters: Clusters = 100
+    nodes: Nodes = 100
+    tenants: Tenants = 50
+    processes: Processes = 2
+    window: Window = 2_000
+    seed: Seed = 1
+    sync: Annotated[str, typer.Option(help="how often NATS writes to the disk: `2m`, or `always`")] = "2m"
+    servers: Annotated[int, typer.Option(help="of NATS: 1, or 3 with a copy of every stream each")] = 1
+
+
+class DecisionsRun(Struct, frozen=True):
+    """The scheduler's decisions alone, with what they say of every cluster; no bus, no store.
+
+    `batch` messages are decided on together, and rows read before each batch, as the service's loop does.
+    """
+
+    sizes: Sizes = (100, 1_000)
+    nodes: Nodes = 100
+    decisions: Annotated[int, typer.Option(min=2, help="at each number of clusters")] = 10_000
+    warmup: Annotated[int, typer.Option(min=1, help="decisions before those")] = 2_000
+    batch: Annotated[int, typer.Option(min=1, help="messages that are decided on together")] = 64
+    seed: Seed = 1
+
+
+class KubernetesRun(Struct, frozen=True):
+    """Jobs applied on a hub until they exist in one of three members, all of real API servers on this machine.
+
+    `freed` times a job waits for another to end.
+    """
+
+    jobs: Annotated[int, typer.Option(min=1, help="applied in one burst")] = 600
+    warmup: int = 60
+    calm: Annotated[int, typer.Option(min=1, help="applied one by one, at --rate a second")] = 80
+    rate: Annotated[float, typer.Option(min=0.1)] = 2.0
+    freed: Annotated[int, typer.Option(min=1, help="how often a job waits for another's room")] = 20
+
+
+class AgentRun(Struct, frozen=True):
+    """One agent beside a real API server: its start, its processor time and memory, and how late its reports are."""
+
+    nodes: Annotated[int, typer.Option(min=1)] = 5_000
+    pods: Annotated[int, typer.Option(min=1, help="that stay, beside those that come and go")] = 100_000
+    events: Annotated[int, typer.Option(min=1, help="pod changes a second")] = 100
+    seconds: Annotated[int, typer.Option(min=1, help="how long they are measured")] = 60
+
+
+class KueueRun(Struct, frozen=True):
+    """The load of Kueue's performance test: how long until all jobs have run, and how well the quota is used.
+
+    Seven in ten of the jobs are small, one in ten is large. `sync`: how often NATS has its files written to the disk.
+    """
+
+    clusters: Annotated[
+        tuple[int, ...], typer.Option(help="how many clusters, with commas between: all of it once on each")
+    ] = (1, 8)
+    cohorts: Annotated[int, typer.Option(min=1)] = 5
+    queues: Annotated[int, typer.Option(min=1, help="in each cohort, with a nominal quota of 20 CPUs")] = 6
+    jobs: Annotated[int, typer.Option(min=10, help="in each queue: a multiple of ten")] = 500
+    sync: str = "2m"
+
+
+class WakeUpRun(Struct, frozen=True):
+    """Everything is full and room for one job is freed: how long until it is taken, and how many are woken for it.
+
+    The first `warmup` rounds do not count.
+    """
+
+    jobs: Annotated[int, typer.Option(min=20, help="that wait, of 20 shapes")] = 10_000
+    rounds: Annotated[int, typer.Option(min=1, help="how often room for one job is freed")] = 200
+    warmup: int = 5
+    clusters: Clusters = 20
+    nodes: Nodes = 50
+    processes: Processes = 2
+    window: int = 1_000
+    seed: int = 1
+
+
+class BacklogRun(Struct, frozen=True):
+    """Very many jobs wait: the memory of the services, how soon `get jobs` and `why` are answered, who goes next.
+
+    A slot is freed of a quota and of a cluster in turn.
+    """
+
+    jobs: Annotated[int, typer.Option(min=200, help="that wait: nine of ten behind a full quota")] = 100_000
+    asked: Annotated[int, typer.Option(min=1, help="how often a page of jobs, and why one waits, is asked for")] = 50
+    rounds: Annotated[int, typer.Option(min=1, max=80, help="how often a slot is freed")] = 20
+    tenants: Annotated[int, typer.Option(min=1, help="with a full quota; at least half as many as --rounds")] = 40
+    clusters: Clusters = 20
+    nodes: Nodes = 20
+    processes: Processes = 2
+    window: int = 2_000
+    seed: int = 1
+
+
+class RebuildRun(Struct, frozen=True):
+    """The store is wiped: how long until jobs are dispatched again, and whether everything is as it was."""
+
+    jobs: Annotated[int, typer.Option(min=1, help="that are in their clusters")] = 100_000
+    waiting: Annotated[int, typer.Option(min=20, help="that wait behind a full quota")] = 1_000
+    clusters: Clusters = 100
+    nodes: Nodes = 100
+    tenants: Tenants = 50
+    processes: Processes = 2
+    window: int = 2_000
+    seed: int = 1
+
+
+class WorkersRun(Struct, frozen=True):
+    """One, two and four instances of each stage; then some are added and taken away while jobs are on their way."""
+
+    jobs: Annotated[int, typer.Option(min=1, help="for each number of instances")] = 10_000
+    warmup: Warmup = 1_000
+    clusters: Clusters = 100
+    nodes: Nodes = 100
+    tenants: Tenants = 50
+    window: Window = 2_000
+    seed: int = 1
+
+
+class ClustersRun(Struct, frozen=True):
+    """The pipeline with few clusters and with very many: whether the rate stays, what agents and the cache take.
+
+    Each agent reports every `every_s` seconds; on `changes` of its nodes a stranger's pod came or went meanwhile.
+    """
+
+    sizes: Sizes = (3, 30, 300, 1_000)
+    jobs: ForEachNumber = 10_000
+    warmup: Warmup = 1_000
+    nodes: Nodes = 100
+    changes: int = 5
+    every_s: float = 10.0
+    tenants: int = 50
+    processes: Processes = 2
+    window: Window = 2_000
+    seed: int = 1
