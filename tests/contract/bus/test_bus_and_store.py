@@ -112,6 +112,26 @@ async def test_changes_tell_each_followed_row_once_with_its_newest_value(store: 
     assert (await store.read(Wanted(since=second.version))).changes == []
 
 
+async def test_changes_of_rows_that_are_gone_are_kept_for_a_while_and_who_was_away_for_longer_begins_anew(
+    store: Store,
+) -> None:
+    """Each attempt of each job has a row of the ledger: what is kept of them must not grow with the record."""
+    await store.commit(Commit((Step((Put("nodes/c", "n1", 1),)),)))
+    early = (await store.read(Wanted(since=0))).version
+    names = [f"job-{at}/1" for at in range(21_000)]
+    for start in range(0, len(names), 3_000):
+        piece = names[start : start + 3_000]
+        await store.commit(Commit(tuple(Step((Put("ledger/c", name, None),)) for name in piece)))
+    await taken(store, Step((Put("ledger/c", names[-1], 1, expect=0),)))  # there again: it is forgotten no more
+    anew = await store.read(Wanted(since=0))
+    assert len(anew.changes) == 20_001
+    assert anew.changes[0][:2] == ("nodes/c", "n1")
+    assert (anew.changes[-1][1], anew.changes[-1][2] is not None) == (names[-1], True)
+    assert (await store.read(Wanted(since=anew.version - 20_001))).changes[0][1] == names[1_000]
+    with pytest.raises(StoreWiped):
+        await store.read(Wanted(since=early))
+
+
 async def test_the_outbox_keeps_the_words_of_taken_steps_until_they_are_done(store: Store) -> None:
     good, bad = Step((Put("jobs", "a", 1, expect=0),)), Step((Put("jobs", "a", 1, expect=0),))
     silent, other = Step((Put("jobs", "b", 1),)), Step((Put("jobs", "c", 1),))

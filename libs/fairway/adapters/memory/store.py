@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from copy import copy
+from itertools import islice
 
 import msgspec
 
 from fairway.domain.decision import Put, Step, Write
 from fairway.domain.working_sets import born_of
 from fairway.runtime.ports import Clock, Commit, Fenced, ReadRows, Row, StoreWiped, Unreachable, Wanted
+
+# As in commit.lua.
+_MOST_GONE, _AT_ONCE = 20_000, 1_000
 
 
 def followed(table: str) -> bool:
@@ -25,9 +29,23 @@ class Memory:
         self.rows: dict[str, dict[str, Row]] = {}
         self.counters: dict[str, dict[str, int]] = {}
         self.changes: dict[tuple[str, str], int] = {}
-        self.last = 0
+        self.gone: dict[tuple[str, str], int] = {}
+        self.last = self.forgotten = 0
         self.leases: dict[str, tuple[str, int, int]] = {}
         self.server = self.made_on = 0
+
+    def changed(self, name: tuple[str, str], gone: bool) -> None:
+        """Of rows that are gone only the newest changes are kept; who follows from before `forgotten` begins anew."""
+        self.last += 1
+        self.changes[name] = self.last
+        self.gone.pop(name, None)
+        if not gone:
+            return
+        self.gone[name] = self.last
+        if len(self.gone) >= _MOST_GONE + _AT_ONCE:
+            for oldest in list(islice(self.gone, _AT_ONCE)):
+                self.forgotten = self.gone.pop(oldest)
+                del self.changes[oldest]
 
     def meet(self) -> None:
         if self.made_on != self.server:
@@ -113,6 +131,8 @@ class MemoryStore:
             else:
                 found.whole[table] = dict(self.rows.get(table, {}))
         if wanted.since is not None:
+            if 0 < wanted.since < self._memory.forgotten:
+                raise StoreWiped
             newer = sorted(
                 (version, name)
                 for name, version in self._memory.changes.items()
@@ -174,8 +194,7 @@ class MemoryStore:
         else:
             rows[key] = row
         if followed(table):
-            self._memory.last += 1
-            self._memory.changes[table, key] = self._memory.last
+            self._memory.changed((table, key), row is None)
 
     async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
         if self.epoch or self._rebuilder() not in ("", owner):

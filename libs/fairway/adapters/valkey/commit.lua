@@ -46,22 +46,39 @@ local function refused(op)
   return now + op[4] > op[5]
 end
 
+-- Of rows that are gone only the newest changes are kept, so many of them: each attempt of each job has a row of the
+-- ledger. Who follows from before `forgotten` begins anew.
+local MOST_GONE, AT_ONCE = 20000, 1000
+
+-- `new`: a row that was not there before, which may have been gone.
+local function changed(name, gone, new)
+  local version = redis.call('INCR', prefix .. ':version')
+  redis.call('ZADD', prefix .. ':changes', version, name)
+  if new then redis.call('ZREM', prefix .. ':gone', name) end
+  if not gone then return end
+  redis.call('ZADD', prefix .. ':gone', version, name)
+  if redis.call('ZCARD', prefix .. ':gone') < MOST_GONE + AT_ONCE then return end
+  local oldest = redis.call('ZPOPMIN', prefix .. ':gone', AT_ONCE)
+  local names = {}
+  for index = 1, #oldest, 2 do names[#names + 1] = oldest[index] end
+  redis.call('ZREM', prefix .. ':changes', unpack(names))
+  redis.call('SET', prefix .. ':forgotten', oldest[#oldest])
+end
+
 local function apply(op)
   if op[1] == 2 then
     redis.call('HINCRBY', hash(op[2]), op[3], string.format('%.0f', op[4]))
     return
   end
+  local new = false
   if op[6] > 0 then
-    local new = redis.call('HSET', hash(op[2]), op[3], ARGV[3 + op[6]]) == 1
+    new = redis.call('HSET', hash(op[2]), op[3], ARGV[3 + op[6]]) == 1
     if new and listed(op[2]) then redis.call('ZADD', prefix .. ':keys:' .. op[2], 0, op[3]) end
   else
     redis.call('HDEL', hash(op[2]), op[3])
     if listed(op[2]) then redis.call('ZREM', prefix .. ':keys:' .. op[2], op[3]) end
   end
-  if followed(op[2]) then
-    local version = redis.call('INCR', prefix .. ':version')
-    redis.call('ZADD', prefix .. ':changes', version, op[2] .. '\n' .. op[3])
-  end
+  if followed(op[2]) then changed(op[2] .. '\n' .. op[3], op[6] == 0, new) end
 end
 
 if #done > 0 then redis.call('HDEL', hash(outbox), unpack(done)) end

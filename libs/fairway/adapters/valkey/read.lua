@@ -1,6 +1,6 @@
 -- Reads rows, whole tables and changes of one moment. ARGV: prefix, epoch, request (msgpack).
 -- request: {{{table, {keys}}...}, {whole tables}, since or -1, lease name, lease token, {followed prefixes}}.
--- Returns "WIPED", "FENCED" or {rows, whole, version, changes}.
+-- Returns "WIPED" (also when changes after `since` are no longer kept), "FENCED" or {rows, whole, version, changes}.
 local prefix, epoch = ARGV[1], ARGV[2]
 local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
 if redis.call('GET', prefix .. ':epoch') ~= epoch .. '@' .. server then return 'WIPED' end
@@ -42,6 +42,7 @@ for index, name in ipairs(request[2]) do
   whole[index] = redis.call('HGETALL', hash(name))
 end
 local version = redis.call('GET', prefix .. ':version') or '0'
+if request[3] > 0 and request[3] < tonumber(redis.call('GET', prefix .. ':forgotten') or '0') then return 'WIPED' end
 if request[3] >= 0 then
   local names = redis.call('ZRANGEBYSCORE', prefix .. ':changes', '(' .. string.format('%.0f', request[3]), '+inf')
   for _, name in ipairs(names) do
