@@ -132,7 +132,7 @@ class Life:
         chosen = choose(self.fleet, workload, placement, context)
         fresh = {name: model.fresh(info) for name, (info, model) in self.models.items()}
         assert told(chosen) == plainly(fresh, workload, placement, context)
-        assert [chosen.sheet.at(index) for index in range(len(fresh))] == list(chosen.verdicts)
+        assert [chosen.verdict_table.at(index) for index in range(len(fresh))] == list(chosen.verdicts)
         assert_recorded(chosen)
 
 
@@ -142,7 +142,7 @@ def told(choice: Choice) -> tuple[object, ...]:
 
 def assert_recorded(choice: Choice) -> None:
     """What is read from the record is what was found, zeros apart."""
-    message = wire.Placed(tenant="t", cluster="c", slots=(), found=recorded(choice.sheet))
+    message = wire.Placed(tenant="t", cluster="c", slots=(), found=recorded(choice.verdict_table))
     read = msgspec.json.decode(msgspec.json.encode(message), type=wire.Placed)
     assert [(one.cluster, one.code, one.about, one.numbers) for one in verdicts(read)] == [
         (one.cluster, one.code, one.about, {name: value for name in NUMBERS if (value := getattr(one, name))})

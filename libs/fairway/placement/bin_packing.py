@@ -45,9 +45,9 @@ def attempt(cluster: ClusterView, rows: Sequence[ShapeCounts], amounts: Sequence
         return None
     order = _order(rows, amounts)
     for indexes in (order, order[::-1]):
-        board = _Board(cluster)
+        cache = _Board(cluster)
         placed: list[Placed] = [[] for _ in rows]
-        if all(board.add(rows[index], amounts[index], placed[index]) for index in indexes):
+        if all(cache.add(rows[index], amounts[index], placed[index]) for index in indexes):
             return placed
     return None
 
@@ -56,12 +56,12 @@ def extend(
     cluster: ClusterView, rows: Sequence[ShapeCounts], placed: list[Placed], wants: Sequence[int]
 ) -> list[Placed]:
     """As many more pods as fit, part by part in manifest order."""
-    board = _Board(cluster)
+    cache = _Board(cluster)
     for row, nodes in zip(rows, placed, strict=True):
-        board.take(row, nodes)
+        cache.take(row, nodes)
     for row, nodes, want in zip(rows, placed, wants, strict=True):
-        more = min(want - sum(count for _, count in nodes), board.left(row))
-        board.add(row, more, nodes)
+        more = min(want - sum(count for _, count in nodes), cache.left(row))
+        cache.add(row, more, nodes)
     return [_merged(nodes) for nodes in placed]
 
 
@@ -77,11 +77,11 @@ def most(cluster: ClusterView, rows: Sequence[ShapeCounts], demand: Demand) -> i
     order = _order(rows, [part.needed for part in demand.parts])
     best = 0
     for indexes in (order, order[::-1]):
-        board = _Board(cluster)
+        cache = _Board(cluster)
         count = 0
         for index in indexes:
-            here = min(demand.parts[index].needed, board.left(rows[index]))
-            board.add(rows[index], here, [])
+            here = min(demand.parts[index].needed, cache.left(rows[index]))
+            cache.add(rows[index], here, [])
             count += here
         best = max(best, count)
     return best

@@ -26,13 +26,13 @@ class Choice(Struct, frozen=True):
     """The decision with everything it rests on.
 
     `cluster` and `plan` are empty when no cluster takes the gang. `affinity` is the name of the ordered
-    affinity that decided. `sheet` has every cluster's verdict, by name. `epoch` and `sequence` are those of the
+    affinity that decided. `verdict_table` has every cluster's verdict, by name. `epoch` and `sequence` are those of the
     report of the chosen cluster that was seen.
     """
 
     cluster: str
     plan: Plan | None
-    sheet: VerdictTable
+    verdict_table: VerdictTable
     demand: Demand
     affinity: str = ""
     epoch: str = ""
@@ -40,12 +40,12 @@ class Choice(Struct, frozen=True):
 
     @property
     def verdicts(self) -> tuple[ClusterVerdict, ...]:
-        return tuple(self.sheet)
+        return tuple(self.verdict_table)
 
     @property
     def scores(self) -> dict[str, Score]:
         """The scores of every cluster where the gang fits."""
-        return {one.cluster: one.score for one in self.sheet if one.score is not None}
+        return {one.cluster: one.score for one in self.verdict_table if one.score is not None}
 
     @property
     def asks(self) -> str:
@@ -55,30 +55,30 @@ class Choice(Struct, frozen=True):
 
 def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Context) -> Choice:
     """The best cluster of the first affinity that has one; ties go to the first name."""
-    board, asked = fleet.board(), ask(workload)
+    cache, asked = fleet.cache(), ask(workload)
     kind = f"{workload.kind}.{workload.api_version}"
-    sheet, affinity = empty(), Affinity()
+    verdict_table, affinity = empty(), Affinity()
     for affinity in placement.affinities or (Affinity(),):
-        found = survey(board, asked.demand, WantedClusters(kind, affinity, placement.tolerations), context)
-        sheet = _merged(sheet, found)
+        found = survey(cache, asked.demand, WantedClusters(kind, affinity, placement.tolerations), context)
+        verdict_table = _merged(verdict_table, found)
         best = found.best
         if best is None:
             continue
-        view = fleet[board.names.names[best]]
-        plan = _plan(board, best, asked)
+        view = fleet[cache.names.names[best]]
+        plan = _plan(cache, best, asked)
         if plan is not None:
             info = view.info
-            return Choice(view.name, plan, sheet, asked.demand, affinity.name, info.epoch, info.sequence)
-    return Choice("", None, sheet, asked.demand, affinity.name)
+            return Choice(view.name, plan, verdict_table, asked.demand, affinity.name, info.epoch, info.sequence)
+    return Choice("", None, verdict_table, asked.demand, affinity.name)
 
 
-def _plan(board: ChoiceCache, slot: int, asked: Ask) -> Plan | None:
+def _plan(cache: ChoiceCache, slot: int, asked: Ask) -> Plan | None:
     """Where the gang goes in a cluster that can take it."""
     if len(asked.demand.parts) == 1:
         (part,) = asked.demand.parts
-        gauge = board.gauge(part.shape)
-        return planned(asked, [gauge.pack(slot, min(part.wanted, int(gauge.total[slot])))])
-    plan = place(board.ground.views[slot], asked)
+        pod_count = cache.pod_count(part.shape)
+        return planned(asked, [pod_count.pack(slot, min(part.wanted, int(pod_count.total[slot])))])
+    plan = place(cache.fleet_nodes.views[slot], asked)
     return plan if isinstance(plan, Plan) else None
 
 

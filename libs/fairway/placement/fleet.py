@@ -14,7 +14,7 @@ class Fleet(UserDict[str, ClusterView]):
 
     def __init__(self, clusters: Mapping[str, ClusterView] | None = None) -> None:
         self._watch = Watch()
-        self._board: ChoiceCache | None = None
+        self._cache: ChoiceCache | None = None
         super().__init__(clusters)
 
     def __setitem__(self, name: str, view: ClusterView) -> None:
@@ -28,9 +28,9 @@ class Fleet(UserDict[str, ClusterView]):
         super().__delitem__(name)
         self._watch.members = True
 
-    def board(self) -> ChoiceCache:
+    def cache(self) -> ChoiceCache:
         """What is kept, current."""
-        if self._board is None or self._board.worn:
-            self._board = ChoiceCache(self.data, self._watch)
-        self._board.refresh()
-        return self._board
+        if self._cache is None or self._cache.worn:
+            self._cache = ChoiceCache(self.data, self._watch)
+        self._cache.refresh()
+        return self._cache

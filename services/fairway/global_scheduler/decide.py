@@ -45,14 +45,14 @@ def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
     if choice.plan is None:
         needed = what_would_help(choice)
         why = Reason(needed.code, needed.text, remedy=_remedy(needed.code))
-        return go_back(teller, why, recorded(choice.sheet), sum(view.freed.values())).step()
+        return go_back(teller, why, recorded(choice.verdict_table), sum(view.freed.values())).step()
     return teller.say(
         wire.Placed,
         cluster=choice.cluster,
         slots=choice.plan.slots,
         affinity=choice.affinity,
         seen=view.version,
-        found=recorded(choice.sheet),
+        found=recorded(choice.verdict_table),
     ).step()
 
 

@@ -60,7 +60,7 @@ def loosely(view: View, heard: Heard, now: int) -> Decision:
     choice = choose(view.clusters, job.spec.workload, job.spec.placement, context)
     assert choice.plan is not None
     teller = Teller(view, SERVICE, heard, now)
-    found = {"affinity": choice.affinity, "seen": view.version, "found": recorded(choice.sheet)}
+    found = {"affinity": choice.affinity, "seen": view.version, "found": recorded(choice.verdict_table)}
     return Decision((teller.say(wire.Placed, cluster=choice.cluster, slots=choice.plan.slots, **found).step(),))
 
 

@@ -29,13 +29,13 @@ class ChoiceCache:
 
     def __init__(self, views: Mapping[str, ClusterView], watch: Watch) -> None:
         self._views, self._watch = views, watch
-        self.ground = FleetNodes()
+        self.fleet_nodes = FleetNodes()
         self.names = Names(())
         self.all = self.observed = np.zeros(0, np.int64)
         self.earliest = 0
         self._infos: list[ClusterInfo] = []
         self._facts = ChangeLog()
-        self._gauges: dict[Shape, PodCounts] = {}
+        self._pod_counts: dict[Shape, PodCounts] = {}
         self._reaches: dict[Where, EligibleNodes] = {}
         self._rules: dict[WantedClusters, Rules] = {}
         self._asked = 0
@@ -45,7 +45,7 @@ class ChoiceCache:
     @property
     def worn(self) -> bool:
         """More than half of it is of clusters that left or outgrew their place: time for a new one."""
-        return 2 * self.ground.wasted > self.ground.used + 1024
+        return 2 * self.fleet_nodes.wasted > self.fleet_nodes.used + 1024
 
     def refresh(self) -> None:
         """Reads what the watch was told since."""
@@ -54,18 +54,18 @@ class ChoiceCache:
             self._muster()
             watch.members = False
         if watch.nodes:
-            self.ground.follow(sorted(watch.nodes & self.ground.slots.keys()))
+            self.fleet_nodes.follow(sorted(watch.nodes & self.fleet_nodes.slots.keys()))
             watch.nodes.clear()
         if watch.infos:
-            self._inform(sorted(watch.infos & self.ground.slots.keys()))
+            self._inform(sorted(watch.infos & self.fleet_nodes.slots.keys()))
             watch.infos.clear()
 
-    def gauge(self, shape: Shape) -> PodCounts:
+    def pod_count(self, shape: Shape) -> PodCounts:
         """The counts of this shape, current."""
-        gauge = self._gauges.get(shape) or self._new_gauge(shape)
-        self._asked = gauge.touched = self._asked + 1
-        gauge.refresh()
-        return gauge
+        pod_count = self._pod_counts.get(shape) or self._new_gauge(shape)
+        self._asked = pod_count.touched = self._asked + 1
+        pod_count.refresh()
+        return pod_count
 
     def rules(self, wanted: WantedClusters) -> Rules:
         """What these rules say to every cluster, current."""
@@ -83,34 +83,34 @@ class ChoiceCache:
         return rules
 
     def _new_gauge(self, shape: Shape) -> PodCounts:
-        while len(self._gauges) >= max(16, min(MOST_SHAPES, MOST_CELLS // (self.ground.used + 1))):
-            del self._gauges[min(self._gauges, key=lambda one: self._gauges[one].touched)]
-            used = {one.where for one in self._gauges}
+        while len(self._pod_counts) >= max(16, min(MOST_SHAPES, MOST_CELLS // (self.fleet_nodes.used + 1))):
+            del self._pod_counts[min(self._pod_counts, key=lambda one: self._pod_counts[one].touched)]
+            used = {one.where for one in self._pod_counts}
             self._reaches = {where: one for where, one in self._reaches.items() if where in used}
         if shape.where not in self._reaches:
-            self._reaches[shape.where] = EligibleNodes(self.ground, shape.where)
-        gauge = self._gauges[shape] = PodCounts(self.ground, self._reaches[shape.where], shape)
-        return gauge
+            self._reaches[shape.where] = EligibleNodes(self.fleet_nodes, shape.where)
+        pod_count = self._pod_counts[shape] = PodCounts(self.fleet_nodes, self._reaches[shape.where], shape)
+        return pod_count
 
     def _muster(self) -> None:
         """Clusters came or went: what is kept by their number is void."""
         before = dict(self._known)
         self._known = dict(sorted(self._views.items()))
         views = list(self._known.values())
-        self.ground.muster(views)
+        self.fleet_nodes.muster(views)
         self.names, self.all = Names(self._known), np.arange(len(views))
         self._infos, self.observed = [view.info for view in views], np.zeros(len(views), np.int64)
-        self._gauges.clear()
+        self._pod_counts.clear()
         self._rules.clear()
-        for reach in self._reaches.values():
-            reach.forget()
+        for eligible in self._reaches.values():
+            eligible.forget()
         self._watch.infos.update(self._known)
         self._watch.nodes.update(name for name, view in self._known.items() if before.get(name) is not view)
 
     def _inform(self, names: list[str]) -> None:
         changed = []
         for name in names:
-            slot, info = self.ground.slots[name], self._views[name].info
+            slot, info = self.fleet_nodes.slots[name], self._views[name].info
             self.observed[slot] = info.observed_at
             old, self._infos[slot] = self._infos[slot], info
             if _facts(old) != _facts(info):

@@ -16,9 +16,9 @@ class EligibleNodes:
     """By position: `open` is 1 where such a pod may go now, else 0, `limit` the most of them, and `good` says where one
     may go for good (cordons and passing taints set aside). By slot: `open_nodes` and `good_nodes` count them."""
 
-    def __init__(self, ground: FleetNodes, where: Where) -> None:
+    def __init__(self, fleet_nodes: FleetNodes, where: Where) -> None:
         self.where = where
-        self._ground = ground
+        self._fleet_nodes = fleet_nodes
         self._seen = -1
         self.limit = self.open = np.zeros(0, np.int64)
         self.good = np.zeros(0, np.bool_)
@@ -26,7 +26,7 @@ class EligibleNodes:
 
     def forget(self) -> None:
         """What is kept by slot is void: clusters came or went."""
-        slots = len(self._ground.views)
+        slots = len(self._fleet_nodes.views)
         self._summed = self._summed_deep = -1
         self._stale = np.ones(slots, np.bool_)
         self._free = self._whole = np.zeros((0, slots), np.int64)
@@ -35,47 +35,47 @@ class EligibleNodes:
 
     def refresh(self) -> None:
         """Decides anew which nodes are admitted, of those that are other nodes now."""
-        ground = self._ground
-        if self._seen == ground.deep.version:
+        fleet_nodes = self._fleet_nodes
+        if self._seen == fleet_nodes.deep.version:
             return
-        if len(self.limit) < ground.used:
-            self.open, self.good = widened(self.open, len(ground.home)), widened(self.good, len(ground.home))
-        deep = ground.deep.since(self._seen)
-        homes = ground.home.tolist()
-        for position in range(ground.used) if deep is None else deep.tolist():
-            name = ground.who[position]
-            state = ground.views[homes[position]].states[name] if name else None
+        if len(self.limit) < fleet_nodes.used:
+            self.open, self.good = widened(self.open, len(fleet_nodes.home)), widened(self.good, len(fleet_nodes.home))
+        deep = fleet_nodes.deep.since(self._seen)
+        homes = fleet_nodes.home.tolist()
+        for position in range(fleet_nodes.used) if deep is None else deep.tolist():
+            name = fleet_nodes.who[position]
+            state = fleet_nodes.views[homes[position]].states[name] if name else None
             self.open[position], self.good[position] = admits(self.where, state.node) if state else (False, False)
         self.limit = self.open * MOST_PODS
-        self._seen = ground.deep.version
+        self._seen = fleet_nodes.deep.version
 
     def sum(self, slots: Numbers) -> None:
         """Brings the sums of these clusters up to date; needed only where there is no room."""
-        ground = self._ground
-        if len(self._free) < len(ground.free):
-            more = np.zeros((len(ground.free) - len(self._free), len(ground.views)), np.int64)
+        fleet_nodes = self._fleet_nodes
+        if len(self._free) < len(fleet_nodes.free):
+            more = np.zeros((len(fleet_nodes.free) - len(self._free), len(fleet_nodes.views)), np.int64)
             self._free, self._whole = np.vstack((self._free, more)), np.vstack((self._whole, more))
-        if self._summed_deep != ground.deep.version:
-            for some, at in ground.changed(ground.deep.since(self._summed_deep)):
+        if self._summed_deep != fleet_nodes.deep.version:
+            for some, at in fleet_nodes.changed(fleet_nodes.deep.since(self._summed_deep)):
                 self._sum_deep(some, at)
-            self._summed_deep = ground.deep.version
-        if self._summed != ground.touched.version:
-            touched = ground.touched.since(self._summed)
-            self._stale[slice(None) if touched is None else ground.home[touched]] = True
-            self._summed = ground.touched.version
-        late = slots[self._stale[slots] & (ground.size[slots] > 0)]
+            self._summed_deep = fleet_nodes.deep.version
+        if self._summed != fleet_nodes.touched.version:
+            touched = fleet_nodes.touched.since(self._summed)
+            self._stale[slice(None) if touched is None else fleet_nodes.home[touched]] = True
+            self._summed = fleet_nodes.touched.version
+        late = slots[self._stale[slots] & (fleet_nodes.size[slots] > 0)]
         if len(late):
             self._sum_free(late)
 
     def _sum_free(self, late: Numbers) -> None:
         """An overcommitted resource counts as nothing free."""
-        ground = self._ground
-        for some, at in ground.changed(ground.start[late]):
-            self._free[:, some] = (np.maximum(ground.free.take(at, axis=1), 0) * self.open[at]).sum(axis=2)
+        fleet_nodes = self._fleet_nodes
+        for some, at in fleet_nodes.changed(fleet_nodes.start[late]):
+            self._free[:, some] = (np.maximum(fleet_nodes.free.take(at, axis=1), 0) * self.open[at]).sum(axis=2)
         self._stale[late] = False
 
     def _sum_deep(self, slots: Numbers, at: Numbers) -> None:
-        whole, open_, good = self._ground.whole[:, at], self.open[at], self.good[at]
+        whole, open_, good = self._fleet_nodes.whole[:, at], self.open[at], self.good[at]
         unlisted = whole[PODS] == UNLISTED
         self._whole[:, slots] = (np.maximum(whole, 0) * good).sum(axis=2)
         self.open_nodes[slots], self.good_nodes[slots] = open_.sum(axis=1), good.sum(axis=1)
@@ -85,7 +85,7 @@ class EligibleNodes:
     def pods(self, requests: Amounts, slots: Numbers, ever: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
         """For each slot how many pods fit if its nodes were one, free or (`ever`) empty; and which ends first:
         0 for `pods`, else 1 and the place among the requests."""
-        rows, amounts = self._ground.rows(requests)
+        rows, amounts = self._fleet_nodes.rows(requests)
         sums = self._free.take(slots, axis=1)
         if ever.any():
             sums = np.where(ever, self._whole.take(slots, axis=1), sums)

@@ -1,7 +1,7 @@
 """All nodes of a fleet in flat arrays, so that one look counts the pods of a shape on many clusters at once.
 
 Each cluster has a block of positions; what is free and what there is at all lies by resource and position.
-Blocks grow by moving to the end. Readers (`reach`, `gauge`) learn from two trails what was touched.
+Blocks grow by moving to the end. Readers (eligible nodes, pod counts) learn from two change logs what was touched.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -28,54 +28,54 @@ class PodCounts:
     only if there are other nodes, `mixed`); `ever` on the empty cluster, and `largest` on the largest node when empty
     (at least 1). The meaning is that of `index.Row`."""
 
-    def __init__(self, ground: FleetNodes, reach: EligibleNodes, shape: Shape) -> None:
-        self.reach = reach
+    def __init__(self, fleet_nodes: FleetNodes, eligible: EligibleNodes, shape: Shape) -> None:
+        self.eligible = eligible
         self.requests = shape.requests
         self.touched = 0
-        self._ground = ground
+        self._fleet_nodes = fleet_nodes
         self._seen = self._seen_deep = -1
         self._used = 0
         self._minus = np.zeros(0, np.int32)
         self._sums = np.zeros(0, np.int64)
         self._mixed = np.zeros(0, np.bool_)
         self.mixed = False
-        slots = len(ground.views)
+        slots = len(fleet_nodes.views)
         self.total, self.plain = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
         self.most = np.zeros(slots, np.int64)
         self.ever, self.largest = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
         self._base = self.total
 
     def refresh(self) -> None:
-        ground = self._ground
-        if self._seen == ground.touched.version:
+        fleet_nodes = self._fleet_nodes
+        if self._seen == fleet_nodes.touched.version:
             return
-        touched = ground.touched.since(self._seen)
-        if self._seen_deep != ground.deep.version:
-            self.reach.refresh()
+        touched = fleet_nodes.touched.since(self._seen)
+        if self._seen_deep != fleet_nodes.deep.version:
+            self.eligible.refresh()
             self._fit()
-            for slots, at in ground.changed(ground.deep.since(self._seen_deep)):
+            for slots, at in fleet_nodes.changed(fleet_nodes.deep.since(self._seen_deep)):
                 self._resize(slots, at)
             if bool(self._mixed.any()) != self.mixed:
                 self.mixed, touched = not self.mixed, None  # `plain` is only counted where there are mixed nodes
-            self._base = ground.start << _SHIFT
-            self._seen_deep = ground.deep.version
-        at = np.arange(ground.used) if touched is None else touched
-        self._minus[at] = -np.minimum(self._room(ground.free, at), self.reach.limit[at])
-        for slots, at in ground.changed(touched):
+            self._base = fleet_nodes.start << _SHIFT
+            self._seen_deep = fleet_nodes.deep.version
+        at = np.arange(fleet_nodes.used) if touched is None else touched
+        self._minus[at] = -np.minimum(self._room(fleet_nodes.free, at), self.eligible.limit[at])
+        for slots, at in fleet_nodes.changed(touched):
             self._arrange(slots, at)
-        self._seen = ground.touched.version
+        self._seen = fleet_nodes.touched.version
 
     def nodes(self, slots: Numbers, pods: Numbers | int) -> Numbers:
         """On how many nodes `pack` would put that many pods, which must fit."""
-        sums = self._sums[: self._ground.used]
-        return sums.searchsorted(self._base[slots] + pods) - self._ground.start[slots] + 1
+        sums = self._sums[: self._fleet_nodes.used]
+        return sums.searchsorted(self._base[slots] + pods) - self._fleet_nodes.start[slots] + 1
 
     def pack(self, slot: int, amount: int) -> Placed:
         """As `pack.pack` does, for an amount that fits."""
-        minus = self._minus[self._ground.block(slot)]
+        minus = self._minus[self._fleet_nodes.block(slot)]
         if not self.mixed:
             return self._fill(slot, minus, amount)
-        mixed, plain = self._mixed[self._ground.block(slot)], min(amount, int(self.plain[slot]))
+        mixed, plain = self._mixed[self._fleet_nodes.block(slot)], min(amount, int(self.plain[slot]))
         placed = self._fill(slot, minus * ~mixed, plain)
         return placed + self._fill(slot, minus * mixed, amount - plain)
 
@@ -83,8 +83,8 @@ class PodCounts:
         """The largest nodes whole, by name among equals, then the smallest one that takes the rest."""
         if not amount:
             return []
-        names = self._ground.names(slot)
-        keys = np.sort((minus.astype(np.int64) << _RANKS) | self._ground.rank[self._ground.block(slot)])
+        names = self._fleet_nodes.names(slot)
+        keys = np.sort((minus.astype(np.int64) << _RANKS) | self._fleet_nodes.rank[self._fleet_nodes.block(slot)])
         sizes = -(keys >> _RANKS)
         sums = sizes.cumsum()
         whole = int(sums.searchsorted(amount, "right"))
@@ -102,7 +102,7 @@ class PodCounts:
         if not self.requests:
             count = amounts[PODS][at]
             return np.maximum(np.where(count == UNLISTED, MAX_PODS, count), 0)
-        rows, asked = self._ground.rows(self.requests)
+        rows, asked = self._fleet_nodes.rows(self.requests)
         found = amounts.take(at, axis=1)  # of all resources: rows and positions in one index take three times as long
         least: Numbers = (found[rows] // asked.reshape(-1, *[1] * at.ndim)).min(axis=0)
         return np.maximum(least, 0)
@@ -110,9 +110,9 @@ class PodCounts:
     def _resize(self, slots: Numbers, at: Numbers) -> None:
         """Nodes of these clusters are others now: how much they take when empty, and what they have besides."""
         asked = dict(self.requests)
-        besides = [row for name, row in self._ground.resources.items() if "/" in name and name not in asked]
-        self._mixed[at] = (self._ground.whole[besides][:, at] > 0).any(axis=0)
-        ever = np.minimum(self._room(self._ground.whole, at), MOST_PODS) * self.reach.good[at]
+        besides = [row for name, row in self._fleet_nodes.resources.items() if "/" in name and name not in asked]
+        self._mixed[at] = (self._fleet_nodes.whole[besides][:, at] > 0).any(axis=0)
+        ever = np.minimum(self._room(self._fleet_nodes.whole, at), MOST_PODS) * self.eligible.good[at]
         self.ever[slots] = ever.sum(axis=1)
         self.largest[slots] = np.maximum(ever.max(axis=1), 1)
 
@@ -132,10 +132,10 @@ class PodCounts:
         self._sums[at] = self._base[slots][:, None] - sums
 
     def _fit(self) -> None:
-        """As many positions as the ground has, the sums of all in order: also where a block was left meanwhile."""
-        size, used = len(self._ground.home), self._ground.used
+        """As many positions as there are nodes, the sums of all in order: also where a block was left meanwhile."""
+        size, used = len(self._fleet_nodes.home), self._fleet_nodes.used
         if len(self._minus) < size:
             self._minus, self._sums = widened(self._minus, size), widened(self._sums, size)
             self._mixed = widened(self._mixed, size)
-        self._sums[self._used : used] = self._ground.first[self._used : used] << _SHIFT
+        self._sums[self._used : used] = self._fleet_nodes.first[self._used : used] << _SHIFT
         self._used = used

@@ -28,35 +28,35 @@ _FIXED: tuple[Answer, ...] = (
 _SHORT = (Code.NOT_ENOUGH, Code.FRAGMENTED, Code.NEVER_FITS)
 
 
-def survey(board: ChoiceCache, demand: Demand, wanted: WantedClusters, context: Context) -> VerdictTable:
+def survey(cache: ChoiceCache, demand: Demand, wanted: WantedClusters, context: Context) -> VerdictTable:
     """Every cluster's answer, in the order of names."""
-    one = _Survey(board, context)
+    one = _Survey(cache, context)
     asked = one.rule(wanted)
     if len(demand.parts) == 1:
         one.fit(demand.parts[0], asked)
     else:
         one.try_each(demand, asked)
-    return VerdictTable(board.names, one.answers, one.answer, one.columns, one.best)
+    return VerdictTable(cache.names, one.answers, one.answer, one.columns, one.best)
 
 
 class _Survey:
     """The sheet in the making."""
 
-    def __init__(self, board: ChoiceCache, context: Context) -> None:
-        self._board, self._context = board, context
+    def __init__(self, cache: ChoiceCache, context: Context) -> None:
+        self._cache, self._context = cache, context
         self.answers = list(_FIXED)
-        self.answer = np.zeros(len(board.all), np.int64)
+        self.answer = np.zeros(len(cache.all), np.int64)
         self.columns: Columns = {}
         self.best: int | None = None
 
     def rule(self, wanted: WantedClusters) -> Numbers:
         """Answers for those that a rule or the time excludes; returns the others."""
-        board, context = self._board, self._context
-        rules = board.rules(wanted)
-        fresh = board.earliest >= max(context.now - context.stale_after, 1)
+        cache, context = self._cache, self._context
+        rules = cache.rules(wanted)
+        fresh = cache.earliest >= max(context.now - context.stale_after, 1)
         if fresh and not rules.answers and not context.avoid:
-            return board.all
-        ruled, seen = rules.index, board.observed
+            return cache.all
+        ruled, seen = rules.index, cache.observed
         # Before the first report nobody knows its kinds either.
         kind = np.array([False, *(code is Code.KIND_NOT_SERVED for code, _ in rules.answers)])[ruled]
         unknown = (seen == 0) & ((ruled == 0) | kind)
@@ -72,7 +72,7 @@ class _Survey:
         return asked
 
     def _avoid(self) -> None:
-        rank, now = self._board.names.rank, self._context.now
+        rank, now = self._cache.names.rank, self._context.now
         known = {rank[name]: until for name, until in self._context.avoid.items() if until > now and name in rank}
         found = sorted((at, until) for at, until in known.items() if self.answer[at] == _FITS)
         if found:
@@ -82,40 +82,40 @@ class _Survey:
 
     def fit(self, part: Part, asked: Numbers) -> None:
         """A gang of one shape: it fits where the sum over the nodes is enough."""
-        gauge = self._board.gauge(part.shape)
-        total = gauge.total if len(asked) == len(gauge.total) else gauge.total[asked]
+        pod_count = self._cache.pod_count(part.shape)
+        total = pod_count.total if len(asked) == len(pod_count.total) else pod_count.total[asked]
         fits = total >= part.needed
         if fits.all():
-            yes, total = asked, total.copy()  # the gauge goes on, the sheet stays
+            yes, total = asked, total.copy()  # the counts go on, the table stays
         else:
             yes, no = asked[fits], asked[~fits]
-            self._lack(part, gauge, no, total[~fits])
+            self._lack(part, pod_count, no, total[~fits])
             total = total[fits]
         if len(yes):
-            scores = grades(gauge, yes, total, part, self._context.weights)
+            scores = grades(pod_count, yes, total, part, self._context.weights)
             self.columns[FITS] = {"needed": part.needed, "by_node": total, **dict(zip(SCORES, scores, strict=True))}
             best = int(scores[0].argmax())
             self.best = int(yes[best]) if scores[0][best] >= 0 else None
 
-    def _lack(self, part: Part, gauge: PodCounts, no: Numbers, total: Numbers) -> None:
+    def _lack(self, part: Part, pod_count: PodCounts, no: Numbers, total: Numbers) -> None:
         """`fit.shortfall` for these clusters, where one shape does not fit."""
-        reach, lacking = gauge.reach, ("pods", *(name for name, _ in part.shape.requests))
-        reach.sum(no)
-        at_most = gauge.ever[no]
+        eligible, lacking = pod_count.eligible, ("pods", *(name for name, _ in part.shape.requests))
+        eligible.sum(no)
+        at_most = pod_count.ever[no]
         never = at_most < part.needed
-        by_sum, first = reach.pods(part.shape.requests, no, never)
+        by_sum, first = eligible.pods(part.shape.requests, no, never)
         by_sum = np.maximum(by_sum, total)
         code = np.where(never, 2, by_sum >= part.needed)
         self.answer[no] = len(self.answers) + code * len(lacking) + first
         self.answers += [(one, name) for one in _SHORT for name in lacking]
-        good = reach.good_nodes[no]
-        numbers = (part.needed, total, by_sum, at_most, good, good - reach.open_nodes[no])
+        good = eligible.good_nodes[no]
+        numbers = (part.needed, total, by_sum, at_most, good, good - eligible.open_nodes[no])
         self.columns[SHORT] = dict(zip(FIELDS[SHORT], numbers, strict=True))
 
     def try_each(self, demand: Demand, asked: Numbers) -> None:
         """A gang of several shapes, which may be in each other's way: where the counts do not tell, only trying does,
         cluster by cluster."""
-        views, weights = self._board.ground.views, self._context.weights
+        views, weights = self._cache.fleet_nodes.views, self._context.weights
         sure = self._certain(demand, asked)
         fits = {name: np.zeros(len(self.answer), np.int64) for name in FIELDS[FITS]}
         fits["total"][:] = -1
@@ -142,13 +142,13 @@ class _Survey:
 
     def _certain(self, demand: Demand, asked: Numbers) -> NDArray[np.bool_]:
         """Of which of these clusters `bins.certain` says that the gang fits, and its leading part has room."""
-        gauges = [self._board.gauge(part.shape) for part in demand.parts]
-        if not gauges:
+        pod_counts = [self._cache.pod_count(part.shape) for part in demand.parts]
+        if not pod_counts:
             return np.zeros(len(asked), np.bool_)
-        totals = np.array([gauge.total[asked] for gauge in gauges])
+        totals = np.array([pod_count.total[asked] for pod_count in pod_counts])
         needed = np.array([[part.needed] for part in demand.parts])
         order = (totals // np.maximum(needed, 1)).argsort(axis=0, kind="stable")
-        most = np.array([gauge.most[asked] for gauge in gauges])
+        most = np.array([pod_count.most[asked] for pod_count in pod_counts])
         left, asks = np.take_along_axis(totals, order, 0), np.take_along_axis(needed, order, 0)
         left = left - (asks.cumsum(axis=0) - asks) * np.take_along_axis(most, order, 0)
         sure = (((asks == 0) | (left >= asks)) & (totals >= needed)).all(axis=0)
@@ -157,10 +157,10 @@ class _Survey:
 
     def _fit_all(self, demand: Demand, slots: Numbers) -> tuple[Column, ...]:
         """The columns of these clusters, where a gang of several shapes is certain to fit."""
-        totals = np.array([self._board.gauge(part.shape).total[slots] for part in demand.parts])
+        totals = np.array([self._cache.pod_count(part.shape).total[slots] for part in demand.parts])
         wanted = np.array([[part.wanted] for part in demand.parts])
         share: Numbers = 100 * np.minimum(wanted, totals).sum(axis=0) // int(wanted.sum())
         first, weights = lead(demand), self._context.weights
         part = demand.parts[first]
-        total, whole, *others = grades(self._board.gauge(part.shape), slots, totals[first], part, weights)
+        total, whole, *others = grades(self._cache.pod_count(part.shape), slots, totals[first], part, weights)
         return demand.needed, demand.needed, total + weights.whole_job * (share - whole), share, *others

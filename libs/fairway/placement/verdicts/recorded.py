@@ -26,19 +26,19 @@ class _Found(Struct, omit_defaults=True):
     scores: dict[str, Any]
 
 
-def recorded(sheet: VerdictTable) -> Raw:
+def recorded(verdict_table: VerdictTable) -> Raw:
     """Every cluster's verdict and scores."""
-    used = np.bincount(sheet.answer, minlength=len(sheet.answers)).nonzero()[0]
-    answers = [sheet.answers[index] for index in used.tolist()]
-    place = np.zeros(len(sheet.answers), np.int64)
+    used = np.bincount(verdict_table.answer, minlength=len(verdict_table.answers)).nonzero()[0]
+    answers = [verdict_table.answers[index] for index in used.tolist()]
+    place = np.zeros(len(verdict_table.answers), np.int64)
     place[used] = np.arange(len(used))
     numbers = {
         family: {name: _column(one) for name, one in columns.items() if name not in SCORES}
-        for family, columns in sheet.columns.items()
+        for family, columns in verdict_table.columns.items()
     }
-    scores = {name: _column(one) for name, one in sheet.columns.get(FITS, {}).items() if name in SCORES}
-    answer = 0 if len(answers) == 1 else place[sheet.answer].tolist()
-    return Raw(_encode(_Found(sheet.names.written, answers, answer, numbers, scores)))
+    scores = {name: _column(one) for name, one in verdict_table.columns.get(FITS, {}).items() if name in SCORES}
+    answer = 0 if len(answers) == 1 else place[verdict_table.answer].tolist()
+    return Raw(_encode(_Found(verdict_table.names.written, answers, answer, numbers, scores)))
 
 
 def _column(one: Column) -> int | list[int]:

@@ -61,11 +61,11 @@ def explain(choice: Choice) -> dict[str, str]:
 
 def what_would_help(choice: Choice) -> Help:
     """For a choice without a cluster: the binding cause, which is that of the cluster nearest to a yes."""
-    count = len(choice.sheet)
+    count = len(choice.verdict_table)
     if not count:
         return Help(Code.WAITING_FOR_ROOM, "no cluster has joined the fleet yet", None, True)
-    nearest = choice.sheet.at(_nearest(choice.sheet))
-    ever = bool(choice.sheet.codes(*_ROOM, *_PASSING).any())
+    nearest = choice.verdict_table.at(_nearest(choice.verdict_table))
+    ever = bool(choice.verdict_table.codes(*_ROOM, *_PASSING).any())
     says = f"{nearest.cluster}: {sentence(nearest, choice.asks)}"
     if not ever:
         text = f"none of {count} clusters could hold it even when empty; nearest is {says}"
@@ -78,14 +78,14 @@ def seconds(milliseconds: int) -> str:
     return f"{milliseconds / 1000:.1f} s" if milliseconds < 10_000 else f"{milliseconds // 1000} s"
 
 
-def _nearest(sheet: VerdictTable) -> int:
+def _nearest(verdict_table: VerdictTable) -> int:
     """Room that others hold first, then what a report or time will change, then what is too small; the first in order
     among equals."""
-    room, never = sheet.codes(*_ROOM), sheet.codes(Code.NEVER_FITS)
-    kind = np.where(room, 3, np.where(sheet.codes(*_PASSING), 2, never))
-    pods = np.where(room, sheet.row("by_node"), np.where(kind < 2, sheet.row("at_most"), 0))
-    by_sum = np.where(room, sheet.row("by_sum"), 0)
-    return int(np.lexsort((-np.arange(len(sheet)), by_sum, pods, kind))[-1])
+    room, never = verdict_table.codes(*_ROOM), verdict_table.codes(Code.NEVER_FITS)
+    kind = np.where(room, 3, np.where(verdict_table.codes(*_PASSING), 2, never))
+    pods = np.where(room, verdict_table.row("by_node"), np.where(kind < 2, verdict_table.row("at_most"), 0))
+    by_sum = np.where(room, verdict_table.row("by_sum"), 0)
+    return int(np.lexsort((-np.arange(len(verdict_table)), by_sum, pods, kind))[-1])
 
 
 def _short(verdict: ClusterVerdict, gang: str) -> str:

@@ -105,12 +105,12 @@ class VerdictTable:
 
 def gathered(names: Names, answers: Sequence[Answer], answer: Numbers, rows: Mapping[str, Numbers]) -> VerdictTable:
     """A sheet of numbers that are there for every cluster."""
-    sheet = VerdictTable(names, answers, answer, {})
+    verdict_table = VerdictTable(names, answers, answer, {})
     for family, fields in FIELDS.items():
-        members = sheet.of(family)
+        members = verdict_table.of(family)
         if members.any():
-            sheet.columns[family] = {name: rows[name][members] for name in fields}
-    return sheet
+            verdict_table.columns[family] = {name: rows[name][members] for name in fields}
+    return verdict_table
 
 
 @cache

@@ -138,9 +138,9 @@ def counted(free: Amounts, asks: Resources) -> Amounts:
     return np.maximum(least, 0)
 
 
-def barely(ground: LoadedClusters, pods: int, asks: Resources) -> int:
+def barely(fleet_nodes: LoadedClusters, pods: int, asks: Resources) -> int:
     """The fullest cluster that takes the gang: every node counted anew, no rules, no reasons, no plan, no record."""
-    sums = counted(ground.free, asks).sum(axis=1)
+    sums = counted(fleet_nodes.free, asks).sum(axis=1)
     return int(np.where(sums >= pods, sums, np.iinfo(np.int64).max).argmin())
 
 

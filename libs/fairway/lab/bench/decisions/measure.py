@@ -66,11 +66,11 @@ class Decisions:
 
     def __init__(self, run: DecisionsRun, clusters: int) -> None:
         self._run, self._draw = run, Random(run.seed)
-        self._ground = LoadedClusters(clusters, run.nodes, self._draw)
+        self._fleet_nodes = LoadedClusters(clusters, run.nodes, self._draw)
         self._service, self._view = service(), SchedulerView()
         self._numbers, self._version = count(1), count(1)
-        infos = [(decision.CLUSTERS, name, Row(1, _encode(info))) for name, info in self._ground.infos(_NOW)]
-        self._view.refresh(ReadRows(changes=[*infos, *self._ground.rows()], version=next(self._version)), (), _NOW)
+        infos = [(decision.CLUSTERS, name, Row(1, _encode(info))) for name, info in self._fleet_nodes.infos(_NOW)]
+        self._view.refresh(ReadRows(changes=[*infos, *self._fleet_nodes.rows()], version=next(self._version)), (), _NOW)
         calm_collector()
         self.clear()
 
@@ -93,7 +93,7 @@ class Decisions:
         """What a loop does with its messages, and then what the reserver and the ends of other gangs change."""
         heard = [_heard(job) for job in jobs]
         rows = {(decision.JOBS, job.id): Row(job.rev, _encode(job)) for job in jobs}
-        changes = self._ground.rows()
+        changes = self._fleet_nodes.rows()
         began = time.perf_counter_ns()
         self._view.refresh(ReadRows(rows=rows, changes=changes, version=next(self._version)), heard, _NOW)
         self._beside += time.perf_counter_ns() - began
@@ -117,17 +117,19 @@ class Decisions:
         """Checks the record; a gang that was placed begins, and another one ends."""
         said = step.events[0].message
         self._sizes.append(len(_encode(said)))
-        self._incomplete += {one.cluster for one in recorded_verdicts.verdicts(said)} != self._ground.clusters.keys()
+        self._incomplete += {
+            one.cluster for one in recorded_verdicts.verdicts(said)
+        } != self._fleet_nodes.clusters.keys()
         if isinstance(said, wire.Placed):
             self._placed += 1
-            self._ground.begin(placed(job, said.cluster, said.slots))
-            self._ground.end(self._draw.randrange(len(self._ground.gangs)))
+            self._fleet_nodes.begin(placed(job, said.cluster, said.slots))
+            self._fleet_nodes.end(self._draw.randrange(len(self._fleet_nodes.gangs)))
 
     def _look_barely(self, looks: int) -> None:
         for _ in range(looks):
             pods, asks = gang(self._draw)
             began = time.perf_counter_ns()
-            barely(self._ground, pods, asks)
+            barely(self._fleet_nodes, pods, asks)
             self._bare.append(time.perf_counter_ns() - began)
 
     @property
@@ -155,11 +157,14 @@ class Decisions:
             "decided": len(self._took),
             "placed": self._placed,
             "incomplete": self._incomplete,
-            "overfull": int((self._ground.free < 0).sum()),
+            "overfull": int((self._fleet_nodes.free < 0).sum()),
         }
 
     def details(self) -> dict[str, float]:
-        return {"message_bytes": round(statistics.fmean(self._sizes)), "gpus_used": round(self._ground.gpus_used, 3)}
+        return {
+            "message_bytes": round(statistics.fmean(self._sizes)),
+            "gpus_used": round(self._fleet_nodes.gpus_used, 3),
+        }
 
 
 def _heard(job: Job) -> Heard:
