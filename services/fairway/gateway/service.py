@@ -25,9 +25,9 @@ async def run_gateway(
     if hub is None:
         await asyncio.Event().wait()
         return
-    desk = PendingUpdates()
-    intake = Intake(world, hub, desk, limiter or Limiter(world, dict), namespaces)
+    updates = PendingUpdates()
+    intake = Intake(world, hub, updates, limiter or Limiter(world, dict), namespaces)
     async with asyncio.TaskGroup() as group:
         group.create_task(vital("gateway: put_up", put_up(hub, world.clock, url)))
         group.create_task(vital("gateway: intake.run", intake.run()))
-        group.create_task(vital("gateway: narrator", JobUpdates(world, hub, intake, desk).run()))
+        group.create_task(vital("gateway: narrator", JobUpdates(world, hub, intake, updates).run()))

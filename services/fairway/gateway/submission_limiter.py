@@ -61,7 +61,7 @@ class Limiter:
         return too_much
 
     async def let_in(
-        self, said: Sequence[tuple[HubObject, Say]], desk: PendingUpdates
+        self, said: Sequence[tuple[HubObject, Say]], updates: PendingUpdates
     ) -> tuple[list[Say], list[HubObject]]:
         """What may be said now, and the objects that have to wait: the hub keeps them. Each is told so once. Raises
         Unreachable."""
@@ -69,13 +69,13 @@ class Limiter:
         words, kept = list[Say](), list[HubObject]()
         for one, say in said:
             if (too_much := self.take(one.namespace, pending)) is None:
-                desk.unclaimed.pop(one.uid, None)
+                updates.unclaimed.pop(one.uid, None)
                 self.kept.pop(one.uid, None)
                 words.append(say)
                 continue
             kept.append(one)
             if self.kept.setdefault(one.uid, too_much.why) is too_much.why:
-                desk.lacks(one, too_much.why, self._clock.now())
+                updates.lacks(one, too_much.why, self._clock.now())
         return words, kept
 
     def until(self, tenant: str) -> int:

@@ -58,7 +58,7 @@ async def taking_in(
     bus: MemoryBus,
     limits: dict[str, Limits] | None = None,
     store: MemoryStore | None = None,
-    desk: PendingUpdates | None = None,
+    updates: PendingUpdates | None = None,
 ) -> AsyncIterator[tuple[Intake, MemoryCluster, ManualClock]]:
     """An intake that runs, its hub, and its clock."""
     clock = ManualClock()
@@ -67,7 +67,7 @@ async def taking_in(
     await store.finish_rebuild("e1")
     world = World(bus=bus, store=store, clock=clock, owner="gateway")
     limiter = Limiter(world, lambda: limits or {})
-    intake = Intake(world, hub, PendingUpdates() if desk is None else desk, limiter, SYSTEM_NAMESPACES)
+    intake = Intake(world, hub, PendingUpdates() if updates is None else updates, limiter, SYSTEM_NAMESPACES)
     running = asyncio.create_task(intake.run())
     try:
         async with asyncio.timeout(PATIENCE_S):
@@ -111,24 +111,24 @@ async def said(bus: SlowBus, clock: ManualClock, count: int) -> list[str]:
 
 
 async def test_the_hub_keeps_what_a_tenant_may_not_submit_yet_and_others_are_not_kept_waiting() -> None:
-    bus, store, desk = SlowBus(), MemoryStore(), PendingUpdates()
+    bus, store, updates = SlowBus(), MemoryStore(), PendingUpdates()
     bus.go.set()
     many = [("team-a", f"a{n}") for n in range(4)]
-    async with taking_in(bus, {"team-a": Limits(pending=3)}, store, desk) as (_, hub, clock):
+    async with taking_in(bus, {"team-a": Limits(pending=3)}, store, updates) as (_, hub, clock):
         await store.commit(Commit((Step((Add("pending", "team-a", 1),)),)))
         await applied(hub, *many, ("team-b", "b"))
         assert await said(bus, clock, 3) == ["team-a", "team-a", "team-b"]
-        kept = [one.why for one in desk.unclaimed.values()]
+        kept = [one.why for one in updates.unclaimed.values()]
         assert {one.code for one in kept} == {Code.TOO_MANY_PENDING}
         assert len(kept) == 2
         await clock.advance(30)
         assert len(await said(bus, clock, 3)) == 3, "nothing has changed"
-        assert len(desk.unclaimed) == 2, "each is told of once"
+        assert len(updates.unclaimed) == 2, "each is told of once"
         await store.commit(Commit((Step((Add("pending", "team-a", 1),)),)))
         await hub.drop(JOB, "team-a", "a3")
         await clock.advance(6)
         assert await said(bus, clock, 4) == ["team-a"] * 3 + ["team-b"]
-        assert not desk.unclaimed
+        assert not updates.unclaimed
 
 
 async def test_the_hub_s_jobs_go_at_the_rate_of_their_tenant() -> None:

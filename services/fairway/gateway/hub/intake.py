@@ -43,15 +43,15 @@ class Intake:
     """`present` are the uids of the hub's jobs, `shown` their statuses; `told` is set when every kind was listed."""
 
     def __init__(
-        self, world: World, hub: Cluster, desk: PendingUpdates, limiter: Limiter, system: SystemNamespaces
+        self, world: World, hub: Cluster, updates: PendingUpdates, limiter: Limiter, system: SystemNamespaces
     ) -> None:
-        self._world, self._hub, self._desk, self._limiter = world, hub, desk, limiter
+        self._world, self._hub, self._updates, self._limiter = world, hub, updates, limiter
         self._rows, self._post = Reader(world.store), Post(world)
         self._room, self.announcer = WaitingObjects(), Announcer(hub, world.clock)
         self._conditions = Conditions(hub, world.clock)
         self._settings = HubSettings(world, self._room, self.announcer, self._conditions, system)
-        self._submitter = Submitter(world, hub, self._room, desk, self._settings)
-        self._settling = SubmissionDelay(self._room.named, self._settings.in_force)
+        self._submitter = Submitter(world, hub, self._room, updates, self._settings)
+        self._delay = SubmissionDelay(self._room.named, self._settings.in_force)
         self._left = {"settings": set(WATCHED), "jobs": set(KINDS)}
         self._settled, self.told, self._news = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._ready: dict[str, HubObject] = {}
@@ -85,7 +85,7 @@ class Intake:
     async def _watch_settings(self, kind: str) -> None:
         async for change in self._hub.watch(kind):
             for one in await self._settings.take(change):
-                self._desk.unclaimed.pop(one.uid, None)
+                self._updates.unclaimed.pop(one.uid, None)
                 self._submit_later(one)
             if change.synced:
                 self._left["settings"].discard(kind)
@@ -122,11 +122,11 @@ class Intake:
     def _see_gone(self, one: HubObject) -> None:
         if self.present.pop(one.uid, None) is None:
             return
-        for known in (self._ready, self.shown, self._desk.unclaimed, self._limiter.kept):
+        for known in (self._ready, self.shown, self._updates.unclaimed, self._limiter.kept):
             known.pop(one.uid, None)
         self._shown.discard(one.uid)
-        self._settling.submitted(one)
-        self._desk.gone[one.uid] = one
+        self._delay.submitted(one)
+        self._updates.gone[one.uid] = one
         if one.uid in self._room.waiting:
             self._room.leave(one.uid)
         else:
@@ -177,7 +177,7 @@ class Intake:
             now, changed = self._world.clock.now(), self._settings.changed_at
             ripe, until = [], []
             for one in self._ready.values():
-                at = max(self._settling.ripe_at(one, changed, now), self._limiter.until(one.namespace))
+                at = max(self._delay.ripe_at(one, changed, now), self._limiter.until(one.namespace))
                 ripe.append(one) if at <= now else until.append(at)
             if not ripe:
                 return max(min(until) - now, 1) if until else None
@@ -189,14 +189,14 @@ class Intake:
         for one in objects:
             self._ready.pop(one.uid, None)
         try:
-            words, kept = await self._limiter.let_in(await self._submitter.words(objects), self._desk)
+            words, kept = await self._limiter.let_in(await self._submitter.words(objects), self._updates)
             await self._post.say(words)
         except Unreachable:
             self._ready |= {one.uid: one for one in objects if one.uid in self.present}
             raise
         self._ready |= {one.uid: one for one in kept if one.uid in self.present}
         for one in objects:
-            self._settling.submitted(one)
+            self._delay.submitted(one)
 
     async def refused(self, one: HubObject) -> None:
         """Its job was refused: from now on a change of it is a new submission. It may have changed already."""

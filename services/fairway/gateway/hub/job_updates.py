@@ -53,8 +53,8 @@ class ToldUpdate(Struct):
 
 
 class JobUpdates:
-    def __init__(self, world: World, hub: Cluster, intake: Intake, desk: PendingUpdates) -> None:
-        self._world, self._hub, self._intake, self._desk = world, hub, intake, desk
+    def __init__(self, world: World, hub: Cluster, intake: Intake, updates: PendingUpdates) -> None:
+        self._world, self._hub, self._intake, self._updates = world, hub, intake, updates
         self._rows, self._book = Reader(world.store), BindingBook(hub, world.clock, intake.present)
         self._gate, self._pace = asyncio.Semaphore(_AT_ONCE), UpdatePace(_A_SECOND, _BURST)
         self._told: OrderedDict[str, ToldUpdate] = OrderedDict()
@@ -77,8 +77,8 @@ class JobUpdates:
                 if message is None or sets.late(message, one.sequence):
                     source.ack([one])  # among the dead letters by now, or nobody acts on it
                 else:
-                    self._desk.hear(one, message, now)
-            while len(self._desk) > _MOST_WAITING:
+                    self._updates.hear(one, message, now)
+            while len(self._updates) > _MOST_WAITING:
                 await self._world.clock.sleep(_LOOK_S)
 
     async def _sets(self) -> WorkingSets:
@@ -101,7 +101,7 @@ class JobUpdates:
         while True:
             try:
                 if not await self._round():
-                    await self._world.clock.sleep(_LOOK_S if len(self._desk) else _LOOK_IDLE_S)
+                    await self._world.clock.sleep(_LOOK_S if len(self._updates) else _LOOK_IDLE_S)
             except Unreachable as error:
                 log.warning("waiting", service="gateway", cause=str(error))
                 await self._world.clock.sleep(_LATER_MS / 1000)
@@ -111,10 +111,10 @@ class JobUpdates:
         now = self._world.clock.now()
         if await self._book.look():
             for uid in list(self._intake.present):
-                self._desk.touch(self._intake.job(uid), now)
+                self._updates.touch(self._intake.job(uid), now)
             self._intake.still_unclaimed()
-        gone, left = self._desk.take_gone(), self._desk.take_unclaimed(now, _BATCH)
-        lines = self._desk.take(now, _BATCH)
+        gone, left = self._updates.take_gone(), self._updates.take_unclaimed(now, _BATCH)
+        lines = self._updates.take(now, _BATCH)
         for uid in self._intake.take_shown():
             self._restate(uid, now)
         try:
@@ -133,15 +133,15 @@ class JobUpdates:
         self, lines: Mapping[str, PendingUpdate], gone: Iterable[HubObject], left: Iterable[Unclaimed]
     ) -> None:
         for name, line in lines.items():
-            self._desk.again(name, line, self._world.clock.now() + _LATER_MS)
-        self._desk.gone |= {one.uid: one for one in gone}
-        self._desk.unclaimed |= {one.one.uid: one for one in left}
+            self._updates.again(name, line, self._world.clock.now() + _LATER_MS)
+        self._updates.gone |= {one.uid: one for one in gone}
+        self._updates.unclaimed |= {one.one.uid: one for one in left}
 
     def _restate(self, uid: str, now: int) -> None:
         """The member's status changed: the last one must be in the binding, those before it need not."""
         told = self._told.get(name := self._intake.job(uid))
         if told is not None:
-            self._desk.touch(name, now, SOON_MS if told.ended else STATUS_MS)
+            self._updates.touch(name, now, SOON_MS if told.ended else STATUS_MS)
 
     async def _jobs(self, lines: Mapping[str, PendingUpdate]) -> dict[str, Job]:
         if not lines:
@@ -154,7 +154,7 @@ class JobUpdates:
             async with self._gate:
                 await self._say(job, line)
         except Unreachable:
-            self._desk.again(name, line, self._world.clock.now() + _LATER_MS)
+            self._updates.again(name, line, self._world.clock.now() + _LATER_MS)
             return
         if self._source is not None and line.deliveries:
             self._source.ack(line.deliveries)
@@ -212,7 +212,7 @@ class JobUpdates:
                 await self._announce(note)
                 await self._book.write(unclaimed(one.one, self._intake.job(one.one.uid), one.why))
         except Unreachable:
-            self._desk.unclaimed.setdefault(one.one.uid, one)
+            self._updates.unclaimed.setdefault(one.one.uid, one)
 
     async def _announce(self, note: Note) -> None:
         await self._paced()
@@ -223,10 +223,10 @@ class JobUpdates:
             async with self._gate:
                 await self._book.drop(one)
         except Unreachable:
-            self._desk.gone.setdefault(one.uid, one)
+            self._updates.gone.setdefault(one.uid, one)
 
     async def _paced(self) -> None:
-        if wait := self._pace.wait(self._world.clock.now(), len(self._desk)):
+        if wait := self._pace.wait(self._world.clock.now(), len(self._updates)):
             await self._world.clock.sleep(wait / 1000)
 
 

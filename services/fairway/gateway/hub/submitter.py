@@ -32,9 +32,9 @@ class Submitter:
     selects it, and else is left alone."""
 
     def __init__(
-        self, world: World, hub: Cluster, room: WaitingObjects, desk: PendingUpdates, settings: HubSettings
+        self, world: World, hub: Cluster, room: WaitingObjects, updates: PendingUpdates, settings: HubSettings
     ) -> None:
-        self._clock, self._hub, self._room, self._desk = world.clock, hub, room, desk
+        self._clock, self._hub, self._room, self._updates = world.clock, hub, room, updates
         self._settings = settings
         self._rows = Reader(world.store)
         # Jobs that do not have the id that the uid gives, because that one was refused.
@@ -137,7 +137,7 @@ class Submitter:
 
     def _tell(self, one: HubObject, why: Reason) -> None:
         if why.code is not Code.NO_POLICY or not self._settings.foreign(one):
-            self._desk.lacks(one, why, self._clock.now())
+            self._updates.lacks(one, why, self._clock.now())
 
 
 def _client(one: HubObject) -> str:

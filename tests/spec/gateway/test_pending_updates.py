@@ -30,14 +30,14 @@ Words = list[tuple[int, wire.JobMessage]]
 
 
 def heard(words: Words) -> PendingUpdates:
-    desk = PendingUpdates()
+    updates = PendingUpdates()
     for at, message in words:
-        desk.hear(Delivery(f"id-{message.rev}", "", b""), message, T0 + at)
-    return desk
+        updates.hear(Delivery(f"id-{message.rev}", "", b""), message, T0 + at)
+    return updates
 
 
-def first_told(desk: PendingUpdates) -> int:
-    return next(after for after in range(5_000) if desk.take(T0 + after, 9))
+def first_told(updates: PendingUpdates) -> int:
+    return next(after for after in range(5_000) if updates.take(T0 + after, 9))
 
 
 @pytest.mark.parametrize(
@@ -57,15 +57,17 @@ def test_the_moment_at_which_a_job_is_told_of(given: Words, want: int) -> None:
 
 @pytest.mark.parametrize(("others", "more"), [(0, 0), (100, 100 * STRETCH_MS), (5_000, LONGEST_MS)])
 def test_the_more_jobs_move_the_longer_a_word_waits_but_a_refusal_never(others: int, more: int) -> None:
-    desk = PendingUpdates()
+    updates = PendingUpdates()
     for number in range(others):
-        desk.hear(Delivery("", "", b""), wire.Running(job=f"o{number}", tenant="t", attempt=1, rev=2, cluster="c"), T0)
-    desk.hear(Delivery("", "", b""), SENT, T0)
+        updates.hear(
+            Delivery("", "", b""), wire.Running(job=f"o{number}", tenant="t", attempt=1, rev=2, cluster="c"), T0
+        )
+    updates.hear(Delivery("", "", b""), SENT, T0)
     no = wire.Rejected(**{**HEAD, "job": "b"}, rev=1, reasons=(WHY,))
-    desk.hear(Delivery("", "", b""), no, T0)
-    assert "b" in desk.take(T0 + SOON_MS, others + 2)
-    assert "a" not in desk.take(T0 + STARTING_MS + more - 1, others)
-    assert "a" in desk.take(T0 + STARTING_MS + more, others + 2)
+    updates.hear(Delivery("", "", b""), no, T0)
+    assert "b" in updates.take(T0 + SOON_MS, others + 2)
+    assert "a" not in updates.take(T0 + STARTING_MS + more - 1, others)
+    assert "a" in updates.take(T0 + STARTING_MS + more, others + 2)
 
 
 def test_one_line_has_the_newest_word_every_failure_and_all_that_is_to_be_acknowledged() -> None:
@@ -77,33 +79,33 @@ def test_one_line_has_the_newest_word_every_failure_and_all_that_is_to_be_acknow
 
 
 def test_what_could_not_be_told_is_told_later_with_the_newer_word() -> None:
-    desk = heard([(0, BACK)])
-    line = desk.take(T0 + SOON_MS, 9)["a"]
-    desk.hear(Delivery("id-6", "", b""), SENT, T0 + 200)
-    desk.again("a", line, T0 + 1_200)
-    assert desk.take(T0 + 1_199, 9) == {}
-    again = desk.take(T0 + 1_200, 9)["a"]
+    updates = heard([(0, BACK)])
+    line = updates.take(T0 + SOON_MS, 9)["a"]
+    updates.hear(Delivery("id-6", "", b""), SENT, T0 + 200)
+    updates.again("a", line, T0 + 1_200)
+    assert updates.take(T0 + 1_199, 9) == {}
+    again = updates.take(T0 + 1_200, 9)["a"]
     assert (again.cause, [one.id for one in again.deliveries]) == ("id-6", ["id-5", "id-6"])
 
 
 def test_a_look_without_a_word_brings_nothing_forward_that_waits_for_less() -> None:
-    desk = heard([(0, QUEUED)])
-    desk.touch("a", T0, 30_000)
-    assert first_told(desk) == PASSING_MS
+    updates = heard([(0, QUEUED)])
+    updates.touch("a", T0, 30_000)
+    assert first_told(updates) == PASSING_MS
 
 
 def test_of_many_the_oldest_are_told_first() -> None:
-    desk = PendingUpdates()
+    updates = PendingUpdates()
     for at, name in enumerate("cab"):
-        desk.hear(Delivery(name, "", b""), wire.Running(job=name, tenant="t", attempt=1, rev=2, cluster="c1"), at)
-    assert [list(desk.take(5_000, 2)), list(desk.take(5_000, 2))] == [["c", "a"], ["b"]]
+        updates.hear(Delivery(name, "", b""), wire.Running(job=name, tenant="t", attempt=1, rev=2, cluster="c1"), at)
+    assert [list(updates.take(5_000, 2)), list(updates.take(5_000, 2))] == [["c", "a"], ["b"]]
 
 
 def test_a_job_without_a_policy_is_told_so_only_when_none_came_in_the_same_breath() -> None:
-    desk = PendingUpdates()
-    desk.lacks(job(), WHY, 0)
-    assert desk.take_unclaimed(UNCLAIMED_MS - 1, 9) == []
-    assert [one.one.name for one in desk.take_unclaimed(UNCLAIMED_MS, 9)] == ["train"]
+    updates = PendingUpdates()
+    updates.lacks(job(), WHY, 0)
+    assert updates.take_unclaimed(UNCLAIMED_MS - 1, 9) == []
+    assert [one.one.name for one in updates.take_unclaimed(UNCLAIMED_MS, 9)] == ["train"]
 
 
 @pytest.mark.parametrize(

@@ -52,11 +52,11 @@ def test_an_object_is_ripe(given, policies, in_force, changed, when):  # type: i
     room = WaitingObjects()
     for at, selector in enumerate(policies):
         room.put(read_policy(policy(f"p{at}", selector).manifest), cleaned(given.manifest))
-    settling = SubmissionDelay(room.named, lambda kind, name: f"{kind}/{name}" in in_force)
-    assert max(settling.ripe_at(given, changed, NOW) - NOW, 0) == when
+    delay = SubmissionDelay(room.named, lambda kind, name: f"{kind}/{name}" in in_force)
+    assert max(delay.ripe_at(given, changed, NOW) - NOW, 0) == when
 
 
 def test_nothing_waits_longer_than_once() -> None:
-    settling = SubmissionDelay(lambda one: False, lambda kind, name: False)
-    first = settling.ripe_at(job(), LONG_AGO, NOW)
-    assert settling.ripe_at(job(), NOW + 200, NOW + 200) == first == NOW + SETTLE_MS
+    delay = SubmissionDelay(lambda one: False, lambda kind, name: False)
+    first = delay.ripe_at(job(), LONG_AGO, NOW)
+    assert delay.ripe_at(job(), NOW + 200, NOW + 200) == first == NOW + SETTLE_MS
