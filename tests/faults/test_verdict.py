@@ -15,6 +15,7 @@ from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import Slot
+from fairway.wire.envelope import Actor
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet, Workload
@@ -102,7 +103,7 @@ DONE = wire.Succeeded(job="job-a", tenant="t", attempt=1, cluster="c0")
 LOST = wire.Lost(job="job-a", tenant="t", attempt=1, cluster="c0", why=WHY)
 FINAL = msgspec.structs.replace(LOST, final=True)
 REFUSED = wire.Rejected(job="job-a", tenant="t", attempt=1, cause="m-1", reasons=(Reason(Code.NO_POLICY, "none"),))
-CANCEL = wire.Cancel(job="job-a", tenant="t", who="ann")
+CANCEL = wire.Cancel(job="job-a", tenant="t", who=Actor("ann", "http"))
 CANCELLED = wire.Cancelled(job="job-a", tenant="t", attempt=1, who="ann")
 ANOTHER = wire.Submitted(tenant="t", manifest=msgspec.Raw(b"[]"), client="b")
 

@@ -12,13 +12,14 @@ from fairway.runtime.record.folding import Folding
 from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 from tests.scenarios.memory_fleet import Fleet, manifest, running, runs
 
 WHY = Reason(Code.CANCELLED, "forged")
 # Of a running job of team-a, in its first attempt in c1, at revision 6 or so.
 FORGED: dict[str, Callable[[str, int], wire.JobMessage]] = {
-    "cancel": lambda job, rev: wire.Cancel(job=job, tenant="team-b", who="eve", at=1),
+    "cancel": lambda job, rev: wire.Cancel(job=job, tenant="team-b", who=Actor("team-b", "bus"), at=1),
     "succeeded": lambda job, rev: wire.Succeeded(job=job, tenant="team-b", attempt=1, rev=rev, cluster="c1"),
     "failed for good": lambda job, rev: wire.Failed(
         job=job, tenant="team-b", attempt=1, rev=rev, cluster="c1", why=WHY, final=True

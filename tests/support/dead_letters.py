@@ -24,6 +24,7 @@ from fairway.runtime.ports import Outgoing
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.wire import jobs, subjects
+from fairway.wire.envelope import Actor
 from tests.support.commands import command
 
 SUBJECT = subjects.job("cancel", "t")
@@ -32,7 +33,7 @@ SUBJECT = subjects.job("cancel", "t")
 def decide(view: JobsView, heard: Heard, now: int) -> Decision:
     """A row for each message, under its id; what is said first stands at the first place of the record."""
     key = heard.id if heard.sequence == 1 else f"{heard.id} again"
-    return Decision((Step((Put("notes", key, heard.message.who),)),))
+    return Decision((Step((Put("notes", key, heard.message.who.user),)),))
 
 
 class Bench:
@@ -59,7 +60,12 @@ class Bench:
     async def say(self, *names: str) -> None:
         """Several as a bundle, of which the bus knows no single id: they can be said again at once."""
         words = [
-            Outgoing(name, SUBJECT, msgspec.json.encode(jobs.Cancel(job="llm-1", tenant="t", who=name)), order=name)
+            Outgoing(
+                name,
+                SUBJECT,
+                msgspec.json.encode(jobs.Cancel(job="llm-1", tenant="t", who=Actor(name, "http"))),
+                order=name,
+            )
             for name in names
         ]
         await self.bus.publish(words)

@@ -4,12 +4,11 @@ from collections import Counter
 
 from fairway.audit.attempts import Spoken, Violation
 from fairway.wire import jobs as wire
-from fairway.wire.envelope import Actor
 
 
 class CallerCheck:
     """`doors` counts submissions and cancellations by the door that they came through; "" is none that is named: said
-    by a version before 0.2, or by somebody who is no door."""
+    by somebody who is no door."""
 
     def __init__(self) -> None:
         self.doors = Counter[str]()
@@ -19,7 +18,7 @@ class CallerCheck:
         message = spoken.message
         if not isinstance(message, wire.Submitted | wire.Cancel):
             return []
-        who = message.who if isinstance(message.who, Actor) else None
+        who = message.who
         self.doors[who.via if who else ""] += 1
         if who is None:
             return []

@@ -11,8 +11,7 @@ from fairway.wire.capacity import Node, Pods, Slot
 
 class Hold(Struct, frozen=True):
     """One attempt's reservation: planned slots, and what one pod of each pod set requests. Until the attempt was
-    dispatched the hold ends at `expires_at` (ms); 0: when the attempt ends. Its pods are in `namespace` (empty: not
-    kept, by an older version)."""
+    dispatched the hold ends at `expires_at` (ms); 0: when the attempt ends. Its pods are in `namespace`."""
 
     slots: tuple[Slot, ...]
     requests: dict[str, Resources]
@@ -75,7 +74,7 @@ def whose(claim: str, pods: Pods, ledger: Mapping[str, Hold]) -> str:
     one that is nobody's, so that they take room of nobody's reservation and give nobody's back."""
     key = claim.partition("@")[0]
     hold = ledger.get(key)
-    if not pods.namespace or (hold is not None and hold.namespace in ("", pods.namespace)):
+    if not pods.namespace or (hold is not None and hold.namespace == pods.namespace):
         return key
     return f"{key}@{pods.namespace}"
 

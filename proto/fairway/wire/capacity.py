@@ -17,8 +17,8 @@ class Taint(Struct, frozen=True, omit_defaults=True):
 
 class Pods(Struct, frozen=True, omit_defaults=True):
     """Pods that say they are of one attempt, as an agent sees them on one node, and that have not ended: how many of
-    each pod set, what they request together, and in which namespace they are (empty: Fairway's own, or not said by an
-    older agent). Only from its job's namespace do they count as the attempt's."""
+    each pod set, what they request together, and in which namespace they are (empty: Fairway's
+    own). Only from its job's namespace do they count as the attempt's."""
 
     counts: dict[str, int]
     requests: dict[str, int]

@@ -45,19 +45,19 @@ class Report(FleetMessage, frozen=True, kw_only=True, tag="report"):
 class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):
     """`cluster` has more room than before: `free` in all, `largest` the most that one node has of each. `count` is how
     often this has been said of the cluster, so that who looked before it can be told from who looked after. `labels`
-    are the cluster's: whose policy selects others need not look (None: not said, by an older reserver)."""
+    are the cluster's: whose policy selects others need not look."""
 
     verb = "freed"
     cluster: str
     free: dict[str, int] = {}
     largest: dict[str, int] = {}
     count: int = 0
-    labels: dict[str, str] | None = None
+    labels: dict[str, str] = {}
 
 
 class Strand(Struct, frozen=True):
     """One attempt with pods on a node that is away: `how` it is away, as the end of a sentence, and for how long.
-    `namespace` is that of its pods (empty: not said, by an older agent)."""
+    `namespace` is that of its pods."""
 
     job: str
     attempt: int

@@ -14,7 +14,7 @@ from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict, Wr
 
 
 class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
-    """A manifest arrived, with policies; said by doors: `who` asked, through which (`source`). `who` is new in 0.2."""
+    """A manifest arrived, with policies; said by doors: `who` asked, through which (`source`)."""
 
     verb = "submitted"
     manifest: Raw

@@ -64,11 +64,11 @@ class Amended(JobMessage, frozen=True, kw_only=True, tag="amended"):
 
 
 class Cancel(JobMessage, frozen=True, kw_only=True, tag="cancel"):
-    """End the job wherever it is; of one that has ended, remove what is left in its cluster. `who` is the door's (a
-    text in messages of before 0.2)."""
+    """End the job wherever it is; of one that has ended, remove what is left in its cluster. `who` asked, as the
+    door that took it says."""
 
     verb = "cancel"
-    who: Actor | str = ""
+    who: Actor | None = None
 
 
 class Cancelled(JobMessage, frozen=True, kw_only=True, tag="cancelled"):

@@ -34,8 +34,8 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     `follows`: the policy is the hub's, not one that came along with the job, so that its changes count. `unbounded` is
     the placement as the policy has it, where the job's namespace may use fewer clusters than that.
-    `pod_security` is the level of the Pod Security Standards that its pods were admitted at (empty: by a version that
-    did not ask), `tokens` whether its pods may have a token of their service account mounted; `who` submitted it.
+    `pod_security` is the level of the Pod Security Standards that its pods were admitted at, `tokens` whether its pods
+    may have a token of their service account mounted; `who` submitted it.
     """
 
     workload: Workload

@@ -83,7 +83,7 @@ class Composition(Struct):
         return propagator.services(self._hands(rooms), rooms.run, reserved)
 
     def _hands(self, rooms: Rooms | None) -> MemberCalls:
-        return MemberCalls(self.world(), self.members, self.key, rooms, self.catalog.tenancy)
+        return MemberCalls(self.world(), self.members, self.key, rooms)
 
     def _watcher(self) -> Sequence[Service]:
         suspicion = ObjectDoubts(self.bus, self.members, self.key)

@@ -13,8 +13,7 @@ HOLD, APPLY, DELETE, RELEASE = "hold", "apply", "delete", "release"
 class Copy(Struct, frozen=True):
     """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, and the
     PriorityClass that its pods name, with its value. `tokens`: its pods may have those of their service account.
-    `judged`: admission looked at its pods; a version before 0.2 did not. `uid` is that of the attempt's object, once it
-    is known; `level` the level of Pod Security that its namespace is to have."""
+    `uid` is that of the attempt's object, once it is known; `level` that of Pod Security for its namespace."""
 
     kind: str
     namespace: str
@@ -25,7 +24,6 @@ class Copy(Struct, frozen=True):
     priority_class: str = ""
     priority: int = 0
     tokens: bool = False
-    judged: bool = True
     uid: str = ""
     level: str = ""
 
@@ -60,7 +58,6 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
         class_name,
         value,
         job.spec.tokens,
-        judged=bool(level),
         uid=uid,
         level=level,
     )

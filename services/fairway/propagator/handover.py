@@ -21,7 +21,7 @@ _ENDED = ("Succeeded", "Failed")
 
 class HeldPlace(Struct, frozen=True):
     """What holds the room of one pod; `ready` once it does, `ended` when it no longer does. It is for pods of
-    `namespace` (empty: not said, by an older version)."""
+    `namespace`."""
 
     name: str
     room: str

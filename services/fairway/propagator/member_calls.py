@@ -1,7 +1,7 @@
 """What the propagator does outside: holds room, applies, deletes, and makes way where an ended job left an object of
 that name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -10,7 +10,6 @@ from fairway.domain import decision
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import ENDED, State
 from fairway.domain.names import HUB_UID
-from fairway.domain.tenancy.profile import Tenancy
 from fairway.domain.text.decoding import decoder
 from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
@@ -22,8 +21,6 @@ from fairway.runtime.loop import World
 from fairway.runtime.ports import StoreWiped, Unreachable, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.wire.reasons import Code, Refused
-from fairway.workloads.kinds.registry import read
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy
 from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
 
@@ -45,7 +42,7 @@ _row = decoder(_Row)
 
 class MemberCalls:
     """`clusters` may grow while it runs; the world's `store` is its own client. With `key`, the fleet's, everything is
-    sealed that is applied. `may` is what a namespace's pods may ask for."""
+    sealed that is applied."""
 
     def __init__(
         self,
@@ -53,11 +50,10 @@ class MemberCalls:
         clusters: Mapping[str, Cluster],
         key: bytes,
         rooms: Rooms | None = None,
-        may: Callable[[str], Tenancy] = Tenancy,
     ) -> None:
         self._bus, self._store, self._clusters, self._rooms = world.bus, world.store, clusters, rooms
         self._key = key
-        self._classes, self._may = Classes(world.clock), may
+        self._classes = Classes(world.clock)
 
     async def __call__(self, call: Call) -> Outcome:
         """Unknown outcomes have no code: they are tried again, which is harmless for both calls."""
@@ -98,8 +94,7 @@ class MemberCalls:
         if (manifest["metadata"].get("namespace") or "default") != copy.namespace:
             text = f"the manifest at {copy.manifest.sequence} of the record is not of namespace {copy.namespace}"
             raise ClusterRefused("WrongManifest", text)
-        tokens = copy.tokens if copy.judged else self._judged(manifest)
-        terms = Terms(copy.room.way if copy.room else "", tokens)
+        terms = Terms(copy.room.way if copy.room else "", copy.tokens)
         member = member_copy(manifest, call.job, call.attempt, terms=terms)
         if copy.hub_uid:
             member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
@@ -111,15 +106,6 @@ class MemberCalls:
             if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
                 raise
         return await cluster.apply(copy.kind, member, copy.level)
-
-    def _judged(self, manifest: dict[str, Any]) -> bool:
-        """Of what an older version let in: whether its pods may have tokens, or that they may not run at all."""
-        try:
-            work = read(manifest, may=self._may)
-        except Refused as error:
-            text = f"it was admitted by a version that did not look at its pods: {error}"
-            raise ClusterRefused(Code.UNSAFE_POD, text) from None
-        return self._may(work.namespace).tokens
 
     async def _make_way(self, cluster: Cluster, copy: Copy, job: str) -> bool:
         """Removes the object of that name if an ended job of ours left it: it stayed there to be looked at. False when

@@ -22,7 +22,7 @@ def enough(entry: WaitingJob, freed: Freed, now: int) -> bool:
 
 def _selected(entry: WaitingJob, freed: Freed) -> bool:
     """The rules of `placement.verdicts.verdict`, as far as names and labels go."""
-    if entry.job.spec is None or freed.labels is None:
+    if entry.job.spec is None:
         return True
     affinities = entry.job.spec.placement.affinities or (Affinity(),)
     return any(_selects(one, freed.cluster, freed.labels) for one in affinities)

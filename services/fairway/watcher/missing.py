@@ -212,7 +212,7 @@ def stranded(view: View, heard: Heard, now: int) -> Decision:
             continue
         if (job.cluster, job.attempt) != (seen.cluster, one.attempt):
             continue
-        if one.namespace not in ("", job.spec.workload.namespace):
+        if one.namespace != job.spec.workload.namespace:
             continue  # pods of somebody else that carry its labels
         text = f"its pods are on {one.node} in {seen.cluster}, which {one.how} for {one.seconds} s"
         why = Reason(Code.NODE_LOST, text, remedy="bring the node back, or delete it so that its pods go")

@@ -17,9 +17,9 @@ async def test_a_letter_is_listed_and_shown_with_the_message_that_it_holds(bench
     assert (line["number"], line["service"], line["job"], line["id"]) == (number, "s", "llm-1", "ann")
     assert (line["subject"], line["sequence"], line["why"]["code"]) == (SUBJECT, 1, "Undecodable")
     assert (await bench.asked("list", "--service", "quota"))["items"] == []
-    assert (await bench.asked("show", str(number)))["message"]["who"] == "ann"
+    assert (await bench.asked("show", str(number)))["message"]["who"]["user"] == "ann"
     shown = (await bench.run("show", str(number))).stdout
-    assert '"who": "ann"' in shown and f"{SUBJECT}, message 1 of JOBS" in shown
+    assert '"user": "ann"' in shown and f"{SUBJECT}, message 1 of JOBS" in shown
     assert f"{number}       s        " in (await bench.run("list")).stdout
 
 

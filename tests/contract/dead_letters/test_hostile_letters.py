@@ -4,6 +4,7 @@ import msgspec
 
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet, jobs, subjects
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 from tests.support.dead_letters import SUBJECT, Bench
 
@@ -14,7 +15,9 @@ async def test_a_letter_that_holds_what_was_never_said_is_not_said_for_it(bench:
     real = await bench.letters.one(number)
     assert real is not None
     forged = [
-        msgspec.structs.replace(real.letter, data=msgspec.json.encode(jobs.Cancel(job="llm-2", tenant="t", who="eve"))),
+        msgspec.structs.replace(
+            real.letter, data=msgspec.json.encode(jobs.Cancel(job="llm-2", tenant="t", who=Actor("eve", "bus")))
+        ),
         msgspec.structs.replace(real.letter, subject=subjects.job("cancel", "u")),
         msgspec.structs.replace(real.letter, sequence=77),
     ]
@@ -27,7 +30,7 @@ async def test_a_letter_that_holds_what_was_never_said_is_not_said_for_it(bench:
 
 async def test_a_letter_that_holds_a_piece_of_what_was_said_is_not_said_for_it(bench: Bench) -> None:
     """What a tenant wrote into its manifest stands in the record inside another message."""
-    piece = msgspec.json.encode(jobs.Cancel(job="llm-2", tenant="t", who="eve"))
+    piece = msgspec.json.encode(jobs.Cancel(job="llm-2", tenant="t", who=Actor("eve", "bus")))
     whole = b'{"type":"submitted","manifest":%b}' % piece
     words = [Outgoing(f"p{n}", SUBJECT, whole, order="o") for n in range(2)]
     await bench.bus.publish(words[:1])

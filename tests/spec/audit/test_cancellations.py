@@ -6,6 +6,7 @@ import pytest
 
 from fairway.audit.auditor import Checker, Grace
 from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import S, queued, running
 from tests.spec.builders.records import NODES, Life, heard, reserve, succeeded
@@ -16,7 +17,7 @@ AWAY = Reason(Code.JOB_FAILED, "exit code 1")
 
 
 def cancelled(life: Life) -> Life:
-    return life.then(wire.Cancel, who="ann")
+    return life.then(wire.Cancel, who=Actor("ann", "http"))
 
 
 def recalled(life: Life, why: Reason = STOP) -> Life:

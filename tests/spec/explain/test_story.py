@@ -89,7 +89,7 @@ def test_the_story_says_who_asked_and_through_which_door() -> None:
 
 
 def test_a_cancellation_stands_where_it_was_asked_for() -> None:
-    life = running().then(wire.Cancel, who="ann")
+    life = running().then(wire.Cancel, who=Actor("ann", "http"))
     life.then(wire.Recall, cluster="c1", why=Reason(Code.CANCELLED, "cancelled by ann"))
     assert [one.what for one in compose(life.now, life.said).lines][-3:] == ["running", "cancel", "recall"]
 

@@ -6,6 +6,7 @@ from fairway.domain.eviction_freeze import Freeze
 from fairway.explain.story import Why, why
 from fairway.wire import jobs as wire
 from fairway.wire.asks import QueuePlace
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import (
     T0,
@@ -28,7 +29,7 @@ TEN = 10 * S
 
 def cancelling() -> Life:
     why = Reason(Code.CANCELLED, "cancelled by ann")
-    return running().then(wire.Cancel, who="ann").then(wire.Recall, cluster="c1", why=why)
+    return running().then(wire.Cancel, who=Actor("ann", "http")).then(wire.Recall, cluster="c1", why=why)
 
 
 def refused() -> Life:

@@ -63,9 +63,7 @@ def test_a_job_of_an_older_version_whose_pods_are_unsafe_ends_whatever_attempts_
     assert said[0].final
 
 
-def test_only_what_admission_has_not_looked_at_is_looked_at_again() -> None:
-    assert not copy_of(reserved().now).judged
-    assert copy_of(reserved(pod_security="baseline").now).judged
+def test_whether_its_pods_may_have_tokens_goes_along_with_the_call() -> None:
     assert copy_of(reserved(tokens=True).now).tokens
 
 

@@ -43,11 +43,6 @@ def test_room_wakes_those_whose_policy_selects_the_cluster(asks: dict[str, Any],
     assert gone(decide(view, told(freed(8, labels={"model": "a100"})), NOW)) == (["a"] if woken else [])
 
 
-def test_room_of_an_older_reserver_says_no_labels_and_wakes_whom_it_may_serve() -> None:
-    view = of(waiting("a", why=room(), **placed_by(model("t4"))))
-    assert gone(decide(view, told(freed(8)), NOW)) == ["a"]
-
-
 @pytest.mark.parametrize(("until", "woken"), [(NOW + S, []), (NOW, ["a"])], ids=["still", "no longer"])
 def test_room_wakes_nobody_who_avoids_the_cluster_after_a_failure_there(until: int, woken: list[str]) -> None:
     life = waiting("a", why=room())

@@ -27,7 +27,7 @@ class View:
     word = "done"
 
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
-        if any(one.message.who == "unreadable" for one in heard):
+        if any(one.message.job == "unreadable" for one in heard):
             raise KeyError("unreadable")
         return Wanted(rows={})
 
@@ -46,15 +46,15 @@ class View:
 def noted(heard: Heard, *words: str) -> Decision:
     """A row for the message, and a word about it."""
     said = tuple(Say(f"{heard.id}-{word}", "fairway.job.queue.t", {"word": word}) for word in words)
-    return Decision((Step((Put("notes", heard.id, heard.message.who),), said),))
+    return Decision((Step((Put("notes", heard.id, heard.message.job),), said),))
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
-    match heard.message.who.partition("-")[0]:
+    match heard.message.job.partition("-")[0]:
         case "raises":
             raise ValueError("a mistake")
         case "calls" | "breaks" | "hangs" if not heard.outcomes:
-            return Decision(calls=(Call(heard.message.who, "c1", "", 0),))
+            return Decision(calls=(Call(heard.message.job, "c1", "", 0),))
         case "waits" if heard.delivered < 3:
             return Decision(again_in=1_000)
     return noted(heard, View.word)
@@ -90,7 +90,7 @@ class Bench:
 
     async def say(self, *whos: str) -> None:
         words = [
-            Outgoing(who, "fairway.job.cancel.t", msgspec.json.encode(wire.Cancel(tenant="t", who=who)))
+            Outgoing(who, "fairway.job.cancel.t", msgspec.json.encode(wire.Cancel(tenant="t", job=who)))
             if who != "garbage"
             else Outgoing(who, "fairway.job.cancel.t", b"[" * 5_000)
             for who in whos

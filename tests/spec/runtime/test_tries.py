@@ -18,7 +18,7 @@ async def test_what_fails_is_tried_six_times_and_is_a_dead_letter_then(bad: str)
         tries: list[int] = []
 
         def counted(view: View, heard: Heard, now: int) -> Decision:
-            if heard.message.who == bad:
+            if heard.message.job == bad:
                 tries.append(now)
             return decide(view, heard, now)
 

@@ -6,6 +6,7 @@ from fairway.domain.decision import Decision
 from fairway.queue.decide import decide as queue
 from fairway.watcher.decide import decide
 from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import T0, Life, S, failing, running
 from tests.spec.builders.records import again, dispatched
@@ -31,7 +32,7 @@ def test_what_the_present_attempt_shows_is_said_when_the_stray_is_gone(state: st
 
 
 def test_a_cancellation_recalls_the_present_attempt_when_the_stray_is_gone() -> None:
-    life, cancel = beside_a_stray(), told(wire.Cancel(job="llm-1", tenant="team-a", who="ann"))
+    life, cancel = beside_a_stray(), told(wire.Cancel(job="llm-1", tenant="team-a", who=Actor("ann", "http")))
     assert queue(of(life), cancel, NOW) == Decision(again_in=250)
     life.then(wire.Removed, attempt=1, cluster="c2")
     (said,) = events(queue(of(life), cancel, NOW))

@@ -26,7 +26,7 @@ NOW = T0 + 900 * S
 KIND = "PyTorchJob.kubeflow.org/v1"
 SILENT = Freeze(NOW - S, 2, 3)
 LOOKED = (Outcome(Call(LOOK, "c1", "llm-1", 1), True, body=GONE),)
-STRAND = fleet.Strand("llm-1", 1, "n1", "has been silent", 99)
+STRAND = fleet.Strand("llm-1", 1, "n1", "has been silent", 99, "team-a")
 
 
 def shows(state: str, gone: bool = False) -> Any:

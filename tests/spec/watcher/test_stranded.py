@@ -17,7 +17,7 @@ STOP = Reason(Code.CANCELLED, "cancelled by ann")
 
 
 def strand(attempt: int = 1, cluster: str = "c1", job: str = "llm-1") -> Any:
-    on = fleet.Strand(job, attempt, "n1", "has not been there", 61)
+    on = fleet.Strand(job, attempt, "n1", "has not been there", 61, "team-a")
     return told(fleet.Stranded(cluster=cluster, attempts=(on,)))
 
 

@@ -185,8 +185,7 @@ class Serving:
             session.end()
 
     async def _apply(self, args: dict[str, Any]) -> Any:
-        # A hub of before says no level.
-        return await self._cluster.apply(args["kind"], args["manifest"], args.get("level", ""))
+        return await self._cluster.apply(args["kind"], args["manifest"], args["level"])
 
     async def _delete(self, args: dict[str, Any]) -> bool:
         where = args["kind"], args["namespace"], args["name"], args["labels"]

@@ -46,9 +46,7 @@ def dead_letter(service: str, item: Item, why: Reason, now: int) -> Outgoing:
 
 
 class _Asked(msgspec.Struct):
-    """Of before 0.2 is a text in its place, and nobody's word for it."""
-
-    who: Actor | str | None = None
+    who: Actor | None = None
 
 
 _asked = decoder(_Asked)
@@ -60,10 +58,9 @@ def asker(one: Delivery) -> Actor | None:
     if tenant:
         return Actor(tenant, "bus", request_of(one.id))
     try:
-        who = _asked(one.data).who
+        return _asked(one.data).who
     except msgspec.DecodeError:
         return None
-    return who if isinstance(who, Actor) else None
 
 
 def unsayable(service: str, one: Unsaid, now: int) -> Outgoing | None:
