@@ -8,7 +8,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-real faults lint schemas bench simulate kubernetes clean
+.PHONY: help install demo test test-real faults slow lint schemas bench simulate kubernetes clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -19,7 +19,7 @@ demo: install ## submit jobs of every kind to an embedded fleet of three cluster
 	@$(BIN)/fairway demo
 
 test: lint kubernetes ## everything that must pass: lint, all tests, then those on real Kubernetes
-	@$(BIN)/pytest -n $(WORKERS) --ignore tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS)
 	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
 
 test-real: kubernetes ## the tests on real Kubernetes alone
@@ -27,6 +27,9 @@ test-real: kubernetes ## the tests on real Kubernetes alone
 
 faults: install ## break real NATS, Valkey, members and services under load, one fault after the other; and replay every seed
 	@$(BIN)/pytest -n $(WORKERS) -m '' -rP tests/faults tests/simulation/test_seeds.py
+
+slow: faults kubernetes ## what is run before a release beside `make test`: the faults, and all other tests that take long
+	@$(BIN)/pytest -n $(WORKERS) -m slow --ignore tests/faults --ignore tests/simulation/test_seeds.py tests
 
 kubernetes: install ## build Kubernetes and the operators for the tests from source (half an hour once, then nothing)
 	@$(BIN)/python -m fairway.lab.kubereal.build

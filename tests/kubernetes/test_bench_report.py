@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from fairway.lab.bench.agent.measure import GOALS, measure
 from fairway.lab.bench.runs import AgentRun
 
 
+@pytest.mark.slow
 async def test_every_node_and_pod_is_counted_once_and_every_change_is_told(tmp_path: Path) -> None:
     run = AgentRun(nodes=20, pods=60, events=20, seconds=2)
     outcome = await measure(run, tmp_path, lambda phase, amount: None)

@@ -86,6 +86,7 @@ def test_what_operators_and_people_write_beside_the_spec_is_no_edit(fleet: RealF
     assert "attempt 2" not in one.story()
 
 
+@pytest.mark.slow  # test_nodes.py has a node that stays away
 def test_a_job_whose_node_is_taken_away_goes_on_elsewhere(fleet: RealFleet, tenant: str) -> None:
     with pool(fleet.members["north"], tenant, 1) as near, pool(fleet.members["west"], tenant, 1):
         one = tried(fleet, in_pool(near), "north", "west", start="15s")

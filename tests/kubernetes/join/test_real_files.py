@@ -60,6 +60,7 @@ def test_the_key_of_the_folder_is_the_hubs_administrators(fleet: RealFleet) -> N
     assert facts["token"] == config["users"][0]["user"]["token"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("victim", ["etcd", "hub/kube-apiserver"])
 def test_the_clusters_end_with_a_server_of_theirs_and_say_which(victim: str, tmp_path: Path) -> None:
     """`fairway up --real` ends with them; what would it be without its hub?"""
