@@ -35,6 +35,7 @@ kubernetes: install ## build Kubernetes and the operators for the tests from sou
 	@$(BIN)/python -m fairway.lab.kubereal.build
 
 lint: install ## ruff, mypy and the layers
+	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
