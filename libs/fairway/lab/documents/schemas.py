@@ -13,8 +13,7 @@ import typer
 
 from fairway.lab.documents import asyncapi
 from fairway.wire import asks, fleet, inbound, jobs
-from fairway.wire.found import Found
-from fairway.wire.spec import NOTHING
+from fairway.wire.spec import NOTHING, Found
 
 ROOT = Path("proto")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
