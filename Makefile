@@ -36,7 +36,7 @@ lint: install ## ruff, mypy and the layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-schemas: install ## write proto/schema, proto/asyncapi.yaml and deploy/crds anew, after a change of the code
+schemas: install ## write proto/schema, asyncapi.yaml and the tables of pages, and deploy/crds anew, after a change of the code
 	@$(BIN)/python -m fairway.lab.documents.schemas
 	@$(BIN)/python -m fairway.cli.crds
 

@@ -9,14 +9,13 @@ import jsonschema
 import pytest
 import yaml
 
-from fairway.lab.documents import asyncapi
 from fairway.lab.documents.schemas import messages, pages
-from fairway.wire import fleet, jobs, subjects
+from fairway.wire import fleet, flow, jobs, subjects
 from tests.contract.wire.examples import EXAMPLES, bytes_of
 from tests.paths import ROOT
 
 PROTO = ROOT / "proto"
-PAGES = dict(pages())
+PAGES = dict(pages(PROTO))
 ASYNCAPI: dict[str, Any] = yaml.safe_load(PAGES["asyncapi.yaml"])
 NAMES = {cls.__name__: name for name, cls in messages().items()}
 # What these say on behalf of the service that calls them (domain/attempts/retry.py, domain/submission.py).
@@ -93,14 +92,14 @@ def _made(source: str) -> set[str]:
     return {NAMES[word] for word in found if word in NAMES}
 
 
-SERVICES = [*asyncapi.LOOPS, "agent", "gateway"]
+SERVICES = [*flow.LOOPS, "agent", "gateway"]
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_says_what_the_page_says_it_does(service: str) -> None:
     code = (ROOT / "services/fairway" / service.replace("-", "_")).rglob("*.py")
     made = set().union(*(_made(path.read_text()) for path in code))
-    said = {name for name, who in asyncapi.SAYS.items() if service in who}
+    said = {row.name for row in flow.FLOW if row.message is not None and service in row.says}
     # Every stage's loop rebuilds the store and buries what it cannot handle; the queue's answer is made by its process.
     by_loops = {"dead_letter", "queue_place", "rebuild"}
     assert made - by_loops == said - by_loops
