@@ -16,7 +16,10 @@ STAGES = ("admission", "quota", "queue", "global-scheduler", "reserver", "propag
 # A door, and on the one loop as the stages.
 INBOUND = "inbound"
 LOOPS = (INBOUND, *STAGES)
-GATEWAY, AGENT, TENANT = "gateway", "agent", "tenant"
+GATEWAY = "gateway"
+AGENT = "agent"
+# No service: a client of the tenant whose subject it is.
+TENANT = "tenant"
 
 
 class FlowRow(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The flow table (wire/flow.py) has every message and every consumer, as servers have known them since 0.1."""
+"""The flow table (wire/flow.py) has every message and every consumer; consumers are what servers know them as."""
 
 from typing import get_args
 
