@@ -40,8 +40,9 @@ lint: install ## ruff, mypy and the layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-schemas: install ## write proto/schema, proto/asyncapi.yaml and deploy/crds anew, after a change of the code
+schemas: install ## write proto/schema, asyncapi.yaml, the tables of pages and deploy/crds anew, after a change of the code
 	@$(BIN)/python -m fairway.lab.documents.schemas
+	@$(BIN)/python -m fairway.lab.documents.architecture
 	@$(BIN)/python -m fairway.cli.crds
 
 bench: kubernetes ## measure everything, one table of goals at the end (long; QUICK=1 for small runs)

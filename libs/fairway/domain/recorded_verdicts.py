@@ -7,10 +7,9 @@ from typing import Protocol
 import msgspec
 from msgspec import Raw
 
-from fairway.wire.found import KINDS, Column, Found
 from fairway.wire.jobs import Placed
 from fairway.wire.reasons import Code
-from fairway.wire.spec import Verdict, Written
+from fairway.wire.spec import KINDS, Column, Found, Verdict, Written
 
 _decode = msgspec.json.Decoder(Found).decode
 

@@ -18,7 +18,7 @@ from fairway.global_scheduler.service import SchedulerView
 from fairway.runtime.ports import ReadRows, Row
 from fairway.wire import jobs as wire
 from fairway.wire import views
-from fairway.wire.found import Found as Written
+from fairway.wire.spec import Found as Written
 
 _message = decoder(wire.Message)
 _job = decoder(Job)

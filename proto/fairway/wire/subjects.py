@@ -60,6 +60,11 @@ def config(kind: str, namespace: str, name: str) -> str:
     return f"fairway.config.{token(kind)}.{token(place)}.{token(name)}"
 
 
+def configs(kind: str) -> str:
+    """What a reader of all settings of a kind filters on."""
+    return f"fairway.config.{token(kind)}.>"
+
+
 def dead_letter(service: str) -> str:
     return f"fairway.dlq.{token(service)}"
 

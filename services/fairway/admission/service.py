@@ -17,8 +17,8 @@ from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.runtime.views.settings import Catalog
+from fairway.wire import flow
 from fairway.wire import jobs as wire
-from fairway.wire import subjects
 
 
 class AdmissionView(JobsView):
@@ -81,5 +81,5 @@ class AdmissionView(JobsView):
 
 
 def service(catalog: Catalog) -> Service:
-    ear = Consumer(subjects.JOBS, SERVICE, ("fairway.job.submitted.>",), msgspec.json.Decoder(wire.Submitted), place_of)
+    ear = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Submitted), place_of)
     return Service(SERVICE, (ear,), decide, lambda: AdmissionView(catalog))

@@ -12,8 +12,8 @@ from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.clusters import FleetView
 from fairway.runtime.views.recorder import Recorder
+from fairway.wire import flow
 from fairway.wire import jobs as wire
-from fairway.wire import subjects
 
 
 class SchedulerView(FleetView):
@@ -54,7 +54,7 @@ class RecordedView(SchedulerView):
 
 def service(recorder: Recorder | None = None) -> Service:
     decoder = msgspec.json.Decoder(wire.Message)
-    ear = Consumer(subjects.JOBS, SERVICE, ("fairway.job.dequeued.>",), decoder, place_of)
+    ear = Consumer(*flow.consumer(SERVICE), decoder, place_of)
     if recorder is None:
         return Service(SERVICE, (ear,), decide, SchedulerView)
     return Service(SERVICE, (ear,), decide, lambda: RecordedView(recorder), beside=recorder.run)

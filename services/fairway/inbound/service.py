@@ -11,7 +11,7 @@ from fairway.inbound.memory import PutOff
 from fairway.runtime.ports import Wanted
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
-from fairway.wire import inbound, subjects
+from fairway.wire import flow, inbound, subjects
 
 
 class InboundView(JobsView):
@@ -37,6 +37,5 @@ class InboundView(JobsView):
 
 
 def service() -> Service:
-    heard = ("fairway.in.*.submit", "fairway.in.*.cancel")
-    ear = Consumer(subjects.IN, SERVICE, heard, msgspec.json.Decoder(inbound.Message))
+    ear = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(inbound.Message))
     return Service(SERVICE, (ear,), decide, InboundView)

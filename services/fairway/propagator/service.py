@@ -10,8 +10,8 @@ from fairway.propagator.decide import SERVICE, decide
 from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
+from fairway.wire import flow
 from fairway.wire import jobs as wire
-from fairway.wire import subjects
 
 
 class PropagatorView(JobsView):
@@ -31,8 +31,8 @@ def services(
         return PropagatorView(reserved)
 
     decoder = msgspec.json.Decoder(wire.Message)
-    dispatch = Consumer(subjects.JOBS, SERVICE, ("fairway.job.reserved.>",), decoder, place_of)
-    recall = Consumer(subjects.JOBS, f"{SERVICE}-recall", ("fairway.job.recall.>",), decoder, place_of)
+    dispatch = Consumer(*flow.consumer(SERVICE), decoder, place_of)
+    recall = Consumer(*flow.consumer(f"{SERVICE}-recall"), decoder, place_of)
     return (
         Service(SERVICE, (dispatch,), decide, view, act=act, most=128, beside=rooms),
         Service(f"{SERVICE}-recall", (recall,), decide, view, act=act, most=64),

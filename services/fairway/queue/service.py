@@ -26,7 +26,7 @@ from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView, requests_of
 from fairway.runtime.views.settings import Catalog
-from fairway.wire import fleet, subjects
+from fairway.wire import fleet, flow
 from fairway.wire import jobs as wire
 from fairway.workloads.settings.queues import KIND
 
@@ -34,7 +34,6 @@ _job = msgspec.json.Decoder(Job).decode
 _share = msgspec.json.Decoder(Share).decode
 _PIECE = 2_000
 _SWEEP_EVERY_MS = 10_000
-_HEARD = ("queue", "reserved", "succeeded", "failed", "lost", "cancelled", "removed", "cancel")
 
 
 class QueueView(JobsView):
@@ -156,20 +155,8 @@ class QueueView(JobsView):
 
 
 _CONSUMERS = (
-    Consumer(
-        subjects.JOBS,
-        SERVICE,
-        tuple(f"fairway.job.{verb}.>" for verb in _HEARD),
-        msgspec.json.Decoder(wire.Message),
-        place_of,
-    ),
-    Consumer(
-        subjects.CLUSTERS,
-        f"{SERVICE}-freed",
-        ("fairway.cluster.freed.>",),
-        msgspec.json.Decoder(fleet.Freed),
-        place_of_cluster,
-    ),
+    Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of),
+    Consumer(*flow.consumer(f"{SERVICE}-freed"), msgspec.json.Decoder(fleet.Freed), place_of_cluster),
 )
 
 

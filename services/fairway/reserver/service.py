@@ -17,7 +17,7 @@ from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.clusters import FleetView
 from fairway.runtime.views.members import Facts
 from fairway.runtime.views.settings import Catalog
-from fairway.wire import fleet, subjects
+from fairway.wire import fleet, flow, subjects
 from fairway.wire import jobs as wire
 
 _EXPIRE_EVERY_MS = 2_000
@@ -90,10 +90,9 @@ class ReserverView(FleetView):
 
 def service(bus: Bus, catalog: Catalog) -> Service:
     jobs, reports = msgspec.json.Decoder(wire.Message), msgspec.json.Decoder(fleet.Report)
-    ends = tuple(f"fairway.job.{verb}.>" for verb in ("placed", "succeeded", "failed", "lost", "cancelled", "removed"))
     ears = (
-        Consumer(subjects.JOBS, SERVICE, ends, jobs, place_of),
-        Consumer(subjects.CLUSTERS, f"{SERVICE}-reports", ("fairway.cluster.report.>",), reports, place_of_cluster),
+        Consumer(*flow.consumer(SERVICE), jobs, place_of),
+        Consumer(*flow.consumer(f"{SERVICE}-reports"), reports, place_of_cluster),
     )
 
     async def act(call: Call) -> Outcome:

@@ -26,7 +26,7 @@ from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.object_owner import Observed
 from fairway.watcher.view import SETTLE_MS, Roster, WatcherView
-from fairway.wire import fleet, subjects
+from fairway.wire import fleet, flow
 from fairway.wire import jobs as wire
 from fairway.workloads import seal
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, attempt_labels
@@ -148,9 +148,9 @@ def service(
     """`introduced` are the clusters that are known by name. Nothing is given up for `settle_ms` after most of the fleet
     was silent."""
     roster = Roster(eyes.members, introduced)
-    said = Consumer(subjects.JOBS, SERVICE, ("fairway.job.dispatched.>",), msgspec.json.Decoder(wire.Message), place_of)
+    said = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
     strands = msgspec.json.Decoder(fleet.Stranded)
-    away = Consumer(subjects.CLUSTERS, f"{SERVICE}-nodes", ("fairway.cluster.stranded.>",), strands, place_of_cluster)
+    away = Consumer(*flow.consumer(f"{SERVICE}-nodes"), strands, place_of_cluster)
     return Service(
         SERVICE,
         (said, away),
@@ -164,6 +164,5 @@ def service(
 
 def returning(mirror: HubStatusMirror) -> Service:
     """What the record calls an end reaches the hub's objects, and is acknowledged when it is there."""
-    heard = tuple(f"fairway.job.{verb}.>" for verb in ("failed", "lost", "rejected", "cancelled"))
-    ear = Consumer(subjects.JOBS, final.SERVICE, heard, msgspec.json.Decoder(wire.Message), place_of)
+    ear = Consumer(*flow.consumer(final.SERVICE), msgspec.json.Decoder(wire.Message), place_of)
     return Service(final.SERVICE, (ear,), final.decide, JobsView, act=mirror, most=64)

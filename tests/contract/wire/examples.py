@@ -13,9 +13,9 @@ from msgspec import Raw, Struct
 from fairway.wire import asks, fleet, inbound, jobs
 from fairway.wire.capacity import Node, Pods, Slot, Taint
 from fairway.wire.envelope import Actor
-from fairway.wire.found import Found
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.spec import Found
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
 
 GOLDEN = Path(__file__).parent / "golden"

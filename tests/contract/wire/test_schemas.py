@@ -1,6 +1,5 @@
 """proto/ says what the code says: schemas, channels, who speaks and who listens."""
 
-import ast
 import json
 import re
 from typing import Any
@@ -9,24 +8,15 @@ import jsonschema
 import pytest
 import yaml
 
-from fairway.lab.documents import asyncapi
+from fairway.lab.documents.said_by import made_by
 from fairway.lab.documents.schemas import messages, pages
-from fairway.wire import fleet, jobs, subjects
+from fairway.wire import fleet, flow, jobs, subjects
 from tests.contract.wire.examples import EXAMPLES, bytes_of
 from tests.paths import ROOT
 
 PROTO = ROOT / "proto"
-PAGES = dict(pages())
+PAGES = dict(pages(PROTO))
 ASYNCAPI: dict[str, Any] = yaml.safe_load(PAGES["asyncapi.yaml"])
-NAMES = {cls.__name__: name for name, cls in messages().items()}
-# What these say on behalf of the service that calls them (domain/attempts/retry.py, domain/submission.py).
-HELPERS = {
-    "attempt_over": {"Recall", "Queue"},
-    "next_attempt": {"Recall", "Queue"},
-    "go_back": {"Queue"},
-    "submission": {"Submitted"},
-    "cancellation": {"Cancel"},
-}
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -79,28 +69,13 @@ def test_the_address_of_a_channel_is_the_subject_that_is_used(name: str, subject
     assert re.fullmatch(pattern, subject)
 
 
-def _made(source: str) -> set[str]:
-    """Messages that this code makes: constructed, or given to `say` or to a helper that says them."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.Call):
-            continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        words = [name]
-        if name == "say" or name in HELPERS:
-            words += [arg.attr for arg in node.args if isinstance(arg, ast.Attribute)]
-        found |= {*words, *HELPERS.get(name, ())}
-    return {NAMES[word] for word in found if word in NAMES}
-
-
-SERVICES = [*asyncapi.LOOPS, "agent", "gateway"]
+SERVICES = [*flow.LOOPS, "agent", "gateway"]
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_says_what_the_page_says_it_does(service: str) -> None:
-    code = (ROOT / "services/fairway" / service.replace("-", "_")).rglob("*.py")
-    made = set().union(*(_made(path.read_text()) for path in code))
-    said = {name for name, who in asyncapi.SAYS.items() if service in who}
+    made = set().union(*made_by(ROOT, service).values())
+    said = {row.name for row in flow.FLOW if row.message is not None and service in row.says}
     # Every stage's loop rebuilds the store and buries what it cannot handle; the queue's answer is made by its process.
     by_loops = {"dead_letter", "queue_place", "rebuild"}
     assert made - by_loops == said - by_loops

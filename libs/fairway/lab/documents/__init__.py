@@ -1,1 +1,2 @@
-"""Documents made from the code for those who do not read Python: JSON Schemas and AsyncAPI."""
+"""Documents made from the code for those who do not read Python: JSON Schemas, AsyncAPI, and the tables of pages that
+people write."""

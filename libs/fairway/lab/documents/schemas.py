@@ -1,20 +1,20 @@
 """`python -m fairway.lab.documents.schemas`: writes the wire down for people and programs that do not read Python.
 
-One JSON Schema a message in proto/schema/v1, and proto/asyncapi.yaml with who says and who hears each. What is heard
-comes from the services' own ears, so that the page cannot claim a consumer that does not exist.
+One JSON Schema a message in proto/schema/v1, and from the flow table (wire/flow.py) proto/asyncapi.yaml and the tables
+of proto/README.md.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 import typer
 
-from fairway.lab.documents import asyncapi
-from fairway.wire import asks, fleet, inbound, jobs
-from fairway.wire.found import Found
-from fairway.wire.spec import NOTHING
+from fairway.lab.documents import asyncapi, flow_tables
+from fairway.lab.documents.marked import filled
+from fairway.wire import flow
+from fairway.wire.spec import NOTHING, Found
 
 ROOT = Path("proto")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -23,9 +23,8 @@ Json = dict[str, Any]
 
 
 def messages() -> dict[str, type[msgspec.Struct]]:
-    """Every message by its file name: those of streams by their `type`, questions and answers by their class."""
-    stored = {tag_of(cls): cls for union in (jobs.Message, fleet.Message, inbound.Message) for cls in get_args(union)}
-    return {**stored, "queue_ask": asks.QueueAsk, "queue_place": asks.QueuePlace}
+    """Every message in JSON by its file name."""
+    return {row.name: row.message for row in flow.FLOW if row.message is not None}
 
 
 def tag_of(cls: type[msgspec.Struct]) -> str:
@@ -60,17 +59,17 @@ def _tidy(part: Json) -> Json:
     return part
 
 
-def pages() -> Iterator[tuple[str, str]]:
-    """Every generated file: its path below `proto/`, and its text."""
-    found = messages()
-    for name, cls in found.items():
+def pages(root: Path) -> Iterator[tuple[str, str]]:
+    """Every generated file: its path below `root`, which is `proto/`, and its text."""
+    for name, cls in messages().items():
         yield f"schema/v1/{name}.json", msgspec.json.format(msgspec.json.encode(schema_of(name, cls))).decode() + "\n"
-    yield "asyncapi.yaml", asyncapi.page(found)
+    yield "asyncapi.yaml", asyncapi.page()
+    yield "README.md", filled((root / "README.md").read_text("utf-8"), flow_tables.parts())
 
 
 def write(root: Path) -> list[str]:
     """Writes all pages below `root` and removes schemas of messages that are no more; returns the paths."""
-    made = dict(pages())
+    made = dict(pages(root))
     for path, text in made.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, "utf-8")

@@ -17,7 +17,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class _Found(Struct, omit_defaults=True):
-    """`wire.found.Found` on its way out: names as they were written before, columns as they lie."""
+    """`wire.spec.Found` on its way out: names as they were written before, columns as they lie."""
 
     clusters: Raw
     answers: list[Answer]

@@ -15,8 +15,8 @@ from fairway.placement.columns.scores import Column
 from fairway.placement.policy_rules import Answer
 from fairway.placement.scores import Score
 from fairway.placement.verdicts.verdict import ClusterVerdict
-from fairway.wire.found import KINDS
 from fairway.wire.reasons import Code
+from fairway.wire.spec import KINDS
 
 SCORES = Score.__struct_fields__
 NUMBERS = ClusterVerdict.__struct_fields__[3:-1]

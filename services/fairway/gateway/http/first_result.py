@@ -10,12 +10,12 @@ from fairway.domain.text.decoding import decoder
 from fairway.runtime.loop import World
 from fairway.runtime.ports import Delivery, Unreachable
 from fairway.runtime.record.senders import in_place
+from fairway.wire import flow, subjects
 from fairway.wire import jobs as wire
-from fairway.wire import subjects
 
 log = structlog.get_logger()
 _decode = decoder(wire.Message)
-_SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in ("queue", "rejected"))
+_SUBJECTS = flow.filters(wire.Queue, wire.Rejected)
 Word = wire.Queue | wire.Rejected
 
 

@@ -68,7 +68,7 @@ class SettingsDoor:
         """Others that stand in its place and give way. Raises Problem when one does not."""
         found = []
         wide = place_of(one.key) != one.key
-        subject = f"fairway.config.{one.plain}.>" if wide else subjects.config(*one.key)
+        subject = subjects.configs(one.plain) if wide else subjects.config(*one.key)
         for holder, kind in await self._door.in_force(subject):
             if place_of(holder) != place_of(one.key):
                 continue

@@ -26,13 +26,10 @@ from fairway.runtime.ports import Delivery, Source, Unreachable, Wanted
 from fairway.runtime.record.senders import in_place
 from fairway.runtime.record.working_sets import Past
 from fairway.runtime.vital_tasks import vital
+from fairway.wire import flow
 from fairway.wire import jobs as wire
-from fairway.wire import subjects
 
 log = structlog.get_logger()
-DURABLE = "gateway-narrator"
-_VERBS = ("rejected", "queue", "blocked", "placed", "dispatched", "running", "failed", "lost", "cancelled", "succeeded")
-SUBJECTS = tuple(f"fairway.job.{verb}.>" for verb in _VERBS)
 _decode = decoder(wire.Message)
 _BATCH, _MOST_WAITING, _AT_ONCE = 64, 10_000, 8
 # A write costs the hub and this process some 4 ms of a core: telling takes less than half of one, while jobs move.
@@ -90,9 +87,10 @@ class JobUpdates:
                 await self._world.clock.sleep(0.5)
 
     async def _consumer(self) -> Source:
+        stream, durable, heard = flow.consumer("gateway-narrator")
         while True:
             try:
-                return await self._world.bus.consume(subjects.JOBS, DURABLE, SUBJECTS)
+                return await self._world.bus.consume(stream, durable, heard)
             except (Unreachable, OSError, TimeoutError) as error:
                 log.warning("waiting", service="gateway", cause=str(error))
                 await self._world.clock.sleep(0.5)

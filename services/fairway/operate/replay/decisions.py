@@ -19,8 +19,8 @@ from fairway.operate import servers
 from fairway.replay.decide_again import Event, Redecider, Result, differences
 from fairway.runtime.ports import Bus, Delivery
 from fairway.runtime.views.recorder import WHOLE_MS
+from fairway.wire import flow, subjects, views
 from fairway.wire import jobs as wire
-from fairway.wire import subjects, views
 from fairway.wire.reasons import Code, Reason
 
 _decode = decoder(wire.Message)
@@ -156,7 +156,7 @@ class _Replay:
 async def replay(bus: Bus, asked: DecisionFilter, again: Callable[..., Decision] = decide) -> DecisionReport:
     """Unreachable when the bus goes away."""
     start, after = await _start(bus, asked)
-    said = bus.history(subjects.JOBS, ("fairway.job.placed.>", "fairway.job.queue.>"), start=after)
+    said = bus.history(subjects.JOBS, flow.filters(wire.Placed, wire.Queue), start=after)
     replaying = _Replay(asked, _Record(said), again)
     async for delivery in bus.history(subjects.VIEWS, start=start):
         try:

@@ -19,7 +19,7 @@ _encode = msgspec.json.Encoder().encode
 # Its agent in this process has been told to end by then, and says no more.
 _SETTLE_S = 1.0
 _AGAIN_S = 1.0
-SUBJECTS = ("fairway.config.Cluster.>", "fairway.config.Member.>")
+SUBJECTS = (subjects.configs("Cluster"), subjects.configs("Member"))
 
 
 class Departures:
