@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from fairway.domain.decision import Heard
 from fairway.domain.events import message_id
-from fairway.runtime.ports import Delivery, Source, Unreachable
+from fairway.runtime.ports import Delivery, Source, Unreachable, World
 from fairway.runtime.record.senders import wrong_place
 from fairway.runtime.service import Consumer, Service
 from fairway.wire.reasons import Refused
@@ -66,7 +66,7 @@ class MessageBatch(Struct):
 class Inbox:
     """Merges all sources into one line of batches; at most two wait, the rest stays with the bus."""
 
-    def __init__(self, service: Service, world: Any) -> None:
+    def __init__(self, service: Service, world: World) -> None:
         self._service, self._world = service, world
         self._line: asyncio.Queue[MessageBatch] = asyncio.Queue(maxsize=2)
         self._local: deque[Item] = deque()

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Sequence
 
 import structlog
-from msgspec import Struct
 
 from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.inbox import Inbox, Item, MessageBatch
@@ -16,7 +15,7 @@ from fairway.runtime.lease import StoreAndLease
 from fairway.runtime.metrics import Meter
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.outside_calls import CallPlan, OutsideCalls
-from fairway.runtime.ports import Bus, Clock, Fenced, Outgoing, Store, StoreWiped, Unreachable
+from fairway.runtime.ports import Fenced, Outgoing, StoreWiped, Unreachable, World
 from fairway.runtime.record.dead_letters import dead_letter
 from fairway.runtime.record.senders import strangers
 from fairway.runtime.record.working_sets import Past, late
@@ -30,17 +29,6 @@ _TRIES = 6
 _FIRST_DELAY_MS = 200
 # What is known or owned is gone: begin again.
 _LOST = (StoreWiped, Fenced, Unreachable)
-
-
-class World(Struct, frozen=True):
-    """The ports, as one argument. `pace` is how many times more seldom than usual what goes by the clock comes:
-    sweeps, ticks, renewals of leases. A simulation has a pace above 1: its quiet hours are made of these alone."""
-
-    bus: Bus
-    store: Store
-    clock: Clock
-    owner: str
-    pace: float = 1.0
 
 
 class Loop:
@@ -214,7 +202,7 @@ class Loop:
         conflicts: dict[int, CallPlan] = {}
         said: list[Outgoing] = []
         if steps:
-            commit, outgoing = self.outbox.pack(steps, self.opening.token)
+            commit, outgoing = self.outbox.pack([step for _, step in steps], self.opening.token)
             taken = await self.world.store.commit(commit)
             for (plan, step), ok, words in zip(steps, taken, outgoing, strict=True):
                 if ok:

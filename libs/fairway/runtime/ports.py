@@ -185,3 +185,14 @@ class Clock(Protocol):
 class Ids(Protocol):
     def new(self) -> str:
         """A fresh id: letters, digits and `-`, at most 26 of them."""
+
+
+class World(Struct, frozen=True):
+    """The ports, as one argument. `pace` is how many times more seldom than usual what goes by the clock comes:
+    sweeps, ticks, renewals of leases. A simulation has a pace above 1: its quiet hours are made of these alone."""
+
+    bus: Bus
+    store: Store
+    clock: Clock
+    owner: str
+    pace: float = 1.0

@@ -16,9 +16,8 @@ from fairway.queue import service as queue
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.loop import World
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Bus, Clock
+from fairway.runtime.ports import Bus, Clock, World
 from fairway.runtime.service import Service
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder

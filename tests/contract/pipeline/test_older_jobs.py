@@ -14,8 +14,7 @@ from fairway.domain.tenancy.profile import PRIVILEGED, Tenancy
 from fairway.propagator.calls import APPLY, Copy
 from fairway.propagator.member_calls import MemberCalls
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Outgoing, World
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from tests.cases.hostile_pods import batch_job

@@ -35,8 +35,7 @@ from fairway.gateway.http.submit import Accepted, Door
 from fairway.gateway.submission_limiter import Limiter
 from fairway.gateway.submissions import Submission
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Ids, StoreWiped, Unreachable
+from fairway.runtime.ports import Ids, StoreWiped, Unreachable, World
 from fairway.wire.reasons import Code, Refused
 
 VERSION = "v1"
