@@ -1,7 +1,5 @@
 """Is this a job, is it new, and may it be known by this name? Then it is admitted; else it is told why not."""
 
-from typing import Any
-
 from fairway.admission.named_settings import SETTLING
 from fairway.admission.pending_limit import place, too_much
 from fairway.admission.understand import Understood
@@ -66,7 +64,7 @@ def _known_client(view: View, heard: Heard, seen: Understood) -> tuple[str, str]
     return known
 
 
-def _anew(before: Job, message: Any) -> bool:
+def _anew(before: Job, message: wire.Submitted) -> bool:
     """An object of the hub that was refused and then edited is a new job: who edits it cannot give it a new id."""
     return before.state is State.REJECTED and message.hub is not None
 
@@ -79,7 +77,7 @@ def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Re
         job = another_id(seen.job, heard.id, seen.digest)
     if job in view.jobs:
         return NOTHING
-    message: Any = heard.message
+    message = heard.message
     teller = Teller(view, SERVICE, heard, now, job)
     ref = wire.ManifestRef(heard.sequence, seen.digest, len(bytes(message.manifest)))
     teller.say(

@@ -28,10 +28,10 @@ class View(JobRows, Protocol):
 
 
 def decide(view: View, heard: Heard, now: int) -> Decision:
-    job = current(view, heard, State.DEQUEUED)
+    job = current(view, heard.message, State.DEQUEUED)
     if job is None:
         return NOTHING
-    teller = Teller(view, SERVICE, heard, now)
+    teller = Teller(view, SERVICE, heard, now, job.id)
     if job.cancelling:
         return Decision((go_back(teller, Reason(Code.CANCELLED, "cancelled before it was placed")).step(),))
     return Decision((_place(view, job, teller, now),))

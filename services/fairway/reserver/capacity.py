@@ -41,11 +41,11 @@ def ask_the_silent(view: Capacity, heard: Heard) -> Decision:
     return NOTHING if all(one.ok for one in heard.outcomes) else Decision(again_in=_ASK_AGAIN_MS)
 
 
-def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
+def take_report(view: Capacity, heard: Heard, told: fleet.Report, now: int) -> Decision:
     """Brings the cache up to a report. A gap, or another epoch without a full list, asks the agent for one. Beside a
     cluster that has left an agent may go on for a while (in pull mode nobody here can end it): it is not heard."""
-    facts = view.facts.get(heard.message.cluster)
-    report: fleet.Report = said(sound(heard.message), facts)
+    facts = view.facts.get(told.cluster)
+    report = said(sound(told), facts)
     known = view.clusters.get(report.cluster)
     if report.cluster in view.left or (report.left and facts is None):
         return _forget(view, report.cluster) if known else NOTHING

@@ -69,7 +69,7 @@ class JobsView:
         writes = (write for step in decided.steps for write in step.writes if isinstance(write, Put))
         if name not in self.stored or decided.calls or any((w.table, w.key) == (decision.JOBS, name) for w in writes):
             return decided
-        return msgspec.structs.replace(decided, steps=(Teller(self, "", heard, now).step(), *decided.steps))
+        return msgspec.structs.replace(decided, steps=(Teller(self, "", heard, now, name).step(), *decided.steps))
 
     def refused(self, step: Step) -> None:
         """Rows are read again for every batch; nothing to forget."""

@@ -5,8 +5,6 @@ waits for the end would take it for one. So the word of a failure comes from the
 attempt that never started, a refusal, a cancellation) comes from there too.
 """
 
-from typing import Any
-
 from msgspec import Struct
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard
@@ -40,7 +38,7 @@ class FinalWord(Struct, frozen=True):
 def decide(view: JobRows, heard: Heard, now: int) -> Decision:
     if heard.outcomes:
         return NOTHING if heard.outcomes[-1].ok else Decision(again_in=_AGAIN_MS)
-    message: Any = heard.message
+    message = heard.message
     word = _word(view.jobs.get(message.job), message) or _refusal(message)
     cluster = getattr(message, "cluster", "")
     return Decision(calls=(Call(SHOW, cluster, message.job, message.attempt, word),)) if word else NOTHING
