@@ -4,11 +4,14 @@ A step is all or nothing: its writes hold only if every guard holds at the momen
 kept beside them (the outbox) until they were published. A refused step means that nothing of it happened.
 """
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
 from fairway.wire.jobs import JobMessage
+
+# Whoever takes what was heard of any message takes what was heard of one.
+Message = TypeVar("Message", covariant=True)
 
 # Tables of the store. What is in `nodes/<cluster>`, `ledger/<cluster>` and `clusters` is followed by revision.
 JOBS = "jobs"
@@ -96,13 +99,13 @@ class Decision(Struct, frozen=True):
     again_in: int | None = None  # milliseconds after which the same message is to be handled once more
 
 
-class Heard(Struct, frozen=True):
+class Heard(Struct, Generic[Message], frozen=True):
     """A message with what the transport knows of it. `id` identifies it over redeliveries; `sequence` is its place
     in the stream (0: it did not come from one), `stored_at` when it got there, in milliseconds since 1970 (0: not
     known), `subject` where it was said; `delivered` counts deliveries from 1."""
 
     id: str
-    message: Any
+    message: Message
     sequence: int = 0
     delivered: int = 1
     outcomes: tuple[Outcome, ...] = ()
@@ -114,7 +117,7 @@ class Heard(Struct, frozen=True):
 NOTHING = Decision()
 
 
-def job_of(heard: Heard) -> str:
+def job_of(heard: Heard[object]) -> str:
     """The id of the job that a message speaks of, or empty."""
     message = heard.message
     return message.job if isinstance(message, JobMessage) else ""

@@ -43,7 +43,7 @@ def name_key(namespace: str, kind: str, name: str) -> str:
 class Teller:
     """Says events of one job in answer to one message. `step` gives what they change: the job's row, its quota."""
 
-    def __init__(self, view: JobRows, service: str, heard: Heard, now: int, job: str | Job) -> None:
+    def __init__(self, view: JobRows, service: str, heard: Heard[object], now: int, job: str | Job) -> None:
         """`job` is given by its id, or as it is known when the view has no row of it."""
         known = job if isinstance(job, Job) else None
         self.id = known.id if known else str(job)

@@ -55,7 +55,7 @@ class Redecider:
         self._view: SchedulerView | None = None
         self._found = ReadRows()
         self._freed: Mapping[str, int] = {}
-        self._heard: list[Heard] = []
+        self._heard: list[Heard[wire.Dequeued]] = []
         self._taken: dict[tuple[str, int], Step] = {}
 
     def take(self, piece: views.Piece) -> Iterator[Result]:

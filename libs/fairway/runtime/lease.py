@@ -7,7 +7,7 @@ import structlog
 
 from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.record.rebuild import rebuild
-from fairway.runtime.service import Service
+from fairway.runtime.service import AnyService
 
 log = structlog.get_logger()
 # A dead owner is replaced after this long; renewed three times in it.
@@ -19,7 +19,7 @@ _REBUILD_MS = 6_000
 
 
 class StoreAndLease:
-    def __init__(self, service: Service, world: World) -> None:
+    def __init__(self, service: AnyService, world: World) -> None:
         self._service, self._world = service, world
         self.token = self._rebuilds = 0
 

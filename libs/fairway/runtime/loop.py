@@ -6,6 +6,7 @@ guards of the steps see to it that it has its effects once.
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import structlog
 
@@ -19,7 +20,7 @@ from fairway.runtime.ports import Fenced, Outgoing, StoreWiped, Unreachable, Wor
 from fairway.runtime.record.dead_letters import dead_letter
 from fairway.runtime.record.senders import strangers
 from fairway.runtime.record.working_sets import Past, late
-from fairway.runtime.service import Service, View
+from fairway.runtime.service import AnyService, View
 from fairway.runtime.vital_tasks import vital
 from fairway.wire.reasons import Code, Reason, Refused
 
@@ -34,9 +35,9 @@ _LOST = (StoreWiped, Fenced, Unreachable)
 class Loop:
     """Runs one service until cancelled."""
 
-    def __init__(self, service: Service, world: World, meter: Meter) -> None:
+    def __init__(self, service: AnyService, world: World, meter: Meter) -> None:
         self.service, self.world, self.meter = service, world, meter
-        self.view: View = service.view()
+        self.view: View[Any] = service.view()
         self.inbox = Inbox(service, world)
         self.outbox = Outbox(service.name, world, lambda code: meter.dead_letter(service.name, code))
         self.opening = StoreAndLease(service, world)

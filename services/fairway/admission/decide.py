@@ -18,7 +18,7 @@ _NAME_TRIES = 240
 _SETTLE_MS = 250
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
+def decide(view: View, heard: Heard[wire.Submitted], now: int) -> Decision:
     seen = view.understood[heard.id]
     before = view.jobs.get(seen.job)
     if before is not None and before.refused == seen.digest:
@@ -56,7 +56,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     return Decision((teller.step(*writes, *place(view, heard)),))
 
 
-def _known_client(view: View, heard: Heard, seen: Understood) -> tuple[str, str] | None:
+def _known_client(view: View, heard: Heard[wire.Submitted], seen: Understood) -> tuple[str, str] | None:
     """The job that this client id made before, and the digest of its manifest."""
     known, before = view.clients.get(seen.client), view.jobs.get(seen.job)
     if known is None and before is not None and not _anew(before, heard.message):
@@ -69,7 +69,7 @@ def _anew(before: Job, message: wire.Submitted) -> bool:
     return before.state is State.REJECTED and message.hub is not None
 
 
-def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Reason) -> Decision:
+def _rejected(view: View, heard: Heard[wire.Submitted], now: int, seen: Understood, *reasons: Reason) -> Decision:
     """A refusal is a job of its own that ended at once. Under a used client id it takes another id, so that the job
     which that client made stays as it is."""
     job = seen.job

@@ -27,7 +27,7 @@ class View(JobRows, Protocol):
     stale_after: int
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
+def decide(view: View, heard: Heard[wire.Dequeued], now: int) -> Decision:
     job = current(view, heard.message, State.DEQUEUED)
     if job is None:
         return NOTHING

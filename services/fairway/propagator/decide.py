@@ -22,16 +22,17 @@ _LOOK_MS, _PATIENCE_MS = 100, 2_000
 _PASSING = ("", "StaleObject")
 _WEBHOOK = "start that webhook again, or remove its configuration there"
 _HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
+Hears = wire.Reserved | wire.Recall
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
+def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     message = heard.message
     if isinstance(message, wire.Recall):
         return _recall(view, heard, message, now)
     return _dispatch(view, heard, message, now)
 
 
-def _dispatch(view: View, heard: Heard, message: wire.Reserved, now: int) -> Decision:
+def _dispatch(view: View, heard: Heard[object], message: wire.Reserved, now: int) -> Decision:
     job = current(view, message, State.RESERVED)
     if job is None or job.cancelling or job.recalled == job.attempt:
         return _undo(view, heard, message)
@@ -81,7 +82,7 @@ def _held(teller: Teller, job: Job, outcome: Outcome) -> Decision:
     return Decision((next_attempt(teller, wire.Lost, Reason(Code.ROOM_TAKEN, text)).step(),))
 
 
-def _undo(view: JobRows, heard: Heard, message: wire.Reserved) -> Decision:
+def _undo(view: JobRows, heard: Heard[object], message: wire.Reserved) -> Decision:
     """The attempt was ended while it was being applied: what was put there is taken out again."""
     job = view.jobs.get(message.job)
     late = heard.outcomes[-1] if heard.outcomes and heard.outcomes[-1].call.verb in (HOLD, APPLY) else None
@@ -94,7 +95,7 @@ def _undo(view: JobRows, heard: Heard, message: wire.Reserved) -> Decision:
     return Decision(calls=(Call(verb, message.cluster, job.id, attempt, copy_of(job, attempt)),))
 
 
-def _recall(view: JobRows, heard: Heard, message: wire.Recall, now: int) -> Decision:
+def _recall(view: JobRows, heard: Heard[object], message: wire.Recall, now: int) -> Decision:
     job = view.jobs.get(message.job)
     if job is None or job.spec is None or not message.cluster:
         return NOTHING

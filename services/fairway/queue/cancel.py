@@ -13,13 +13,13 @@ _WAIT_MS, _LONGEST_MS = 250, 5_000
 _TRIES = 200
 
 
-def cancelled(view: JobRows, heard: Heard, job: Job, now: int) -> Decision:
+def cancelled(view: JobRows, heard: Heard[object], job: Job, now: int) -> Decision:
     if job.state in (State.DEQUEUED, State.PLACED):
         return NOTHING  # whoever has it now sends it back
     return Decision((Teller(view, SERVICE, heard, now, job.id).say(wire.Cancelled).step(),))
 
 
-def cancel(view: JobRows, heard: Heard, message: wire.Cancel, now: int) -> Decision:
+def cancel(view: JobRows, heard: Heard[object], message: wire.Cancel, now: int) -> Decision:
     """Cancels at once what only waits; what is somewhere is recalled first. Of an ended job the remains are removed."""
     job = view.jobs.get(message.job)
     if job is None or job.state is State.ADMITTED:

@@ -13,12 +13,15 @@ from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
+_Ends = wire.Succeeded | wire.Cancelled | wire.Failed | wire.Lost
+OfJobs = wire.Queue | wire.Reserved | wire.Removed | wire.Cancel | _Ends
+Hears = OfJobs | fleet.Freed | Changed | QueueBegins | Sweep
 _MORE_MS = 1
 # Sent back from a place in a cluster that the scheduler had counted as taken.
 _GIVES_UP_ROOM = (Code.ROOM_TAKEN, Code.CAPACITY_UNKNOWN, Code.CANCELLED)
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
+def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     message = heard.message
     match message:
         case wire.Queue():
@@ -37,11 +40,11 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
             return Decision(tuple(turn.steps))
         case Changed() if message.policy:
             return _followed(QueueOrder(view, heard, now, "settings"), message.policy)
-    return _everyone(view, heard, now)
+    return _everyone(view, heard, message, now)
 
 
-def _everyone(view: View, heard: Heard, now: int) -> Decision:
-    by = {QueueBegins: "begin", Sweep: SWEEP}.get(type(heard.message), "settings")
+def _everyone(view: View, heard: Heard[object], message: fleet.FleetMessage, now: int) -> Decision:
+    by = {QueueBegins: "begin", Sweep: SWEEP}.get(type(message), "settings")
     turn = QueueOrder(view, heard, now, by)
     turn.serve_everyone()
     if by == SWEEP:  # it cannot tell forgotten room from room that does not fit
@@ -54,7 +57,7 @@ def _followed(turn: QueueOrder, policy: str = "") -> Decision:
     return Decision(again_in=None if turn.follow(policy) else _MORE_MS, steps=tuple(turn.steps))
 
 
-def _waiting(view: View, heard: Heard, message: wire.Queue, now: int) -> Decision:
+def _waiting(view: View, heard: Heard[object], message: wire.Queue, now: int) -> Decision:
     """A job that came, or came back. What it was charged, and the room it was let go for, are free for others."""
     job = current(view, message, State.QUEUED)
     if job is None:
@@ -64,19 +67,18 @@ def _waiting(view: View, heard: Heard, message: wire.Queue, now: int) -> Decisio
         turn.end(Teller(view, SERVICE, heard, now, job.id).say(wire.Cancelled))
     else:
         turn.enter(view.book.entries[job.id])
-    why = message.why
-    if why is not None:
+    if message.why is not None:
         turn.by = "quota"
         turn.serve_quota(job.leaf)
         turn.by = "room"
-        if why.code in _GIVES_UP_ROOM or job.id in view.book.woken:
+        if message.why.code in _GIVES_UP_ROOM or job.id in view.book.woken:
             turn.serve_room()
     turn.advance(job.queue)
     wait = retry_at(job) - now
     return Decision(tuple(turn.steps), again_in=wait if wait > 0 and job.id not in turn.gone else None)
 
 
-def _reserved(view: View, heard: Heard, message: wire.Reserved, now: int) -> Decision:
+def _reserved(view: View, heard: Heard[object], message: wire.Reserved, now: int) -> Decision:
     """Who was let go for freed room has its place: what is left is for those it was preferred to. In a blocking queue
     the next may try."""
     job = view.jobs.get(message.job)
@@ -90,7 +92,7 @@ def _reserved(view: View, heard: Heard, message: wire.Reserved, now: int) -> Dec
     return Decision(tuple(turn.steps))
 
 
-def _over(view: View, heard: Heard, message: wire.JobMessage, now: int) -> Decision:
+def _over(view: View, heard: Heard[object], message: wire.JobMessage, now: int) -> Decision:
     """The job had its turn, and may have gone on since: what it was charged is free for others."""
     job = view.jobs.get(message.job)
     turn = QueueOrder(view, heard, now, "quota")
@@ -100,7 +102,7 @@ def _over(view: View, heard: Heard, message: wire.JobMessage, now: int) -> Decis
     return Decision(tuple(turn.steps))
 
 
-def _removed(view: View, heard: Heard, message: wire.Removed, now: int) -> Decision:
+def _removed(view: View, heard: Heard[object], message: wire.Removed, now: int) -> Decision:
     """Nothing is left of an attempt: a cancelled job has ended, any other may go again."""
     job = view.jobs.get(message.job)
     if job is None or job.removing or job.ended:

@@ -25,7 +25,7 @@ class View(JobRows, Protocol):
     def tenancy(self, namespace: str) -> Tenancy: ...
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
+def decide(view: View, heard: Heard[wire.Admitted], now: int) -> Decision:
     job = current(view, heard.message, State.ADMITTED)
     if job is None or job.spec is None:
         return NOTHING

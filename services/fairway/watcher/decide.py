@@ -14,8 +14,10 @@ from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kinds.kind import FAILED, RUNNING, SUCCEEDED, Phase
 from fairway.workloads.kinds.registry import status
 
+Hears = wire.Dispatched | fleet.Stranded | Observed | Listed | Emptied | Late
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
+
+def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     message = heard.message
     match message:
         case Observed():
@@ -31,7 +33,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     return NOTHING  # dispatched: the view has taken its deadline
 
 
-def _observed(view: View, heard: Heard, message: Observed, now: int) -> Decision:
+def _observed(view: View, heard: Heard[object], message: Observed, now: int) -> Decision:
     job = view.jobs.get(message.job)
     seen = object_owner.identified(job, message) if job is not None else None
     if job is None or seen is None:
@@ -56,7 +58,7 @@ def _found_again(teller: Teller, job: Job, seen: Observed) -> Decision:
     return Decision((said.step(),), again_in=missing.SOON_MS)
 
 
-def _lives(teller: Teller, job: Job, seen: Observed, heard: Heard) -> Decision:
+def _lives(teller: Teller, job: Job, seen: Observed, heard: Heard[object]) -> Decision:
     """An attempt that is to be there. What is not as it should be is looked at closer before anything is said of it."""
     assert job.spec is not None, "a job with an attempt was admitted"
     phase = status(seen.manifest, job.spec.workload, seen.manifest.get("status")) if seen.whole else None
@@ -93,7 +95,7 @@ def _said(teller: Teller, job: Job, phase: Phase | None, answer: Outcome | None)
     return None
 
 
-def _stray(view: View, heard: Heard, seen: Observed, job: Job, now: int) -> Decision:
+def _stray(view: View, heard: Heard[object], seen: Observed, job: Job, now: int) -> Decision:
     """An object of an attempt that is over: one that nobody is removing yet is recalled."""
     if seen.gone or not _over(seen, job) or (job.removing and job.recalled == seen.attempt):
         return NOTHING

@@ -20,6 +20,7 @@ from fairway.runtime.metrics import Meter
 from fairway.runtime.service import Consumer
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import asks, subjects
+from fairway.wire import jobs as wire
 
 Json = dict[str, Any]
 # Who says what. A test compares this with the messages that each service's code makes.
@@ -93,17 +94,18 @@ def address(name: str, cls: type[msgspec.Struct]) -> str:
     return f"fairway.job.{verb}.{{tenant}}"
 
 
-def ears() -> list[tuple[str, Consumer]]:
+def ears() -> list[tuple[str, Consumer[Any]]]:
     """Every durable consumer with the service that has it."""
     nothing: Json = dict.fromkeys(Parts.__struct_fields__)
     here = {"settings": Settings(), "enrolment": Enrolment(Settings()), "ids": SystemIds()}
     some = {**here, "catalog": Catalog(), "meter": Meter()}
     parts = Parts(**{**nothing, **some, "queues": [], "stores": []})
     found = [(service.name, ear) for service in composition(parts).services(LOOPS) for ear in service.ears]
-    return [*found, ("gateway", Consumer(subjects.JOBS, job_updates.DURABLE, job_updates.SUBJECTS, None))]
+    told = Consumer(subjects.JOBS, job_updates.DURABLE, job_updates.SUBJECTS, msgspec.json.Decoder(wire.Message))
+    return [*found, ("gateway", told)]
 
 
-def hears(place: str, name: str, known: Iterable[tuple[str, Consumer]]) -> list[tuple[str, str]]:
+def hears(place: str, name: str, known: Iterable[tuple[str, Consumer[Any]]]) -> list[tuple[str, str]]:
     """Who hears a message at this address, with the durable consumer (empty: a passing one)."""
     lasting = [(who, ear.durable) for who, ear in known if any(_covers(s, place) for s in ear.subjects)]
     return [*lasting, *((who, "") for who in FOLLOWED.get(name, ()))]

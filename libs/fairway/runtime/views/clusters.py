@@ -32,7 +32,7 @@ _DOUBTED = 64
 _TAKEN_UP_MS = 100
 
 
-class FleetView(JobsView):
+class FleetView(JobsView[object]):
     """Jobs, and every cluster as the store has it, followed by change; the `assumed` placements are laid over it: those
     in flight, by key, the oldest first."""
 
@@ -57,7 +57,7 @@ class FleetView(JobsView):
         self.assumed.clear()
         self._doubtful.clear()
 
-    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+    def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         wanted.since, wanted.follow = self.version, self.follow
         wanted.whole = (decision.FREED,)
@@ -69,7 +69,7 @@ class FleetView(JobsView):
             wanted.rows[decision.JOBS] = list(dict.fromkeys((*wanted.rows.get(decision.JOBS, ()), *names)))
         return wanted
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         super().refresh(found, heard, now)
         self._release_taken_up()
         self.freed = found.counters.get(decision.FREED, {})

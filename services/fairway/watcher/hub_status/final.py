@@ -35,7 +35,10 @@ class FinalWord(Struct, frozen=True):
     there: str = ""
 
 
-def decide(view: JobRows, heard: Heard, now: int) -> Decision:
+Hears = wire.Failed | wire.Lost | wire.Rejected | wire.Cancelled
+
+
+def decide(view: JobRows, heard: Heard[Hears], now: int) -> Decision:
     if heard.outcomes:
         return NOTHING if heard.outcomes[-1].ok else Decision(again_in=_AGAIN_MS)
     message = heard.message
@@ -44,7 +47,7 @@ def decide(view: JobRows, heard: Heard, now: int) -> Decision:
     return Decision(calls=(Call(SHOW, cluster, message.job, message.attempt, word),)) if word else NOTHING
 
 
-def _refusal(message: wire.JobMessage) -> FinalWord | None:
+def _refusal(message: Hears) -> FinalWord | None:
     """Of what was refused at the door there is no more than the message."""
     if not isinstance(message, wire.Rejected) or message.hub is None:
         return None
@@ -54,7 +57,7 @@ def _refusal(message: wire.JobMessage) -> FinalWord | None:
     return FinalWord(kind, message.tenant, message.name, message.hub.uid, message.reasons[0], message.at, final=True)
 
 
-def _word(job: Job | None, message: wire.JobMessage) -> FinalWord | None:
+def _word(job: Job | None, message: Hears) -> FinalWord | None:
     """None: there is no object on the hub, or the job is further than this message."""
     if job is None or job.spec is None or job.spec.hub is None:
         return None

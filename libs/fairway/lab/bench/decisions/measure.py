@@ -113,7 +113,7 @@ class Decisions:
         for job, step in zip(jobs, steps, strict=True):
             self._account(job, step)
 
-    def _decide(self, heard: Heard) -> Step:
+    def _decide(self, heard: Heard[wire.Dequeued]) -> Step:
         processor, began = time.thread_time_ns(), time.perf_counter_ns()
         decided = self._service.decide(self._view, heard, _NOW)
         ended = time.perf_counter_ns()
@@ -174,6 +174,6 @@ class Decisions:
         return {"message_bytes": round(statistics.fmean(self._sizes)), "gpus_used": round(self._ground.gpus_used, 3)}
 
 
-def _heard(job: Job) -> Heard:
+def _heard(job: Job) -> Heard[wire.Dequeued]:
     """That its turn has come."""
     return Heard(f"m-{job.id}", wire.Dequeued(job=job.id, tenant=job.tenant, attempt=job.attempt, rev=job.rev, at=_NOW))
