@@ -8,9 +8,10 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
+from fairway.wire.fleet import FleetMessage
 from fairway.wire.jobs import JobMessage
 
-# Whoever takes what was heard of any message takes what was heard of one.
+# Covariant: who needs only what the transport knows takes `Heard[object]`, and is given what was heard of any message.
 Message = TypeVar("Message", covariant=True)
 
 # Tables of the store. What is in `nodes/<cluster>`, `ledger/<cluster>` and `clusters` is followed by revision.
@@ -41,7 +42,7 @@ class Put(Struct, frozen=True, tag=True):
 
     table: str
     key: str
-    value: Any
+    value: Any  # of the table's own type; whoever reads the table knows it
     rev: int = 1
     expect: int | None = None
 
@@ -63,7 +64,7 @@ class Say(Struct, frozen=True):
 
     id: str
     subject: str
-    message: Any
+    message: JobMessage | FleetMessage
 
 
 class Step(Struct, frozen=True):
@@ -72,7 +73,8 @@ class Step(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """Something to do outside: `verb` of the service's own port, with values. Its outcome is decided upon next."""
+    """Something to do outside: `verb` of the service's own port, with values. Its outcome is decided upon next. The
+    bodies are between a service and its own port."""
 
     verb: str
     cluster: str

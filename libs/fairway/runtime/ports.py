@@ -46,7 +46,7 @@ class Delivery(Struct):
     delivered: int = 1
     left: int = 0
     behind: int = 0
-    handle: Any = None
+    handle: Any = None  # each adapter reads only its own
     stored_at: int = 0
     fault: str = ""
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 import msgspec
 
@@ -143,9 +142,10 @@ class FleetView(JobsView[object]):
             return
         if kind not in ("nodes", "ledger", decision.CLUSTERS):
             return
-        setter: Any = {"nodes": self.set_node, "ledger": self._set_hold}.get(kind)
-        if setter:
-            setter(cluster, write.key, write.value)
+        if kind == "nodes":
+            self.set_node(cluster, write.key, write.value)
+        elif kind == "ledger":
+            self._set_hold(cluster, write.key, write.value)
         else:
             self._set_info(write.key, write.value)
         if write.value is None:

@@ -17,6 +17,7 @@ from fairway.runtime.service import LocalMessages
 from fairway.runtime.views.clusters import FleetView
 from fairway.runtime.views.pending_views import Everything, Fed, One, PendingViews
 from fairway.wire import views
+from fairway.wire.envelope import JobMessage
 
 log = structlog.get_logger()
 # Bytes that wait to be stored; more is given up.
@@ -73,7 +74,8 @@ class Recorder:
         self._backlog.put(Everything(now, self._born, self._after, [*view.assumed.values()], clusters), 0)
 
     def decided(self, heard: Heard[object], made: Decision, now: int) -> None:
-        revs = tuple(say.message.rev for step in made.steps for say in step.events)
+        messages = (say.message for step in made.steps for say in step.events)
+        revs = tuple(one.rev for one in messages if isinstance(one, JobMessage))
         self._put(One(now, views.Decided(self._places[id(heard)], now, revs)), 0)
 
     def refused(self, step: Step) -> None:

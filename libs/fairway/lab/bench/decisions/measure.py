@@ -128,6 +128,7 @@ class Decisions:
     def _account(self, job: Job, step: Step) -> None:
         """Checks the record; a gang that was placed begins, and another one ends."""
         said = step.events[0].message
+        assert isinstance(said, wire.Placed | wire.Queue), "it is placed, or it goes back"
         self._sizes.append(len(_encode(said)))
         self._incomplete += {one.cluster for one in recorded_verdicts.verdicts(said)} != self._ground.clusters.keys()
         if isinstance(said, wire.Placed):
