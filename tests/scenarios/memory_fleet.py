@@ -17,9 +17,9 @@ from fairway.domain.names import job_id
 from fairway.process.composition import Composition
 from fairway.process.pipeline import LOOPS
 from fairway.queue import service as queue
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Outgoing, World
 from fairway.runtime.record.folding import Folding, Working, working_set
 from fairway.runtime.service import Service
 from fairway.runtime.views.members import Members

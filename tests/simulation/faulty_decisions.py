@@ -31,11 +31,11 @@ def impatient(patch: Patch) -> None:
     """The next attempt goes while the last one is still being removed."""
     decided = propagating._recall
 
-    def gone(view: Any, heard: Heard, now: int) -> Decision:
+    def gone(view: Any, heard: Heard, message: wire.Recall, now: int) -> Decision:
         if not heard.outcomes:
-            return decided(view, heard, now)
+            return decided(view, heard, message, now)
         outcome = msgspec.structs.replace(heard.outcomes[-1], ok=True, body=True)
-        return decided(view, msgspec.structs.replace(heard, outcomes=(outcome,)), now)
+        return decided(view, msgspec.structs.replace(heard, outcomes=(outcome,)), message, now)
 
     patch.setattr(propagating, "_recall", gone)
 
@@ -108,9 +108,9 @@ def deaf(patch: Patch) -> None:
     cancel = queueing.cancel
     waits = (State.QUEUED, State.ADMITTED)
 
-    def heard(view: Any, one: Heard, now: int) -> Decision:
-        job = view.jobs.get(one.message.job)
-        return cancel(view, one, now) if job is None or job.state in waits else NOTHING
+    def heard(view: Any, one: Heard, message: wire.Cancel, now: int) -> Decision:
+        job = view.jobs.get(message.job)
+        return cancel(view, one, message, now) if job is None or job.state in waits else NOTHING
 
     patch.setattr(queueing, "cancel", heard)
 

@@ -18,9 +18,9 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.dead_letters import NatsLetters
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Decision, Heard, Put, Step
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Outgoing, World
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.wire import jobs, subjects

@@ -20,8 +20,7 @@ from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.rate_limits import HttpLimits
 from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Clock, Outgoing
+from fairway.runtime.ports import Clock, Outgoing, World
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

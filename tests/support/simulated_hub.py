@@ -20,8 +20,7 @@ from fairway.domain.names import job_id
 from fairway.gateway.service import run_gateway
 from fairway.lab.kubesim import KubeSim, SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Outgoing, World
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Placement

@@ -4,11 +4,15 @@ A step is all or nothing: its writes hold only if every guard holds at the momen
 kept beside them (the outbox) until they were published. A refused step means that nothing of it happened.
 """
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
+from fairway.wire.fleet import FleetMessage
 from fairway.wire.jobs import JobMessage
+
+# Covariant: who needs only what the transport knows takes `Heard[object]`, and is given what was heard of any message.
+Message = TypeVar("Message", covariant=True)
 
 # Tables of the store. What is in `nodes/<cluster>`, `ledger/<cluster>` and `clusters` is followed by revision.
 JOBS = "jobs"
@@ -38,7 +42,7 @@ class Put(Struct, frozen=True, tag=True):
 
     table: str
     key: str
-    value: Any
+    value: Any  # of the table's own type; whoever reads the table knows it
     rev: int = 1
     expect: int | None = None
 
@@ -60,7 +64,7 @@ class Say(Struct, frozen=True):
 
     id: str
     subject: str
-    message: Any
+    message: JobMessage | FleetMessage
 
 
 class Step(Struct, frozen=True):
@@ -69,7 +73,8 @@ class Step(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """Something to do outside: `verb` of the service's own port, with values. Its outcome is decided upon next."""
+    """Something to do outside: `verb` of the service's own port, with values. Its outcome is decided upon next. The
+    bodies are between a service and its own port."""
 
     verb: str
     cluster: str
@@ -96,13 +101,13 @@ class Decision(Struct, frozen=True):
     again_in: int | None = None  # milliseconds after which the same message is to be handled once more
 
 
-class Heard(Struct, frozen=True):
+class Heard(Struct, Generic[Message], frozen=True):
     """A message with what the transport knows of it. `id` identifies it over redeliveries; `sequence` is its place
     in the stream (0: it did not come from one), `stored_at` when it got there, in milliseconds since 1970 (0: not
     known), `subject` where it was said; `delivered` counts deliveries from 1."""
 
     id: str
-    message: Any
+    message: Message
     sequence: int = 0
     delivered: int = 1
     outcomes: tuple[Outcome, ...] = ()
@@ -114,7 +119,7 @@ class Heard(Struct, frozen=True):
 NOTHING = Decision()
 
 
-def job_of(heard: Heard) -> str:
+def job_of(heard: Heard[object]) -> str:
     """The id of the job that a message speaks of, or empty."""
     message = heard.message
     return message.job if isinstance(message, JobMessage) else ""

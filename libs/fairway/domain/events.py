@@ -43,10 +43,10 @@ def name_key(namespace: str, kind: str, name: str) -> str:
 class Teller:
     """Says events of one job in answer to one message. `step` gives what they change: the job's row, its quota."""
 
-    def __init__(self, view: JobRows, service: str, heard: Heard, now: int, job: str | Job = "") -> None:
-        """`job` is another one than the message's, by id, or as it is known when the view has no row of it."""
+    def __init__(self, view: JobRows, service: str, heard: Heard[object], now: int, job: str | Job) -> None:
+        """`job` is given by its id, or as it is known when the view has no row of it."""
         known = job if isinstance(job, Job) else None
-        self.id = known.id if known else str(job) or heard.message.job
+        self.id = known.id if known else str(job)
         self.job: Job | None = view.jobs.get(self.id, known)
         self._before = self.job
         self._stored = view.stored.get(self.id, self.job)
@@ -130,10 +130,9 @@ def farewell(job: Job) -> list[Write]:
     return [Put(decision.LIVE, job.id, None), Put(decision.NAMES, key, None)]
 
 
-def current(view: JobRows, heard: Heard, *states: str) -> Job | None:
+def current(view: JobRows, message: JobMessage, *states: str) -> Job | None:
     """The job a message speaks of, if the message is still news: the job is in one of `states`, entered no later
     than by this message, and of the same attempt. None: a late or repeated message, to be passed over."""
-    message = heard.message
     job = view.jobs.get(message.job)
     if job is None or job.state not in states or job.attempt != message.attempt or job.entered > message.rev:
         return None

@@ -138,7 +138,8 @@ def _cancelled(job: Job, message: wire.Cancelled) -> Changes:
     return {"why": why, "removing": "", "recalled": 0, "attempts": attempts}
 
 
-# What each message changes of a job beside its state; one that is not here changes nothing else.
+# What each message changes of a job beside its state; one that is not here changes nothing else. Each takes
+# messages of its key's type; no type of a dictionary can say that.
 _EFFECTS: dict[type[JobMessage], Callable[[Job, Any], Changes]] = {
     wire.Queue: _requeued,
     wire.Blocked: lambda job, message: {"why": message.why},

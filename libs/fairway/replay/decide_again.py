@@ -55,7 +55,7 @@ class Redecider:
         self._view: SchedulerView | None = None
         self._found = ReadRows()
         self._freed: Mapping[str, int] = {}
-        self._heard: list[Heard] = []
+        self._heard: list[Heard[wire.Dequeued]] = []
         self._taken: dict[tuple[str, int], Step] = {}
 
     def take(self, piece: views.Piece) -> Iterator[Result]:
@@ -109,7 +109,8 @@ class Redecider:
             self._apply(view, [_step_of(view, event) for event in said.values()])
             return
         steps = view.make_up(heard, self._again(view, heard, entry.now), entry.now).steps
-        now = {say.message.rev: say.message for step in steps for say in step.events}
+        messages = (say.message for step in steps for say in step.events)
+        now = {one.rev: one for one in messages if isinstance(one, Event)}
         same = True
         for rev in sorted({*now, *names}):
             result = Result(job, names.get(rev, ""), entry.now, said.get(rev), now.get(rev))

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from fairway.domain.decision import Heard
 from fairway.domain.events import message_id
-from fairway.runtime.ports import Delivery, Source, Unreachable
+from fairway.runtime.ports import Delivery, Source, Unreachable, World
 from fairway.runtime.record.senders import wrong_place
-from fairway.runtime.service import Consumer, Service
+from fairway.runtime.service import AnyService, Consumer
 from fairway.wire.reasons import Refused
 
 # While the store or the bus is away local messages wait here, and no more than so many are put in.
@@ -22,17 +22,17 @@ class Item(Struct):
     """One message with the way back to where it came from. `known` is what is known of it by now, once it was heard."""
 
     delivery: Delivery
-    ear: Consumer | None = None
+    ear: Consumer[Any] | None = None
     source: Source | None = None
-    local: Any = None
-    inbox: Any = None
-    known: Heard | None = None
+    local: object = None
+    inbox: "Inbox | None" = None
+    known: Heard[Any] | None = None
 
     @property
     def durable(self) -> bool:
         return self.source is not None
 
-    def heard(self) -> Heard:
+    def heard(self) -> Heard[Any]:
         """Decodes the message; raises what the decoder raises, and Refused when it was said in a wrong place."""
         if self.known is not None:
             return self.known
@@ -56,6 +56,7 @@ class Item(Struct):
         if self.source is not None:
             self.source.later(self.delivery, delay_ms)
         else:
+            assert self.inbox is not None, "what came from no source was put into an inbox"
             self.inbox.put_later(self.local, delay_ms, self.delivery.id)
 
 
@@ -66,7 +67,7 @@ class MessageBatch(Struct):
 class Inbox:
     """Merges all sources into one line of batches; at most two wait, the rest stays with the bus."""
 
-    def __init__(self, service: Service, world: Any) -> None:
+    def __init__(self, service: AnyService, world: World) -> None:
         self._service, self._world = service, world
         self._line: asyncio.Queue[MessageBatch] = asyncio.Queue(maxsize=2)
         self._local: deque[Item] = deque()
@@ -83,7 +84,7 @@ class Inbox:
                 group.create_task(self._tick(message, period_ms))
             group.create_task(self._drain())
 
-    async def _listen(self, ear: Consumer) -> None:
+    async def _listen(self, ear: Consumer[Any]) -> None:
         while True:
             try:
                 source = await self._world.bus.consume(ear.stream, ear.durable, ear.subjects)
@@ -104,13 +105,13 @@ class Inbox:
         for source in sources:
             await source.close()
 
-    async def _tick(self, message: Any, period_ms: int) -> None:
+    async def _tick(self, message: object, period_ms: int) -> None:
         while True:
             await self._world.clock.sleep(period_ms / 1000 * self._world.pace)
             if len(self._local) < MOST_LOCAL:  # else nobody is heard now, and the next tick says the same
                 self.put(message)
 
-    def put(self, message: Any, name: str = "") -> None:
+    def put(self, message: object, name: str = "") -> None:
         """A local message. It is not stored: whoever puts it sees to it that it comes again after a restart."""
         self._count += 1
         name = name or message_id(self._world.owner, self._service.name, self._count)
@@ -127,7 +128,7 @@ class Inbox:
         self._local.append(item)
         self._wake.set()
 
-    def put_later(self, message: Any, delay_ms: int, name: str) -> None:
+    def put_later(self, message: object, delay_ms: int, name: str) -> None:
         async def wait() -> None:
             await self._world.clock.sleep(delay_ms / 1000)
             self.put(message, name)

@@ -2,13 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import structlog
 
-from fairway.runtime.ports import Unreachable
+from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.record.rebuild import rebuild
-from fairway.runtime.service import Service
+from fairway.runtime.service import AnyService
 
 log = structlog.get_logger()
 # A dead owner is replaced after this long; renewed three times in it.
@@ -20,7 +19,7 @@ _REBUILD_MS = 6_000
 
 
 class StoreAndLease:
-    def __init__(self, service: Service, world: Any) -> None:
+    def __init__(self, service: AnyService, world: World) -> None:
         self._service, self._world = service, world
         self.token = self._rebuilds = 0
 
@@ -63,8 +62,7 @@ class StoreAndLease:
 
     async def _lease(self) -> int:
         ttl = int(LEASE_MS * self._world.pace)
-        token: int = await self._world.store.lease(self._service.name, self._world.owner, ttl)
-        return token
+        return await self._world.store.lease(self._service.name, self._world.owner, ttl)
 
     async def keep_lease(self) -> None:
         """Renews the lease. When that fails the next commit is fenced, and the loop opens anew."""

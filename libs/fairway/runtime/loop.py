@@ -6,9 +6,9 @@ guards of the steps see to it that it has its effects once.
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import structlog
-from msgspec import Struct
 
 from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.inbox import Inbox, Item, MessageBatch
@@ -16,11 +16,11 @@ from fairway.runtime.lease import StoreAndLease
 from fairway.runtime.metrics import Meter
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.outside_calls import CallPlan, OutsideCalls
-from fairway.runtime.ports import Bus, Clock, Fenced, Outgoing, Store, StoreWiped, Unreachable
+from fairway.runtime.ports import Fenced, Outgoing, StoreWiped, Unreachable, World
 from fairway.runtime.record.dead_letters import dead_letter
 from fairway.runtime.record.senders import strangers
 from fairway.runtime.record.working_sets import Past, late
-from fairway.runtime.service import Service, View
+from fairway.runtime.service import AnyService, View
 from fairway.runtime.vital_tasks import vital
 from fairway.wire.reasons import Code, Reason, Refused
 
@@ -32,23 +32,12 @@ _FIRST_DELAY_MS = 200
 _LOST = (StoreWiped, Fenced, Unreachable)
 
 
-class World(Struct, frozen=True):
-    """The ports, as one argument. `pace` is how many times more seldom than usual what goes by the clock comes:
-    sweeps, ticks, renewals of leases. A simulation has a pace above 1: its quiet hours are made of these alone."""
-
-    bus: Bus
-    store: Store
-    clock: Clock
-    owner: str
-    pace: float = 1.0
-
-
 class Loop:
     """Runs one service until cancelled."""
 
-    def __init__(self, service: Service, world: World, meter: Meter) -> None:
+    def __init__(self, service: AnyService, world: World, meter: Meter) -> None:
         self.service, self.world, self.meter = service, world, meter
-        self.view: View = service.view()
+        self.view: View[Any] = service.view()
         self.inbox = Inbox(service, world)
         self.outbox = Outbox(service.name, world, lambda code: meter.dead_letter(service.name, code))
         self.opening = StoreAndLease(service, world)
@@ -214,7 +203,7 @@ class Loop:
         conflicts: dict[int, CallPlan] = {}
         said: list[Outgoing] = []
         if steps:
-            commit, outgoing = self.outbox.pack(steps, self.opening.token)
+            commit, outgoing = self.outbox.pack([step for _, step in steps], self.opening.token)
             taken = await self.world.store.commit(commit)
             for (plan, step), ok, words in zip(steps, taken, outgoing, strict=True):
                 if ok:

@@ -1,13 +1,12 @@
 """What was decided but perhaps not yet said: kept in the commit that decided it, cleared once it is published."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 from msgspec import structs
 
-from fairway.domain.decision import Step
-from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted
+from fairway.domain.decision import Say, Step
+from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted, World
 from fairway.runtime.publishing import Publishing
 from fairway.wire.envelope import JobMessage
 from fairway.wire.reasons import Code
@@ -23,7 +22,7 @@ class Outbox:
     """One per service, shared by its instances: whoever finds an entry that stays publishes it. `reached` is whether
     the last sweep could look for any; `saying` is how it publishes."""
 
-    def __init__(self, service: str, world: Any, count: Callable[[Code], None] = lambda code: None) -> None:
+    def __init__(self, service: str, world: World, count: Callable[[Code], None] = lambda code: None) -> None:
         self._service, self._world = service, world
         self.saying = Publishing(service, world, count)
         self._table = f"outbox/{service}"
@@ -33,16 +32,16 @@ class Outbox:
         self._count = 0
         self.reached = True
 
-    def pack(self, steps: Sequence[tuple[Any, Step]], token: int) -> tuple[Commit, list[list[Outgoing]]]:
+    def pack(self, steps: Sequence[Step], token: int) -> tuple[Commit, list[list[Outgoing]]]:
         """The commit of these steps, and for each step its messages as they will go out."""
         payloads, outgoing = [], []
         self._count += 1
-        for _, step in steps:
+        for step in steps:
             words = [self._outgoing(say) for say in step.events]
             payloads.append(_packed(words) if words else b"")
             outgoing.append(words)
         commit = Commit(
-            steps=tuple(step for _, step in steps),
+            steps=tuple(steps),
             outbox=self._table,
             key=f"{self._world.owner}.{self._count}",
             payloads=tuple(payloads),
@@ -52,7 +51,7 @@ class Outbox:
         )
         return commit, outgoing
 
-    def _outgoing(self, say: Any) -> Outgoing:
+    def _outgoing(self, say: Say) -> Outgoing:
         kind = "fairway." + ".".join(say.subject.split(".")[1:3])
         name, message, order = say.id, say.message, ""
         if isinstance(message, JobMessage) and message.rev:  # not what a door says: it builds upon nothing

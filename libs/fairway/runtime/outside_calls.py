@@ -7,11 +7,12 @@ for all clusters, while one deletion in one cluster did not end.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import msgspec
 from msgspec import Struct, field
 
-from fairway.domain.decision import Call, Decision, Heard, Outcome
+from fairway.domain.decision import Call, Decision, Heard, Message, Outcome
 from fairway.runtime.inbox import Item
 from fairway.runtime.vital_tasks import vital
 
@@ -25,7 +26,7 @@ class CallPlan(Struct):
     """A message in work, and what was decided."""
 
     item: Item
-    heard: Heard
+    heard: Heard[Any]
     decision: Decision = Decision()
 
 
@@ -76,5 +77,5 @@ class OutsideCalls:
             self._ids.discard(plan.heard.id)
 
 
-def with_outcomes(heard: Heard, *outcomes: Outcome) -> Heard:
+def with_outcomes(heard: Heard[Message], *outcomes: Outcome) -> Heard[Message]:
     return msgspec.structs.replace(heard, outcomes=(*heard.outcomes, *outcomes))

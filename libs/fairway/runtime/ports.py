@@ -46,7 +46,7 @@ class Delivery(Struct):
     delivered: int = 1
     left: int = 0
     behind: int = 0
-    handle: Any = None
+    handle: Any = None  # each adapter reads only its own
     stored_at: int = 0
     fault: str = ""
 
@@ -185,3 +185,14 @@ class Clock(Protocol):
 class Ids(Protocol):
     def new(self) -> str:
         """A fresh id: letters, digits and `-`, at most 26 of them."""
+
+
+class World(Struct, frozen=True):
+    """The ports, as one argument. `pace` is how many times more seldom than usual what goes by the clock comes:
+    sweeps, ticks, renewals of leases. A simulation has a pace above 1: its quiet hours are made of these alone."""
+
+    bus: Bus
+    store: Store
+    clock: Clock
+    owner: str
+    pace: float = 1.0

@@ -3,11 +3,10 @@ nobody waits for it: a stage that did would never say anything again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
 import structlog
 
-from fairway.runtime.ports import Outgoing, Unreachable
+from fairway.runtime.ports import Outgoing, Unreachable, World
 from fairway.runtime.record.dead_letters import KIND, unsayable
 from fairway.runtime.record.publishable import Unsaid, Unsayable
 from fairway.wire.reasons import Code
@@ -21,7 +20,7 @@ _ROUNDS = 3
 class Publishing:
     """Of one service in one process. `count` is told of what can never be published."""
 
-    def __init__(self, service: str, world: Any, count: Callable[[Code], None] = lambda code: None) -> None:
+    def __init__(self, service: str, world: World, count: Callable[[Code], None] = lambda code: None) -> None:
         self._service, self._world, self._count = service, world, count
         self._failing: dict[int, str] = {}
 

@@ -1,7 +1,5 @@
 """Is this a job, is it new, and may it be known by this name? Then it is admitted; else it is told why not."""
 
-from typing import Any
-
 from fairway.admission.named_settings import SETTLING
 from fairway.admission.pending_limit import place, too_much
 from fairway.admission.understand import Understood
@@ -20,7 +18,7 @@ _NAME_TRIES = 240
 _SETTLE_MS = 250
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
+def decide(view: View, heard: Heard[wire.Submitted], now: int) -> Decision:
     seen = view.understood[heard.id]
     before = view.jobs.get(seen.job)
     if before is not None and before.refused == seen.digest:
@@ -58,7 +56,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     return Decision((teller.step(*writes, *place(view, heard)),))
 
 
-def _known_client(view: View, heard: Heard, seen: Understood) -> tuple[str, str] | None:
+def _known_client(view: View, heard: Heard[wire.Submitted], seen: Understood) -> tuple[str, str] | None:
     """The job that this client id made before, and the digest of its manifest."""
     known, before = view.clients.get(seen.client), view.jobs.get(seen.job)
     if known is None and before is not None and not _anew(before, heard.message):
@@ -66,12 +64,12 @@ def _known_client(view: View, heard: Heard, seen: Understood) -> tuple[str, str]
     return known
 
 
-def _anew(before: Job, message: Any) -> bool:
+def _anew(before: Job, message: wire.Submitted) -> bool:
     """An object of the hub that was refused and then edited is a new job: who edits it cannot give it a new id."""
     return before.state is State.REJECTED and message.hub is not None
 
 
-def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Reason) -> Decision:
+def _rejected(view: View, heard: Heard[wire.Submitted], now: int, seen: Understood, *reasons: Reason) -> Decision:
     """A refusal is a job of its own that ended at once. Under a used client id it takes another id, so that the job
     which that client made stays as it is."""
     job = seen.job
@@ -79,7 +77,7 @@ def _rejected(view: View, heard: Heard, now: int, seen: Understood, *reasons: Re
         job = another_id(seen.job, heard.id, seen.digest)
     if job in view.jobs:
         return NOTHING
-    message: Any = heard.message
+    message = heard.message
     teller = Teller(view, SERVICE, heard, now, job)
     ref = wire.ManifestRef(heard.sequence, seen.digest, len(bytes(message.manifest)))
     teller.say(

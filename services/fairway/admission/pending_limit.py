@@ -16,13 +16,13 @@ def limit_of(message: wire.Submitted, limits: Mapping[str, Limits]) -> Limits:
     return limit_for(message.tenant, limits) if message.source == BUS else NONE
 
 
-def place(view: View, heard: Heard) -> tuple[Write, ...]:
+def place(view: View, heard: Heard[wire.Submitted]) -> tuple[Write, ...]:
     """Another admission may take the last place meanwhile."""
     most = limit_of(heard.message, view.limits).pending
     return (Add(decision.PENDING, heard.message.tenant, 0, most=most - 1),) if most else ()
 
 
-def too_much(view: View, heard: Heard) -> Reason | None:
+def too_much(view: View, heard: Heard[wire.Submitted]) -> Reason | None:
     tenant, limit = heard.message.tenant, limit_of(heard.message, view.limits)
     if heard.id in view.hasty:
         return too_fast(tenant, limit)

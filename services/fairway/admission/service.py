@@ -21,7 +21,7 @@ from fairway.wire import flow
 from fairway.wire import jobs as wire
 
 
-class AdmissionView(JobsView):
+class AdmissionView(JobsView[wire.Submitted]):
     def __init__(self, catalog: Catalog) -> None:
         super().__init__()
         self._catalog = catalog
@@ -36,7 +36,7 @@ class AdmissionView(JobsView):
     def limits(self) -> Mapping[str, Limits]:
         return self._catalog.limits
 
-    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+    def wants(self, heard: Sequence[Heard[wire.Submitted]], now: int) -> Wanted:
         self.understood = {one.id: understand(one.message, one.id, one.sequence, self._catalog) for one in heard}
         jobs, clients, names = [], [], []
         for name, seen in self.understood.items():
@@ -50,7 +50,7 @@ class AdmissionView(JobsView):
         whole = (decision.PENDING,) if limited else ()
         return Wanted(rows={decision.JOBS: jobs, decision.CLIENTS: clients, decision.NAMES: names}, whole=whole)
 
-    def _count(self, heard: Sequence[Heard], now: int) -> None:
+    def _count(self, heard: Sequence[Heard[wire.Submitted]], now: int) -> None:
         """Each message once, though it is decided again after a conflict."""
         for one in heard:
             rate = limit_of(one.message, self.limits).rate
@@ -59,7 +59,7 @@ class AdmissionView(JobsView):
         self._paced = {one.id for one in heard}
         self.hasty &= self._paced
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard[wire.Submitted]], now: int) -> None:
         super().refresh(found, heard, now)
         self.pending = found.counters.get(decision.PENDING, {})
         self.clients, self.names = {}, {}
@@ -80,6 +80,6 @@ class AdmissionView(JobsView):
                 self.pending[write.key] = self.pending.get(write.key, 0) + write.amount
 
 
-def service(catalog: Catalog) -> Service:
+def service(catalog: Catalog) -> Service[AdmissionView, wire.Submitted]:
     ear = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Submitted), place_of)
     return Service(SERVICE, (ear,), decide, lambda: AdmissionView(catalog))

@@ -9,7 +9,7 @@ from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.published_address import put_up
 from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.loop import World
+from fairway.runtime.ports import World
 from fairway.runtime.vital_tasks import vital
 
 

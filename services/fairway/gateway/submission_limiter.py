@@ -11,8 +11,7 @@ from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate, lim
 from fairway.gateway.hub.objects import HubObject
 from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.reader import Reader
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Wanted
+from fairway.runtime.ports import Wanted, World
 from fairway.wire.reasons import Reason
 
 # Nobody knows when a pending job goes: it is worth another look after this long (ms).

@@ -27,11 +27,11 @@ class View(JobRows, Protocol):
     stale_after: int
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
-    job = current(view, heard, State.DEQUEUED)
+def decide(view: View, heard: Heard[wire.Dequeued], now: int) -> Decision:
+    job = current(view, heard.message, State.DEQUEUED)
     if job is None:
         return NOTHING
-    teller = Teller(view, SERVICE, heard, now)
+    teller = Teller(view, SERVICE, heard, now, job.id)
     if job.cancelling:
         return Decision((go_back(teller, Reason(Code.CANCELLED, "cancelled before it was placed")).step(),))
     return Decision((_place(view, job, teller, now),))

@@ -34,7 +34,7 @@ class RecordedView(SchedulerView):
         await super().load(store)
         self._recorder.begin(store.born)
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         try:
             super().refresh(found, heard, now)
         except BaseException:
@@ -42,7 +42,7 @@ class RecordedView(SchedulerView):
             raise
         self._recorder.fed(self, found, heard, now)
 
-    def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
+    def make_up(self, heard: Heard[object], decided: Decision, now: int) -> Decision:
         made = super().make_up(heard, decided, now)
         self._recorder.decided(heard, made, now)
         return made
@@ -52,9 +52,9 @@ class RecordedView(SchedulerView):
         self._recorder.refused(step)
 
 
-def service(recorder: Recorder | None = None) -> Service:
+def service(recorder: Recorder | None = None) -> Service[SchedulerView, wire.Dequeued]:
     decoder = msgspec.json.Decoder(wire.Message)
-    ear = Consumer(*flow.consumer(SERVICE), decoder, place_of)
+    ear: Consumer[wire.Dequeued] = Consumer(*flow.consumer(SERVICE), decoder, place_of)
     if recorder is None:
         return Service(SERVICE, (ear,), decide, SchedulerView)
     return Service(SERVICE, (ear,), decide, lambda: RecordedView(recorder), beside=recorder.run)

@@ -34,23 +34,23 @@ class Known(JobRows, Protocol):
     def waiting(self) -> PutOff: ...
 
 
-def decide(view: Known, heard: Heard, now: int) -> Decision:
+def decide(view: Known, heard: Heard[inbound.Message], now: int) -> Decision:
     """The same message leads to the same words, under the same ids, however often it is heard."""
     tenant, verb = subjects.spoken(heard.subject)
-    if verb != heard.message.verb:
-        text = f"a message of type {heard.message.verb} was said on {heard.subject}"
+    message = heard.message
+    if verb != message.verb:
+        text = f"a message of type {message.verb} was said on {heard.subject}"
         return _refused(heard, now, Reason(Code.WRONG_SUBJECT, text, remedy="say each on the subject of its name"))
     if heard.size > LARGEST_TEXT:
         text = f"the message has {heard.size} bytes; {LARGEST_TEXT} (1 MiB) is the most"
         remedy = "move data out of the manifest, into a ConfigMap or an image"
         return _refused(heard, now, Reason(Code.TOO_LARGE, text, remedy=remedy))
-    if isinstance(heard.message, inbound.CancelRequest):
-        return _cancel(view, heard, tenant, now)
-    return _submit(heard, tenant, now)
+    if isinstance(message, inbound.CancelRequest):
+        return _cancel(view, heard, message.job, tenant, now)
+    return _submit(heard, message, tenant, now)
 
 
-def _submit(heard: Heard, token: str, now: int) -> Decision:
-    request: inbound.SubmitRequest = heard.message
+def _submit(heard: Heard[object], request: inbound.SubmitRequest, token: str, now: int) -> Decision:
     parts = tuple(map(_followed, (request.manifest, *request.policies)))
     read = [one for part in parts if (one := _object(part)) is not None]
     if len(read) == len(parts):
@@ -78,9 +78,8 @@ def _submit(heard: Heard, token: str, now: int) -> Decision:
     return _said(as_said(message).say)
 
 
-def _cancel(view: Known, heard: Heard, token: str, now: int) -> Decision:
+def _cancel(view: Known, heard: Heard[object], name: str, token: str, now: int) -> Decision:
     """Of another tenant's job no more is said than of one that nobody knows."""
-    name = heard.message.job
     job = view.jobs.get(name)
     if job is None and name and heard.delivered < _TRIES:
         if view.waiting.room(token, (heard.sequence, heard.id), now):
@@ -103,7 +102,7 @@ def _tenant(token: str, namespace: str) -> str:
     return namespace if subjects.token(namespace) == token else ""
 
 
-def _own_id(heard: Heard) -> str:
+def _own_id(heard: Heard[object]) -> str:
     """The id that the sender chose, or the place of the message: told from that of a stream that was made anew."""
     placed = heard.id == f"{subjects.IN}-{heard.sequence}"
     return f"{heard.id}-{heard.stored_at}" if placed else heard.id
@@ -131,12 +130,12 @@ def _text(part: Raw) -> bool:
         return False
 
 
-def _at(heard: Heard, now: int) -> int:
+def _at(heard: Heard[object], now: int) -> int:
     """When it was said, by the clock of the bus: the same whenever it is heard."""
     return heard.stored_at or now
 
 
-def _refused(heard: Heard, now: int, why: Reason) -> Decision:
+def _refused(heard: Heard[object], now: int, why: Reason) -> Decision:
     """One dead letter, without the bytes: those stay in the stream for as long as anything does there."""
     token, _ = subjects.spoken(heard.subject)
     letter = DeadLetter(

@@ -14,19 +14,19 @@ from fairway.runtime.views.jobs import JobsView
 from fairway.wire import flow, inbound, subjects
 
 
-class InboundView(JobsView):
+class InboundView(JobsView[object]):
     """`waiting` is this instance's own: a new start begins to count anew."""
 
     def __init__(self) -> None:
         super().__init__()
         self.waiting = PutOff()
 
-    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+    def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         names = [one.message.job for one in heard if isinstance(one.message, inbound.CancelRequest)]
         named = [name for name in dict.fromkeys(names) if name]
         return Wanted(rows={decision.JOBS: named} if named else {})
 
-    def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
+    def make_up(self, heard: Heard[object], decided: Decision, now: int) -> Decision:
         if isinstance(heard.message, inbound.CancelRequest):
             tenant, key = subjects.spoken(heard.subject)[0], (heard.sequence, heard.id)
             if decided.again_in is None:
@@ -36,6 +36,6 @@ class InboundView(JobsView):
         return super().make_up(heard, decided, now)
 
 
-def service() -> Service:
-    ear = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(inbound.Message))
+def service() -> Service[InboundView, inbound.Message]:
+    ear: Consumer[inbound.Message] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(inbound.Message))
     return Service(SERVICE, (ear,), decide, InboundView)

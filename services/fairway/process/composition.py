@@ -16,10 +16,9 @@ from fairway.queue import service as queue
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.loop import World
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Bus, Clock
-from fairway.runtime.service import Service
+from fairway.runtime.ports import Bus, Clock, World
+from fairway.runtime.service import AnyService
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
@@ -59,9 +58,9 @@ class Composition(Struct):
     act: Act | None = None
     settle_ms: int = SETTLE_MS
 
-    def services(self, names: Sequence[str]) -> list[Service]:
+    def services(self, names: Sequence[str]) -> list[AnyService]:
         """In the order of the names; those that are no loops, gateway and agent, are left out."""
-        makers: dict[str, Callable[[], Sequence[Service]]] = {
+        makers: dict[str, Callable[[], Sequence[AnyService]]] = {
             "inbound": lambda: [inbound.service()],
             "admission": lambda: [admission.service(self.catalog)],
             "quota": lambda: [quota.service(self.catalog)],
@@ -73,7 +72,7 @@ class Composition(Struct):
         }
         return [service for name in names if name in makers for service in makers[name]()]
 
-    def _propagator(self) -> Sequence[Service]:
+    def _propagator(self) -> Sequence[AnyService]:
         reserved = self.catalog.reserved
         if self.act is not None:
             return propagator.services(self.act, reserved=reserved)
@@ -85,7 +84,7 @@ class Composition(Struct):
     def _hands(self, rooms: Rooms | None) -> MemberCalls:
         return MemberCalls(self.world(), self.members, self.key, rooms)
 
-    def _watcher(self) -> Sequence[Service]:
+    def _watcher(self) -> Sequence[AnyService]:
         suspicion = ObjectDoubts(self.bus, self.members, self.key)
         mirror = HubStatusMirror(self.hub, self.members, self.clock) if self.hub is not None else None
         eyes = watcher.Eyes(self.members, suspicion, self.key, mirror)

@@ -38,9 +38,9 @@ from fairway.propagator.held_room import PAUSE
 from fairway.queue import service as queue
 from fairway.queue.position import place
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Unreachable
+from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog

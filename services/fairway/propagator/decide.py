@@ -1,7 +1,5 @@
 """Hold its room there, apply it there, or delete it there: first the call, then what its outcome means."""
 
-from typing import Any
-
 import msgspec
 
 from fairway.domain.attempts.retry import attempt_over, given_up, next_attempt
@@ -24,34 +22,35 @@ _LOOK_MS, _PATIENCE_MS = 100, 2_000
 _PASSING = ("", "StaleObject")
 _WEBHOOK = "start that webhook again, or remove its configuration there"
 _HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
+Hears = wire.Reserved | wire.Recall
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
-    message: Any = heard.message
+def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
+    message = heard.message
     if isinstance(message, wire.Recall):
-        return _recall(view, heard, now)
-    return _dispatch(view, heard, now)
+        return _recall(view, heard, message, now)
+    return _dispatch(view, heard, message, now)
 
 
-def _dispatch(view: View, heard: Heard, now: int) -> Decision:
-    job = current(view, heard, State.RESERVED)
+def _dispatch(view: View, heard: Heard[object], message: wire.Reserved, now: int) -> Decision:
+    job = current(view, message, State.RESERVED)
     if job is None or job.cancelling or job.recalled == job.attempt:
-        return _undo(view, heard)
+        return _undo(view, heard, message)
     if job.removing and not heard.outcomes:
         return Decision(again_in=_AGAIN_MS)  # an older attempt turned up somewhere: first it has to go
     if not heard.outcomes and job.id in view.stored:
         # The working set was lost after the room was held and before that was recorded: nobody holds it now.
         why = Reason(Code.RESERVATION_EXPIRED, f"its reservation in {job.cluster} was lost with the working set")
-        return Decision((next_attempt(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
+        return Decision((next_attempt(Teller(view, SERVICE, heard, now, job.id), wire.Lost, why).step(),))
     copy = copy_of(job)
     if reserved(copy.namespace, view.reserved) and not heard.outcomes:
         # Admitted by a version that did not ask, or by nobody.
         why = reserved_reason(copy.namespace)
-        return Decision((given_up(Teller(view, SERVICE, heard, now), wire.Lost, why).step(),))
+        return Decision((given_up(Teller(view, SERVICE, heard, now, job.id), wire.Lost, why).step(),))
     if not heard.outcomes:
         return Decision(calls=(Call(HOLD if copy.room else APPLY, job.cluster, job.id, job.attempt, copy),))
     outcome = heard.outcomes[-1]
-    teller = Teller(view, SERVICE, heard, now)
+    teller = Teller(view, SERVICE, heard, now, job.id)
     if outcome.ok and outcome.call.verb == HOLD:
         return _held(teller, job, outcome)
     if outcome.ok:
@@ -83,21 +82,20 @@ def _held(teller: Teller, job: Job, outcome: Outcome) -> Decision:
     return Decision((next_attempt(teller, wire.Lost, Reason(Code.ROOM_TAKEN, text)).step(),))
 
 
-def _undo(view: JobRows, heard: Heard) -> Decision:
+def _undo(view: JobRows, heard: Heard[object], message: wire.Reserved) -> Decision:
     """The attempt was ended while it was being applied: what was put there is taken out again."""
-    job = view.jobs.get(heard.message.job)
+    job = view.jobs.get(message.job)
     late = heard.outcomes[-1] if heard.outcomes and heard.outcomes[-1].call.verb in (HOLD, APPLY) else None
     if job is None or job.spec is None or late is None or not (late.ok or late.call.verb == HOLD):
         return NOTHING
-    if job.state in (State.DISPATCHED, State.RUNNING) and job.attempt == heard.message.attempt:
+    if job.state in (State.DISPATCHED, State.RUNNING) and job.attempt == message.attempt:
         return NOTHING  # another instance said so first
-    attempt = heard.message.attempt
+    attempt = message.attempt
     verb = RELEASE if late.call.verb == HOLD else DELETE
-    return Decision(calls=(Call(verb, heard.message.cluster, job.id, attempt, copy_of(job, attempt)),))
+    return Decision(calls=(Call(verb, message.cluster, job.id, attempt, copy_of(job, attempt)),))
 
 
-def _recall(view: JobRows, heard: Heard, now: int) -> Decision:
-    message: wire.Recall = heard.message
+def _recall(view: JobRows, heard: Heard[object], message: wire.Recall, now: int) -> Decision:
     job = view.jobs.get(message.job)
     if job is None or job.spec is None or not message.cluster:
         return NOTHING
@@ -107,7 +105,7 @@ def _recall(view: JobRows, heard: Heard, now: int) -> Decision:
         return Decision(calls=(Call(DELETE, message.cluster, job.id, message.attempt, copy_of(job, message.attempt)),))
     if not gone(heard.outcomes[-1]):
         return Decision(again_in=_AGAIN_MS)
-    teller = Teller(view, SERVICE, heard, now)
+    teller = Teller(view, SERVICE, heard, now, job.id)
     return Decision((teller.say(wire.Removed, attempt=message.attempt, cluster=message.cluster).step(),))
 
 

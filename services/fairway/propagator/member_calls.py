@@ -17,8 +17,7 @@ from fairway.propagator.calls import Copy, Made
 from fairway.propagator.classes import Classes
 from fairway.propagator.rooms import Rooms
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
-from fairway.runtime.loop import World
-from fairway.runtime.ports import StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import StoreWiped, Unreachable, Wanted, World
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy

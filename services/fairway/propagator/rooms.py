@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import msgspec
 import structlog
@@ -19,6 +18,7 @@ from fairway.propagator.held_room import NAMESPACE, PAUSE, RESERVATION, Room, ma
 from fairway.propagator.member_room import AttemptRoom, MemberRoom
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Store, StoreWiped, Unreachable, Wanted
+from fairway.runtime.service import LocalMessages
 from fairway.wire.capacity import PLACEHOLDERS, ClusterInfo
 
 log = structlog.get_logger()
@@ -59,7 +59,7 @@ class Rooms:
         self._ways: dict[str, tuple[str, ...]] = {}
         self._version = 0
 
-    async def run(self, _: Any) -> None:
+    async def run(self, _: LocalMessages) -> None:
         """Until cancelled: follows the members that can hold room, and gives back what is held for nobody."""
         async with asyncio.TaskGroup() as self._group:
             while True:

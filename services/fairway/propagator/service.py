@@ -6,15 +6,15 @@ from typing import Any
 import msgspec
 
 from fairway.domain.decision import Call, Outcome
-from fairway.propagator.decide import SERVICE, decide
+from fairway.propagator.decide import SERVICE, Hears, decide
 from fairway.runtime.record.senders import place_of
-from fairway.runtime.service import Consumer, Service
+from fairway.runtime.service import Consumer, LocalMessages, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.wire import flow
 from fairway.wire import jobs as wire
 
 
-class PropagatorView(JobsView):
+class PropagatorView(JobsView[object]):
     def __init__(self, reserved: frozenset[str]) -> None:
         super().__init__()
         self.reserved = reserved
@@ -22,17 +22,17 @@ class PropagatorView(JobsView):
 
 def services(
     act: Callable[[Call], Awaitable[Outcome]],
-    rooms: Callable[[Any], Coroutine[Any, Any, None]] | None = None,
+    rooms: Callable[[LocalMessages], Coroutine[Any, Any, None]] | None = None,
     reserved: frozenset[str] = frozenset(),
-) -> tuple[Service, Service]:
+) -> tuple[Service[PropagatorView, Hears], Service[PropagatorView, Hears]]:
     """`rooms` runs beside them: it hands over what is held in the members. In `reserved` namespaces nothing is made."""
 
     def view() -> PropagatorView:
         return PropagatorView(reserved)
 
     decoder = msgspec.json.Decoder(wire.Message)
-    dispatch = Consumer(*flow.consumer(SERVICE), decoder, place_of)
-    recall = Consumer(*flow.consumer(f"{SERVICE}-recall"), decoder, place_of)
+    dispatch: Consumer[wire.Reserved] = Consumer(*flow.consumer(SERVICE), decoder, place_of)
+    recall: Consumer[wire.Recall] = Consumer(*flow.consumer(f"{SERVICE}-recall"), decoder, place_of)
     return (
         Service(SERVICE, (dispatch,), decide, view, act=act, most=128, beside=rooms),
         Service(f"{SERVICE}-recall", (recall,), decide, view, act=act, most=64),

@@ -13,21 +13,21 @@ _WAIT_MS, _LONGEST_MS = 250, 5_000
 _TRIES = 200
 
 
-def cancelled(view: JobRows, heard: Heard, job: Job, now: int) -> Decision:
+def cancelled(view: JobRows, heard: Heard[object], job: Job, now: int) -> Decision:
     if job.state in (State.DEQUEUED, State.PLACED):
         return NOTHING  # whoever has it now sends it back
     return Decision((Teller(view, SERVICE, heard, now, job.id).say(wire.Cancelled).step(),))
 
 
-def cancel(view: JobRows, heard: Heard, now: int) -> Decision:
+def cancel(view: JobRows, heard: Heard[object], message: wire.Cancel, now: int) -> Decision:
     """Cancels at once what only waits; what is somewhere is recalled first. Of an ended job the remains are removed."""
-    job = view.jobs.get(heard.message.job)
+    job = view.jobs.get(message.job)
     if job is None or job.state is State.ADMITTED:
         wait = _WAIT_MS if job is not None else min(_WAIT_MS * heard.delivered, _LONGEST_MS)
         return Decision(again_in=wait) if job is not None or heard.delivered < _TRIES else NOTHING
     if job.cancelling and not job.ended:
         return NOTHING  # asked before: it ends when it is back, and nothing of it is left
-    teller = Teller(view, SERVICE, heard, now)
+    teller = Teller(view, SERVICE, heard, now, job.id)
     if job.ended:
         left = job.attempts[-1] if job.attempts and job.state is not State.CANCELLED else None
         if left is None:
@@ -35,9 +35,9 @@ def cancel(view: JobRows, heard: Heard, now: int) -> Decision:
         why = Reason(Code.CANCELLED, "the job was deleted after its end")
         return Decision((teller.say(wire.Recall, attempt=left.number, cluster=left.cluster, why=why).step(),))
     if job.state is State.QUEUED and not job.removing:
-        return Decision((teller.say(wire.Cancelled, who=str(heard.message.who)).step(),))
+        return Decision((teller.say(wire.Cancelled, who=str(message.who)).step(),))
     if job.removing and job.state in IN_CLUSTER and job.recalled != job.attempt:
         return Decision(again_in=_WAIT_MS)  # a stray of an earlier attempt: one at a time is removed
-    why = Reason(Code.CANCELLED, f"cancelled by {heard.message.who or 'its owner'}")
+    why = Reason(Code.CANCELLED, f"cancelled by {message.who or 'its owner'}")
     number, cluster = (job.recalled, job.removing) if job.removing else (job.attempt, job.cluster)
     return Decision((teller.say(wire.Recall, attempt=number, cluster=cluster, why=why).step(),))

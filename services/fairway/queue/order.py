@@ -29,7 +29,7 @@ class QueueOrder:
     """The steps of one decision, with what they have charged so far. The first takes back what the message says is
     over: now that it is heard it is in the record, and others may have it."""
 
-    def __init__(self, view: View, heard: Heard, now: int, woken_by: str) -> None:
+    def __init__(self, view: View, heard: Heard[object], now: int, woken_by: str) -> None:
         self._view, self._heard, self._now, self.by = view, heard, now, woken_by
         self.usage = dict(view.usage)
         self.steps: list[Step] = []

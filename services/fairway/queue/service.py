@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -14,16 +13,15 @@ from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.shares import Share, given_back_by
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import scale
-from fairway.queue.decide import decide
+from fairway.queue.decide import Hears, OfJobs, decide
 from fairway.queue.freed_room import taken_of
 from fairway.queue.policy_changes import Policies
 from fairway.queue.view import SERVICE, SWEEP, QueueBegins, Sweep
 from fairway.queue.waiting_jobs import WaitingJobs
-from fairway.runtime.inbox import Inbox
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import ReadRows, Store, Wanted
 from fairway.runtime.record.senders import place_of, place_of_cluster
-from fairway.runtime.service import Consumer, Service
+from fairway.runtime.service import Consumer, LocalMessages, Service
 from fairway.runtime.views.jobs import JobsView, requests_of
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, flow
@@ -36,7 +34,7 @@ _PIECE = 2_000
 _SWEEP_EVERY_MS = 10_000
 
 
-class QueueView(JobsView):
+class QueueView(JobsView[object]):
     """The book of waiting jobs, quota usage, and the last word on each cluster's room."""
 
     def __init__(self, catalog: Catalog, meter: Meter) -> None:
@@ -82,7 +80,7 @@ class QueueView(JobsView):
     def clusters_of(self, namespace: str) -> frozenset[str]:
         return self._catalog.tenancy(namespace).clusters
 
-    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+    def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         wanted.whole = (decision.QUOTA, decision.FREED)
         for one in heard:
@@ -92,7 +90,7 @@ class QueueView(JobsView):
             wanted.add(decision.JOBS, name)
         return wanted
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         super().refresh(found, heard, now)
         self.usage = found.counters.get(decision.QUOTA, {})
         owed = ((key, row) for (table, key), row in found.rows.items() if table == decision.OWED)
@@ -111,7 +109,7 @@ class QueueView(JobsView):
             self.book.reorder()
         self.all_known = self.room.keys() >= freed.keys() - {""}
 
-    def _note_room(self, message: Any) -> None:
+    def _note_room(self, message: object) -> None:
         """Room as last heard of, less what was surely reserved since: never less than there is."""
         if isinstance(message, fleet.Freed):
             known = self.room.get(message.cluster)
@@ -154,13 +152,13 @@ class QueueView(JobsView):
         )
 
 
-_CONSUMERS = (
-    Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of),
-    Consumer(*flow.consumer(f"{SERVICE}-freed"), msgspec.json.Decoder(fleet.Freed), place_of_cluster),
+_jobs: Consumer[OfJobs] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
+_freed: Consumer[fleet.Freed] = Consumer(
+    *flow.consumer(f"{SERVICE}-freed"), msgspec.json.Decoder(fleet.Freed), place_of_cluster
 )
 
 
-def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
+def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service[QueueView, Hears]:
     """`views` receives the view once the service runs, for whoever asks for a job's place."""
 
     def view() -> QueueView:
@@ -169,7 +167,7 @@ def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
 
     meter.sweep_wakes.labels(SERVICE)  # 0 is what an operator wants to see
 
-    async def beside(inbox: Inbox) -> None:
+    async def beside(inbox: LocalMessages) -> None:
         def news(changed: Changed) -> None:
             if changed.kind != "Namespace":  # that says which pods may be there, and is asked at the door
                 inbox.put(changed)
@@ -179,7 +177,7 @@ def service(catalog: Catalog, meter: Meter, views: list[QueueView]) -> Service:
 
     return Service(
         SERVICE,
-        _CONSUMERS,
+        (_jobs, _freed),
         decide,
         view,
         single=True,

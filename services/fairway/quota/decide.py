@@ -25,11 +25,11 @@ class View(JobRows, Protocol):
     def tenancy(self, namespace: str) -> Tenancy: ...
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
-    job = current(view, heard, State.ADMITTED)
+def decide(view: View, heard: Heard[wire.Admitted], now: int) -> Decision:
+    job = current(view, heard.message, State.ADMITTED)
     if job is None or job.spec is None:
         return NOTHING
-    teller = Teller(view, SERVICE, heard, now)
+    teller = Teller(view, SERVICE, heard, now, job.id)
     path, refusal = _path(view, job)
     if refusal is not None:
         teller.say(wire.Rejected, reasons=(refusal,), kind=job.spec.workload.kind, name=job.spec.workload.name)

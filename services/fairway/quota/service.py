@@ -13,7 +13,7 @@ from fairway.wire import flow
 from fairway.wire import jobs as wire
 
 
-class QuotaView(JobsView):
+class QuotaView(JobsView[object]):
     def __init__(self, catalog: Catalog) -> None:
         super().__init__()
         self._catalog = catalog
@@ -26,6 +26,7 @@ class QuotaView(JobsView):
         return self._catalog.tenancy(namespace)
 
 
-def service(catalog: Catalog) -> Service:
-    ear = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
+def service(catalog: Catalog) -> Service[QuotaView, wire.Admitted]:
+    decoder = msgspec.json.Decoder(wire.Message)
+    ear: Consumer[wire.Admitted] = Consumer(*flow.consumer(SERVICE), decoder, place_of)
     return Service(SERVICE, (ear,), decide, lambda: QuotaView(catalog))

@@ -20,7 +20,7 @@ _ASK_AGAIN_MS = 1_000
 _SILENT_MS = 20_000
 
 
-def release(view: Capacity, heard: Heard, cluster: str, key: str, now: int) -> Decision:
+def release(view: Capacity, heard: Heard[object], cluster: str, key: str, now: int) -> Decision:
     """Drops an attempt's reservation. What its pods are still seen to take stays taken until they are gone."""
     if key not in view.ledger.get(cluster, {}):
         return NOTHING
@@ -33,7 +33,7 @@ def release(view: Capacity, heard: Heard, cluster: str, key: str, now: int) -> D
     return Decision((with_freed(view, step, heard, cluster, now) if more else step,))
 
 
-def ask_the_silent(view: Capacity, heard: Heard) -> Decision:
+def ask_the_silent(view: Capacity, heard: Heard[object]) -> Decision:
     """At the beginning: whoever is a member, and has not reported to this working set."""
     if not heard.outcomes:
         silent = [name for name in sorted(view.members) if name not in view.clusters]
@@ -41,11 +41,11 @@ def ask_the_silent(view: Capacity, heard: Heard) -> Decision:
     return NOTHING if all(one.ok for one in heard.outcomes) else Decision(again_in=_ASK_AGAIN_MS)
 
 
-def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
+def take_report(view: Capacity, heard: Heard[object], told: fleet.Report, now: int) -> Decision:
     """Brings the cache up to a report. A gap, or another epoch without a full list, asks the agent for one. Beside a
     cluster that has left an agent may go on for a while (in pull mode nobody here can end it): it is not heard."""
-    facts = view.facts.get(heard.message.cluster)
-    report: fleet.Report = said(sound(heard.message), facts)
+    facts = view.facts.get(told.cluster)
+    report = said(sound(told), facts)
     known = view.clusters.get(report.cluster)
     if report.cluster in view.left or (report.left and facts is None):
         return _forget(view, report.cluster) if known else NOTHING
@@ -68,12 +68,12 @@ def take_report(view: Capacity, heard: Heard, now: int) -> Decision:
     return Decision((_report_step(view, heard, report, info, now),))
 
 
-def _seen_at(heard: Heard, now: int) -> int:
+def _seen_at(heard: Heard[object], now: int) -> int:
     """A report that waited until it was read is no news. By the bus's clock, as an agent's may be wrong."""
     return min(now, heard.stored_at or now)
 
 
-def _report_step(view: Capacity, heard: Heard, report: fleet.Report, info: ClusterInfo, now: int) -> Step:
+def _report_step(view: Capacity, heard: Heard[object], report: fleet.Report, info: ClusterInfo, now: int) -> Step:
     cluster = report.cluster
     before = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
     report, size = believed(report, before, info, view.facts.get(cluster), now)

@@ -1,7 +1,5 @@
 """Is the room still there? Held all or nothing, node by node, checked with the scheduler's own fit on fresh rows."""
 
-from typing import Any, Protocol
-
 from fairway.domain import decision
 from fairway.domain.attempts.retry import go_back
 from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Step
@@ -13,7 +11,7 @@ from fairway.placement.fit import Plan
 from fairway.placement.recheck import recheck
 from fairway.reserver.capacity import ask_the_silent, forget_the_left, release, take_report
 from fairway.reserver.hold_way import hold_of
-from fairway.reserver.node_rows import Capacity
+from fairway.reserver.view import Expire, ReserverBegins, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -21,35 +19,21 @@ from fairway.wire.reasons import Code, Reason
 SERVICE = "reserver"
 # Longer than a propagator needs to apply a manifest, shorter than an operator's patience.
 HOLD_MS = 60_000
+OfJobs = wire.Placed | wire.Succeeded | wire.Failed | wire.Lost | wire.Cancelled | wire.Removed
+Hears = OfJobs | fleet.Report | Expire | ReserverBegins
 
 
-class Expire(fleet.FleetMessage, frozen=True, kw_only=True, tag="expire"):
-    """Local: look for reservations that nobody dispatched, and for clusters that have left."""
-
-
-class ReserverBegins(fleet.FleetMessage, frozen=True, kw_only=True, tag="reserver_begin"):
-    """Local: the reserver starts on a working set, which may know nothing of the clusters yet."""
-
-
-class View(Capacity, Protocol):
-    """The capacity cache, and the jobs that the messages speak of."""
-
-    jobs: dict[str, Job]
-    revs: dict[str, int]
-    stored: dict[str, Job | None]
-
-
-def decide(view: View, heard: Heard, now: int) -> Decision:
-    message: Any = heard.message
+def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
+    message = heard.message
     match message:
         case wire.Placed():
-            return _reserve(view, heard, now)
+            return _reserve(view, heard, message, now)
         case fleet.Report():
-            return take_report(view, heard, now)
+            return take_report(view, heard, message, now)
         case wire.Removed():
             return release(view, heard, message.cluster, f"{message.job}/{message.attempt}", now)
         case wire.Succeeded() | wire.Cancelled():
-            return _release_present(view, heard, now)
+            return _release_present(view, heard, message, now)
         case wire.Failed() | wire.Lost() if message.final:
             return release(view, heard, message.cluster, f"{message.job}/{message.attempt}", now)
         case Expire():
@@ -59,31 +43,31 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
     return NOTHING
 
 
-def _release_present(view: View, heard: Heard, now: int) -> Decision:
-    job = view.jobs.get(heard.message.job)
+def _release_present(view: View, heard: Heard[object], message: wire.JobMessage, now: int) -> Decision:
+    job = view.jobs.get(message.job)
     if job is None or not job.attempts:
         return NOTHING
     return release(view, heard, job.attempts[-1].cluster, f"{job.id}/{job.attempts[-1].number}", now)
 
 
-def _reserve(view: View, heard: Heard, now: int) -> Decision:
-    job = current(view, heard, State.PLACED)
+def _reserve(view: View, heard: Heard[object], message: wire.Placed, now: int) -> Decision:
+    job = current(view, message, State.PLACED)
     if job is None:
         return NOTHING
-    teller = Teller(view, SERVICE, heard, now)
+    teller = Teller(view, SERVICE, heard, now, job.id)
     if job.cancelling:
         return _back(view, job, teller, Reason(Code.CANCELLED, "cancelled before it was reserved"))
     assert job.spec is not None, "a placed job was admitted"
-    cluster = view.clusters.get(heard.message.cluster)
+    cluster = view.clusters.get(message.cluster)
     if cluster is None or not cluster.info.observed_at:
-        why = Reason(Code.CAPACITY_UNKNOWN, f"{heard.message.cluster} has not reported its nodes since the cache began")
+        why = Reason(Code.CAPACITY_UNKNOWN, f"{message.cluster} has not reported its nodes since the cache began")
         return _back(view, job, teller, why)
     if (age := now - cluster.info.observed_at) > SILENT_MS:
         text = f"{cluster.name} was last heard of {age // 1000} s ago; {SILENT_MS // 1000} s is the limit"
         return _back(view, job, teller, Reason(Code.CAPACITY_STALE, text))
     if cluster.info.cordoned:
         return _back(view, job, teller, Reason(Code.CORDONED, f"{cluster.name} was cordoned meanwhile"))
-    plan = recheck(cluster, job.spec.workload, heard.message.slots)
+    plan = recheck(cluster, job.spec.workload, message.slots)
     if not isinstance(plan, Plan):
         why = Reason(Code.ROOM_TAKEN, f"{cluster.name}: the room was taken meanwhile; {plan.text}")
         return _back(view, job, teller, why)
@@ -106,7 +90,7 @@ def _held(view: View, job: Job, teller: Teller, plan: Plan, now: int) -> Step:
     return teller.step(*writes, *view.node_writes(job.cluster, {job.key: hold}))
 
 
-def _expire(view: View, heard: Heard, now: int) -> Decision:
+def _expire(view: View, heard: Heard[object], now: int) -> Decision:
     """A reservation whose job was not dispatched in time: recalled, so that a late apply is undone first."""
     steps = []
     for job in list(view.jobs.values()):

@@ -38,7 +38,7 @@ def _labels(view: Capacity, step: Step, cluster: str) -> dict[str, str]:
     return view.clusters[cluster].info.labels if cluster in view.clusters else {}
 
 
-def with_freed(view: Capacity, step: Step, heard: Heard, cluster: str, now: int) -> Step:
+def with_freed(view: Capacity, step: Step, heard: Heard[object], cluster: str, now: int) -> Step:
     """The step, counted and told as one that makes room."""
     nodes = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
     for write in step.writes:

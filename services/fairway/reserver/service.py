@@ -9,8 +9,9 @@ from fairway.domain import decision
 from fairway.domain.decision import Call, Heard, Outcome, Put
 from fairway.domain.job import State
 from fairway.domain.reservations import Hold
-from fairway.reserver.decide import SERVICE, Expire, ReserverBegins, decide
+from fairway.reserver.decide import SERVICE, Hears, OfJobs, decide
 from fairway.reserver.node_rows import node_writes
+from fairway.reserver.view import Expire, ReserverBegins
 from fairway.runtime.ports import Bus, ReadRows, Row, Store, Unreachable, Wanted
 from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Consumer, Service
@@ -49,7 +50,7 @@ class ReserverView(FleetView):
         await super().load(store)
         self._expiring.clear()
 
-    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+    def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         if any(isinstance(one.message, Expire) for one in heard):
             due = (key for key, until in self._expiring.items() if until <= now)
@@ -57,7 +58,7 @@ class ReserverView(FleetView):
                 wanted.add(decision.JOBS, key.partition("/")[0])
         return wanted
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         super().refresh(found, heard, now)
         if any(isinstance(one.message, Expire) for one in heard):
             for key in list(islice((key for key, until in self._expiring.items() if until <= now), _PIECE)):
@@ -88,11 +89,10 @@ class ReserverView(FleetView):
         return node_writes(self, cluster, nodes, changed)
 
 
-def service(bus: Bus, catalog: Catalog) -> Service:
-    jobs, reports = msgspec.json.Decoder(wire.Message), msgspec.json.Decoder(fleet.Report)
-    ears = (
-        Consumer(*flow.consumer(SERVICE), jobs, place_of),
-        Consumer(*flow.consumer(f"{SERVICE}-reports"), reports, place_of_cluster),
+def service(bus: Bus, catalog: Catalog) -> Service[ReserverView, Hears]:
+    jobs: Consumer[OfJobs] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
+    reports: Consumer[fleet.Report] = Consumer(
+        *flow.consumer(f"{SERVICE}-reports"), msgspec.json.Decoder(fleet.Report), place_of_cluster
     )
 
     async def act(call: Call) -> Outcome:
@@ -102,5 +102,12 @@ def service(bus: Bus, catalog: Catalog) -> Service:
             return Outcome(call, False, "", str(error))
         return Outcome(call, True)
 
-    ticks = ((Expire(), _EXPIRE_EVERY_MS),)
-    return Service(SERVICE, ears, decide, lambda: ReserverView(catalog), act=act, ticks=ticks, begin=ReserverBegins())
+    return Service(
+        SERVICE,
+        (jobs, reports),
+        decide,
+        lambda: ReserverView(catalog),
+        act=act,
+        ticks=((Expire(), _EXPIRE_EVERY_MS),),
+        begin=ReserverBegins(),
+    )

@@ -1,7 +1,5 @@
 """From what a cluster shows to what is true of the job: attempt by attempt, and the end only once."""
 
-from typing import Any
-
 from fairway.domain.attempts.retry import attempt_over
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Step
 from fairway.domain.events import Teller
@@ -16,39 +14,42 @@ from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kinds.kind import FAILED, RUNNING, SUCCEEDED, Phase
 from fairway.workloads.kinds.registry import status
 
+Hears = wire.Dispatched | fleet.Stranded | Observed | Listed | Emptied | Late
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
-    message: Any = heard.message
+
+def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
+    message = heard.message
     match message:
         case Observed():
-            return _observed(view, heard, now)
+            return _observed(view, heard, message, now)
         case Listed():
-            return missing.listed(view, heard, now)
+            return missing.listed(view, heard, message, now)
         case Emptied():
-            return missing.emptied(view, heard, now)
+            return missing.emptied(view, heard, message, now)
         case Late():
             return missing.late(view, heard, now)
         case fleet.Stranded():
-            return missing.stranded(view, heard, now)
+            return missing.stranded(view, heard, message, now)
     return NOTHING  # dispatched: the view has taken its deadline
 
 
-def _observed(view: View, heard: Heard, now: int) -> Decision:
-    job = view.jobs.get(heard.message.job)
-    ours = object_owner.identified(job, heard) if job is not None else None
-    if job is None or ours is None:
+def _observed(view: View, heard: Heard[object], message: Observed, now: int) -> Decision:
+    job = view.jobs.get(message.job)
+    seen = object_owner.identified(job, message) if job is not None else None
+    if job is None or seen is None:
         return NOTHING  # somebody else's, whatever it says; a Job that a JobSet made carries its labels, too
-    heard, seen = ours, ours.message
     if job.attempt != seen.attempt or job.cluster != seen.cluster or job.ended or job.state is State.QUEUED:
-        return _stray(view, heard, job, now)
+        return _stray(view, heard, seen, job, now)
     if job.cancelling or job.recalled == job.attempt or job.state not in missing.PRESENT:
         return NOTHING
     if seen.place < view.newest.get(job.id, 0) and not seen.gone and seen.doubt is None:
         return NOTHING  # it was put off until its dispatch was known, and has changed since
     if job.removing or job.state is State.RESERVED:
         return missing.early(job, seen.manifest if seen.whole else None, seen.doubt)
-    teller = Teller(view, SERVICE, heard, now)
-    return _found_again(teller, job, seen) if object_owner.unknown(job) and seen.whole else _lives(teller, job, heard)
+    teller = Teller(view, SERVICE, heard, now, job.id)
+    if object_owner.unknown(job) and seen.whole:
+        return _found_again(teller, job, seen)
+    return _lives(teller, job, seen, heard)
 
 
 def _found_again(teller: Teller, job: Job, seen: Observed) -> Decision:
@@ -57,9 +58,8 @@ def _found_again(teller: Teller, job: Job, seen: Observed) -> Decision:
     return Decision((said.step(),), again_in=missing.SOON_MS)
 
 
-def _lives(teller: Teller, job: Job, heard: Heard) -> Decision:
+def _lives(teller: Teller, job: Job, seen: Observed, heard: Heard[object]) -> Decision:
     """An attempt that is to be there. What is not as it should be is looked at closer before anything is said of it."""
-    seen: Observed = heard.message
     assert job.spec is not None, "a job with an attempt was admitted"
     phase = status(seen.manifest, job.spec.workload, seen.manifest.get("status")) if seen.whole else None
     question = _question(job, seen, phase)
@@ -95,15 +95,14 @@ def _said(teller: Teller, job: Job, phase: Phase | None, answer: Outcome | None)
     return None
 
 
-def _stray(view: View, heard: Heard, job: Job, now: int) -> Decision:
+def _stray(view: View, heard: Heard[object], seen: Observed, job: Job, now: int) -> Decision:
     """An object of an attempt that is over: one that nobody is removing yet is recalled."""
-    seen: Observed = heard.message
     if seen.gone or not _over(seen, job) or (job.removing and job.recalled == seen.attempt):
         return NOTHING
     if job.removing:
         return Decision(again_in=AGAIN_MS)  # one at a time
     why = Reason(Code.VANISHED, f"attempt {seen.attempt} is over, but its object is in {seen.cluster}")
-    teller = Teller(view, SERVICE, heard, now)
+    teller = Teller(view, SERVICE, heard, now, job.id)
     return Decision((teller.say(wire.Recall, attempt=seen.attempt, cluster=seen.cluster, why=why).step(),))
 
 

@@ -3,7 +3,7 @@
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step
 from fairway.domain.eviction_freeze import EVICTIONS
-from fairway.watcher.decide import decide
+from fairway.watcher.decide import Hears, decide
 from fairway.watcher.missing import Emptied, Late, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -14,7 +14,7 @@ _LATER_MS = 5_000
 _REPEATED = (Late, Emptied, fleet.Stranded)
 
 
-def guarded(view: View, heard: Heard, now: int) -> Decision:
+def guarded(view: View, heard: Heard[Hears], now: int) -> Decision:
     """What is decided, if nothing is given up by it, or nothing is frozen."""
     if isinstance(heard.message, Late) and view.freeze != view.frozen:
         return _said(view)  # the next look is soon

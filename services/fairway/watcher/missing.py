@@ -112,9 +112,8 @@ def edited(job: Job, answer: Outcome) -> Reason:
     return Reason(Code.EDITED, text, remedy="change the job where it was submitted, not in a member cluster")
 
 
-def listed(view: View, heard: Heard, now: int) -> Decision:
+def listed(view: View, heard: Heard[object], seen: Listed, now: int) -> Decision:
     """After a gap: what should be there and is not was deleted while nobody looked."""
-    seen: Listed = heard.message
     if view.new:
         return Decision(again_in=SOON_MS)
     absent, busy = {}, False
@@ -138,9 +137,9 @@ def listed(view: View, heard: Heard, now: int) -> Decision:
     return Decision(tuple(steps), again_in=AGAIN_MS if unknown or busy else None)
 
 
-def emptied(view: View, heard: Heard, now: int) -> Decision:
+def emptied(view: View, heard: Heard[object], message: Emptied, now: int) -> Decision:
     """What is there is recalled and goes back to its queue, whatever the number of its attempts: it did no wrong."""
-    cluster = heard.message.cluster
+    cluster = message.cluster
     why = Reason(Code.CORDONED, f"{cluster} is to leave the fleet, and its jobs start anew elsewhere")
     steps = []
     for name in sorted(view.held.get(cluster, ())):
@@ -176,7 +175,7 @@ def down_of(view: View, job: Job) -> Down | None:
     return down if down is not None and down.attempt == job.attempt else None
 
 
-def late(view: View, heard: Heard, now: int) -> Decision:
+def late(view: View, heard: Heard[object], now: int) -> Decision:
     steps = []
     for name in view.overdue:
         job = view.jobs.get(name)
@@ -202,9 +201,8 @@ def _not_up(job: Job, seconds: int, text: str) -> Reason:
     return Reason(Code.START_TIMEOUT, text, remedy=remedy)
 
 
-def stranded(view: View, heard: Heard, now: int) -> Decision:
+def stranded(view: View, heard: Heard[object], seen: fleet.Stranded, now: int) -> Decision:
     """Its pods are on nodes that are away, and nobody in the cluster has done anything about it."""
-    seen: fleet.Stranded = heard.message
     steps = []
     for one in seen.attempts:
         job = view.jobs.get(one.job)

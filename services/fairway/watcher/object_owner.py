@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from fairway.domain.decision import Heard
 from fairway.domain.job import Job, State
 from fairway.watcher.object_checks import ObjectDoubt
 from fairway.wire import jobs as wire
@@ -63,12 +62,10 @@ def attempt_of(job: Job, seen: Observed) -> int:
     return 0 if known and number == job.attempt and not job.ended else number
 
 
-def identified(job: Job, heard: Heard) -> Heard | None:
-    """What was heard of an object, said of the attempt whose it is; None when it is no object of the job."""
-    number = attempt_of(job, heard.message)
-    if not number:
-        return None
-    return msgspec.structs.replace(heard, message=msgspec.structs.replace(heard.message, attempt=number))
+def identified(job: Job, seen: Observed) -> Observed | None:
+    """What was seen of an object, said of the attempt whose it is; None when it is no object of the job."""
+    number = attempt_of(job, seen)
+    return msgspec.structs.replace(seen, attempt=number) if number else None
 
 
 def unknown(job: Job) -> bool:

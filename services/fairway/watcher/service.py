@@ -11,14 +11,14 @@ import structlog
 
 from fairway.domain.text.digits import is_whole
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
-from fairway.runtime.inbox import Inbox
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Unreachable
 from fairway.runtime.record.senders import place_of, place_of_cluster
-from fairway.runtime.service import Consumer, Service
+from fairway.runtime.service import Consumer, LocalMessages, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.runtime.views.members import Members
 from fairway.watcher import object_owner
+from fairway.watcher.decide import Hears
 from fairway.watcher.freeze import guarded
 from fairway.watcher.hub_status import final
 from fairway.watcher.hub_status.mirror import HubStatusMirror
@@ -47,25 +47,25 @@ class Eyes:
         self.members, self.suspicion, self.mirror, self._key = members, suspicion, mirror, key
         self._places = count(1)
 
-    async def __call__(self, inbox: Inbox) -> None:
+    async def __call__(self, inbox: LocalMessages) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.members.follow(partial(self._see, inbox)))
             group.create_task(self.members.follow(partial(self._empty, inbox), facts=True))
             if self.mirror is not None:
                 group.create_task(self.mirror.run())
 
-    async def _see(self, inbox: Inbox, cluster: Cluster) -> None:
+    async def _see(self, inbox: LocalMessages, cluster: Cluster) -> None:
         """Everything that is done for one member; it all ends when the member goes."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._look(group, inbox, cluster))
 
-    async def _empty(self, inbox: Inbox, cluster: Cluster) -> None:
+    async def _empty(self, inbox: LocalMessages, cluster: Cluster) -> None:
         """Again and again: a job that was on its way there is dispatched first."""
         while self.members.facts(cluster.name).emptied:
             inbox.put(Emptied(cluster=cluster.name))
             await inbox.pause(_EMPTY_EVERY_S)
 
-    async def _look(self, group: asyncio.TaskGroup, inbox: Inbox, cluster: Cluster) -> None:
+    async def _look(self, group: asyncio.TaskGroup, inbox: LocalMessages, cluster: Cluster) -> None:
         """Watches what the cluster serves; asks again, for it may be away, or get another operator."""
         watched: set[str] = set()
         while True:
@@ -79,7 +79,7 @@ class Eyes:
             watched |= served
             await inbox.pause(_LOOK_EVERY_S if watched else 1)
 
-    async def _watch(self, inbox: Inbox, cluster: Cluster, kind: str) -> None:
+    async def _watch(self, inbox: LocalMessages, cluster: Cluster, kind: str) -> None:
         there: dict[tuple[str, str], tuple[str, int, str]] = {}
         async for change in cluster.watch(kind, JOB_LABEL):
             await inbox.room()
@@ -144,11 +144,11 @@ def _seen(cluster: str, change: Change, job: str, attempt: int, gone: bool) -> O
 
 def service(
     eyes: Eyes, introduced: Collection[str] = (), meter: Meter | None = None, settle_ms: int = SETTLE_MS
-) -> Service:
+) -> Service[WatcherView, Hears]:
     """`introduced` are the clusters that are known by name. Nothing is given up for `settle_ms` after most of the fleet
     was silent."""
     roster = Roster(eyes.members, introduced)
-    said = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
+    said: Consumer[wire.Dispatched] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
     strands = msgspec.json.Decoder(fleet.Stranded)
     away = Consumer(*flow.consumer(f"{SERVICE}-nodes"), strands, place_of_cluster)
     return Service(
@@ -162,7 +162,8 @@ def service(
     )
 
 
-def returning(mirror: HubStatusMirror) -> Service:
+def returning(mirror: HubStatusMirror) -> Service[JobsView[object], final.Hears]:
     """What the record calls an end reaches the hub's objects, and is acknowledged when it is there."""
-    ear = Consumer(*flow.consumer(final.SERVICE), msgspec.json.Decoder(wire.Message), place_of)
-    return Service(final.SERVICE, (ear,), final.decide, JobsView, act=mirror, most=64)
+    decoder = msgspec.json.Decoder(wire.Message)
+    ear: Consumer[final.Hears] = Consumer(*flow.consumer(final.SERVICE), decoder, place_of)
+    return Service(final.SERVICE, (ear,), final.decide, JobsView[object], act=mirror, most=64)

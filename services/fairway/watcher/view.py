@@ -44,7 +44,7 @@ class Roster(Struct, frozen=True):
 _NOBODY = Roster()
 
 
-class WatcherView(JobsView):
+class WatcherView(JobsView[object]):
     """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. What is seen
     of a job is shown to the mirror with the job's row: only the present attempt speaks for it."""
 
@@ -86,7 +86,7 @@ class WatcherView(JobsView):
         self._lasting = self.freeze
         self._version = 0
 
-    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+    def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         self.new, self.overdue = not self._version, []
         for name in islice(self._unread, _PIECE):
@@ -107,7 +107,7 @@ class WatcherView(JobsView):
         wanted.since, wanted.follow = self._version, ("ledger/", decision.CLUSTERS)
         return wanted
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         super().refresh(found, heard, now)
         # Whoever begins on a working set has not heard when those were dispatched that are in it already.
         if not self._version:
@@ -130,8 +130,9 @@ class WatcherView(JobsView):
         self._follow_silence(found, now)
         for one in heard:
             seen = one.message
-            job = self.jobs.get(seen.job) if isinstance(seen, Observed) else None
-            if job is None or not (number := object_owner.attempt_of(job, seen)):
+            if not isinstance(seen, Observed) or (job := self.jobs.get(seen.job)) is None:
+                continue
+            if not (number := object_owner.attempt_of(job, seen)):
                 continue
             seen = msgspec.structs.replace(seen, attempt=number)
             if self._is_newest(job, seen) and seen.whole:

@@ -14,9 +14,9 @@ from fairway.adapters.nats.bundle import delivered
 from fairway.adapters.nats.connection import Arrived
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import NOTHING, Decision, Heard
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Bus, Delivery, Outgoing
+from fairway.runtime.ports import Bus, Delivery, Outgoing, World
 from fairway.runtime.record.rebuild import rebuild
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView

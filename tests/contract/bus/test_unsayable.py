@@ -15,9 +15,9 @@ from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Decision, Heard, Say, Step
 from fairway.domain.events import message_id
 from fairway.lab.processes.embedded_servers import nats_server
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Bus, Commit, Outgoing, Unreachable, Wanted
+from fairway.runtime.ports import Bus, Commit, Outgoing, Unreachable, Wanted, World
 from fairway.runtime.publishing import Publishing
 from fairway.runtime.record.publishable import Unsayable
 from fairway.runtime.service import Consumer, Service

@@ -22,8 +22,7 @@ from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.gateway.hub.objects import SETTINGS
 from fairway.gateway.service import run_gateway
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Unreachable
+from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 from fairway.workloads.kinds.registry import KINDS

@@ -17,9 +17,9 @@ from fairway.propagator import service as propagator
 from fairway.queue import service as queue
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Bus, Outgoing
+from fairway.runtime.ports import Bus, Outgoing, World
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire

@@ -16,9 +16,9 @@ from fairway.explain.story import story_of
 from fairway.inbound import service as inbound
 from fairway.queue import service as queue
 from fairway.quota import service as quota
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Bus, Outgoing, Store
+from fairway.runtime.ports import Bus, Outgoing, Store, World
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire

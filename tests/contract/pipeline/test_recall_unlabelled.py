@@ -14,7 +14,7 @@ from fairway.lab.kubesim import SimCluster
 from fairway.propagator.calls import DELETE, Copy
 from fairway.propagator.member_calls import MemberCalls
 from fairway.runtime.cluster_port import Cluster as Port
-from fairway.runtime.loop import World
+from fairway.runtime.ports import World
 from fairway.wire import jobs as wire
 from tests.support.simulated import JOB, OURS, PATIENCE_S, job, simulated
 

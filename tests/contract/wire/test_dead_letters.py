@@ -9,9 +9,9 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
 from fairway.quota.service import service
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Delivery, Outgoing
+from fairway.runtime.ports import Delivery, Outgoing, World
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, jobs, subjects
 from fairway.wire.reasons import Code

@@ -12,7 +12,7 @@ from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.job import Job
 from fairway.gateway.service import run_gateway
-from fairway.runtime.loop import World
+from fairway.runtime.ports import World
 from fairway.wire.fleet import Configured
 from tests.kubernetes.support.fleet import Api, in_namespace
 from tests.kubernetes.support.own_hub import path_of

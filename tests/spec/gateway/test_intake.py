@@ -20,8 +20,7 @@ from fairway.gateway.hub.objects import SETTINGS
 from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.submission_limiter import Limiter, in_turn
 from fairway.runtime.cluster_port import Change
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Commit, Outgoing
+from fairway.runtime.ports import Commit, Outgoing, World
 from fairway.wire.reasons import Code
 from fairway.workloads.kinds.registry import KINDS
 from tests.spec.gateway.hub_objects import JOB, PP, job, policy, thing

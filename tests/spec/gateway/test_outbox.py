@@ -8,7 +8,7 @@ from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Say
 from fairway.gateway.hub.publishing import HubOutbox, Post
-from fairway.runtime.loop import World
+from fairway.runtime.ports import World
 
 
 class SlowPost(Post):

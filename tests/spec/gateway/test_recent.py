@@ -8,7 +8,7 @@ from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
 from fairway.gateway.http.submit import Door
 from fairway.gateway.submissions import Asked, Submission, submission
-from fairway.runtime.loop import World
+from fairway.runtime.ports import World
 from fairway.wire.envelope import Actor
 
 LARGE = 100_000

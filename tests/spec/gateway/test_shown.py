@@ -9,7 +9,7 @@ from fairway.gateway.hub.intake import Intake
 from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Change
-from fairway.runtime.loop import World
+from fairway.runtime.ports import World
 from tests.spec.gateway.hub_objects import JOB, thing
 
 SHOWN = thing(JOB, "train", spec={}, status={"active": 1})

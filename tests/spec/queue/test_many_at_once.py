@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fairway.reserver import service as reserver
-from fairway.reserver.decide import Expire
+from fairway.reserver.view import Expire
 from fairway.runtime.ports import ReadRows, Row
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import view as watcher

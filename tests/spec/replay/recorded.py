@@ -17,9 +17,9 @@ from fairway.domain.job import Job, State
 from fairway.domain.resources import Resources
 from fairway.global_scheduler.service import service
 from fairway.placement.cluster import taken
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Bus, Commit, Outgoing
+from fairway.runtime.ports import Bus, Commit, Outgoing, World
 from fairway.runtime.views.jobs import requests_of
 from fairway.runtime.views.recorder import Recorder
 from fairway.wire import jobs as wire

@@ -59,7 +59,7 @@ def loosely(view: View, heard: Heard, now: int) -> Decision:
     context = Context(now=now, stale_after=view.stale_after, avoid=job.avoid, weights=weights)
     choice = choose(view.clusters, job.spec.workload, job.spec.placement, context)
     assert choice.plan is not None
-    teller = Teller(view, SERVICE, heard, now)
+    teller = Teller(view, SERVICE, heard, now, heard.message.job)
     found = {"affinity": choice.affinity, "seen": view.version, "found": recorded(choice.verdict_table)}
     return Decision((teller.say(wire.Placed, cluster=choice.cluster, slots=choice.plan.slots, **found).step(),))
 

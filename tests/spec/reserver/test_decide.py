@@ -6,7 +6,8 @@ import pytest
 
 from fairway.domain.decision import NOTHING, Call, Outcome
 from fairway.domain.reservations import Hold
-from fairway.reserver.decide import Expire, ReserverBegins, decide
+from fairway.reserver.decide import decide
+from fairway.reserver.view import Expire, ReserverBegins
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Pods, Slot

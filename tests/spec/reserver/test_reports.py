@@ -6,7 +6,8 @@ import pytest
 
 from fairway.domain.decision import NOTHING, Call, Outcome
 from fairway.domain.reservations import Hold
-from fairway.reserver.decide import Expire, decide
+from fairway.reserver.decide import decide
+from fairway.reserver.view import Expire
 from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import Node, Pods, Slot, Taint
 from fairway.wire.fleet import Report

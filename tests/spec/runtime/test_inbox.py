@@ -12,7 +12,7 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import NOTHING
 from fairway.runtime import inbox as module
 from fairway.runtime.inbox import Inbox
-from fairway.runtime.loop import World
+from fairway.runtime.ports import World
 from fairway.runtime.service import Service
 from fairway.runtime.views.jobs import JobsView
 

@@ -10,9 +10,9 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock, settle
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Decision, Heard, Put, Say, Step
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Outgoing, ReadRows, Store, Wanted
+from fairway.runtime.ports import Outgoing, ReadRows, Store, Wanted, World
 from fairway.runtime.service import Consumer, Service
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

@@ -12,9 +12,9 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock, settle
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Say, Step
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Outgoing, ReadRows, Store, StoreWiped, Wanted
+from fairway.runtime.ports import Outgoing, ReadRows, Store, StoreWiped, Wanted, World
 from fairway.runtime.service import Consumer, Service
 from fairway.wire import jobs as wire
 from fairway.wire import subjects

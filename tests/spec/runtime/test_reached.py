@@ -7,9 +7,8 @@ import pytest
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
-from fairway.runtime.loop import World
 from fairway.runtime.outbox import Outbox
-from fairway.runtime.ports import ReadRows, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import ReadRows, StoreWiped, Unreachable, Wanted, World
 
 
 @pytest.mark.parametrize(("trouble", "reached"), [(Unreachable, False), (StoreWiped, True)])

@@ -41,7 +41,7 @@ def owed_key(job: str, rev: int) -> str:
 _GIVE_BACK = (wire.Queue, wire.Succeeded, wire.Failed, wire.Lost, wire.Cancelled)
 
 
-def given_back_by(heard: Heard) -> str:
+def given_back_by(heard: Heard[object]) -> str:
     """The key of what is owed until this message is heard; empty when it gives nothing back."""
     message = heard.message
     if isinstance(message, wire.Queue) and message.why is None:

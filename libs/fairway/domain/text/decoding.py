@@ -25,7 +25,7 @@ def decoded(decode: Callable[[Given], T], text: Given) -> T:
 @overload
 def decoder(kind: type[T]) -> Callable[[Text], T]: ...
 @overload
-def decoder(kind: Any) -> Callable[[Text], Any]: ...
-def decoder(kind: Any) -> Callable[[Text], Any]:
+def decoder(kind: object) -> Callable[[Text], Any]: ...
+def decoder(kind: object) -> Callable[[Text], Any]:
     """A decoder of JSON whose one error is msgspec.DecodeError."""
     return partial(decoded, msgspec.json.Decoder(kind).decode)

@@ -22,9 +22,9 @@ from fairway.lab.simulation.ports.store import StorePort, StoreReach
 from fairway.lab.simulation.process import ProcessClock, ProcessIds, SimulatedProcess
 from fairway.lab.simulation.virtual_time import T0
 from fairway.process.composition import Composition
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Outgoing, World
 from fairway.runtime.views.members import Facts, Members
 from fairway.runtime.views.settings import Catalog
 

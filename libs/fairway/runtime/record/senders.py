@@ -5,7 +5,7 @@ says of itself proves nothing.
 """
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from fairway.domain.decision import Heard
 from fairway.domain.job import Job
@@ -37,7 +37,7 @@ def wrong_place(subject: str, place: str) -> Reason:
     return Reason(Code.WRONG_SUBJECT, text, remedy=_REMEDY)
 
 
-def foreign(jobs: dict[str, Job], heard: Heard) -> Reason | None:
+def foreign(jobs: dict[str, Job], heard: Heard[object]) -> Reason | None:
     """Why a message is not heard: the job that it speaks of, as it is known, is another tenant's. What was not said on
     the bus is what the service itself has seen: whose an object in a member is, the watcher asks."""
     message = heard.message
@@ -53,13 +53,14 @@ def foreign(jobs: dict[str, Job], heard: Heard) -> Reason | None:
 class Hearing(Protocol):
     """What is made of a message."""
 
-    heard: Heard
+    @property
+    def heard(self) -> Heard[object]: ...
 
 
 Plan = TypeVar("Plan", bound=Hearing)
 
 
-def strangers(view: View, plans: Sequence[Plan]) -> list[tuple[Plan, Reason]]:
+def strangers(view: View[Any], plans: Sequence[Plan]) -> list[tuple[Plan, Reason]]:
     """Those of these messages that speak of another tenant's job; a view that knows no jobs can tell of none."""
     jobs: dict[str, Job] = getattr(view, "jobs", {})
     return [(plan, why) for plan in plans if (why := foreign(jobs, plan.heard)) is not None]

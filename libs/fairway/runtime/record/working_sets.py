@@ -36,7 +36,7 @@ def rebuild_of(one: Delivery) -> wire.Rebuild | None:
         return None
 
 
-def late(heard: Heard, sets: WorkingSets) -> bool:
+def late(heard: Heard[object], sets: WorkingSets) -> bool:
     """Whether a message is an event that came too late for its working set."""
     message = heard.message
     return isinstance(message, JobMessage) and sets.late(message, heard.sequence)

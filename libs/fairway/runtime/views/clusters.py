@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 import msgspec
 
@@ -32,7 +31,7 @@ _DOUBTED = 64
 _TAKEN_UP_MS = 100
 
 
-class FleetView(JobsView):
+class FleetView(JobsView[object]):
     """Jobs, and every cluster as the store has it, followed by change; the `assumed` placements are laid over it: those
     in flight, by key, the oldest first."""
 
@@ -57,7 +56,7 @@ class FleetView(JobsView):
         self.assumed.clear()
         self._doubtful.clear()
 
-    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+    def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         wanted.since, wanted.follow = self.version, self.follow
         wanted.whole = (decision.FREED,)
@@ -69,7 +68,7 @@ class FleetView(JobsView):
             wanted.rows[decision.JOBS] = list(dict.fromkeys((*wanted.rows.get(decision.JOBS, ()), *names)))
         return wanted
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         super().refresh(found, heard, now)
         self._release_taken_up()
         self.freed = found.counters.get(decision.FREED, {})
@@ -143,9 +142,10 @@ class FleetView(JobsView):
             return
         if kind not in ("nodes", "ledger", decision.CLUSTERS):
             return
-        setter: Any = {"nodes": self.set_node, "ledger": self._set_hold}.get(kind)
-        if setter:
-            setter(cluster, write.key, write.value)
+        if kind == "nodes":
+            self.set_node(cluster, write.key, write.value)
+        elif kind == "ledger":
+            self._set_hold(cluster, write.key, write.value)
         else:
             self._set_info(write.key, write.value)
         if write.value is None:

@@ -1,6 +1,7 @@
 """Views over the store, kept current for `decide`: jobs by row, clusters by index, the ledger beside them."""
 
 from collections.abc import Sequence
+from typing import Generic
 
 import msgspec
 
@@ -11,11 +12,12 @@ from fairway.domain.fold import fold
 from fairway.domain.job import IllegalMove, Job
 from fairway.domain.resources import Resources
 from fairway.runtime.ports import ReadRows, Store, Wanted
+from fairway.runtime.service import Said
 from fairway.runtime.views import row_cache
 from fairway.wire.jobs import JobMessage
 
 
-class JobsView:
+class JobsView(Generic[Said]):
     """The jobs that the messages in hand speak of.
 
     A message may be ahead of the row when the store was rebuilt while it was on its way; the row then catches up
@@ -31,12 +33,12 @@ class JobsView:
         self.jobs.clear()
         self.revs.clear()
 
-    def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
+    def wants(self, heard: Sequence[Heard[Said]], now: int) -> Wanted:
         names = dict.fromkeys(decision.job_of(one) for one in heard)
         names.pop("", None)
         return Wanted(rows={decision.JOBS: list(names)} if names else {})
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard[Said]], now: int) -> None:
         self.jobs = {}
         self.revs = {}
         self.stored = {}
@@ -62,14 +64,14 @@ class JobsView:
                 self.jobs[write.key], self.revs[write.key] = write.value, write.rev
                 self.stored.pop(write.key, None)
 
-    def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
+    def make_up(self, heard: Heard[Said], decided: Decision, now: int) -> Decision:
         """With the row of a job that is behind its message, if the decision does not write it anyway: nobody else
         would, and whoever guards a step by the newer rev would be refused for ever."""
         name = decision.job_of(heard)
         writes = (write for step in decided.steps for write in step.writes if isinstance(write, Put))
         if name not in self.stored or decided.calls or any((w.table, w.key) == (decision.JOBS, name) for w in writes):
             return decided
-        return msgspec.structs.replace(decided, steps=(Teller(self, "", heard, now).step(), *decided.steps))
+        return msgspec.structs.replace(decided, steps=(Teller(self, "", heard, now, name).step(), *decided.steps))
 
     def refused(self, step: Step) -> None:
         """Rows are read again for every batch; nothing to forget."""

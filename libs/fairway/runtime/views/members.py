@@ -45,6 +45,9 @@ class Facts(Struct, frozen=True, omit_defaults=True):
 
 NO_FACTS = Facts()
 
+# What something was started for: when that changes, it ends.
+_Mark = tuple[Cluster | None, Facts | None]
+
 
 class Members(Mapping[str, Cluster]):
     """Written by one task, read and followed by many."""
@@ -87,7 +90,7 @@ class Members(Mapping[str, Cluster]):
         its name; with `facts` it is started anew when those change, too. What it raises ends the follower."""
         news = asyncio.Event()
         self._followers.append(news)
-        running: dict[str, tuple[Any, asyncio.Task[None]]] = {}
+        running: dict[str, tuple[_Mark, asyncio.Task[None]]] = {}
         try:
             async with asyncio.TaskGroup() as group:
                 while True:
@@ -100,13 +103,13 @@ class Members(Mapping[str, Cluster]):
         finally:
             self._followers.remove(news)
 
-    async def _end_former(self, running: dict[str, tuple[Any, asyncio.Task[None]]], facts: bool) -> None:
+    async def _end_former(self, running: dict[str, tuple[_Mark, asyncio.Task[None]]], facts: bool) -> None:
         for name, (mark, task) in list(running.items()):
             if self._mark(name, facts) != mark:
                 del running[name]
                 task.cancel()
                 await asyncio.wait([task])
 
-    def _mark(self, name: str, facts: bool) -> Any:
+    def _mark(self, name: str, facts: bool) -> _Mark:
         cluster = self._clusters.get(name)
         return (cluster, self.facts(name) if facts else None)

@@ -53,7 +53,7 @@ class Fed(Struct, frozen=True):
     found: ReadRows
     changes: Sequence[tuple[str, str, Row | None]]
     freed: Mapping[str, int] | None
-    heard: Sequence[Heard]
+    heard: Sequence[Heard[object]]
 
     def entries(self) -> Iterator[views.Entry]:
         rows = ((table, key, row) for (table, key), row in self.found.rows.items())

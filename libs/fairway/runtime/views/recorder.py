@@ -6,7 +6,6 @@ The loop never waits for it. A view that could not be recorded is said in the pl
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 import structlog
 
@@ -14,9 +13,11 @@ from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.runtime.ports import Bus, Outgoing, ReadRows, Unreachable
 from fairway.runtime.record.publishable import Unsayable
+from fairway.runtime.service import LocalMessages
 from fairway.runtime.views.clusters import FleetView
 from fairway.runtime.views.pending_views import Everything, Fed, One, PendingViews
 from fairway.wire import views
+from fairway.wire.envelope import JobMessage
 
 log = structlog.get_logger()
 # Bytes that wait to be stored; more is given up.
@@ -48,7 +49,7 @@ class Recorder:
         """The view has forgotten everything, and will be filled from this working set."""
         self._born, self._due = born, True
 
-    def fed(self, view: FleetView, found: ReadRows, heard: Sequence[Heard], now: int) -> None:
+    def fed(self, view: FleetView, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         """The view was refreshed."""
         if self._backlog.gap is not None and not self._stuck:
             log.warning("views were not recorded", decisions=self._backlog.gap.decisions)
@@ -72,8 +73,9 @@ class Recorder:
         # What it refers to is the view's own: it counts for nothing.
         self._backlog.put(Everything(now, self._born, self._after, [*view.assumed.values()], clusters), 0)
 
-    def decided(self, heard: Heard, made: Decision, now: int) -> None:
-        revs = tuple(say.message.rev for step in made.steps for say in step.events)
+    def decided(self, heard: Heard[object], made: Decision, now: int) -> None:
+        messages = (say.message for step in made.steps for say in step.events)
+        revs = tuple(one.rev for one in messages if isinstance(one, JobMessage))
         self._put(One(now, views.Decided(self._places[id(heard)], now, revs)), 0)
 
     def refused(self, step: Step) -> None:
@@ -91,7 +93,7 @@ class Recorder:
         self._backlog.put(one, size + _SMALL)
         self._wake.set()
 
-    async def run(self, inbox: Any) -> None:
+    async def run(self, inbox: LocalMessages) -> None:
         """Stores what waits; at the end what is left, if the bus takes it at once."""
         try:
             while True:

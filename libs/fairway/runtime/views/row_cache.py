@@ -6,7 +6,7 @@ found is what decoding would give. Values are frozen and shared.
 """
 
 from collections import OrderedDict
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -20,16 +20,19 @@ _encode = msgspec.json.Encoder().encode
 _MOST_BYTES = 8 << 20
 
 
-class Rows:
+T = TypeVar("T")
+
+
+class Rows(Generic[T]):
     """Values of one kind by table and key, the oldest forgotten first."""
 
-    def __init__(self, kind: type, most: int = _MOST_BYTES) -> None:
-        self._decode: Any = msgspec.json.Decoder(kind).decode
+    def __init__(self, kind: type[T], most: int = _MOST_BYTES) -> None:
+        self._decode = msgspec.json.Decoder(kind).decode
         self._most, self._bytes = most, 0
         # A plain dict passes over all that was taken from its front before it finds its first key.
-        self._known: OrderedDict[tuple[str, str], tuple[bytes, Any]] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], tuple[bytes, T]] = OrderedDict()
 
-    def value(self, table: str, key: str, data: bytes) -> Any:
+    def value(self, table: str, key: str, data: bytes) -> T:
         """What these bytes say; raises what the decoder raises."""
         known = self._known.get((table, key))
         if known is not None and known[0] == data:
@@ -38,7 +41,7 @@ class Rows:
         self.met(table, key, data, value)
         return value
 
-    def met(self, table: str, key: str, data: bytes, value: Any) -> None:
+    def met(self, table: str, key: str, data: bytes, value: T) -> None:
         """Remembers what the bytes say, in place of what the row said before."""
         old = self._known.pop((table, key), None)
         self._known[table, key] = (data, value)
@@ -51,10 +54,11 @@ class Rows:
 JOBS = Rows(Job)
 NODES = Rows(Node)
 HOLDS = Rows(Hold)
-_KINDS = {decision.JOBS: JOBS, "nodes": NODES, "ledger": HOLDS}
+# The kind of a row follows from the name of its table.
+_KINDS: dict[str, Rows[Any]] = {decision.JOBS: JOBS, "nodes": NODES, "ledger": HOLDS}
 
 
-def encoded(table: str, key: str, value: Any) -> bytes:
+def encoded(table: str, key: str, value: object) -> bytes:
     """A value as its row has it, remembered for those in this process who read it next."""
     data = _encode(value)
     rows = _KINDS.get(table.partition("/")[0])

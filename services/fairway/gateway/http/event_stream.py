@@ -17,8 +17,7 @@ from fairway.gateway.callers.caller import JOBS, AccessQuestion, Caller
 from fairway.gateway.callers.rate_limits import InHand, too_much
 from fairway.gateway.callers.tenant_shares import SharedPlace, Shares
 from fairway.gateway.http.problem import Problem
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Delivery, StoreWiped, Unreachable
+from fairway.runtime.ports import Delivery, StoreWiped, Unreachable, World
 from fairway.runtime.record.senders import in_place
 from fairway.runtime.record.working_sets import REBUILDS, rebuild_of, working_sets
 from fairway.wire import jobs as wire

@@ -7,8 +7,7 @@ import msgspec
 import structlog
 
 from fairway.domain.text.decoding import decoder
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Delivery, Unreachable
+from fairway.runtime.ports import Delivery, Unreachable, World
 from fairway.runtime.record.senders import in_place
 from fairway.wire import flow, subjects
 from fairway.wire import jobs as wire

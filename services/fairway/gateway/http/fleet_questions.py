@@ -25,8 +25,7 @@ from fairway.gateway.http.answers import (
 )
 from fairway.gateway.http.problem import answer
 from fairway.gateway.reader import Reader
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Wanted
+from fairway.runtime.ports import Wanted, World
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.workloads.settings.policy_limits import Together
 

@@ -24,8 +24,7 @@ from fairway.gateway.http.problem import Problem, answer
 from fairway.gateway.http.submit import Door
 from fairway.gateway.reader import Reader
 from fairway.gateway.submissions import cancellation
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Unreachable
+from fairway.runtime.ports import Unreachable, World
 from fairway.wire import asks
 
 _MOST, _USUAL, _MOST_NAMED = 500, 100, 100

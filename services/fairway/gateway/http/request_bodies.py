@@ -17,8 +17,7 @@ from fairway.gateway.callers.access import access_of
 from fairway.gateway.http import problem
 from fairway.gateway.http.body import check_client, from_envelope, one_job
 from fairway.gateway.submissions import Asked, names_of
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Ids
+from fairway.runtime.ports import Ids, World
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.reading.parse import LARGEST_TEXT, parse_documents, with_name
 

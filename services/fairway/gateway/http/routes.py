@@ -35,8 +35,8 @@ from fairway.gateway.http.submit import Accepted, Door
 from fairway.gateway.submission_limiter import Limiter
 from fairway.gateway.submissions import Submission
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Ids, StoreWiped, Unreachable
+from fairway.runtime.ports import Ids, StoreWiped, Unreachable, World
+from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Refused
 
 VERSION = "v1"
@@ -85,7 +85,9 @@ def _door(world: World, settings: HttpSettings) -> Door:
     rules = settings.configuration
 
     def foresee(said: Submission) -> Preview:
-        return preview(rules.tenancy(said.tenant), settings.understand(said.say.message), rules.tree)
+        message = said.say.message
+        assert isinstance(message, wire.Submitted), "that is what a submission says"
+        return preview(rules.tenancy(said.tenant), settings.understand(message), rules.tree)
 
     reading = Reading(world, settings.ids, settings.limits.body, settings.refused)
     return Door(world, reading, foresee, settings.limiter or Limiter(world, lambda: rules.limits))

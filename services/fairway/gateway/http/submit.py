@@ -22,8 +22,7 @@ from fairway.gateway.hub.objects import Key
 from fairway.gateway.reader import Reader
 from fairway.gateway.submission_limiter import Limiter
 from fairway.gateway.submissions import Asked, Submission, outgoing_kind, submission
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Outgoing, Unreachable, Wanted
+from fairway.runtime.ports import Outgoing, Unreachable, Wanted, World
 from fairway.runtime.record.publishable import Unsaid, Unsayable
 from fairway.runtime.views.settings import setting
 from fairway.wire import jobs as wire

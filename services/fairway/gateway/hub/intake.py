@@ -26,8 +26,7 @@ from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.submission_limiter import Limiter, in_turn
 from fairway.gateway.submissions import deletion
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Unreachable, Wanted
+from fairway.runtime.ports import Unreachable, Wanted, World
 from fairway.runtime.vital_tasks import vital
 from fairway.workloads.kinds.registry import KINDS
 

@@ -21,8 +21,7 @@ from fairway.gateway.hub.objects import HubObject
 from fairway.gateway.hub.pending_updates import SOON_MS, STATUS_MS, PendingUpdate, PendingUpdates, Unclaimed, UpdatePace
 from fairway.gateway.reader import Reader, decoded
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Delivery, Source, Unreachable, Wanted
+from fairway.runtime.ports import Delivery, Source, Unreachable, Wanted, World
 from fairway.runtime.record.senders import in_place
 from fairway.runtime.record.working_sets import Past
 from fairway.runtime.vital_tasks import vital

@@ -7,8 +7,7 @@ import msgspec
 
 from fairway.domain.decision import Say
 from fairway.gateway.submissions import outgoing_kind
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Outgoing, World
 from fairway.runtime.publishing import Publishing
 
 _encode = msgspec.json.Encoder().encode

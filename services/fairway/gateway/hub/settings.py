@@ -19,7 +19,7 @@ from fairway.gateway.hub.waiting_objects import WaitingObjects, policy_copy
 from fairway.gateway.policy_limits import beyond
 from fairway.gateway.submissions import of_hub
 from fairway.runtime.cluster_port import Change
-from fairway.runtime.loop import World
+from fairway.runtime.ports import World
 from fairway.runtime.views.settings import complaint, setting
 from fairway.wire import fleet, subjects
 from fairway.wire.policy import Policy

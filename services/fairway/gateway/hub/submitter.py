@@ -17,8 +17,7 @@ from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.submissions import HUB_CLIENT, Asked, Submission, of_hub, submission
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
-from fairway.runtime.loop import World
-from fairway.runtime.ports import Wanted
+from fairway.runtime.ports import Wanted, World
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kinds.registry import KINDS

@@ -5,8 +5,6 @@ waits for the end would take it for one. So the word of a failure comes from the
 attempt that never started, a refusal, a cancellation) comes from there too.
 """
 
-from typing import Any
-
 from msgspec import Struct
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard
@@ -37,16 +35,19 @@ class FinalWord(Struct, frozen=True):
     there: str = ""
 
 
-def decide(view: JobRows, heard: Heard, now: int) -> Decision:
+Hears = wire.Failed | wire.Lost | wire.Rejected | wire.Cancelled
+
+
+def decide(view: JobRows, heard: Heard[Hears], now: int) -> Decision:
     if heard.outcomes:
         return NOTHING if heard.outcomes[-1].ok else Decision(again_in=_AGAIN_MS)
-    message: Any = heard.message
+    message = heard.message
     word = _word(view.jobs.get(message.job), message) or _refusal(message)
     cluster = getattr(message, "cluster", "")
     return Decision(calls=(Call(SHOW, cluster, message.job, message.attempt, word),)) if word else NOTHING
 
 
-def _refusal(message: wire.JobMessage) -> FinalWord | None:
+def _refusal(message: Hears) -> FinalWord | None:
     """Of what was refused at the door there is no more than the message."""
     if not isinstance(message, wire.Rejected) or message.hub is None:
         return None
@@ -56,7 +57,7 @@ def _refusal(message: wire.JobMessage) -> FinalWord | None:
     return FinalWord(kind, message.tenant, message.name, message.hub.uid, message.reasons[0], message.at, final=True)
 
 
-def _word(job: Job | None, message: wire.JobMessage) -> FinalWord | None:
+def _word(job: Job | None, message: Hears) -> FinalWord | None:
     """None: there is no object on the hub, or the job is further than this message."""
     if job is None or job.spec is None or job.spec.hub is None:
         return None

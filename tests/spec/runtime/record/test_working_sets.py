@@ -8,9 +8,9 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import NOTHING, Decision, Heard
-from fairway.runtime.loop import Loop, World
+from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Outgoing
+from fairway.runtime.ports import Outgoing, World
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
 from fairway.wire import jobs as wire

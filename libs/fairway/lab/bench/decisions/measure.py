@@ -101,7 +101,7 @@ class Decisions:
         for job, step in zip(jobs, steps, strict=True):
             self._account(job, step)
 
-    def _decide(self, heard: Heard) -> Step:
+    def _decide(self, heard: Heard[wire.Dequeued]) -> Step:
         processor, began = time.thread_time_ns(), time.perf_counter_ns()
         decided = self._service.decide(self._view, heard, _NOW)
         ended = time.perf_counter_ns()
@@ -116,6 +116,7 @@ class Decisions:
     def _account(self, job: Job, step: Step) -> None:
         """Checks the record; a gang that was placed begins, and another one ends."""
         said = step.events[0].message
+        assert isinstance(said, wire.Placed | wire.Queue), "it is placed, or it goes back"
         self._sizes.append(len(_encode(said)))
         self._incomplete += {
             one.cluster for one in recorded_verdicts.verdicts(said)
@@ -167,6 +168,6 @@ class Decisions:
         }
 
 
-def _heard(job: Job) -> Heard:
+def _heard(job: Job) -> Heard[wire.Dequeued]:
     """That its turn has come."""
     return Heard(f"m-{job.id}", wire.Dequeued(job=job.id, tenant=job.tenant, attempt=job.attempt, rev=job.rev, at=_NOW))
