@@ -37,7 +37,6 @@ _STILL = {
     "libs/fairway/runtime/views/settings.py:Catalog": 19,
     "services/fairway/agent/service.py:Agent": 17,
     "services/fairway/queue/order.py:QueueOrder": 11,
-    "services/fairway/watcher/view.py:WatcherView": 19,
     "tests/faults/arena/links.py:Link": 12,
     "tests/kubernetes/matrix/fleet.py:House": 15,
     "tests/kubernetes/troubles/meddler.py:Meddler": 13,

@@ -26,7 +26,7 @@ from fairway.runtime.views.settings import Catalog
 from fairway.watcher import service as watcher
 from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.watcher.object_doubts import ObjectDoubts
-from fairway.watcher.view import SETTLE_MS
+from fairway.watcher.silence import SETTLE_MS
 
 Act = Callable[[Call], Awaitable[Outcome]]
 
