@@ -89,5 +89,5 @@ class Composition(Struct):
         suspicion = ObjectDoubts(self.bus, self.members, self.key)
         mirror = HubStatusMirror(self.hub, self.members, self.clock) if self.hub is not None else None
         eyes = watcher.Eyes(self.members, suspicion, self.key, mirror)
-        found = [watcher.service(eyes, self.catalog.clusters, self.meter, self.settle_ms)]
+        found = [watcher.service(eyes, self.catalog.members.clusters, self.meter, self.settle_ms)]
         return [*found, watcher.returning(mirror)] if mirror is not None else found

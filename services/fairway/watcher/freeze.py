@@ -4,7 +4,7 @@ from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step
 from fairway.domain.eviction_freeze import EVICTIONS
 from fairway.watcher.decide import decide
-from fairway.watcher.missing import Emptied, Late, Silence, View
+from fairway.watcher.missing import Emptied, KnownSilence, Late, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 
@@ -25,7 +25,7 @@ def guarded(view: View, heard: Heard, now: int) -> Decision:
     return NOTHING if isinstance(heard.message, _REPEATED) else Decision(again_in=_LATER_MS)
 
 
-def _said(silence: Silence) -> Decision:
+def _said(silence: KnownSilence) -> Decision:
     """Keeps where everybody finds it that evictions are frozen, or are no more."""
     rev = silence.frozen_rev
     return Decision((Step((Put(decision.FREEZE, EVICTIONS, silence.freeze, rev=rev + 1, expect=rev),)),))

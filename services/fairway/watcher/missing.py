@@ -58,7 +58,7 @@ class Down(Struct, frozen=True):
     text: str
 
 
-class Silence(Protocol):
+class KnownSilence(Protocol):
     """`freeze` is what the fleet's silence makes of `frozen`, which is in the store at `frozen_rev`. While most of it
     has not reported yet, nobody is sure."""
 
@@ -80,7 +80,7 @@ class View(JobRows, Protocol):
     newest: dict[str, int]
 
     @property
-    def silence(self) -> Silence: ...
+    def silence(self) -> KnownSilence: ...
 
 
 def early(job: Job, manifest: dict[str, Any] | None, doubt: ObjectDoubt | None) -> Decision:

@@ -29,7 +29,7 @@ class Roster(Struct, frozen=True):
 
 
 class FleetSilence:
-    """Implements `missing.Silence`."""
+    """Implements `missing.KnownSilence`."""
 
     def __init__(self, roster: Roster, meter: Meter | None, settle_ms: int) -> None:
         self._roster, self._meter, self._settle_ms = roster, meter, settle_ms
