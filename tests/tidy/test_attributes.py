@@ -34,7 +34,6 @@ _STILL = {
     "libs/fairway/runtime/loop.py:Loop": 13,
     "libs/fairway/runtime/metrics.py:Meter": 11,
     "libs/fairway/runtime/views/recorder.py:Recorder": 15,
-    "services/fairway/agent/service.py:Agent": 17,
     "services/fairway/queue/order.py:QueueOrder": 11,
     "tests/faults/arena/links.py:Link": 12,
     "tests/kubernetes/matrix/fleet.py:House": 15,
