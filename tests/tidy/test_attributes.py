@@ -22,7 +22,6 @@ _HUB = {
 _STILL = {
     "libs/fairway/adapters/kubernetes/watch.py:Reflector": 13,
     "libs/fairway/adapters/memory/cluster.py:MemoryCluster": 15,
-    "libs/fairway/audit/attempts.py:JobHistory": 20,
     "libs/fairway/audit/auditor.py:Checker": 13,
     "libs/fairway/lab/bench/decisions/measure.py:Decisions": 14,
     "libs/fairway/lab/kubereal/control_plane.py:Plane": 11,

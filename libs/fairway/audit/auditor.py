@@ -11,9 +11,10 @@ from hashlib import sha256
 
 from msgspec import Struct
 
-from fairway.audit.attempts import JobHistory, Spoken, Violation
+from fairway.audit.attempts import Spoken, Violation
 from fairway.audit.callers import CallerCheck
 from fairway.audit.cancellations import Cancels
+from fairway.audit.job_history import JobHistory
 from fairway.audit.quota import Charges
 from fairway.audit.room import KNOWN_MS, AuditedRooms
 from fairway.domain.quota.tree import QuotaNode
@@ -187,8 +188,8 @@ class Checker:
             submitted=len(self._submitted),
             accepted=sum(life.accepted for life in lives),
             ends=ends,
-            attempts=sum(life.reservations for life in lives),
-            early=sum(life.early for life in lives),
+            attempts=sum(life.attempts.reserved for life in lives),
+            early=sum(life.order.early for life in lives),
             unfinished=tuple(sorted(life.job for life in lives if life.accepted and not life.end)),
             violations=(*self._violations, *late),
             asked=dict(sorted(self._asked.doors.items())),
