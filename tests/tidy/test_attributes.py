@@ -20,19 +20,12 @@ _HUB = {
 }
 # Not divided yet.
 _STILL = {
-    "libs/fairway/adapters/kubernetes/watch.py:Reflector": 13,
     "libs/fairway/adapters/memory/cluster.py:MemoryCluster": 15,
-    "libs/fairway/audit/auditor.py:Checker": 13,
     "libs/fairway/lab/bench/decisions/measure.py:Decisions": 14,
     "libs/fairway/lab/kubereal/control_plane.py:Plane": 11,
     "libs/fairway/lab/simulation/fleet.py:SimulatedFleet": 14,
     "libs/fairway/lab/simulation/invariants/events.py:EventChecks": 14,
     "libs/fairway/lab/traces/replay.py:Replay": 14,
-    "libs/fairway/replay/decide_again.py:Redecider": 11,
-    "libs/fairway/runtime/loop.py:Loop": 13,
-    "libs/fairway/runtime/metrics.py:Meter": 11,
-    "libs/fairway/runtime/views/recorder.py:Recorder": 15,
-    "services/fairway/queue/order.py:QueueOrder": 11,
     "tests/faults/arena/links.py:Link": 12,
     "tests/kubernetes/matrix/fleet.py:House": 15,
     "tests/kubernetes/troubles/meddler.py:Meddler": 13,
