@@ -18,7 +18,7 @@ from fairway.wire.workload import Workload
 _Breach = tuple[str, str]
 
 
-class Asked(Struct):
+class AdmittedJob(Struct):
     """What the job was admitted with: what one pod of each pod set requests, and all of them together."""
 
     requests: dict[str, Resources] = {}
@@ -61,7 +61,7 @@ class JobHistory:
     def __init__(self, job: str, tenant: str) -> None:
         self.job, self.tenant = job, tenant
         self.order, self.attempts = RevOrder(job), AuditedAttempts()
-        self.asked = Asked()
+        self.asked = AdmittedJob()
         self.accepted = False
         self.end, self.last, self.reason = "", "", ""
 
@@ -182,7 +182,7 @@ class JobHistory:
             yield Violation(self.job, 0, "reason", text)
 
 
-def _asked(spec: JobSpec, before: Resources) -> Asked:
+def _asked(spec: JobSpec, before: Resources) -> AdmittedJob:
     """Who is admitted twice asks for all of it twice."""
     work: Workload = spec.workload
     total = {**before}
@@ -190,7 +190,7 @@ def _asked(spec: JobSpec, before: Resources) -> Asked:
         for name, amount in pods.requests.items():
             total[name] = total.get(name, 0) + amount * pods.count
     requests = {pods.name: {**pods.requests, "pods": 1} for pods in work.pod_sets}
-    return Asked(requests, total, work.gang_minimum, spec.placement)
+    return AdmittedJob(requests, total, work.gang_minimum, spec.placement)
 
 
 _CHECKS: dict[type[JobMessage], Callable[[JobHistory, Any], Iterator[_Breach]]] = {
