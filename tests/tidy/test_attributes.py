@@ -21,17 +21,12 @@ _HUB = {
 # Not divided yet.
 _STILL = {
     "libs/fairway/adapters/memory/cluster.py:MemoryCluster": 15,
-    "libs/fairway/lab/bench/decisions/measure.py:Decisions": 14,
-    "libs/fairway/lab/kubereal/control_plane.py:Plane": 11,
     "libs/fairway/lab/simulation/fleet.py:SimulatedFleet": 14,
-    "libs/fairway/lab/simulation/invariants/events.py:EventChecks": 14,
     "libs/fairway/lab/traces/replay.py:Replay": 14,
     "tests/faults/arena/links.py:Link": 12,
     "tests/kubernetes/matrix/fleet.py:House": 15,
     "tests/kubernetes/troubles/meddler.py:Meddler": 13,
-    "tests/scenarios/memory_agents.py:MemoryAgent": 11,
     "tests/scenarios/memory_fleet.py:Fleet": 16,
-    "tests/support/http_door.py:House": 11,
 }
 
 
