@@ -14,7 +14,7 @@ from fairway.watcher.object_checks import GONE, LOOK, STRIPPED
 from fairway.watcher.object_owner import Observed
 from fairway.wire import fleet
 from tests.spec.builders.lives import T0, S, dispatched, running
-from tests.spec.builders.views import of, told, verbs
+from tests.spec.builders.views import Silent, of, told, verbs
 
 NOW = T0 + 900 * S
 SETTLE = 90_000
@@ -50,7 +50,7 @@ def test_a_frozen_fleet_gives_nothing_up_and_a_thawed_one_goes_on(
         answer = ()  # nothing was asked
     more = {"overdue": ["llm-1"], "held": {"c1": {"llm-1"}}}
     plain = decide(of(made, **more), told(word, outcomes=answer), now)
-    frozen = decide(of(made, **more, freeze=FROZEN, frozen=FROZEN), told(word, outcomes=answer), now)
+    frozen = decide(of(made, **more, silence=Silent(FROZEN, FROZEN)), told(word, outcomes=answer), now)
     assert "lost" not in verbs(frozen)
     if "lost" not in verbs(plain):
         assert frozen == plain

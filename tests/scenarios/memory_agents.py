@@ -16,6 +16,7 @@ from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 
 GPU = "nvidia.com/gpu"
 KIND = "Job.batch/v1"
+_EPOCH = "e1"
 
 
 class MemoryAgent:
@@ -30,7 +31,7 @@ class MemoryAgent:
             f"n{index}": Node(f"n{index}", {GPU: size, "pods": 110, "cpu": 64_000}) for index, size in enumerate(sizes)
         }
         self._pods: dict[str, dict[str, int]] = {}
-        self._epoch, self._sequence = "e1", 0
+        self._sequence = 0
         self._told: dict[str, Node] = {}
 
     async def run(self) -> None:
@@ -108,14 +109,14 @@ class MemoryAgent:
         said = fleet.Report(
             at=self._clock.now(),
             cluster=self.cluster.name,
-            epoch=self._epoch,
+            epoch=_EPOCH,
             sequence=self._sequence,
             full=full,
             nodes=changed,
             gone=() if full else gone,
             kinds=(KIND,),
         )
-        name = f"{self.cluster.name}-{self._epoch}-{self._sequence}"
+        name = f"{self.cluster.name}-{_EPOCH}-{self._sequence}"
         await insist(
             self._bus, Outgoing(name, subjects.cluster("report", self.cluster.name), msgspec.json.encode(said))
         )

@@ -18,7 +18,7 @@ from fairway.runtime.views.members import Facts
 from fairway.watcher import decide as watching
 from fairway.watcher import missing, object_owner
 from fairway.watcher import service as watcher
-from fairway.watcher.view import Roster
+from fairway.watcher.silence import Roster
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Report
 from fairway.wire.reasons import Code

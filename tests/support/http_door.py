@@ -95,8 +95,8 @@ class House:
         self.bus, self.store, self.catalog = MemoryBus(), MemoryStore(), Catalog()
         self.clock = ManualClock(NOW)
         self.world = World(bus=self.bus, store=self.store, clock=self.clock, owner="test")
-        self.hub, self.reviews = MemoryCluster("hub", self.clock, ()), identities()
-        self.hub.reviews = self.reviews
+        self.hub = MemoryCluster("hub", self.clock, ())
+        self.hub.reviews = identities()
         understands = lambda said: understand(said, "dry-run", 0, self.catalog)  # noqa: E731 - it has no other name here
         self.callers = Callers(self.clock, hub or self.hub, Keys())
         self.settings = HttpSettings(

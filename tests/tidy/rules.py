@@ -11,6 +11,7 @@ from tests.tidy.source import Source
 FILE_LINES = 250
 FUNCTION_LINES = 40
 PARAMETERS = 5
+ATTRIBUTES = 10
 
 _PURE_PACKAGES = re.compile(r"^(proto/fairway/wire|libs/fairway/(domain|placement|workloads))/")
 _PURE_FILES = re.compile(r"^services/fairway/\w+/decide\.py$")
@@ -54,6 +55,17 @@ def many_parameters(source: Source) -> list[str]:
     ]
 
 
+def many_attributes(source: Source) -> list[str]:
+    """Those that methods set on `self`, by name: the fields of a value are declared, and do not count."""
+    classes = (node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef))
+    counts = ((one.name, len({name for member in one.body for name in _set_on_self(member)})) for one in classes)
+    return [
+        f"{source.path}:{name} sets {count} attributes, at most {ATTRIBUTES}"
+        for name, count in counts
+        if count > ATTRIBUTES
+    ]
+
+
 def impure_imports(source: Source) -> list[str]:
     if not (_PURE_PACKAGES.match(source.path) or _PURE_FILES.match(source.path)):
         return []
@@ -90,6 +102,17 @@ def things_from_elsewhere(source: Source) -> list[str]:
         for pattern in patterns
         if (found := pattern.search(line))
     ]
+
+
+def _set_on_self(member: ast.stmt) -> Iterator[str]:
+    if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
+        for node in ast.walk(member):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_self(node.value):
+                yield node.attr
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

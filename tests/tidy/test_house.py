@@ -69,6 +69,12 @@ def _docstring(text: str) -> str:
     return rules.ast.get_docstring(rules.ast.parse(text)) or ""
 
 
+def _acting(attributes: int, last: str = "") -> str:
+    lines = [*(f"self.x{number} = {number}" for number in range(attributes)), last]
+    return "class A:\n    async def __aenter__(self):\n" + "".join(f"        {line}\n" for line in lines)
+
+
+_VALUE = "class A(Struct):\n" + "".join(f"    x{number}: int\n" for number in range(11))
 _SIX = "def f(a, b, c, d, e, g): ...\n"
 _FORTY_ONE = "def f():\n" + "    x = 1\n" * 40
 _DOMAIN, _DECIDE = "libs/fairway/domain/job.py", "services/fairway/queue/decide.py"
@@ -83,6 +89,10 @@ _DOMAIN, _DECIDE = "libs/fairway/domain/job.py", "services/fairway/queue/decide.
         pytest.param(rules.many_parameters, "a.py", "def f(a, b, c, *, d, e, g): ...", id="six parameters"),
         pytest.param(rules.many_parameters, "a.py", "def f(a, b, c, d, *e, **g): ...", id="stars count"),
         pytest.param(rules.many_parameters, "a.py", _SIX + "app.command()(g)", id="another function is the command"),
+        pytest.param(rules.many_attributes, "a.py", _acting(11), id="eleven attributes"),
+        pytest.param(rules.many_attributes, "a.py", _acting(10, "self.y: int = 1"), id="one that is declared"),
+        pytest.param(rules.many_attributes, "a.py", _acting(10, "self.y, z = 1, 2"), id="one of two"),
+        pytest.param(rules.many_attributes, "a.py", _acting(10, "def f():\n            self.y = 1"), id="set later"),
         pytest.param(rules.impure_imports, _DOMAIN, "import time", id="the domain reads a clock"),
         pytest.param(rules.impure_imports, _DECIDE, "from asyncio import sleep", id="decide waits"),
         pytest.param(rules.impure_imports, _DECIDE, "import redis.asyncio as r", id="decide asks Redis"),
@@ -107,6 +117,10 @@ def test_the_rule_complains_about(rule: Rule, path: str, text: str) -> None:
         pytest.param(rules.many_parameters, "a.py", "@app.command()\ndef f(a, b, c, d, e, g): ...", id="options"),
         pytest.param(rules.many_parameters, "a.py", _SIX + "app.command()(f)", id="options, registered later"),
         pytest.param(rules.many_parameters, "a.py", _SIX + "for x in (f,): app.command()(x)", id="in a loop"),
+        pytest.param(rules.many_attributes, "a.py", _acting(10), id="ten attributes"),
+        pytest.param(rules.many_attributes, "a.py", _acting(10, "self.x1 = self.x2 = 3"), id="set more than once"),
+        pytest.param(rules.many_attributes, "a.py", _acting(10, "other.y = self.z"), id="another's, or only read"),
+        pytest.param(rules.many_attributes, "a.py", _VALUE, id="the fields of a value"),
         pytest.param(rules.impure_imports, "libs/fairway/adapters/clock.py", "import time", id="an adapter's clock"),
         pytest.param(rules.impure_imports, _DOMAIN, "import timeit, redistribute", id="names that only begin so"),
         pytest.param(rules.bare_suppressions, "a.py", "x = 1  # noqa: E501 - a URL is not cut", id="noqa and why"),

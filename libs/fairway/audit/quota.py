@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from fairway.audit.attempts import JobHistory, Spoken, Violation, ends
+from fairway.audit.attempts import Spoken, Violation, ends
+from fairway.audit.job_history import JobHistory
 from fairway.domain.quota.tree import QuotaNode, leaves
 from fairway.domain.resources import Resources, show
 from fairway.wire import jobs as wire
@@ -59,7 +60,7 @@ class Charges:
             made = _Move(spoken.sequence, message.at, life.job, message.path, message.charge)
             self._charged[life.job] = made
             self._moves.append(made)
-            for name, amount in sorted(life.asks.items()):
+            for name, amount in sorted(life.asked.total.items()):
                 charged = message.charge.get(name, 0)
                 if charged != amount:
                     text = f"it asks for {show(name, amount)} {name} and was charged {show(name, charged)}"

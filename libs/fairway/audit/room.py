@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.audit.attempts import JobHistory, Spoken, Violation
+from fairway.audit.attempts import Spoken, Violation
+from fairway.audit.job_history import JobHistory
 from fairway.domain.resources import Resources, show
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node, Slot
@@ -76,7 +77,7 @@ class AuditedRooms:
     def follow(self, life: JobHistory, spoken: Spoken) -> None:
         """After `life` has read the message: its room given up if it has no open attempt, or taken if it got one."""
         message = spoken.message
-        if life.open is None or isinstance(message, wire.Reserved):
+        if life.attempts.open is None or isinstance(message, wire.Reserved):
             made = self._open.pop(life.job, None)
             if made is not None:
                 over = _Move(life.job, made.key, None, spoken.sequence, message.at)
@@ -84,7 +85,7 @@ class AuditedRooms:
                 self._moves.append(over)
         self._earlier(life.job, spoken.sequence)
         if isinstance(message, wire.Reserved):
-            promise = Promise(message.cluster, message.slots, life.requests, life.tenant)
+            promise = Promise(message.cluster, message.slots, life.asked.requests, life.tenant)
             key = f"{life.job}/{message.attempt}"
             self._open[life.job] = _Move(life.job, key, promise, spoken.sequence, message.at)
             self._moves.append(self._open[life.job])

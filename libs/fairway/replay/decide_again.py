@@ -40,6 +40,49 @@ class Result(Struct, frozen=True):
     again: Event | None
 
 
+class _Seen:
+    """What the process has told since it told its whole `view`: `found` and `heard` of the look that comes, or is now;
+    `taken` are the steps since the last one."""
+
+    def __init__(self, view: SchedulerView, born: int) -> None:
+        self.view, self.born = view, born
+        self.found = ReadRows()
+        self.freed: Mapping[str, int] = {}
+        self.heard: list[Heard[wire.Dequeued]] = []
+        self.taken: dict[tuple[str, int], Step] = {}
+
+    def read(self, row: views.ViewRow) -> None:
+        found = Row(row.rev, row.data) if row.data is not None else None
+        if row.table != decision.JOBS:
+            self.found.changes.append((row.table, row.key, found))
+        elif found is not None:
+            self.found.rows[row.table, row.key] = found
+
+    def assume(self, entry: views.Assumed) -> None:
+        job = _job(entry.data)
+        self.view.apply(Step((Put(decision.JOBS, job.id, job, job.rev),)))
+
+    def look(self, entry: views.Look) -> None:
+        self.freed = self.freed if entry.freed is None else entry.freed
+        found, self.found = self.found, ReadRows()
+        found.counters, found.version = {decision.FREED: dict(self.freed)}, entry.version
+        self.heard = [Heard(one.id, _message(one.data), one.sequence, one.delivered) for one in entry.heard]
+        self.taken = {}
+        self.view.refresh(found, self.heard, entry.now)
+
+    def refuse(self, entry: views.StepRefused) -> None:
+        step = self.taken.pop((entry.job, entry.rev), None)
+        if step is not None:
+            self.view.refused(step)
+
+    def apply(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            self.view.apply(step)
+            for write in step.writes:
+                if isinstance(write, Put) and write.table == decision.JOBS:
+                    self.taken[write.key, write.rev] = step
+
+
 class Redecider:
     """One process of the scheduler. `wanted` says of which job and time decisions are compared; all others are taken as
     they were said. `gaps` are those that the process told of. Tests decide by another function than `decide`."""
@@ -48,65 +91,44 @@ class Redecider:
         self._lookup, self._wanted, self._again = lookup, wanted, again
         self._number = 0
         self.gaps: list[views.Missing] = []
-        self._forget()
-
-    def _forget(self) -> None:
-        """Nothing can be decided before the whole view is told again."""
-        self._view: SchedulerView | None = None
-        self._found = ReadRows()
-        self._freed: Mapping[str, int] = {}
-        self._heard: list[Heard[wire.Dequeued]] = []
-        self._taken: dict[tuple[str, int], Step] = {}
+        # Nothing can be decided before the whole view is told, or told again.
+        self._seen: _Seen | None = None
 
     def take(self, piece: views.Piece) -> Iterator[Result]:
         """Of every decision in it."""
         if piece.number != self._number + 1:
-            self._forget()
+            self._seen = None
         self._number = piece.number
         for entry in views.unpacked(piece):
             match entry:
                 case views.Whole():
-                    self._forget()
-                    self._view, self._born = SchedulerView(), entry.born
+                    self._seen = _Seen(SchedulerView(), entry.born)
                 case views.Missing():
                     self.gaps.append(entry)
-                    self._forget()
-                case views.ViewRow():
-                    self._read(entry)
-                case views.Assumed() if self._view is not None:
-                    job = _job(entry.data)
-                    self._view.apply(Step((Put(decision.JOBS, job.id, job, job.rev),)))
-                case views.Look() if self._view is not None:
-                    self._look(self._view, entry)
-                case views.Decided() if self._view is not None:
-                    yield from self._decided(self._view, entry)
-                case views.StepRefused() if self._view is not None:
-                    step = self._taken.pop((entry.job, entry.rev), None)
-                    if step is not None:
-                        self._view.refused(step)
+                    self._seen = None
+                case _ if self._seen is not None:
+                    yield from self._follow(self._seen, entry)
 
-    def _read(self, row: views.ViewRow) -> None:
-        found = Row(row.rev, row.data) if row.data is not None else None
-        if row.table != decision.JOBS:
-            self._found.changes.append((row.table, row.key, found))
-        elif found is not None:
-            self._found.rows[row.table, row.key] = found
+    def _follow(self, seen: _Seen, entry: views.Entry) -> Iterator[Result]:
+        match entry:
+            case views.ViewRow():
+                seen.read(entry)
+            case views.Assumed():
+                seen.assume(entry)
+            case views.Look():
+                seen.look(entry)
+            case views.Decided():
+                yield from self._decided(seen, entry)
+            case views.StepRefused():
+                seen.refuse(entry)
 
-    def _look(self, view: SchedulerView, entry: views.Look) -> None:
-        self._freed = self._freed if entry.freed is None else entry.freed
-        found, self._found = self._found, ReadRows()
-        found.counters, found.version = {decision.FREED: dict(self._freed)}, entry.version
-        self._heard = [Heard(one.id, _message(one.data), one.sequence, one.delivered) for one in entry.heard]
-        self._taken = {}
-        view.refresh(found, self._heard, entry.now)
-
-    def _decided(self, view: SchedulerView, entry: views.Decided) -> Iterator[Result]:
-        heard = self._heard[entry.heard]
+    def _decided(self, seen: _Seen, entry: views.Decided) -> Iterator[Result]:
+        heard, view = seen.heard[entry.heard], seen.view
         job = heard.message.job
-        names = {rev: f"{message_id(SERVICE, heard.id, job, rev)}-{self._born}" for rev in entry.revs}
+        names = {rev: f"{message_id(SERVICE, heard.id, job, rev)}-{seen.born}" for rev in entry.revs}
         said = {rev: event for rev, name in names.items() if (event := self._lookup(name, entry.now)) is not None}
         if said and not self._wanted(job, entry.now):
-            self._apply(view, [_step_of(view, event) for event in said.values()])
+            seen.apply([_step_of(view, event) for event in said.values()])
             return
         steps = view.make_up(heard, self._again(view, heard, entry.now), entry.now).steps
         messages = (say.message for step in steps for say in step.events)
@@ -117,14 +139,7 @@ class Redecider:
             same &= not (result.said and differences(result.said, result.again))
             yield result
         # What follows was decided upon what was said, whatever would be said now.
-        self._apply(view, steps if same else [_step_of(view, event) for event in said.values()])
-
-    def _apply(self, view: SchedulerView, steps: Sequence[Step]) -> None:
-        for step in steps:
-            view.apply(step)
-            for write in step.writes:
-                if isinstance(write, Put) and write.table == decision.JOBS:
-                    self._taken[write.key, write.rev] = step
+        seen.apply(steps if same else [_step_of(view, event) for event in said.values()])
 
 
 def _step_of(view: SchedulerView, event: Event) -> Step:

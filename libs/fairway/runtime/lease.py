@@ -19,9 +19,12 @@ _REBUILD_MS = 6_000
 
 
 class StoreAndLease:
+    """`works` while there is all that the loop needs, as far as it knows."""
+
     def __init__(self, service: AnyService, world: World) -> None:
         self._service, self._world = service, world
         self.token = self._rebuilds = 0
+        self.works = False
 
     async def open(self, stand_by: Callable[[], Awaitable[None]]) -> None:
         """Returns when work may begin; waits for the bus and the store as long as it takes. `stand_by` is awaited when

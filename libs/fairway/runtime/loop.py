@@ -10,7 +10,6 @@ from typing import Any
 
 import structlog
 
-from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.inbox import Inbox, Item, MessageBatch
 from fairway.runtime.lease import StoreAndLease
 from fairway.runtime.metrics import Meter
@@ -21,7 +20,7 @@ from fairway.runtime.record.dead_letters import dead_letter
 from fairway.runtime.record.senders import strangers
 from fairway.runtime.record.working_sets import Past, late
 from fairway.runtime.service import AnyService, View
-from fairway.runtime.vital_tasks import vital
+from fairway.runtime.vital_tasks import LoopTasks, vital
 from fairway.wire.reasons import Code, Reason, Refused
 
 log = structlog.get_logger()
@@ -42,16 +41,13 @@ class Loop:
         self.outbox = Outbox(service.name, world, lambda code: meter.dead_letter(service.name, code))
         self.opening = StoreAndLease(service, world)
         self.acting = OutsideCalls(service.act, self.inbox.put_back, self._failed) if service.act else None
-        self._works = False
-        self._past, self._sets = Past(world.bus, world.store), WorkingSets()
-        self._listening: asyncio.Task[None] | None = None
-        self._group: asyncio.TaskGroup
+        self._past, self._tasks = Past(world.bus, world.store), LoopTasks()
 
     @property
     def waiting(self) -> str:
         """Why it is not ready: the bus, the store or the lease is missing, or what it decided cannot be said. Who has
         nothing to do knows of the store by sweeping its outbox."""
-        if self._works and self.outbox.reached:
+        if self.opening.works and self.outbox.reached:
             return self.outbox.saying.waiting
         return "waits for the store, the bus or its lease"
 
@@ -62,7 +58,7 @@ class Loop:
     async def run(self) -> None:
         await self._open()
         async with asyncio.TaskGroup() as group:
-            self._group = group
+            self._tasks.group = group
             self._listen()
             group.create_task(vital("loop: outbox.sweep", self.outbox.sweep()))
             if self.service.beside is not None:
@@ -74,30 +70,30 @@ class Loop:
                 await self._insist(batch)
 
     def _listen(self) -> None:
-        self._listening = self._group.create_task(vital("loop: inbox.run", self.inbox.run()))
+        self._tasks.listening = self._tasks.group.create_task(vital("loop: inbox.run", self.inbox.run()))
 
     async def _stand_by(self) -> None:
         """Another instance has the lease. What this one has in hand, and what it would still be given, is for that
         one."""
-        if self._listening is not None:
-            listening, self._listening = self._listening, None
+        listening, self._tasks.listening = self._tasks.listening, None
+        if listening is not None:
             listening.cancel()
             await asyncio.wait((listening,))
             await self.inbox.give_back()
 
     async def _open(self) -> None:
-        self._works = False
+        self.opening.works = False
         while not await self._opened():
             await self.world.clock.sleep(0.1)
         if self.service.begin is not None:
             self.inbox.put(self.service.begin)
-        self._works = True
+        self.opening.works = True
 
     async def _opened(self) -> bool:
         """False when the store, or the lease, was lost again on the way."""
         try:
             await self.opening.open(self._stand_by)
-            self._sets = await self._past.sets()
+            await self._past.sets()
             await self.view.load(self.world.store)
             await self.outbox.recover()
         except _LOST as error:
@@ -111,16 +107,16 @@ class Loop:
         while plans:
             try:
                 plans = await self._round(plans)
-                self._works = True
+                self.opening.works = True
             except (StoreWiped, Fenced) as error:
                 log.warning("working set lost", service=self.service.name, cause=type(error).__name__)
                 await self._open()
             except Unreachable as error:
-                self._works = False
+                self.opening.works = False
                 log.warning("waiting", service=self.service.name, cause=str(error))
                 await self.world.clock.sleep(0.5)
                 await self._open()
-            if self._listening is None:
+            if self._tasks.listening is None:
                 self._listen()
                 return
 
@@ -149,7 +145,7 @@ class Loop:
             for plan in plans:
                 if plan.decision.calls:
                     assert self.acting is not None, f"{self.service.name} makes calls but has no way to act"
-                    self.acting.take(plan, self._group)
+                    self.acting.take(plan, self._tasks.group)
             plans = [plan for plan in plans if not plan.decision.calls]
             return await self._finish(plans, started)
         except _LOST:
@@ -168,7 +164,8 @@ class Loop:
 
     def _timely(self, plans: list[CallPlan]) -> list[CallPlan]:
         """Without the events of a working set that was lost before they were stored."""
-        gone = [one for one in plans if late(one.heard, self._sets)]
+        sets = self._past.known
+        gone = [one for one in plans if late(one.heard, sets)]
         if not gone:
             return plans
         log.warning("late words passed over", service=self.service.name, count=len(gone))

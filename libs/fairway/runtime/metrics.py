@@ -8,6 +8,22 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from fairway.wire.reasons import Code
 
 
+class _DeadLetterCounts:
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.buried = Counter(
+            "fairway_dead_letters_total",
+            "Messages that could not be handled.",
+            ("service", "reason"),
+            registry=registry,
+        )
+        self.waiting = Gauge(
+            "fairway_dead_letters_waiting",
+            "Dead letters that wait for an operator.",
+            ("service",),
+            registry=registry,
+        )
+
+
 class Meter:
     """Metrics of one process. `start` and `batch` frame the handling of one batch."""
 
@@ -19,12 +35,7 @@ class Meter:
             "fairway_conflicts_total", "Messages decided again after a refused step.", by, registry=registry
         )
         self._said = Counter("fairway_messages_said_total", "Messages published.", by, registry=registry)
-        self._buried = Counter(
-            "fairway_dead_letters_total", "Messages that could not be handled.", (*by, "reason"), registry=registry
-        )
-        self._letters = Gauge(
-            "fairway_dead_letters_waiting", "Dead letters that wait for an operator.", by, registry=registry
-        )
+        self._dead = _DeadLetterCounts(registry)
         self._seconds = Histogram("fairway_batch_duration_seconds", "Time to handle one batch.", by, registry=registry)
         self._refused = Counter(
             "fairway_http_refusals_total", "Bodies that the HTTP door cannot read.", ("reason",), registry=registry
@@ -41,7 +52,7 @@ class Meter:
         for counter in (self._handled, self._conflicts, self._said):
             counter.labels(service)
         for reason in (Code.UNDECODABLE, Code.HANDLER_FAILED, Code.WRONG_SUBJECT, Code.UNSAYABLE):
-            self._buried.labels(service, reason)
+            self._dead.buried.labels(service, reason)
 
     def start(self) -> float:
         return time.monotonic()
@@ -53,13 +64,13 @@ class Meter:
         self._seconds.labels(service).observe(time.monotonic() - started)
 
     def dead_letter(self, service: str, reason: Code) -> None:
-        self._buried.labels(service, reason).inc()
+        self._dead.buried.labels(service, reason).inc()
 
     def refused(self, reason: Code) -> None:
         self._refused.labels(reason).inc()
 
     def letters(self, counts: Mapping[str, int]) -> None:
         """How many dead letters of each service the stream has now."""
-        self._letters.clear()
+        self._dead.waiting.clear()
         for service, count in counts.items():
-            self._letters.labels(service).set(count)
+            self._dead.waiting.labels(service).set(count)

@@ -31,3 +31,10 @@ async def ended(work: asyncio.Task[None], seconds: float) -> bool:
     work.cancel()
     done, _ = await asyncio.wait((work,), timeout=seconds)
     return bool(done)
+
+
+class LoopTasks:
+    """The group of a loop's tasks once it runs, and the one of them that listens, unless another instance works."""
+
+    group: asyncio.TaskGroup
+    listening: asyncio.Task[None] | None = None

@@ -14,9 +14,11 @@ from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.reading.named_objects import NamedObjects
+from fairway.workloads.settings.in_force import PoliciesInForce
 from fairway.workloads.settings.policies import NAMESPACED, read_policy
-from fairway.workloads.settings.policy_index import Key, PolicyBook
+from fairway.workloads.settings.policy_index import Key
 from fairway.workloads.settings.policy_limits import too_large
+from fairway.workloads.settings.priority_classes import PriorityClasses
 from fairway.workloads.settings.queues import QUEUE_ANNOTATIONS, queue_of
 
 # Settings that were applied a moment before the job may still be on their way here: such a refusal is looked at twice.
@@ -36,16 +38,21 @@ _APPLY = "apply it to the hub, where its rights are asked for, and leave it out 
 _EVERYBODYS = "default"
 
 
+class _Members(Protocol):
+    clusters: dict[str, dict[str, str]]
+
+
 class NamedSettings(Protocol):
     """What the hub says, as far as admission needs it. `reserved` are namespaces in which no job may be."""
 
-    policies: PolicyBook
-    classes: dict[str, int]
-    default_class: str
+    policies: PoliciesInForce
+    classes: PriorityClasses
     queues: dict[str, QueueSpec]
-    clusters: dict[str, dict[str, str]]
     tree: QuotaNode | None
     reserved: frozenset[str]
+
+    @property
+    def members(self) -> _Members: ...
 
     def tenancy(self, namespace: str) -> Tenancy: ...
 
@@ -61,12 +68,12 @@ def policy_of(
             raise Refused(*(msgspec.structs.replace(why, field=f"policies[{index}].{why.field}") for why in wrong))
         policy = read_policy(one)
         key = (policy.kind, policy.namespace, policy.name)
-        known = settings.policies.get(key)
+        known = settings.policies.book.get(key)
         if not from_hub and (refusal := _not_along(policy, known, manifest, f"policies[{index}]")):
             raise Refused(refusal)
         if from_hub or known is None:
             policies[key] = policy
-    found = settings.policies.select(manifest, policies)
+    found = settings.policies.book.select(manifest, policies)
     if isinstance(found, Refused):
         raise found
     return found
@@ -97,9 +104,9 @@ def placement_of(policy: Policy, settings: NamedSettings, mine: Tenancy) -> dict
     """Where the policy lets the job run, within the clusters that its namespace may use (domain.policy_terms)."""
     names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
     field = "spec.placement.clusterAffinity.clusterNames"
-    if unknown := sorted(names.difference(settings.clusters)):
+    if unknown := sorted(names.difference(settings.members.clusters)):
         # Which clusters there are besides is no business of a tenant that is bound to some.
-        has = [name for name in sorted(settings.clusters) if name in mine.clusters or not mine.clusters]
+        has = [name for name in sorted(settings.members.clusters) if name in mine.clusters or not mine.clusters]
         text = f"{policy.title} names {', '.join(unknown)}; the fleet has {', '.join(has) or 'no clusters yet'}"
         raise Refused(Reason(Code.UNKNOWN_CLUSTER, text, field, "name clusters it has"))
     if bounded(policy.placement, mine.clusters) is None:
@@ -113,16 +120,16 @@ def priority_of(workload: Workload, claimed: NamedObjects, settings: NamedSettin
     class that any of its templates names has to be one that the namespace may use."""
     for key, name in claimed.classes:
         _may_be_of(name, key, mine)
-    name = workload.priority_class or settings.default_class
+    name = workload.priority_class or settings.classes.default
     if not name:
         return 0
     if workload.priority_class:
         _may_be_of(name, "priorityClassName", mine)
-    if name not in settings.classes:
-        known = ", ".join(sorted(settings.classes)) or "none"
+    if name not in settings.classes.values:
+        known = ", ".join(sorted(settings.classes.values)) or "none"
         text = f"there is no PriorityClass {name}; the hub has {known}"
         raise Refused(Reason(Code.UNKNOWN_PRIORITY_CLASS, text, "priorityClassName", "create it on the hub"))
-    return settings.classes[name]
+    return settings.classes.values[name]
 
 
 def _may_be_of(name: str, field: str, mine: Tenancy) -> None:

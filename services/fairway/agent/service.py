@@ -4,23 +4,62 @@ import asyncio
 
 import msgspec
 import structlog
+from msgspec import Struct
 
 from fairway.agent.hold_ways import ways
-from fairway.agent.report import Seen, parts
+from fairway.agent.messages import AgentMessages, Offer
+from fairway.agent.report import Seen
 from fairway.agent.settings import AgentSettings
-from fairway.domain.events import message_id
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Clock, Ids, Outgoing, Unreachable
 from fairway.runtime.record.publishable import Unsayable
 from fairway.wire import subjects
 from fairway.wire.capacity import RESERVATIONS
-from fairway.wire.envelope import Actor
-from fairway.wire.fleet import Configured, Report, Stranded
 
 log = structlog.get_logger()
-_encode = msgspec.json.Encoder().encode
 _NODE, _POD, _RESERVATION = "Node.v1", "Pod.v1", "Reservation.scheduling.koordinator.sh/v1alpha1"
 _RETRY_S = 0.5
+
+
+class _Away(Struct):
+    """Why it waits for the cluster's API, and for the bus; empty while they answer."""
+
+    api: str = ""
+    bus: str = ""
+
+
+class _Listed:
+    """The kinds of which everything that is there was told; `complete` when a report can be made of them."""
+
+    def __init__(self) -> None:
+        self._kinds: set[str] = set()
+        self.complete = asyncio.Event()
+
+    def add(self, kind: str) -> None:
+        self._kinds.add(kind)
+        if {_NODE, _POD} <= self._kinds:
+            self.complete.set()
+
+
+class _Due:
+    """Something is to be said `now`: a report of everything (`full`), that it still sees, or what has changed."""
+
+    def __init__(self) -> None:
+        self.full, self._beat = True, False
+        self.now = asyncio.Event()
+
+    @property
+    def anything(self) -> bool:
+        return self.full or self._beat
+
+    def beat(self) -> None:
+        self._beat = True
+        self.now.set()
+
+    def taken(self) -> bool:
+        """It is being said; whether it is to be everything."""
+        full, self.full, self._beat = self.full, False, False
+        return full
 
 
 class Agent:
@@ -28,27 +67,16 @@ class Agent:
 
     def __init__(self, cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: AgentSettings) -> None:
         self._cluster, self._bus, self._clock, self._settings = cluster, bus, clock, settings
-        self._epoch = ids.new()
-        # In every message's id and nowhere else. Other members publish into the same streams: who could tell the next
-        # id would have it taken for said, and a member may not read back what a stream has under it.
-        self._secret = ids.new()
-        self._sequence = 0
-        self._seen = Seen()
-        self._kinds: tuple[str, ...] = ()
-        self._holds: tuple[str, ...] = ()
-        self._full = True
-        self._beat = False
-        self._away = ""
-        self._bus_away = ""
-        self._synced: set[str] = set()
-        self._complete = asyncio.Event()
-        self._due = asyncio.Event()
+        self._messages = AgentMessages(cluster.name, clock, ids, settings)
+        self._seen, self._offer = Seen(), Offer()
+        self._away = _Away()
+        self._listed, self._due = _Listed(), _Due()
 
     @property
     def why(self) -> str:
-        if self._away or self._bus_away:
-            return self._away or self._bus_away
-        return "" if self._complete.is_set() else f"listing the nodes and pods of {self._cluster.name}"
+        if self._away.api or self._away.bus:
+            return self._away.api or self._away.bus
+        return "" if self._listed.complete.is_set() else f"listing the nodes and pods of {self._cluster.name}"
 
     @property
     def ready(self) -> bool:
@@ -68,20 +96,18 @@ class Agent:
             group.create_task(self._warn())
 
     async def _asked(self, _: bytes) -> bytes:
-        self._full = True
-        self._due.set()
+        self._due.full = True
+        self._due.now.set()
         return b"{}"
 
     async def _follow(self, kind: str) -> None:
         async for change in self._cluster.watch(kind):
             if change.synced:
-                self._synced.add(kind)
-                if {_NODE, _POD} <= self._synced:
-                    self._complete.set()
+                self._listed.add(kind)
             else:
                 self._hear(change)
-            if self._full or self._seen.anything:
-                self._due.set()
+            if self._due.full or self._seen.anything:
+                self._due.now.set()
 
     def _hear(self, change: Change) -> None:
         manifest = None if change.gone else change.manifest
@@ -107,15 +133,15 @@ class Agent:
         except (Unreachable, ClusterRefused) as error:
             self._lost(str(error))
             return False
-        if (served, holds) != (self._kinds, self._holds):
-            self._kinds, self._holds, self._beat = served, holds, True
-            self._due.set()
+        if (offer := Offer(served, holds)) != self._offer:
+            self._offer = offer
+            self._due.beat()
         return True
 
     async def _rediscover(self, group: asyncio.TaskGroup) -> None:
         followed = False
         while True:
-            if RESERVATIONS in self._holds and not followed:
+            if RESERVATIONS in self._offer.holds and not followed:
                 followed = True
                 group.create_task(self._follow(_RESERVATION))
             await self._clock.sleep(self._settings.discover)
@@ -136,100 +162,53 @@ class Agent:
             await self._clock.sleep(self._settings.heartbeat)
 
     def _lost(self, cause: str) -> None:
-        if not self._away:
+        if not self._away.api:
             log.warning("cluster API is away: no reports until it is back", cluster=self._cluster.name, cause=cause)
-        self._away = f"the API of {self._cluster.name} does not answer: {cause}"
+        self._away.api = f"the API of {self._cluster.name} does not answer: {cause}"
 
     def _found(self) -> None:
-        if self._away:
+        if self._away.api:
             log.info("cluster API answers", cluster=self._cluster.name)
-        self._away = ""
-        self._beat = True
-        self._due.set()
+        self._away.api = ""
+        self._due.beat()
 
     async def _report(self) -> None:
-        await self._complete.wait()
-        while not await self._said([self._introduction()]):
+        await self._listed.complete.wait()
+        while not await self._said([self._messages.introduction()]):
             await self._clock.sleep(_RETRY_S)
         while True:
-            await self._due.wait()
+            await self._due.now.wait()
             await self._clock.sleep(self._settings.coalesce)
-            self._due.clear()
-            if self._away or not (self._full or self._beat or self._seen.anything):
+            self._due.now.clear()
+            if self._away.api or not (self._due.anything or self._seen.anything):
                 continue
-            if not await self._said(self._messages()):
+            if not await self._said(self._messages.reports(self._seen, self._offer, self._due.taken())):
                 # Nobody knows which of them arrived. Only the newest state is kept, and all of it is said next.
-                self._full = True
+                self._due.full = True
                 await self._clock.sleep(_RETRY_S)
-                self._due.set()
+                self._due.now.set()
 
     async def _warn(self) -> None:
         """With each heartbeat, which attempts are on nodes that are away: whoever has heard it hears it again."""
-        await self._complete.wait()
-        subject = subjects.cluster(Stranded.verb, self._cluster.name)
-        count = 0
+        await self._listed.complete.wait()
         while True:
             await self._clock.sleep(self._settings.heartbeat)
             now = self._clock.now()
-            found = () if self._away else self._seen.stranded(now, int(self._settings.stranded * 1000))
+            found = () if self._away.api else self._seen.stranded(now, int(self._settings.stranded * 1000))
             if found:
-                count += 1
-                message = Stranded(at=now, cluster=self._cluster.name, attempts=found)
-                await self._said([self._outgoing(f"stranded-{count}", subject, message)])
+                await self._said([self._messages.stranded(found, now)])
 
     async def _said(self, messages: list[Outgoing]) -> bool:
         """Whether the bus has them all."""
         try:
             await self._bus.publish(messages)
         except (Unreachable, Unsayable) as error:
-            if not self._bus_away:
+            if not self._away.bus:
                 log.warning("bus is away: keeping the newest state", cluster=self._cluster.name, cause=str(error))
-            self._bus_away = f"the bus does not answer: {error}"
+            self._away.bus = f"the bus does not answer: {error}"
             return False
-        self._bus_away = ""
+        self._away.bus = ""
         return True
-
-    def _introduction(self) -> Outgoing:
-        """So that the fleet knows the cluster by name, before and after its reports."""
-        name, settings = self._cluster.name, self._settings
-        joined = {"mode": settings.mode} if settings.mode else {}
-        manifest = msgspec.Raw(_encode({"labels": settings.labels, "taints": settings.taints, **joined}))
-        who = Actor(f"cluster:{name}", "agent", self._epoch)
-        message = Configured(at=self._clock.now(), kind="Cluster", name=name, manifest=manifest, who=who)
-        return self._outgoing("configured", subjects.config("Cluster", "", name), message)
-
-    def _messages(self) -> list[Outgoing]:
-        """One report, or several when it is large: then a full one lists the first nodes and deltas add the rest."""
-        full, self._full, self._beat = self._full, False, False
-        nodes, gone = self._seen.take(full)
-        subject = subjects.cluster(Report.verb, self._cluster.name)
-        messages = []
-        for index, rows in enumerate(parts(nodes, self._settings.most_bytes)):
-            self._sequence += 1
-            report = Report(
-                at=self._clock.now(),
-                cluster=self._cluster.name,
-                epoch=self._epoch,
-                sequence=self._sequence,
-                full=full and index == 0,
-                nodes=rows,
-                gone=() if index else gone,
-                labels=self._settings.labels,
-                taints=self._settings.taints,
-                kinds=self._kinds,
-                kubernetes=self._seen.kubernetes,
-                holds=self._holds,
-                cordoned=self._settings.cordoned,
-                mode=self._settings.mode,
-            )
-            messages.append(self._outgoing(str(self._sequence), subject, report))
-        return messages
-
-    def _outgoing(self, what: str, subject: str, message: Configured | Report | Stranded) -> Outgoing:
-        name = message_id("agent", self._cluster.name, self._secret, what)
-        kind = "fairway." + ".".join(subject.split(".")[1:3])
-        source = f"/fairway/agent/{subjects.token(self._cluster.name)}"
-        return Outgoing(name, subject, _encode(message), kind, source, unguessable=True)
 
 
 async def run_agent(cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: AgentSettings) -> None:

@@ -25,7 +25,7 @@ from fairway.runtime.views.settings import Catalog
 from fairway.watcher import service as watcher
 from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.watcher.object_doubts import ObjectDoubts
-from fairway.watcher.view import SETTLE_MS
+from fairway.watcher.silence import SETTLE_MS
 
 Act = Callable[[Call], Awaitable[Outcome]]
 
@@ -88,5 +88,5 @@ class Composition(Struct):
         suspicion = ObjectDoubts(self.bus, self.members, self.key)
         mirror = HubStatusMirror(self.hub, self.members, self.clock) if self.hub is not None else None
         eyes = watcher.Eyes(self.members, suspicion, self.key, mirror)
-        found = [watcher.service(eyes, self.catalog.clusters, self.meter, self.settle_ms)]
+        found = [watcher.service(eyes, self.catalog.members.clusters, self.meter, self.settle_ms)]
         return [*found, watcher.returning(mirror)] if mirror is not None else found

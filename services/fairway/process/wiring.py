@@ -44,7 +44,7 @@ from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
-from fairway.watcher.view import LIST_MS
+from fairway.watcher.silence import LIST_MS
 from fairway.wire import asks
 from fairway.workloads.kinds.registry import KINDS
 

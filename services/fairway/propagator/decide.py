@@ -20,8 +20,6 @@ _AGAIN_MS = 1_000
 _LOOK_MS, _PATIENCE_MS = 100, 2_000
 # No code: nobody knows whether it was applied. An object of ours that is on its way out makes room in a moment.
 _PASSING = ("", "StaleObject")
-_WEBHOOK = "start that webhook again, or remove its configuration there"
-_HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
 Hears = wire.Reserved | wire.Recall
 
 
@@ -36,38 +34,42 @@ def _dispatch(view: View, heard: Heard[object], message: wire.Reserved, now: int
     job = current(view, message, State.RESERVED)
     if job is None or job.cancelling or job.recalled == job.attempt:
         return _undo(view, heard, message)
-    if job.removing and not heard.outcomes:
+    if not heard.outcomes:
+        return _begun(view, heard, job, now)
+    outcome = heard.outcomes[-1]
+    teller = Teller(view, SERVICE, heard, now, job.id)
+    if not outcome.ok:
+        return _refused(teller, job, outcome)
+    if outcome.call.verb == HOLD:
+        return _held(teller, job, outcome)
+    said = teller.say(wire.Dispatched, cluster=job.cluster, uid=outcome.body.uid, adopted=outcome.body.adopted)
+    return Decision((said.step(),))
+
+
+def _begun(view: View, heard: Heard[object], job: Job, now: int) -> Decision:
+    """Nothing was called yet."""
+    if job.removing:
         return Decision(again_in=_AGAIN_MS)  # an older attempt turned up somewhere: first it has to go
-    if not heard.outcomes and job.id in view.stored:
+    if job.id in view.stored:
         # The working set was lost after the room was held and before that was recorded: nobody holds it now.
         why = Reason(Code.RESERVATION_EXPIRED, f"its reservation in {job.cluster} was lost with the working set")
         return Decision((next_attempt(Teller(view, SERVICE, heard, now, job.id), wire.Lost, why).step(),))
     copy = copy_of(job)
-    if reserved(copy.namespace, view.reserved) and not heard.outcomes:
+    if reserved(copy.namespace, view.reserved):
         # Admitted by a version that did not ask, or by nobody.
         why = reserved_reason(copy.namespace)
         return Decision((given_up(Teller(view, SERVICE, heard, now, job.id), wire.Lost, why).step(),))
-    if not heard.outcomes:
-        return Decision(calls=(Call(HOLD if copy.room else APPLY, job.cluster, job.id, job.attempt, copy),))
-    outcome = heard.outcomes[-1]
-    teller = Teller(view, SERVICE, heard, now, job.id)
-    if outcome.ok and outcome.call.verb == HOLD:
-        return _held(teller, job, outcome)
-    if outcome.ok:
-        said = teller.say(wire.Dispatched, cluster=job.cluster, uid=outcome.body.uid, adopted=outcome.body.adopted)
-        return Decision((said.step(),))
+    return Decision(calls=(Call(HOLD if copy.room else APPLY, job.cluster, job.id, job.attempt, copy),))
+
+
+def _refused(teller: Teller, job: Job, outcome: Outcome) -> Decision:
     if outcome.code in _PASSING:
         return Decision(again_in=_AGAIN_MS)
-    if outcome.call.verb == HOLD:
-        text = f"{job.cluster} refused what was to hold its room: {outcome.text}"
-        return Decision((next_attempt(teller, wire.Lost, Reason(Code.ROOM_TAKEN, text, remedy=_HOLDS)).step(),))
-    if outcome.code == Code.WEBHOOK_FAILED:
-        # Nobody has said anything against the job, and what has not answered may answer again.
-        text = f"{job.cluster} could not take the object: {outcome.text}"
-        return Decision((next_attempt(teller, wire.Lost, Reason(Code.WEBHOOK_FAILED, text, remedy=_WEBHOOK)).step(),))
-    if outcome.code == Code.UNSAFE_POD:
-        return Decision((given_up(teller, wire.Lost, refused(job, outcome)).step(),))
-    return Decision((attempt_over(teller, wire.Lost, refused(job, outcome)).step(),))
+    if outcome.call.verb == HOLD or outcome.code == Code.WEBHOOK_FAILED:
+        over = next_attempt  # nobody has said anything against the job
+    else:
+        over = given_up if outcome.code == Code.UNSAFE_POD else attempt_over
+    return Decision((over(teller, wire.Lost, refused(job, outcome)).step(),))
 
 
 def _held(teller: Teller, job: Job, outcome: Outcome) -> Decision:

@@ -3,14 +3,24 @@
 from fairway.domain.decision import Outcome
 from fairway.domain.job import Job
 from fairway.domain.tenancy import member_namespace
+from fairway.propagator.calls import HOLD
 from fairway.wire.reasons import Code, Reason
 
 _UNSAFE = "change the job and submit it again, or have an administrator allow it in a TenantProfile"
+_WEBHOOK = "start that webhook again, or remove its configuration there"
+_HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
 _NAMESPACES = (Code.FOREIGN_NAMESPACE, Code.RESERVED_NAMESPACE)
 
 
 def refused(job: Job, outcome: Outcome) -> Reason:
     assert job.spec is not None, "it was to be applied"
+    if outcome.call.verb == HOLD:
+        text = f"{job.cluster} refused what was to hold its room: {outcome.text}"
+        return Reason(Code.ROOM_TAKEN, text, remedy=_HOLDS)
+    if outcome.code == Code.WEBHOOK_FAILED:
+        # What has not answered may answer again.
+        text = f"{job.cluster} could not take the object: {outcome.text}"
+        return Reason(Code.WEBHOOK_FAILED, text, remedy=_WEBHOOK)
     if outcome.code in _NAMESPACES:
         remedy = member_namespace.remedy(outcome.code, job.cluster, job.spec.workload.namespace)
         return Reason(Code(outcome.code), outcome.text, remedy=remedy)

@@ -6,7 +6,7 @@ from fairway.domain.decision import Add, Heard, Step
 from fairway.domain.events import Teller
 from fairway.domain.job import Job
 from fairway.domain.quota.charge import charge, lacking, path_nodes
-from fairway.domain.quota.shares import given_back_by, settled
+from fairway.domain.quota.shares import Share, given_back_by, settled
 from fairway.domain.quota.tree import QuotaNode
 from fairway.queue.freed_room import FreedRooms, enough
 from fairway.queue.policy_changes import under
@@ -37,10 +37,14 @@ class QueueOrder:
         self._held: set[str] = set()
         self._rooms = FreedRooms(view.book)
         self._went_from: set[str] = set()  # blocking queues
-        self.back = view.owed.get(given_back_by(heard))
-        if self.back is not None:
-            self.steps.append(Step(settled(given_back_by(heard), self.back)))
-            self._count(self.back.adds(-1))
+        if (back := self.back) is not None:
+            self.steps.append(Step(settled(given_back_by(heard), back)))
+            self._count(back.adds(-1))
+
+    @property
+    def back(self) -> Share | None:
+        """What the message gives back."""
+        return self._view.owed.get(given_back_by(self._heard))
 
     def _count(self, adds: Iterable[Add]) -> None:
         for one in adds:

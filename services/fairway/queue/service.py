@@ -75,7 +75,7 @@ class QueueView(JobsView[object]):
 
     @property
     def policies(self) -> Policies:
-        return self._catalog.by_title
+        return self._catalog.policies.by_title
 
     def clusters_of(self, namespace: str) -> frozenset[str]:
         return self._catalog.tenancy(namespace).clusters

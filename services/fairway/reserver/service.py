@@ -36,15 +36,15 @@ class ReserverView(FleetView):
 
     @property
     def members(self) -> Iterable[str]:
-        return self._catalog.clusters
+        return self._catalog.members.clusters
 
     @property
     def facts(self) -> Mapping[str, Facts]:
-        return self._catalog.facts
+        return self._catalog.members.facts
 
     @property
     def left(self) -> Container[str]:
-        return self._catalog.left
+        return self._catalog.members.left
 
     async def load(self, store: Store) -> None:
         await super().load(store)

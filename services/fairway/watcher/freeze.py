@@ -4,7 +4,7 @@ from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step
 from fairway.domain.eviction_freeze import EVICTIONS
 from fairway.watcher.decide import Hears, decide
-from fairway.watcher.missing import Emptied, Late, View
+from fairway.watcher.missing import Emptied, KnownSilence, Late, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 
@@ -16,18 +16,19 @@ _REPEATED = (Late, Emptied, fleet.Stranded)
 
 def guarded(view: View, heard: Heard[Hears], now: int) -> Decision:
     """What is decided, if nothing is given up by it, or nothing is frozen."""
-    if isinstance(heard.message, Late) and view.freeze != view.frozen:
-        return _said(view)  # the next look is soon
+    silence = view.silence
+    if isinstance(heard.message, Late) and silence.freeze != silence.frozen:
+        return _said(silence)  # the next look is soon
     decided = decide(view, heard, now)
-    if not (view.freeze or view.frozen or view.unsure) or not _gives_up(decided):
+    if not (silence.freeze or silence.frozen or silence.unsure) or not _gives_up(decided):
         return decided
     return NOTHING if isinstance(heard.message, _REPEATED) else Decision(again_in=_LATER_MS)
 
 
-def _said(view: View) -> Decision:
+def _said(silence: KnownSilence) -> Decision:
     """Keeps where everybody finds it that evictions are frozen, or are no more."""
-    rev = view.frozen_rev
-    return Decision((Step((Put(decision.FREEZE, EVICTIONS, view.freeze, rev=rev + 1, expect=rev),)),))
+    rev = silence.frozen_rev
+    return Decision((Step((Put(decision.FREEZE, EVICTIONS, silence.freeze, rev=rev + 1, expect=rev),)),))
 
 
 def _gives_up(decided: Decision) -> bool:

@@ -58,21 +58,29 @@ class Down(Struct, frozen=True):
     text: str
 
 
+class KnownSilence(Protocol):
+    """`freeze` is what the fleet's silence makes of `frozen`, which is in the store at `frozen_rev`. While most of it
+    has not reported yet, nobody is sure."""
+
+    freeze: Freeze | None
+    frozen: Freeze | None
+    frozen_rev: int
+    unsure: bool
+
+
 class View(JobRows, Protocol):
     """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows: a `new`
     view has read its rows before it knew. `down` has running jobs whose gang is not up any more; `newest` the place of
-    what was seen last of a present attempt. `freeze` is what the fleet's silence makes of `frozen`, which is in the
-    store at `frozen_rev`; while most of it has not reported yet, the view is `unsure`."""
+    what was seen last of a present attempt."""
 
     new: bool
     overdue: list[str]
     held: dict[str, set[str]]
     down: dict[str, Down]
     newest: dict[str, int]
-    freeze: Freeze | None
-    frozen: Freeze | None
-    frozen_rev: int
-    unsure: bool
+
+    @property
+    def silence(self) -> KnownSilence: ...
 
 
 def early(job: Job, manifest: dict[str, Any] | None, doubt: ObjectDoubt | None) -> Decision:

@@ -25,7 +25,8 @@ from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.object_owner import Observed
-from fairway.watcher.view import SETTLE_MS, Roster, WatcherView
+from fairway.watcher.silence import SETTLE_MS, Roster
+from fairway.watcher.view import WatcherView
 from fairway.wire import fleet, flow
 from fairway.wire import jobs as wire
 from fairway.workloads import seal

@@ -1,46 +1,28 @@
 """What the watcher knows when it decides: jobs, their deadlines, who is where. What it sees it shows to the mirror."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 import msgspec
-import structlog
-from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
-from fairway.domain.eviction_freeze import EVICTIONS, Freeze, freeze
+from fairway.domain.eviction_freeze import EVICTIONS
 from fairway.domain.job import Job, State
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import ReadRows, Store, Wanted
 from fairway.runtime.views.jobs import JobsView
 from fairway.watcher import object_owner
 from fairway.watcher.hub_status.mirror import HubStatusMirror
-from fairway.watcher.missing import PRESENT, SERVICE, Down, Emptied, Late, Listed, down_of
+from fairway.watcher.missing import PRESENT, Down, Emptied, Late, Listed, down_of
 from fairway.watcher.object_owner import Observed
+from fairway.watcher.silence import SETTLE_MS, FleetSilence, Roster
 from fairway.wire import fleet
-from fairway.wire.capacity import ClusterInfo
 from fairway.workloads.kinds.kind import PENDING
 from fairway.workloads.kinds.registry import KINDS, status
 
-log = structlog.get_logger()
-# A watch that stalled is noticed when its silence is no longer trusted (FAIRWAY_WATCH_SILENCE: 70 s), and its kind is
-# then listed, which takes at most so long with what follows from it (ms).
-LIST_MS = 20_000
-SETTLE_MS = 70_000 + LIST_MS
 # At most so many rows that nobody speaks of are read with one batch: after a rebuild there may be a hundred thousand.
 _PIECE = 1_000
-_info = msgspec.json.Decoder(ClusterInfo).decode
-_frozen = msgspec.json.Decoder(Freeze | None).decode
-
-
-class Roster(Struct, frozen=True):
-    """Names of clusters: `members` are watched here, of `introduced` ones the agents have said that they are there."""
-
-    members: Collection[str] = ()
-    introduced: Collection[str] = ()
-
-
 _NOBODY = Roster()
 
 
@@ -56,14 +38,8 @@ class WatcherView(JobsView[object]):
         settle_ms: int = SETTLE_MS,
     ) -> None:
         super().__init__()
-        self._mirror, self._roster, self._meter, self._settle_ms = mirror, roster, meter, settle_ms
-        self.freeze: Freeze | None = None
-        self.frozen: Freeze | None = None
-        self.frozen_rev = 0
-        self.unsure = False
-        self._heard: dict[str, int] = {}
-        self._awaited: dict[str, int] = {}
-        self._lasting: Freeze | None = None
+        self._mirror = mirror
+        self.silence = FleetSilence(roster, meter, settle_ms)
         self.new = True
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
@@ -81,9 +57,7 @@ class WatcherView(JobsView[object]):
         self._deadlines.clear()
         self.newest.clear()
         self._unread.clear()
-        self._heard.clear()
-        self._awaited.clear()
-        self._lasting = self.freeze
+        self.silence.forget()
         self._version = 0
 
     def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
@@ -109,6 +83,18 @@ class WatcherView(JobsView[object]):
 
     def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         super().refresh(found, heard, now)
+        self._follow_ledger(found)
+        self.silence.follow(found.rows.get((decision.FREEZE, EVICTIONS)), self.held, now)
+        self._see(heard, now)
+        for job in self.jobs.values():
+            self._note(job)
+        for name in self.overdue:
+            # Behind the others, if it stays: what is being removed must not keep the rest unseen.
+            if name in self._deadlines:
+                self._deadlines[name] = self._deadlines.pop(name)
+
+    def _follow_ledger(self, found: ReadRows) -> None:
+        """And which clusters have reported."""
         # Whoever begins on a working set has not heard when those were dispatched that are in it already.
         if not self._version:
             held = (key.partition("/")[0] for table, key, row in found.changes if _held(table) and row)
@@ -123,11 +109,10 @@ class WatcherView(JobsView[object]):
                 self.held.setdefault(cluster, set()).add(key.partition("/")[0])
             elif kind == "ledger":
                 self.held.get(cluster, set()).discard(key.partition("/")[0])
-            elif row is not None:
-                self._heard[key] = _info(row.data).observed_at
             else:
-                self._heard.pop(key, None)
-        self._follow_silence(found, now)
+                self.silence.hear(key, row)
+
+    def _see(self, heard: Sequence[Heard[object]], now: int) -> None:
         for one in heard:
             seen = one.message
             if not isinstance(seen, Observed) or (job := self.jobs.get(seen.job)) is None:
@@ -137,32 +122,6 @@ class WatcherView(JobsView[object]):
             seen = msgspec.structs.replace(seen, attempt=number)
             if self._is_newest(job, seen) and seen.whole:
                 self._look(job, seen, now)
-        for job in self.jobs.values():
-            self._note(job)
-        for name in self.overdue:
-            # Behind the others, if it stays: what is being removed must not keep the rest unseen.
-            if name in self._deadlines:
-                self._deadlines[name] = self._deadlines.pop(name)
-
-    def _follow_silence(self, found: ReadRows, now: int) -> None:
-        """Who has not reported to this working set is silent as well: a member with jobs at once, another one when it
-        is known by name for as long. Until then nobody is sure of most of the fleet, which gives nothing up either."""
-        row, before = found.rows.get((decision.FREEZE, EVICTIONS)), self.frozen
-        self.frozen, self.frozen_rev = (_frozen(row.data), row.rev) if row else (None, 0)
-        missing = {name for name in self._roster.members if name not in self._heard}
-        busy = {name for name in missing if self.held.get(name)}
-        awaited = {*self._roster.introduced} & missing - busy
-        self._awaited = {name: self._awaited.get(name, now) for name in sorted(awaited)}
-        known = (*self._heard.values(), *(0 for _ in busy))
-        self.freeze = freeze(self.frozen or self._lasting, (*known, *self._awaited.values()), now, self._settle_ms)
-        self._lasting = self._lasting and self.freeze
-        self.unsure = freeze(None, (*known, *(0 for _ in awaited)), now, self._settle_ms) is not None
-        if self._meter is not None:
-            self._meter.frozen.labels(SERVICE).set(self.frozen is not None)
-        if self.frozen and not before:
-            log.warning("evictions frozen", service=SERVICE, cause=self.frozen.why.text)
-        elif before and not self.frozen:
-            log.warning("evictions no longer frozen", service=SERVICE, since=before.since)
 
     def _is_newest(self, job: Job, seen: Observed) -> bool:
         """False of what was put off, and has changed since."""
@@ -193,7 +152,7 @@ class WatcherView(JobsView[object]):
             if isinstance(write, decision.Put) and write.table == decision.JOBS:
                 self._note(write.value)
             elif isinstance(write, decision.Put) and write.table == decision.FREEZE:
-                self.frozen, self.frozen_rev = write.value, write.rev if write.value else 0
+                self.silence.keep(write.value, write.rev)
 
     def _note(self, job: Job) -> None:
         if job.state not in PRESENT:

@@ -114,7 +114,7 @@ async def test_what_is_no_message_of_a_stream_is_passed_over_by_its_reader(nats_
     """Who knows the inbox of a reader can write to it."""
     async with opened_bus(wire_of, nats_url) as bus, raw_client(nats_url) as raw:
         source = await bus.consume("JOBS", "inbox", ("fairway.job.queue.>",))
-        inbox = source._inbox.encode()  # type: ignore[attr-defined]  # of a NatsSource
+        inbox = source._requests.inbox.encode()  # type: ignore[attr-defined]  # of a NatsSource
         for reply in (b"$JS.ACK", b"$JS.ACK.a.b", b"$JS.ACK.a.b.c.d.e.f.g", b"$JS.ACK.\xff.b.1.1.1.1.1", b"elsewhere"):
             await raw.publish(inbox, b"[]", block(b"Fairway-Bundle: a"), reply)
         await raw.publish(inbox, b"", b"NATS/1.0 \xff\r\n\r\n")

@@ -76,12 +76,12 @@ async def test_a_stream_of_a_namespace_that_may_not_be_read_is_never_begun(house
 
 
 def withdrawn(house: House) -> None:
-    del house.reviews.table[TENANT_A]
+    del house.hub.reviews.table[TENANT_A]
 
 
 def forbidden(house: House) -> None:
-    one = house.reviews.table[TENANT_A]
-    house.reviews.table[TENANT_A] = MemoryIdentity(one.user, (), audiences=one.audiences)
+    one = house.hub.reviews.table[TENANT_A]
+    house.hub.reviews.table[TENANT_A] = MemoryIdentity(one.user, (), audiences=one.audiences)
 
 
 async def begun(house: House) -> tuple[asyncio.Task[None], list[bytes]]:

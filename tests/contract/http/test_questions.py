@@ -117,7 +117,7 @@ async def test_queues_quota_and_clusters_are_counted_from_the_rows(house: House)
     info, node = ClusterInfo("c1", observed_at=NOW), Node("n", {GPU: 8}, holds={"b/1": {GPU: 3}})
     await house.store.load("clusters", {"c1": (1, msgspec.json.encode(info))})
     await house.store.load("nodes/c1", {"n": (1, msgspec.json.encode(node))})
-    house.catalog.clusters = {"c1": {}, "c2": {}}
+    house.catalog.members.clusters = {"c1": {}, "c2": {}}
     queues = (await house.http.get("/v1/queues")).json()["items"]
     quota = (await house.http.get("/v1/quota")).json()["items"]
     clusters = (await house.http.get("/v1/clusters")).json()["items"]

@@ -115,14 +115,14 @@ async def test_a_profile_is_set_without_a_namespace(house: House) -> None:
 
 async def test_a_namespace_has_so_many_policies_and_then_none_more_until_one_goes(house: House) -> None:
     for number in range(40):
-        house.catalog.together.put(("PropagationPolicy", "team-a", f"p{number}"), PolicySize(100, 500))
+        house.catalog.policies.together.put(("PropagationPolicy", "team-a", f"p{number}"), PolicySize(100, 500))
     selector = {"labelSelector": {"matchLabels": {"a": "b"}}}
     got = await house.http.post("/v1/settings", json=large(1, **selector))
     assert (got.status_code, got.json()["code"]) == (422, "TooManyPolicies")
     assert got.json()["reasons"][0]["field"] == "metadata.namespace"
     elsewhere = {**large(1, **selector), "metadata": {"name": "p", "namespace": "team-b"}}
     assert (await house.http.post("/v1/settings", json=elsewhere)).status_code == 200
-    house.catalog.together.drop(("PropagationPolicy", "team-a", "p0"))
+    house.catalog.policies.together.drop(("PropagationPolicy", "team-a", "p0"))
     assert (await house.http.post("/v1/settings", json=large(1, **selector))).status_code == 200
 
 
@@ -135,6 +135,6 @@ async def test_a_policy_that_is_too_large_changes_nothing(house: House) -> None:
 
 
 async def test_what_was_taken_a_moment_ago_counts(house: House) -> None:
-    house.catalog.together.put(("PropagationPolicy", "team-a", "p"), PolicySize(100, 19_999))
+    house.catalog.policies.together.put(("PropagationPolicy", "team-a", "p"), PolicySize(100, 19_999))
     answers = [await house.http.post("/v1/settings", json=large(1, name)) for name in ("a", "b", "a")]
     assert [one.status_code for one in answers] == [200, 422, 200]

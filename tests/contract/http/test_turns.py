@@ -22,7 +22,7 @@ async def test_many_large_bodies_of_one_caller_stand_before_another_with_one_at_
     done: list[str] = []
     async with opened() as house:
         flood = [asyncio.create_task(send(house, TENANT_A, LONG, done)) for _ in range(10)]
-        while not house.reviews.asked:
+        while not house.hub.reviews.asked:
             await asyncio.sleep(0)
         await asyncio.sleep(0.02)
         body = {"manifest": job(namespace="team-b", annotations={"note": "x" * 70_000}), "policies": [POLICY]}

@@ -28,7 +28,7 @@ async def status(house: House, token: str, path: str = LIST) -> int:
 
 
 def asked(house: House, what: str) -> list[dict[str, Any]]:
-    return [spec for kind, spec in house.reviews.asked if kind == what]
+    return [spec for kind, spec in house.hub.reviews.asked if kind == what]
 
 
 async def test_one_question_serves_many_requests_of_one_new_token(house: House) -> None:
@@ -65,7 +65,7 @@ async def test_who_goes_away_does_not_take_the_answer_from_the_others(house: Hou
 
 async def test_a_token_that_is_taken_away_is_good_for_a_minute_at_most(house: House) -> None:
     assert await status(house, ADMIN) == 200
-    del house.reviews.table[ADMIN]
+    del house.hub.reviews.table[ADMIN]
     await house.clock.advance(59)
     assert await status(house, ADMIN) == 200
     await house.clock.advance(1)
@@ -74,7 +74,7 @@ async def test_a_token_that_is_taken_away_is_good_for_a_minute_at_most(house: Ho
 
 async def test_a_token_that_becomes_good_is_good_after_ten_seconds(house: House) -> None:
     assert await status(house, "new-token") == 401
-    house.reviews.table["new-token"] = house.reviews.table[ADMIN]
+    house.hub.reviews.table["new-token"] = house.hub.reviews.table[ADMIN]
     await house.clock.advance(9)
     assert await status(house, "new-token") == 401
     await house.clock.advance(1)
@@ -84,7 +84,7 @@ async def test_a_token_that_becomes_good_is_good_after_ten_seconds(house: House)
 async def test_a_right_that_is_taken_away_is_gone_within_a_minute_and_one_given_is_there_after_ten_seconds(
     house: House,
 ) -> None:
-    table = house.reviews.table
+    table = house.hub.reviews.table
     assert (await status(house, TENANT_A), await status(house, NOBODY)) == (200, 403)
     table[NOBODY] = type(table[NOBODY])("nobody", table[TENANT_A].rules)
     table[TENANT_A] = type(table[NOBODY])(table[TENANT_A].user, audiences=("fairway",))
@@ -162,7 +162,7 @@ async def test_what_is_no_bearer_token_is_never_shown_to_the_hub(house: House, h
     async with house.client() as client:
         got = await client.get(LIST, headers={"Authorization": header.encode("latin-1")})
     assert got.status_code == 401
-    assert house.reviews.asked == []
+    assert house.hub.reviews.asked == []
 
 
 async def test_of_two_tokens_none_counts(house: House) -> None:

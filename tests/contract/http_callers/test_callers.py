@@ -84,7 +84,7 @@ async def test_nothing_is_answered_without_a_caller(house: House, what: str) -> 
     assert got.headers["www-authenticate"].startswith("Bearer")
     assert "kubectl create token" in got.json()["detail"]
     assert [one async for one in house.bus.history("JOBS")] == []
-    assert house.reviews.asked == []
+    assert house.hub.reviews.asked == []
 
 
 @pytest.mark.parametrize("path", ["/", "/v2", "/v1/jobs/x/y", "/docs", "/healthz"])

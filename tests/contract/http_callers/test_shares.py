@@ -31,7 +31,7 @@ def accounts(house: House, namespace: str, count: int) -> list[str]:
     tokens = [f"{namespace}-token-{number}" for number in range(count)]
     for number, token in enumerate(tokens):
         name = f"system:serviceaccount:{namespace}:sa-{number}"
-        house.reviews.table[token] = MemoryIdentity(name, tenant(namespace))
+        house.hub.reviews.table[token] = MemoryIdentity(name, tenant(namespace))
     return tokens
 
 
@@ -39,7 +39,7 @@ def people(house: House, namespace: str, count: int) -> list[str]:
     """The tokens of so many people who may edit that namespace."""
     tokens = [f"{namespace}-person-{number}" for number in range(count)]
     for number, token in enumerate(tokens):
-        house.reviews.table[token] = MemoryIdentity(f"{number}@{namespace}.example", tenant(namespace))
+        house.hub.reviews.table[token] = MemoryIdentity(f"{number}@{namespace}.example", tenant(namespace))
     return tokens
 
 

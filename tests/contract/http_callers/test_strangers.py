@@ -33,7 +33,7 @@ def formed(subject: str, number: int = 0, issuer: str = "https://hub") -> str:
 
 
 def good(house: House, token: str) -> str:
-    house.reviews.table[token] = house.reviews.table[TENANT_A]
+    house.hub.reviews.table[token] = house.hub.reviews.table[TENANT_A]
     return token
 
 
@@ -43,7 +43,7 @@ async def status(house: House, token: str, path: str = PATH, via: str = "") -> i
 
 
 def reviews(house: House) -> int:
-    return sum(kind == "TokenReview" for kind, _ in house.reviews.asked)
+    return sum(kind == "TokenReview" for kind, _ in house.hub.reviews.asked)
 
 
 async def test_a_flood_of_one_bad_token_takes_nothing_of_a_good_one(house: House) -> None:

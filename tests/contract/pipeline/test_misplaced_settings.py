@@ -94,7 +94,7 @@ async def test_who_left_is_said_to_have_left_though_it_has_taken_back_its_own_na
     enrolment.known.set()
     running = [asyncio.create_task(one) for one in (Departures(bus, clock, enrolment).run(), catalog.run(bus, clock))]
     async with asyncio.timeout(10):
-        while catalog.left != {"south"}:
+        while catalog.members.left != {"south"}:
             await asyncio.sleep(0.01)
     for task in running:
         task.cancel()

@@ -94,7 +94,7 @@ async def test_a_queue_that_becomes_one_of_time_alone_lets_the_oldest_go_first(h
     await house.apply({**CLASS, "metadata": {"name": "high"}, "value": 10}, *(policy(name, "north") for name in names))
     await house.apply(queue("Block"))
     await house.ready(queue("Block"))
-    await house.until(lambda: "high" in house.fleet.catalog.classes, "the class is known")
+    await house.until(lambda: "high" in house.fleet.catalog.classes.values, "the class is known")
     await house.job("first", 8)
     await house.runs_in("first")
     await house.job("old", 8, **named)
@@ -126,12 +126,12 @@ async def test_a_queue_that_is_deleted_takes_no_more_jobs_until_it_is_there_agai
 
 async def test_another_priority_holds_for_the_jobs_that_come_later(house: House) -> None:
     await house.apply({**CLASS, "metadata": {"name": "high"}, "value": 10}, policy("before"), policy("after"))
-    await house.until(lambda: house.fleet.catalog.classes.get("high") == 10, "the class is known")
+    await house.until(lambda: house.fleet.catalog.classes.values.get("high") == 10, "the class is known")
     await house.job("before", priority="high")
     await house.runs_in("before")
     house.hub.kubectl("delete", "priorityclass", "high")
     await house.apply({**CLASS, "metadata": {"name": "high"}, "value": 99})
-    await house.until(lambda: house.fleet.catalog.classes.get("high") == 99, "the class is another")
+    await house.until(lambda: house.fleet.catalog.classes.values.get("high") == 99, "the class is another")
     await house.job("after", priority="high")
     await house.runs_in("after")
     assert [house.row(name).spec.priority for name in ("before", "after")] == [10, 99]  # type: ignore[union-attr]  # both are there
@@ -180,12 +180,12 @@ async def test_a_second_tree_waits_for_the_first_to_go(house: House) -> None:
 
 async def test_a_hub_that_loses_its_definitions_and_gets_them_again_goes_on(house: House) -> None:
     await house.apply(policy("first"))
-    await house.until(lambda: house.fleet.catalog.policies, "the policy is in force")
+    await house.until(lambda: house.fleet.catalog.policies.book, "the policy is in force")
     try:
         for name in definitions():
             house.hub.delete(f"{CRDS}/{name}")
         until(lambda: not house.hub.items(CRDS), "the definitions are gone")
-        await house.until(lambda: not house.fleet.catalog.policies, "no policy is in force")
+        await house.until(lambda: not house.fleet.catalog.policies.book, "no policy is in force")
         await house.job("first")
         events = await house.until(lambda: house.events("first"), "the job is told why it waits")
         assert events[0]["reason"] == "NoPolicy"

@@ -63,7 +63,7 @@ async def test_a_queue_and_a_leaf_count_for_those_that_they_are_open_to(house: H
 async def test_a_profile_says_which_clusters_a_namespace_may_use(house: House) -> None:
     await house.apply(profile(clusters=["south"]), policy("first"), policy("second"))
     await house.ready(profile())
-    await house.until(lambda: house.fleet.catalog.profiles, "the profile is known")
+    await house.until(lambda: house.fleet.catalog.tenancies.profiles, "the profile is known")
     await house.job("first")
     assert await house.runs_in("first") == "south"
     await house.job("second")
@@ -74,7 +74,7 @@ async def test_a_profile_says_which_clusters_a_namespace_may_use(house: House) -
 
 async def test_a_namespaces_level_is_known_while_its_label_says_one(house: House) -> None:
     name, key = f"v1/namespaces/{TENANT}", "pod-security.kubernetes.io/enforce"
-    known = house.fleet.catalog.namespaces
+    known = house.fleet.catalog.tenancies.namespaces
     for value, want in (("restricted", {TENANT: {key: "restricted"}}), (None, {})):
         patch = {"metadata": {"labels": {key: value}}}
         headers = {"Content-Type": "application/merge-patch+json"}

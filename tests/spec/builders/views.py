@@ -27,6 +27,16 @@ KIND = "PyTorchJob.kubeflow.org/v1"
 
 
 @dataclass
+class Silent:
+    """What the watcher makes of the silence of clusters."""
+
+    freeze: Freeze | None = None
+    frozen: Freeze | None = None
+    frozen_rev: int = 0
+    unsure: bool = False
+
+
+@dataclass
 class Given:
     """A view for any service; `of` fills in the jobs, which their queue's book knows too."""
 
@@ -55,10 +65,7 @@ class Given:
     down: dict[str, Down] = field(default_factory=dict)
     newest: dict[str, int] = field(default_factory=dict)
     new: bool = False
-    freeze: Freeze | None = None
-    frozen: Freeze | None = None
-    frozen_rev: int = 0
-    unsure: bool = False
+    silence: Silent = field(default_factory=Silent)
     waiting: PutOff = field(default_factory=PutOff)
     tenancies: dict[str, Tenancy] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()

@@ -25,11 +25,11 @@ def cluster(name: str, manifest: object) -> fleet.Configured:
 def test_a_cluster_that_was_withdrawn_has_left_until_it_joins_again() -> None:
     catalog = Catalog()
     catalog.take(cluster("north", {"labels": {"site": "far"}}))
-    assert (catalog.clusters, catalog.left) == ({"north": {"site": "far"}}, set())
+    assert (catalog.members.clusters, catalog.members.left) == ({"north": {"site": "far"}}, set())
     catalog.take(cluster("north", None))
-    assert (catalog.clusters, catalog.left) == ({}, {"north"})
+    assert (catalog.members.clusters, catalog.members.left) == ({}, {"north"})
     catalog.take(cluster("north", {}))
-    assert (catalog.clusters, catalog.left) == ({"north": {}}, set())
+    assert (catalog.members.clusters, catalog.members.left) == ({"north": {}}, set())
 
 
 def member(name: str, manifest: object) -> fleet.Configured:
@@ -71,7 +71,7 @@ def test_where_the_hub_has_spoken_of_a_cluster_its_agent_cannot_say_that_it_is_a
     catalog = Catalog()
     for word in words:
         catalog.take(word)
-    assert (catalog.clusters, catalog.left) == (clusters, left)
+    assert (catalog.members.clusters, catalog.members.left) == (clusters, left)
 
 
 @pytest.mark.parametrize(
@@ -89,5 +89,5 @@ async def test_a_poisoned_setting_ends_nobody_and_hides_no_other(poison: Outgoin
     async with asyncio.timeout(5):
         await catalog.known.wait()
     assert not following.done()
-    assert catalog.classes == {"low": 1, "high": 9}
+    assert catalog.classes.values == {"low": 1, "high": 9}
     following.cancel()

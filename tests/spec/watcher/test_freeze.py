@@ -17,10 +17,11 @@ from fairway.watcher.freeze import guarded as decide
 from fairway.watcher.missing import Emptied
 from fairway.watcher.object_checks import GONE, LOOK
 from fairway.watcher.object_owner import Observed
-from fairway.watcher.view import SETTLE_MS, Roster, WatcherView
+from fairway.watcher.silence import SETTLE_MS, Roster
+from fairway.watcher.view import WatcherView
 from fairway.wire import fleet
 from tests.spec.builders.lives import T0, S, dispatched, running
-from tests.spec.builders.views import of, puts, told, verbs
+from tests.spec.builders.views import Silent, of, puts, told, verbs
 
 NOW = T0 + 900 * S
 KIND = "PyTorchJob.kubeflow.org/v1"
@@ -54,24 +55,23 @@ def test_what_would_be_given_up_is_put_off_while_evictions_are_frozen(seen: Any,
     more = {"overdue": ["llm-1"], "held": {"c1": {"llm-1"}}}
     life = dispatched(start_timeout=60 * S)
     assert verbs(decide(of(life, **more), seen, NOW)) == ["lost", "recall", "queue"]
-    assert decide(of(life, **more, freeze=SILENT, frozen=SILENT), seen, NOW) == frozen
+    assert decide(of(life, **more, silence=Silent(SILENT, SILENT)), seen, NOW) == frozen
     # Seen, and not yet in the store; in the store, and just over.
-    only = {**more, "freeze": SILENT}
-    assert verbs(decide(of(life, **only), seen, NOW)) == []
-    assert verbs(decide(of(life, **{**more, "frozen": SILENT}), seen, NOW)) == []
-    assert decide(of(life, **more, unsure=True), seen, NOW) == frozen
+    assert verbs(decide(of(life, **more, silence=Silent(SILENT)), seen, NOW)) == []
+    assert verbs(decide(of(life, **more, silence=Silent(frozen=SILENT)), seen, NOW)) == []
+    assert decide(of(life, **more, silence=Silent(unsure=True)), seen, NOW) == frozen
 
 
 @pytest.mark.parametrize("state", ["Succeeded", "Failed"])
 def test_what_a_member_says_of_a_job_counts_all_the_same(state: str) -> None:
     plain = decide(of(running()), shows(state), NOW)
     assert plain.steps
-    assert decide(of(running(), freeze=SILENT, frozen=SILENT), shows(state), NOW) == plain
+    assert decide(of(running(), silence=Silent(SILENT, SILENT)), shows(state), NOW) == plain
 
 
 def test_it_is_kept_where_everybody_finds_it() -> None:
-    assert puts(decide(of(freeze=SILENT), told(Late()), NOW), decision.FREEZE) == {EVICTIONS: SILENT}
-    over = decide(of(frozen=SILENT, frozen_rev=3), told(Late()), NOW)
+    assert puts(decide(of(silence=Silent(SILENT)), told(Late()), NOW), decision.FREEZE) == {EVICTIONS: SILENT}
+    over = decide(of(silence=Silent(frozen=SILENT, frozen_rev=3)), told(Late()), NOW)
     assert puts(over, decision.FREEZE) == {EVICTIONS: None}
 
 
@@ -92,7 +92,7 @@ async def test_a_view_freezes_thaws_and_tells_by_what_was_reported() -> None:
         for step in steps:
             view.apply(step)
         assert all(await store.commit(Commit(steps)))
-        return view.frozen is not None
+        return view.silence.frozen is not None
 
     await reports(NOW)
     assert not await look(NOW + 30 * S)
@@ -127,7 +127,7 @@ async def test_members_with_jobs_that_have_not_reported_since_the_store_was_lost
         await store.load(decision.ledger(name), {f"job-{name}/1": (1, b'{"slots":[],"requests":{},"until":0}')})
     view, late = WatcherView(roster=Roster(members=("c1", "c2"))), [told(Late())]
     view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
-    assert view.freeze == Freeze(NOW, 2, 2)
+    assert view.silence.freeze == Freeze(NOW, 2, 2)
 
 
 @dataclass
@@ -154,7 +154,7 @@ class Watched:
         await self.store.load(decision.CLUSTERS, infos)
         late = [told(Late())]
         self.view.refresh(await self.store.read(self.view.wants(late, now)), late, now)
-        return self.view.unsure, self.view.freeze is not None
+        return self.view.silence.unsure, self.view.silence.freeze is not None
 
 
 async def test_of_a_store_that_was_just_lost_nobody_is_sure_until_most_of_the_fleet_has_reported() -> None:

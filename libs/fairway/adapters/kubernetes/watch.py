@@ -68,28 +68,34 @@ class Scope(Struct, frozen=True):
         return fields | ({"labelSelector": self.selector} if self.selector else {})
 
 
+class _Listing(Struct):
+    """`synced` once all that is there was told; `cause` is why the list of it is not there though the API answers."""
+
+    pages: Pages
+    synced: bool = False
+    cause: str = ""
+
+
 class Reflector:
     """Remembers of every object told only its uid and Fairway's labels, to tell it as gone after a gap."""
 
     def __init__(self, http: Http, kinds: Kinds, scope: Scope, pace: WatchPace, shape: ObjectFields) -> None:
         self._http, self._kinds, self._scope, self._pace, self._shape = http, kinds, scope, pace, shape
-        self._rng = http.rng
         self._told: Told = {}
         self._version = ""
-        self._synced = False
-        self._pages = Pages(http, shape, scope.kind, pace.page)
-        self._cause = ""
+        self._listing = _Listing(Pages(http, shape, scope.kind, pace.page))
         self._failures = 0
         self._age = float("inf")  # of what is known of the kind
         if scope.since is not None:
-            self._version, self._synced = scope.since.version, True
+            self._version, self._listing.synced = scope.since.version, True
             self._told[scope.namespace, scope.name] = (scope.since.uid, {})
 
     @property
     def lacks(self) -> str:
         """Why the list that this watch needs is not there though the API answers; empty while nothing is amiss. An API
         that is away is another matter: it is waited for."""
-        return f"{self._scope.kind} is not listed: {self._cause}" if self._cause and not self._version else ""
+        cause = self._listing.cause
+        return f"{self._scope.kind} is not listed: {cause}" if cause and not self._version else ""
 
     async def changes(self) -> AsyncGenerator[Change, None]:
         while True:
@@ -106,7 +112,7 @@ class Reflector:
                 self._failures, self._age = 0, self._pace.absent / 2
                 for change in self._nothing():
                     yield change
-                await asyncio.sleep(self._pace.absent * self._rng.uniform(0.8, 1.2))
+                await asyncio.sleep(self._pace.absent * self._http.rng.uniform(0.8, 1.2))
             except (Unreachable, ClusterRefused) as error:
                 self._failed(error)
             except (KeyError, TypeError, AttributeError) as error:
@@ -129,7 +135,7 @@ class Reflector:
     async def _list(self, resource: ServedResource) -> AsyncGenerator[Change, None]:
         path = resource.path(self._scope.namespace)
         left, version = set(self._told), ""
-        async with aclosing(self._pages.read(path, self._scope.query)) as pages:
+        async with aclosing(self._listing.pages.read(path, self._scope.query)) as pages:
             async for page in pages:
                 for manifest in page.items:
                     # Items of a list do not say what they are.
@@ -140,12 +146,12 @@ class Reflector:
                         yield change
                 left.difference_update(page.left_out)
                 version = page.metadata.version
-                if not self._synced:  # a list made anew changes what is known, page by page
-                    self._cause = "not all pages of it have been read yet"
+                if not self._listing.synced:  # a list made anew changes what is known, page by page
+                    self._listing.cause = "not all pages of it have been read yet"
         for key in sorted(left):
             yield self._vanished(key)
-        self._version, self._cause = version, ""
-        self._synced = True
+        self._version, self._listing.cause = version, ""
+        self._listing.synced = True
         yield Change(self._scope.kind, synced=True)
 
     async def _watch(self, resource: ServedResource) -> AsyncGenerator[Change, None]:
@@ -153,7 +159,7 @@ class Reflector:
             "watch": "1",
             "allowWatchBookmarks": "true",
             "resourceVersion": self._version,
-            "timeoutSeconds": str(int(self._pace.server * self._rng.uniform(0.8, 1.2)) or 1),
+            "timeoutSeconds": str(int(self._pace.server * self._http.rng.uniform(0.8, 1.2)) or 1),
         }
         request = Request("GET", resource.path(self._scope.namespace), query)
         try:
@@ -191,11 +197,12 @@ class Reflector:
     def _nothing(self) -> list[Change]:
         """The kind is not served: nothing of it exists."""
         changes = [self._vanished(key) for key in sorted(self._told)]
-        if changes or not self._synced:
+        if changes or not self._listing.synced:
             log.info("kind not served", kind=self._scope.kind)
-        if not self._synced:
+        if not self._listing.synced:
             changes.append(Change(self._scope.kind, synced=True))
-        self._synced, self._version, self._cause = True, "", ""
+        self._listing.synced, self._listing.cause = True, ""
+        self._version = ""
         return changes
 
     def _line(self, data: bytes) -> WatchLine[dict[str, Any]]:
@@ -209,9 +216,9 @@ class Reflector:
         self._failures += 1
         self._age = 0.0
         if isinstance(error, AnswerTooLarge | Unreadable):
-            self._cause = str(error)
+            self._listing.cause = str(error)
         elif isinstance(error, Unreachable):
-            self._cause = ""
+            self._listing.cause = ""
         if isinstance(error, HttpRefusal):
             # 410: the version is too old. Whatever else is refused is asked anew from the start as well.
             self._version = ""
@@ -222,7 +229,7 @@ class Reflector:
     async def _back_off(self) -> None:
         if self._failures:
             wait = min(self._pace.first * 2 ** min(self._failures - 1, 16), self._pace.most)
-            await self._http.pause(wait * self._rng.uniform(0.5, 1.5))
+            await self._http.pause(wait * self._http.rng.uniform(0.5, 1.5))
 
 
 def _key(manifest: dict[str, Any]) -> tuple[str, str]:

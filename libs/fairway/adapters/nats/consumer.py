@@ -8,11 +8,14 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import nats.errors
+from msgspec import Struct
 from nats.aio.client import Client
 
-from fairway.adapters.nats.bundle import BundleShare, delivered, turn
+from fairway.adapters.nats.answers import Answers
+from fairway.adapters.nats.bundle import delivered, turn
 from fairway.adapters.nats.connection import Arrived, Close, Wire
 from fairway.adapters.nats.credit import HEARTBEAT_S, Budget, Credit
+from fairway.adapters.nats.pull_requests import PullRequests
 from fairway.runtime.ports import Delivery, Unreachable
 
 
@@ -20,37 +23,56 @@ class Gap(Exception):
     """Messages between the last one that was given and the next did not arrive, and will not: start over behind it."""
 
 
+class _Passing(Struct):
+    """Of a consumer that passes: how far its count has come, with the last message that arrived. What did not arrive
+    (`gap`), or that it is gone (`lost`), ends it."""
+
+    stream: str
+    turn: int = 0
+    gap: str = ""
+    lost: bool = False
+
+    def check(self) -> None:
+        if self.gap:
+            raise Gap(self.gap)
+        if self.lost:
+            raise Unreachable(f"the consumer on {self.stream} is gone; start over")
+
+
+class _Seat(Struct):
+    """At the budget of the connection, left once. While it is `asking` for a message of any size, it asks for none."""
+
+    budget: Budget
+    asking: bool = False
+    taken: bool = True
+
+    def leave(self, share: int, lasting: bool) -> None:
+        if self.taken:
+            self.taken = False
+            self.budget.give_back(share, seated=not lasting)
+
+
 class NatsSource:
     """Implements `ports.Source`. A status message or silence of two heartbeats makes it ask anew. Whatever it has when
-    it is closed is given back. One that is not `lasting` ends with a Gap where its consumer's count does not go on. It
+    it is closed is given back. One that passes ends with a Gap where its consumer's count does not go on. It
     asks for no more bytes than `budget` gives it."""
 
     def __init__(self, client: Client, wire: Wire, at: tuple[str, str], budget: Budget, share: int = 0) -> None:
         """Of the consumer `at` stream and name. With a `share` of a seat at the budget it is one that passes."""
-        self.stream, durable = at
-        self._lasting = not share
-        self._budget, self._credit = budget, Credit(share or budget.take())
-        self._seated = True
-        self._asking = False
-        self._lost = False
-        self._turn = 0  # of the last message that arrived, as the consumer counts them
-        self._gap = ""
-        self._nc, self._wire = client, wire
-        self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{self.stream}.{durable}"
-        self._inbox = client.new_inbox()
+        self.stream = at[0]
+        self._passing = _Passing(at[0]) if share else None
+        self._seat = _Seat(budget)
+        self._credit = Credit(share or budget.take())
+        self._requests, self._answers = PullRequests(client, wire, at), Answers(client, wire)
         self._buffer: deque[Delivery] = deque()
-        self._unanswered: dict[str, None] = {}
         self._arrived, self._moved = asyncio.Event(), asyncio.Event()
-        self._sign_of_life = 0.0
-        self._close: Close | None = None
-        self._acks: list[str] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self, singly: bool = False) -> None:
         """It is closed again when this raises."""
         self._credit.singly = singly
         try:
-            self._close = await self._wire.listen(self._inbox, self._received)
+            await self._requests.open(self._received)
             self._keep(self._watch())
             await self._pull()
         except BaseException:
@@ -59,17 +81,17 @@ class NatsSource:
 
     def renew(self) -> None:
         """Forget what was asked for, and ask again. What was on its way comes again to a durable consumer only."""
-        if not self._lasting:
-            self._missed("the connection was lost")
+        if self._passing is not None:
+            self._missed(self._passing, "the connection was lost")
             return
-        if self._close is None:
+        if not self._requests.is_open:
             return  # of one that was closed nobody takes what comes
         self._ended()
         self._keep(self._pull())
 
-    def _missed(self, what: str) -> None:
+    def _missed(self, passing: _Passing, what: str) -> None:
         """Nothing that arrives from now on is taken: it comes once more when it is read again from the gap."""
-        self._gap = self._gap or what
+        passing.gap = passing.gap or what
         self._ended()
         self._arrived.set()
 
@@ -84,39 +106,37 @@ class NatsSource:
         task.add_done_callback(self._tasks.discard)
 
     async def _pull(self) -> None:
-        if not self._credit.wants or not self._nc.is_connected or self._asking or self._gap:
+        if not self._credit.wants or not self._requests.connected or self._seat.asking:
+            return
+        if self._passing is not None and self._passing.gap:
             return
         if self._credit.large or self._credit.singly:
-            self._asking = True  # here: whoever pulls before that task runs would start another one
+            self._seat.asking = True  # here: whoever pulls before that task runs would start another one
             self._keep(self._pull_large())
             return
-        await self._ask(self._credit.request())
+        await self._requests.ask(self._credit.request())
 
     async def _pull_large(self) -> None:
         """One message of any size; of a connection's readers one at a time, until it has come."""
         try:
-            async with self._budget.one_large:
-                await self._ask(self._credit.request_large(self._budget.largest))
+            async with self._seat.budget.one_large:
+                await self._requests.ask(self._credit.request_large(self._seat.budget.largest))
                 while self._credit.asked:
                     self._moved.clear()
                     await self._moved.wait()
         finally:
-            self._asking = False
+            self._seat.asking = False
         await self._pull()
-
-    async def _ask(self, request: bytes) -> None:
-        self._sign_of_life = asyncio.get_running_loop().time()
-        await self._nc.publish(self._subject, request, reply=self._inbox)
 
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_S)
-            if asyncio.get_running_loop().time() - self._sign_of_life > 2.5 * HEARTBEAT_S:
+            if self._requests.silent:
                 self._ended()
                 await self._pull()
 
     def _received(self, arrived: list[Arrived]) -> None:
-        self._sign_of_life = asyncio.get_running_loop().time()
+        self._requests.answered()
         for one in arrived:
             if one.reply.startswith(b"$JS.ACK"):
                 if not (came := delivered(one)):
@@ -136,22 +156,23 @@ class NatsSource:
 
     def _next_is(self, one: Arrived) -> bool:
         """Whether this message may be taken. A durable consumer's needs an answer; any other's follows the last."""
-        if self._lasting:
-            self._unanswered[one.reply.decode()] = None
+        passing = self._passing
+        if passing is None:
+            self._answers.due[one.reply.decode()] = None
             return True
-        if not self._gap and (came := turn(one.reply)) != self._turn + 1:
-            self._missed(f"message {came} of the consumer came after {self._turn}")
-        self._turn += 1
-        return not self._gap
+        if not passing.gap and (came := turn(one.reply)) != passing.turn + 1:
+            self._missed(passing, f"message {came} of the consumer came after {passing.turn}")
+        passing.turn += 1
+        return not passing.gap
 
     async def _over(self, status: str) -> None:
         """404, 408, 409: ask again. 503: nobody serves the consumer; a passing one is gone for good."""
         if status != "503":
             await self._pull()
-        elif self._lasting:
+        elif self._passing is None:
             self._keep(self._pull_soon())
         else:
-            self._lost = True
+            self._passing.lost = True
             self._arrived.set()
 
     async def _pull_soon(self) -> None:
@@ -160,10 +181,8 @@ class NatsSource:
 
     async def batch(self, most: int) -> list[Delivery]:
         while not self._buffer:
-            if self._gap:
-                raise Gap(self._gap)
-            if self._lost:
-                raise Unreachable(f"the consumer on {self.stream} is gone; start over")
+            if self._passing is not None:
+                self._passing.check()
             self._arrived.clear()
             await self._pull()
             await self._arrived.wait()
@@ -173,54 +192,29 @@ class NatsSource:
         return taken
 
     def ack(self, deliveries: Sequence[Delivery]) -> None:
-        for handle in (delivery.handle for delivery in deliveries):
-            if not isinstance(handle, BundleShare):
-                self._answered(handle)
-                continue
-            handle.left -= 1
-            if not handle.left:
-                self._answered(handle.reply)
-        if self._acks:
-            self._keep(self._send_acks())
-
-    def _answered(self, handle: str) -> None:
-        self._unanswered.pop(handle, None)
-        self._acks.append(handle)
-
-    async def _send_acks(self) -> None:
-        acks, self._acks = self._acks, []
-        if acks:
-            await self._wire.reply(acks, b"+ACK")
+        if self._answers.ack(deliveries):
+            self._keep(self._answers.send())
 
     def later(self, delivery: Delivery, delay_ms: int) -> None:
-        """All of its bundle comes again then, those that were acknowledged, too: they are known."""
-        body = b'-NAK {"delay": %d}' % (delay_ms * 1_000_000)
-        handle = delivery.handle.reply if isinstance(delivery.handle, BundleShare) else delivery.handle
-        self._unanswered.pop(handle, None)
-        self._keep(self._nc.publish(handle, body))
+        self._keep(self._answers.later(delivery, delay_ms))
 
     async def close(self) -> None:
         """What was taken and not acknowledged, and what was fetched ahead, goes to another consumer at once: without
         that it would when the wait for an acknowledgement is over."""
         for task in list(self._tasks):
             task.cancel()
-        close, self._close = self._close, None
+        stop = self._requests.closed()
         try:
-            await self._give_back(close)
+            with contextlib.suppress(nats.errors.Error, TimeoutError):  # the bus is away: then it waits that long
+                if stop is not None:
+                    await self._leave(stop)
         finally:
-            seated, self._seated = self._seated, False
-            if seated:
-                self._budget.give_back(self._credit.share, seated=not self._lasting)
+            self._seat.leave(self._credit.share, lasting=self._passing is None)
 
-    async def _give_back(self, close: Close | None) -> None:
-        if close is None or self._nc.is_closed:
-            return
-        with contextlib.suppress(nats.errors.Error, TimeoutError):  # the bus is away: then it waits that long
-            await close()
-            if self._lasting and self._nc.is_connected:
-                await self._send_acks()
-                await self._wire.reply(list(self._unanswered), b"-NAK")
-                await self._nc.flush()
+    async def _leave(self, stop: Close) -> None:
+        await stop()
+        if self._passing is None:
+            await self._answers.give_back()
 
 
 def _size(one: Arrived) -> int:

@@ -52,14 +52,20 @@ class Plane:
 
     def __init__(self, spec: Spec, dir: Path, tools: Tools, store: str) -> None:
         self.spec, self.dir, self.tools = spec, dir, tools
-        self.name = spec.name
-        self.kubeconfig = dir / "kubeconfig"
         self._known = spec.identities or (Identity(secrets.token_urlsafe(32), "admin", "admin", (MASTERS,)),)
         self.token = self._known[0].token
         self.programs: dict[str, Program] = {}
         self.port = 0
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.dir / "kubeconfig"
 
     @property
     def url(self) -> str:

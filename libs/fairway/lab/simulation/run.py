@@ -56,13 +56,13 @@ class _Run:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._failed)
         witness, plan = self._witness, self._plan
-        witness.now = lambda: round(loop.time() * 1000)
+        witness.outside.now = lambda: round(loop.time() * 1000)
         heard = MemberEvents(witness.started, witness.ended, witness.gone, witness.deleted)
         fleet = self._fleet = SimulatedFleet(self._weather, self._nodes, heard, plan.pace)
         fleet.bus.told, fleet.books.wrong, fleet.books.most = witness.stored, witness.breach, witness.most
-        witness.present = lambda name: fleet.members[name].attempts()
-        witness.made = lambda name, uid: fleet.members[name].made_for(uid)
-        witness.members = lambda: fleet.joined
+        witness.outside.present = lambda name: fleet.members[name].attempts()
+        witness.outside.made = lambda name, uid: fleet.members[name].made_for(uid)
+        witness.outside.members = lambda: fleet.joined
         people = self._people = People(fleet, self._weather, witness, plan)
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
         attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))

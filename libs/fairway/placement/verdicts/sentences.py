@@ -1,5 +1,7 @@
 """Verdicts and choices in words, built only when somebody asks."""
 
+from collections.abc import Callable
+
 import numpy as np
 from msgspec import Struct
 
@@ -26,31 +28,33 @@ class Help(Struct, frozen=True):
     ever: bool
 
 
+# What a cluster says that does not count pods.
+_SAYS: dict[Code, Callable[[ClusterVerdict], str]] = {
+    Code.NOT_SELECTED: lambda verdict: (
+        "the policy's clusterAffinity excludes it by name"
+        if verdict.about == "exclude"
+        else "the policy's clusterAffinity does not name it in clusterNames"
+    ),
+    Code.LABELS_DIFFER: lambda verdict: f"the policy's clusterAffinity wants the cluster label {verdict.about}",
+    Code.TAINTED: lambda verdict: f"its taint {verdict.about} is not tolerated by the policy",
+    Code.CORDONED: lambda verdict: "it is cordoned: it is to leave the fleet and takes no new work",
+    Code.KIND_NOT_SERVED: lambda verdict: f"it does not serve {verdict.about}",
+    Code.CAPACITY_UNKNOWN: lambda verdict: "it has not reported its nodes yet",
+    Code.CAPACITY_STALE: lambda verdict: (
+        f"its last report is {seconds(verdict.age)} old; {seconds(verdict.limit)} is the limit"
+    ),
+    Code.RECENTLY_FAILED: lambda verdict: f"an attempt failed there; it is avoided for another {seconds(verdict.left)}",
+}
+
+
 def sentence(verdict: ClusterVerdict, asks: str = "") -> str:
     """What this cluster says; `asks` is the gang in words (`Choice.asks`)."""
+    if (says := _SAYS.get(verdict.code)) is not None:
+        return says(verdict)
     gang = asks or f"{verdict.needed} pods"
-    match verdict.code:
-        case Code.FITS:
-            grade = f", score {verdict.score.total}" if verdict.score else ""
-            return f"fits: needs {gang}, node by node {verdict.by_node} fit{grade}"
-        case Code.NOT_SELECTED if verdict.about == "exclude":
-            return "the policy's clusterAffinity excludes it by name"
-        case Code.NOT_SELECTED:
-            return "the policy's clusterAffinity does not name it in clusterNames"
-        case Code.LABELS_DIFFER:
-            return f"the policy's clusterAffinity wants the cluster label {verdict.about}"
-        case Code.TAINTED:
-            return f"its taint {verdict.about} is not tolerated by the policy"
-        case Code.CORDONED:
-            return "it is cordoned: it is to leave the fleet and takes no new work"
-        case Code.KIND_NOT_SERVED:
-            return f"it does not serve {verdict.about}"
-        case Code.CAPACITY_UNKNOWN:
-            return "it has not reported its nodes yet"
-        case Code.CAPACITY_STALE:
-            return f"its last report is {seconds(verdict.age)} old; {seconds(verdict.limit)} is the limit"
-        case Code.RECENTLY_FAILED:
-            return f"an attempt failed there; it is avoided for another {seconds(verdict.left)}"
+    if verdict.code is Code.FITS:
+        grade = f", score {verdict.score.total}" if verdict.score else ""
+        return f"fits: needs {gang}, node by node {verdict.by_node} fit{grade}"
     return _short(verdict, gang)
 
 

@@ -43,15 +43,16 @@ def late(heard: Heard[object], sets: WorkingSets) -> bool:
 
 
 class Past:
-    """The working sets up to the one that a store was opened with; read from the record once for each."""
+    """The working sets up to the one that a store was opened with; read from the record once for each. `known` are
+    those that were read."""
 
     def __init__(self, bus: Bus, store: Store) -> None:
         self._bus, self._store = bus, store
-        self._sets, self._born = WorkingSets(), 0
+        self.known, self._born = WorkingSets(), 0
 
     async def sets(self) -> WorkingSets:
         """Unreachable when the bus is away."""
         if self._store.born != self._born:
             born = self._store.born
-            self._sets, self._born = await working_sets(self._bus, self._sets), born
-        return self._sets
+            self.known, self._born = await working_sets(self._bus, self.known), born
+        return self.known

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import structlog
+from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Step
@@ -30,15 +31,30 @@ _TIMES, _LEAST, WHOLE_MS = 4, 1 << 20, 3_600_000
 _ROW, _SMALL = 512, 128
 
 
+class _WholeView(Struct):
+    """When the whole view was told last, of what size, and whether it is `due` again. It was filled from the working
+    set that was `born` then, and has seen the record up to `after`; it counts for `least` when it is smaller."""
+
+    least: int
+    due: bool = True
+    at: int = 0
+    size: int = 0
+    born: int = 0
+    after: int = 0
+
+    def is_due(self, since: int, now: int) -> bool:
+        """So many bytes were told since."""
+        return self.due or since > _TIMES * max(self.size, self.least) or now > self.at + WHOLE_MS
+
+
 class Recorder:
     """Of one process (`instance`) of a service; its view tells it everything. `run` goes beside the service. `most`
     bytes wait to be stored; a whole view counts for `least` when it is smaller."""
 
     def __init__(self, bus: Bus, service: str, instance: str, most: int = _MOST, least: int = _LEAST) -> None:
-        self._bus, self._backlog, self._least = bus, PendingViews(service, instance, most), least
-        self._born = self._after = 0
-        self._due, self._stuck = True, False
-        self._told_at = self._size = self._since = 0
+        self._bus, self._backlog = bus, PendingViews(service, instance, most)
+        self._whole = _WholeView(least)
+        self._stuck, self._since = False, 0
         self._freed: Mapping[str, int] = {}
         self._places: dict[int, int] = {}
         self._sending: Outgoing | None = None
@@ -47,31 +63,33 @@ class Recorder:
 
     def begin(self, born: int) -> None:
         """The view has forgotten everything, and will be filled from this working set."""
-        self._born, self._due = born, True
+        self._whole.born, self._whole.due = born, True
 
     def fed(self, view: FleetView, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         """The view was refreshed."""
         if self._backlog.gap is not None and not self._stuck:
             log.warning("views were not recorded", decisions=self._backlog.gap.decisions)
             self._backlog.resume(now)
-            self._due = True
-        whole = self._due or self._since > _TIMES * max(self._size, self._least) or now > self._told_at + WHOLE_MS
+            self._whole.due = True
+        whole = self._whole.is_due(self._since, now)
         if whole:
-            self._whole(view, now)
+            self._tell_whole(view, now)
         freed = found.counters.get(decision.FREED, {})
         told = None if freed == self._freed and not whole else freed
         changes = [] if whole else found.changes
         rows = (*found.rows.values(), *(row for *_, row in changes if row))
         self._put(Fed(now, found, changes, told, heard), sum([len(row.data) for row in rows]))
         self._freed, self._places = freed, {id(one): at for at, one in enumerate(heard)}
-        self._after = max(self._after, *(one.sequence for one in heard)) if heard else self._after
+        if heard:
+            self._whole.after = max(self._whole.after, *(one.sequence for one in heard))
 
-    def _whole(self, view: FleetView, now: int) -> None:
+    def _tell_whole(self, view: FleetView, now: int) -> None:
         clusters = [(one.info, [state.node for state in one.states.values()]) for one in view.clusters.values()]
-        self._size = _ROW * sum(len(nodes) + 1 for _, nodes in clusters)
-        self._due, self._told_at, self._since = False, now, 0
+        told = self._whole
+        told.size = _ROW * sum(len(nodes) + 1 for _, nodes in clusters)
+        told.due, told.at, self._since = False, now, 0
         # What it refers to is the view's own: it counts for nothing.
-        self._backlog.put(Everything(now, self._born, self._after, [*view.assumed.values()], clusters), 0)
+        self._backlog.put(Everything(now, told.born, told.after, [*view.assumed.values()], clusters), 0)
 
     def decided(self, heard: Heard[object], made: Decision, now: int) -> None:
         messages = (say.message for step in made.steps for say in step.events)
@@ -85,7 +103,7 @@ class Recorder:
 
     def torn(self) -> None:
         """The view took only some of what it was to be refreshed with."""
-        self._due = True
+        self._whole.due = True
 
     def _put(self, one: Fed | One, size: int) -> None:
         self._now = one.now
@@ -121,5 +139,5 @@ class Recorder:
                 return
             except Unsayable as error:
                 log.error("a view cannot be recorded", cause=str(error))
-                self._due = True  # with what was in it, what follows cannot be understood
+                self._whole.due = True  # with what was in it, what follows cannot be understood
             self._sending, self._stuck = None, False

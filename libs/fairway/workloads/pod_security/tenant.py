@@ -29,21 +29,30 @@ def check(pod: Pod, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
             rule(spec[name], ruling)
     if spec.mentions("schedulerName"):
         scheduler(spec["schedulerName"], ruling, schedulers)
-    for name in ("serviceAccountName", "serviceAccount"):
-        if spec.mentions(name):
-            account(spec[name], ruling, pod.needs_token)
-    if spec.mentions("automountServiceAccountToken") and not pod.needs_token:
-        _token(spec["automountServiceAccountToken"], ruling)
+    _identity(pod, ruling)
     if spec.mentions("volumes"):
         _volumes(spec["volumes"], ruling)
-    if pod.metadata.mentions("labels"):
-        labels(pod.metadata["labels"], ruling)
-    for name in ("labels", "annotations"):
-        if pod.metadata.mentions(name):
-            check_marks(pod.metadata[name], ruling)
+    _metadata(pod.metadata, ruling)
     for container in containers(pod):
         if container.mentions("env") or container.mentions("envFrom"):
             _environment(container, ruling)
+
+
+def _identity(pod: Pod, ruling: Ruling) -> None:
+    """Whom it acts as, and whether it is given the token for that."""
+    for name in ("serviceAccountName", "serviceAccount"):
+        if pod.spec.mentions(name):
+            account(pod.spec[name], ruling, pod.needs_token)
+    if pod.spec.mentions("automountServiceAccountToken") and not pod.needs_token:
+        _token(pod.spec["automountServiceAccountToken"], ruling)
+
+
+def _metadata(metadata: PodView, ruling: Ruling) -> None:
+    if metadata.mentions("labels"):
+        labels(metadata["labels"], ruling)
+    for name in ("labels", "annotations"):
+        if metadata.mentions(name):
+            check_marks(metadata[name], ruling)
 
 
 def account(view: PodView, ruling: Ruling, needs_token: bool = True) -> None:

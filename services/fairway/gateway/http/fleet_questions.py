@@ -26,8 +26,9 @@ from fairway.gateway.http.answers import (
 from fairway.gateway.http.problem import answer
 from fairway.gateway.reader import Reader
 from fairway.runtime.ports import Wanted, World
+from fairway.runtime.views.membership import Membership
 from fairway.wire.capacity import ClusterInfo, Node
-from fairway.workloads.settings.policy_limits import Together
+from fairway.workloads.settings.in_force import PoliciesInForce
 
 # Counting every live job costs about 10 µs each; several askers in one second share one count.
 _FRESH_MS = 1_000
@@ -41,9 +42,8 @@ class Configuration(Protocol):
     tree: QuotaNode | None
     limits: dict[str, Limits]
     queues: dict[str, QueueSpec]
-    clusters: dict[str, dict[str, str]]
-    classes: dict[str, int]
-    together: Together
+    members: Membership
+    policies: PoliciesInForce
 
     def tenancy(self, namespace: str) -> Tenancy: ...
 
@@ -90,7 +90,7 @@ class FleetQuestions:
         """Those that reported, and those that the fleet was told of and that have not."""
         found = await self._rows.read(Wanted(whole=(decision.CLUSTERS,)))
         known = {name: _info(row.data) for name, row in found.whole.get(decision.CLUSTERS, {}).items()}
-        for name, labels in self._set.clusters.items():
+        for name, labels in self._set.members.clusters.items():
             known.setdefault(name, ClusterInfo(name, labels=labels))
         now, frozen = self._world.clock.now(), await self._rows.frozen()
         rows = [cluster_row(known[name], await self._nodes(name), now) for name in sorted(known)]

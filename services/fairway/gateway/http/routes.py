@@ -77,7 +77,9 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
     door = _door(world, settings)
     jobs, streams = JobQuestions(world, door), Streams(world, settings.limits.streams)
     table = _of_jobs(jobs, door) + _of_fleet(FleetQuestions(world, settings.configuration), streams)
-    table.append((_SETTING, SettingsDoor(door, settings.hub, settings.admin, settings.configuration.together).post))
+    table.append(
+        (_SETTING, SettingsDoor(door, settings.hub, settings.admin, settings.configuration.policies.together).post)
+    )
     return _app(table, settings, world, door)
 
 

@@ -45,4 +45,4 @@ async def test_what_is_configured_in_a_place_that_belongs_to_something_else_is_p
     following = asyncio.create_task(catalog.run(bus, ManualClock()))
     await asyncio.wait_for(catalog.known.wait(), 5)
     following.cancel()
-    assert (catalog.classes, set(catalog.clusters)) == ({}, {"north"})
+    assert (catalog.classes.values, set(catalog.members.clusters)) == ({}, {"north"})

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import msgspec
+from msgspec import Struct
 
 from fairway.domain import decision, recorded_verdicts
 from fairway.domain.decision import Heard, Step
@@ -60,9 +61,22 @@ async def measure(run: DecisionsRun, dir: Path, tell: Tell) -> BenchOutcome:
     return outcome
 
 
+class _Measured(Struct):
+    """Nanoseconds of each decision by the clock (`took`), of all of them by the processor, of each bare look, and of
+    all that the view does beside (reading rows, applying steps); the bytes of each message, and records that lack a
+    cluster."""
+
+    took: list[int] = []
+    bare: list[int] = []
+    processor: int = 0
+    beside: int = 0
+    sizes: list[int] = []
+    placed: int = 0
+    incomplete: int = 0
+
+
 class Decisions:
-    """A fleet of so many clusters, and what was measured: nanoseconds of each decision by the clock, of all of them
-    by the processor, of each bare look, and of all that the view does beside (reading rows, applying steps)."""
+    """A fleet of so many clusters, and what was measured."""
 
     def __init__(self, run: DecisionsRun, clusters: int) -> None:
         self._run, self._draw = run, Random(run.seed)
@@ -76,11 +90,7 @@ class Decisions:
 
     def clear(self) -> None:
         """Forgets what was measured."""
-        self._took: list[int] = []
-        self._bare: list[int] = []
-        self._processor = self._beside = 0
-        self._sizes: list[int] = []
-        self._placed = self._incomplete = 0
+        self._measured = _Measured()
 
     def go(self, decisions: int, tell: Tell) -> None:
         for done in range(0, decisions, self._run.batch):
@@ -96,7 +106,7 @@ class Decisions:
         changes = self._fleet_nodes.rows()
         began = time.perf_counter_ns()
         self._view.refresh(ReadRows(rows=rows, changes=changes, version=next(self._version)), heard, _NOW)
-        self._beside += time.perf_counter_ns() - began
+        self._measured.beside += time.perf_counter_ns() - began
         steps = [self._decide(one) for one in heard]
         for job, step in zip(jobs, steps, strict=True):
             self._account(job, step)
@@ -105,24 +115,24 @@ class Decisions:
         processor, began = time.thread_time_ns(), time.perf_counter_ns()
         decided = self._service.decide(self._view, heard, _NOW)
         ended = time.perf_counter_ns()
-        self._processor += time.thread_time_ns() - processor
-        self._took.append(ended - began)
+        self._measured.processor += time.thread_time_ns() - processor
+        self._measured.took.append(ended - began)
         (step,) = decided.steps
         began = time.perf_counter_ns()
         self._view.apply(step)
-        self._beside += time.perf_counter_ns() - began
+        self._measured.beside += time.perf_counter_ns() - began
         return step
 
     def _account(self, job: Job, step: Step) -> None:
         """Checks the record; a gang that was placed begins, and another one ends."""
         said = step.events[0].message
         assert isinstance(said, wire.Placed | wire.Queue), "it is placed, or it goes back"
-        self._sizes.append(len(_encode(said)))
-        self._incomplete += {
+        self._measured.sizes.append(len(_encode(said)))
+        self._measured.incomplete += {
             one.cluster for one in recorded_verdicts.verdicts(said)
         } != self._fleet_nodes.clusters.keys()
         if isinstance(said, wire.Placed):
-            self._placed += 1
+            self._measured.placed += 1
             self._fleet_nodes.begin(placed(job, said.cluster, said.slots))
             self._fleet_nodes.end(self._draw.randrange(len(self._fleet_nodes.gangs)))
 
@@ -131,17 +141,20 @@ class Decisions:
             pods, asks = gang(self._draw)
             began = time.perf_counter_ns()
             barely(self._fleet_nodes, pods, asks)
-            self._bare.append(time.perf_counter_ns() - began)
+            self._measured.bare.append(time.perf_counter_ns() - began)
 
     @property
     def cpu_seconds(self) -> float:
         """Of one decision."""
-        return round(self._processor / len(self._took) / 1e9, 7)
+        return round(self._measured.processor / len(self._measured.took) / 1e9, 7)
 
     def figures(self) -> dict[str, float]:
-        decisions = len(self._took)
-        rate, bare = 1e9 * decisions / sum(self._took), 1e9 * len(self._bare) / sum(self._bare)
-        parts = statistics.quantiles(self._took, n=100)
+        decisions = len(self._measured.took)
+        rate, bare = (
+            1e9 * decisions / sum(self._measured.took),
+            1e9 * len(self._measured.bare) / sum(self._measured.bare),
+        )
+        parts = statistics.quantiles(self._measured.took, n=100)
         return {
             "decisions_per_second": round(rate, 1),
             "bare_per_second": round(bare, 1),
@@ -149,21 +162,21 @@ class Decisions:
             "p50_us": round(parts[49] / 1e3, 1),
             "p99_us": round(parts[98] / 1e3, 1),
             "cpu_us_per_decision": round(self.cpu_seconds * 1e6, 1),
-            "view_us_per_decision": round(self._beside / decisions / 1e3, 1),
+            "view_us_per_decision": round(self._measured.beside / decisions / 1e3, 1),
         }
 
     def counts(self) -> dict[str, int]:
         """Of records that lack a cluster, and of amounts of nodes that were promised twice."""
         return {
-            "decided": len(self._took),
-            "placed": self._placed,
-            "incomplete": self._incomplete,
+            "decided": len(self._measured.took),
+            "placed": self._measured.placed,
+            "incomplete": self._measured.incomplete,
             "overfull": int((self._fleet_nodes.free < 0).sum()),
         }
 
     def details(self) -> dict[str, float]:
         return {
-            "message_bytes": round(statistics.fmean(self._sizes)),
+            "message_bytes": round(statistics.fmean(self._measured.sizes)),
             "gpus_used": round(self._fleet_nodes.gpus_used, 3),
         }
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Container
 from functools import partial
 
 import msgspec
+from msgspec import Struct
 
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker, Grace
@@ -35,29 +36,42 @@ LIE = "lie-"
 _REASON_MS = 300_000
 
 
+class Outside(Struct):
+    """What the fleet is asked for: the time (ms of the simulation), who is a member, which attempts are there in one,
+    and for which of them an object was made."""
+
+    now: Callable[[], int] = lambda: 0
+    members: Callable[[], Container[str]] = tuple
+    present: Callable[[str], set[str]] = lambda cluster: set()
+    made: Callable[[str, str], tuple[str, int]] = lambda cluster, uid: ("", 0)
+
+
+class _Attempts(Struct):
+    """By job and number: those that `began` in a member, and whether those that `ended` did so well."""
+
+    began: set[tuple[str, int]] = set()
+    ended: dict[tuple[str, int], bool] = {}
+
+
 class EventChecks:
     """`breaches` is empty as long as everything holds."""
 
     def __init__(self, nodes: dict[str, dict[str, dict[str, int]]], tree: QuotaNode, grace: Grace) -> None:
         self.breaches: list[Breach] = []
         self._told: set[tuple[str, str, str]] = set()
-        self.now: Callable[[], int] = lambda: 0
-        self.members: Callable[[], Container[str]] = tuple
-        self.present: Callable[[str], set[str]] = lambda cluster: set()
-        self.made: Callable[[str, str], tuple[str, int]] = lambda cluster, uid: ("", 0)
+        self.outside = Outside()
         self.running: dict[str, dict[int, str]] = {}
         self.ordered: set[tuple[str, int]] = set()
         self._checker, self._silence = Checker(nodes, tree, grace), Silence(grace.reports)
         self._nodes: dict[str, dict[str, Node]] = {}
-        self._began: set[tuple[str, int]] = set()
-        self._came: dict[tuple[str, int], bool] = {}
+        self._came_of = _Attempts()
         self.submitted: dict[str, str] = {}
 
     def breach(self, rule: str, job: str, text: str) -> None:
         """Each is told once."""
         if (rule, job, text) not in self._told:
             self._told.add((rule, job, text))
-            self.breaches.append(Breach(self.now(), rule, job, text))
+            self.breaches.append(Breach(self.outside.now(), rule, job, text))
 
     # The record.
 
@@ -69,10 +83,10 @@ class EventChecks:
             heard = _heard(delivery.data)
             if isinstance(heard, fleet_wire.Report):
                 # Its own clock may be wrong.
-                told = msgspec.structs.replace(heard, at=T0 + self.now())
+                told = msgspec.structs.replace(heard, at=T0 + self.outside.now())
                 self._checker.see(told)
                 self._checker.see(self._corrected(told))
-                self._silence.hear(heard, self.now())
+                self._silence.hear(heard, self.outside.now())
         if stream == "DLQ" and not _decoded(delivery.data).id.startswith(LIE):
             self.breach("dead letter", "", delivery.data.decode()[:500])
         if stream != "JOBS":
@@ -81,7 +95,7 @@ class EventChecks:
         if isinstance(message, wire.Recall | wire.Cancelled | wire.Failed | wire.Lost | wire.Succeeded):
             self.ordered.add((message.job, message.attempt))
         self._compare(message)
-        if text := self._silence.broken_by(message, message.at - T0, self.members()):
+        if text := self._silence.broken_by(message, message.at - T0, self.outside.members()):
             self.breach("frozen", message.job, text)
         self._checker.hear(Spoken(delivery.sequence, delivery.id, delivery.subject, message))
         for one in self._checker.news():
@@ -92,7 +106,7 @@ class EventChecks:
         said = _heard(delivery.data)
         own = isinstance(said, fleet_wire.Report) and delivery.subject == subjects.cluster(said.verb, said.cluster)
         if isinstance(said, fleet_wire.Report) and own and not said.left:
-            self._silence.hear(said, self.now())
+            self._silence.hear(said, self.outside.now())
 
     def reported(self, cluster: str) -> tuple[Node, ...]:
         """Its nodes as its agent last had them, without the pods that are gone."""
@@ -100,7 +114,7 @@ class EventChecks:
 
     def _corrected(self, report: fleet_wire.Report) -> fleet_wire.Report:
         """Without the pods that are gone, which an agent whose watch stalls goes on reporting."""
-        nodes = tuple(map(partial(_without, self.present(report.cluster)), report.nodes))
+        nodes = tuple(map(partial(_without, self.outside.present(report.cluster)), report.nodes))
         known = {} if report.full else self._nodes.get(report.cluster, {})
         self._nodes[report.cluster] = known | {node.name: node for node in nodes}
         return msgspec.structs.replace(report, nodes=nodes)
@@ -111,18 +125,18 @@ class EventChecks:
         changed = [_without({*node.attempts} - {key}, node) for node in known.values() if key in node.attempts]
         if changed:
             known |= {node.name: node for node in changed}
-            at, nodes = T0 + self.now(), tuple(changed)
+            at, nodes = T0 + self.outside.now(), tuple(changed)
             self._checker.see(fleet_wire.Report(at=at, cluster=cluster, epoch="", sequence=0, full=False, nodes=nodes))
 
     def _compare(self, message: wire.JobMessage) -> None:
         """What is said of an attempt is what became of it in its member."""
         key = (message.job, message.attempt)
-        if isinstance(message, wire.Dispatched) and self.made(message.cluster, message.uid) != key:
+        if isinstance(message, wire.Dispatched) and self.outside.made(message.cluster, message.uid) != key:
             self.breach("truth", message.job, f"{message.uid} is said to be attempt {message.attempt}, and is not")
-        if isinstance(message, wire.Running) and key not in self._began:
+        if isinstance(message, wire.Running) and key not in self._came_of.began:
             self.breach("truth", message.job, f"attempt {message.attempt} is said to run, and never did")
         ended = {wire.Succeeded: True, wire.Failed: False}.get(type(message))
-        if ended is not None and self._came.get(key) is not ended:
+        if ended is not None and self._came_of.ended.get(key) is not ended:
             said = "succeeded" if ended else "failed"
             self.breach("truth", message.job, f"attempt {message.attempt} is said to have {said}, and has not")
 
@@ -137,10 +151,10 @@ class EventChecks:
                     "one attempt", job, f"attempt {attempt} runs in {cluster} while attempt {other} runs in {where}"
                 )
         here[attempt] = cluster
-        self._began.add((job, attempt))
+        self._came_of.began.add((job, attempt))
 
     def ended(self, cluster: str, job: str, attempt: int, well: bool) -> None:
-        self._came[job, attempt] = well
+        self._came_of.ended[job, attempt] = well
         self.gone(cluster, job, attempt)
 
     def gone(self, cluster: str, job: str, attempt: int) -> None:
@@ -155,11 +169,11 @@ class EventChecks:
     # The settings.
 
     def tree_changed(self, tree: QuotaNode) -> None:
-        self._checker.quota(tree, T0 + self.now())
+        self._checker.quota(tree, T0 + self.outside.now())
 
     def most(self, node: str, resource: str) -> int | None:
         """What a node of the quota tree may be charged now."""
-        return self._checker.most(node, resource, T0 + self.now())
+        return self._checker.most(node, resource, T0 + self.outside.now())
 
     # Everything, when it is worth looking at everything.
 
@@ -169,7 +183,7 @@ class EventChecks:
         for name, job in rows(fleet).items():
             if job.state is State.QUEUED and job.why is not None and not job.why.text:
                 self.breach("reason", name, "it waits, and its reason is empty")
-            if job.state is State.QUEUED and job.why is None and job.since < T0 + self.now() - _REASON_MS:
+            if job.state is State.QUEUED and job.why is None and job.since < T0 + self.outside.now() - _REASON_MS:
                 self.breach("reason", name, f"it waits since {(job.since - T0) / 1000} s, and nothing says why")
 
     def end(self, fleet: SimulatedFleet) -> None:
