@@ -15,9 +15,9 @@ from tests.support.simulated import JOB, OURS, POD, config_map, job, synced, unt
 SPEC = {"schedulerName": "nobody", "containers": [{"name": "main", "image": "x"}]}
 
 
-@pytest.fixture
-async def house() -> AsyncIterator[House]:
-    async with houses.house("kubesim") as one:
+@pytest.fixture(params=["kubesim", "direct"])
+async def house(request: pytest.FixtureRequest) -> AsyncIterator[House]:
+    async with houses.house(request.param) as one:
         yield one
 
 

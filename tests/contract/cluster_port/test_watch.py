@@ -12,9 +12,12 @@ from tests.support.simulated import OURS, config_map, names, synced, until
 CONFIG_MAP = "ConfigMap.v1"
 
 
+WITHOUT_GAPS = pytest.mark.parametrize("house", ["kubesim", "direct"], indirect=True)
+
+
 @pytest.fixture
-async def house() -> AsyncIterator[House]:
-    async with houses.house("kubesim") as one:
+async def house(request: pytest.FixtureRequest) -> AsyncIterator[House]:
+    async with houses.house(getattr(request, "param", "kubesim")) as one:
         yield one
 
 
@@ -23,6 +26,7 @@ def mine(house: House) -> str:
     return f"team={house.team}"
 
 
+@WITHOUT_GAPS
 async def test_a_watch_tells_what_is_there_page_by_page_and_then_each_change(house: House) -> None:
     for number in range(5):
         await house.cluster.create(CONFIG_MAP, config_map(house.team, f"c{number}", {"keep": "yes"}))
@@ -75,6 +79,7 @@ async def test_a_watch_survives_an_api_that_is_away_for_a_while(house: House, mo
         assert names(await until(changes, lambda one: one.name == "late")) == ["+late"]
 
 
+@WITHOUT_GAPS
 async def test_a_watch_of_a_kind_that_is_not_installed_is_empty_until_it_is(house: House) -> None:
     absent = {"apiVersion": "example.org/v1", "kind": "Absent", "metadata": {"name": "first", "namespace": house.team}}
     async with aclosing(house.cluster.watch(ABSENT)) as changes:
