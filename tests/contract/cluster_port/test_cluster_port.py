@@ -91,26 +91,3 @@ async def test_an_object_that_is_there_cannot_be_created_again(house: House) -> 
     with pytest.raises(ClusterRefused) as refused:
         await house.cluster.create("ConfigMap.v1", config_map(house.team, "a"))
     assert refused.value.code == "AlreadyExists"
-
-
-@pytest.mark.parametrize("house", ["kubesim", "direct"], indirect=True)
-async def test_a_patch_of_another_uid_is_refused_and_one_of_nothing_answers_nothing(house: House) -> None:
-    await house.cluster.create("ConfigMap.v1", config_map(house.team, "a"))
-    with pytest.raises(ClusterRefused) as refused:
-        await house.cluster.patch("ConfigMap.v1", house.team, "a", {"metadata": {"uid": "another"}})
-    assert refused.value.code == "Invalid"
-    assert await house.cluster.patch("ConfigMap.v1", house.team, "absent", {"data": {}}) is None
-
-
-@pytest.mark.parametrize("house", ["kubesim", "direct"], indirect=True)
-async def test_what_carries_the_labels_is_discarded_and_nothing_else(house: House) -> None:
-    for name, labels in (("a", OURS), ("b", OURS), ("c", {})):
-        await house.cluster.create("ConfigMap.v1", config_map(house.team, name, labels))
-    await house.cluster.discard("ConfigMap.v1", house.team, OURS, "a")
-    assert await house.cluster.get("ConfigMap.v1", house.team, "a") is None
-    assert await house.cluster.get("ConfigMap.v1", house.team, "b") is not None
-    await house.cluster.discard("ConfigMap.v1", house.team, OURS)
-    assert await house.cluster.get("ConfigMap.v1", house.team, "b") is None
-    await house.cluster.drop("ConfigMap.v1", house.team, "c")
-    await house.cluster.drop("ConfigMap.v1", house.team, "c")
-    assert await house.cluster.get("ConfigMap.v1", house.team, "c") is None
