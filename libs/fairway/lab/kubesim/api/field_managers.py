@@ -29,17 +29,21 @@ def signed(manager: str, body: Json, now: int) -> Json:
 
 
 def rewritten(manager: str, old: Json, new: Json, now: int) -> Json:
-    """`new` as `manager` makes it of `old`: what differs in the spec is its own, and nobody else's."""
-    if old.get("spec") == new.get("spec"):
+    """`new` as `manager` makes it of `old`: what it sets in the spec is its own and nobody else's, and what it takes
+    away is nobody's."""
+    before, after = old.get("spec"), new.get("spec")
+    if before == after:
         return new
-    taken = {"f:spec": _different(old.get("spec"), new.get("spec"))}
-    others = [_without(one, taken) for one in old["metadata"].get("managedFields") or () if one["manager"] != manager]
-    mine = entry(manager, new["apiVersion"], now, taken)
+    taken, lost = _set(before, after), _taken_away(before, after)
+    entries = old["metadata"].get("managedFields") or ()
+    others = [_without(_without(one, taken), lost) for one in entries if one["manager"] != manager]
+    mine = entry(manager, new["apiVersion"], now, {"f:spec": taken})
     return {**new, "metadata": {**new["metadata"], "managedFields": [*others, mine]}}
 
 
 def _without(one: Json, taken: Json) -> Json:
-    return {**one, "fieldsV1": _left(one.get("fieldsV1") or {}, taken)}
+    fields = one.get("fieldsV1") or {}
+    return {**one, "fieldsV1": {**fields, "f:spec": _left(fields["f:spec"], taken)}} if "f:spec" in fields else one
 
 
 def _fields(value: Any) -> Json:
@@ -47,10 +51,17 @@ def _fields(value: Any) -> Json:
     return {f"f:{name}": _fields(item) for name, item in value.items()} if isinstance(value, dict) else {}
 
 
-def _different(old: Any, new: Any) -> Json:
+def _set(old: Any, new: Any) -> Json:
     if not isinstance(old, dict) or not isinstance(new, dict):
         return _fields(new)
-    return {f"f:{name}": _different(old.get(name), item) for name, item in new.items() if old.get(name) != item}
+    return {f"f:{name}": _set(old.get(name), item) for name, item in new.items() if old.get(name) != item}
+
+
+def _taken_away(old: Any, new: Any) -> Json:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return {}
+    below = {f"f:{name}": _taken_away(item, new[name]) for name, item in old.items() if name in new}
+    return {f"f:{name}": {} for name in old if name not in new} | {name: one for name, one in below.items() if one}
 
 
 def _left(fields: Json, taken: Json) -> Json:
