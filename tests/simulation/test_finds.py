@@ -31,7 +31,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "mute": ("reason", ("rough", 4)),
     "fearless": ("frozen", ("hostile", 0)),
     "hopeful": ("frozen", ("hostile", 2)),
-    "gullible": ("size", ("hostile", 4)),
+    "gullible": ("size", ("hostile", 5)),
 }
 
 
