@@ -10,7 +10,7 @@ from tests.simulation.pins import on_page, plan_of, table
 FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "unsaid": ("rev", ("rough", 3)),
     "early": ("reason", ("hostile", 4)),
-    "unguarded": ("quota", ("rough", 0)),
+    "unguarded": ("rev", ("rough", 0)),
     "chained": ("room", ("hostile", 943)),
     "stale": ("reason", ("rough", 0)),
     "forgetful": ("room", ("rough", 14)),
@@ -22,7 +22,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "hasty": ("quota", ("hostile", 1)),
     "uncharged": ("quota", ("rough", 0)),
     "credulous": ("truth", ("hostile", 0)),
-    "trusting": ("room", ("hostile", 4)),
+    "trusting": ("room", ("rough", 20)),
     "dateless": ("room", ("hostile", 31)),
     "unlabelled": ("truth", ("rough", 0)),
     "keeping": ("held", ("rough", 0)),
@@ -31,7 +31,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "mute": ("reason", ("rough", 4)),
     "fearless": ("frozen", ("hostile", 0)),
     "hopeful": ("frozen", ("hostile", 2)),
-    "gullible": ("size", ("hostile", 4)),
+    "gullible": ("size", ("hostile", 5)),
 }
 
 

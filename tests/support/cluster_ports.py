@@ -1,5 +1,5 @@
-"""The clusters that the promises of the cluster port are tested on, behind one face: in memory and simulated. The real
-one is in tests/kubernetes/simulator/test_contract.py."""
+"""The clusters that the promises of the cluster port are tested on, behind one face: in memory, simulated behind its
+HTTP and simulated without. The real one is in tests/kubernetes/simulator/test_contract.py."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,8 +9,9 @@ from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.system_clock import SystemClock
 from fairway.lab.kubesim import SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
+from fairway.lab.kubesim.cluster_port import KubesimCluster
 from fairway.runtime import cluster_port
-from tests.support.simulated import JOB, KINDS, simulated
+from tests.support.simulated import JOB, KINDS, NODES, simulated
 
 Json = dict[str, Any]
 ABSENT = "Absent.example.org/v1"
@@ -106,12 +107,35 @@ class Simulated:
         self.sim.api.store.compact()
 
 
+class Direct(Simulated):
+    """A simulated cluster whose port calls its API. No watch of it breaks off."""
+
+    def __init__(self, sim: SimCluster) -> None:
+        self.port = KubesimCluster("m1", sim.api, KINDS)
+        super().__init__(self.port, sim)
+
+    def refuse(self, mode: str, for_ms: int = 0) -> None:
+        self.port.away = True
+
+    def restore(self) -> None:
+        self.port.away = False
+
+    async def forget(self) -> None:
+        raise NotImplementedError("a watch without a connection never ends")
+
+
 @asynccontextmanager
 async def house(kind: str) -> AsyncIterator[House]:
     if kind == "memory":
         memory = Memory()
         yield memory
         await memory.twin.close()
+    elif kind == "direct":
+        sim = SimCluster("m1", {}, SystemClock(), "m1")
+        sim.run_jobs(60_000)
+        sim.control.add_nodes(NODES)
+        yield Direct(sim)
+        await sim.stop()
     else:
         async with simulated() as (cluster, inside):
             yield Simulated(cluster, inside)

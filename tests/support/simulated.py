@@ -17,6 +17,7 @@ POD = "Pod.v1"
 OURS = {"fairway.io/job": "j1", "fairway.io/attempt": "1"}
 QUICK = WatchPace(first=0.01, most=0.05, absent=0.02, page=2)
 PATIENCE_S = 20.0
+NODES = NodeGroup(1, "node", {"cpu": "4", "memory": "8Gi"})
 KINDS = (JOB, "PyTorchJob.kubeflow.org/v1", "Absent.example.org/v1", "Workflow.argoproj.io/v1alpha9")
 
 
@@ -24,7 +25,7 @@ KINDS = (JOB, "PyTorchJob.kubeflow.org/v1", "Absent.example.org/v1", "Workflow.a
 async def simulated() -> AsyncIterator[tuple[KubernetesCluster, SimCluster]]:
     """The port, and the cluster behind it as only a test may touch it."""
     sim = KubeSim(SystemClock(), default_run_ms=60_000)
-    await sim.start_cluster("m1", nodes=[NodeGroup(1, "node", {"cpu": "4", "memory": "8Gi"})])
+    await sim.start_cluster("m1", nodes=[NODES])
     cluster = await KubernetesCluster.from_kubeconfig("m1", sim.kubeconfig("m1"), Options(KINDS, pace=QUICK))
     try:
         yield cluster, sim.clusters["m1"]

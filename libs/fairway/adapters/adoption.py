@@ -5,10 +5,25 @@ from typing import Any
 
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.wire.reasons import Code
-from fairway.workloads.member_copy import made_by_fairway
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, made_by_fairway
 from fairway.workloads.seal import seal_of
 
 Json = dict[str, Any]
+
+
+def check_ours(where: str, found: Json, wanted: Json) -> None:
+    """Only the same attempt of the same job may be taken for ours. `where` names the object in what is said."""
+    there = found["metadata"].get("labels") or {}
+    ours = wanted["metadata"].get("labels") or {}
+    if not ours.get(JOB_LABEL) or there.get(JOB_LABEL) != ours[JOB_LABEL]:
+        owner = f"job {there[JOB_LABEL]}" if there.get(JOB_LABEL) else "somebody else"
+        raise ClusterRefused(Code.NAME_CONFLICT, f"{where} is there and belongs to {owner}; rename one of them")
+    if there.get(ATTEMPT_LABEL) != ours.get(ATTEMPT_LABEL):
+        text = f"{where} is there of attempt {there.get(ATTEMPT_LABEL)}; it has to be deleted first"
+        raise ClusterRefused("StaleObject", text)
+    check_sealed(found, wanted, where)
+    if found["metadata"].get("deletionTimestamp"):
+        raise ClusterRefused("StaleObject", f"{where} is being deleted; apply again when it is gone")
 
 
 def check_sealed(found: Json, wanted: Json, where: str) -> None:

@@ -13,6 +13,7 @@ from fairway.domain.tenancy.member_namespace import made
 from fairway.domain.tenancy.profile import BASELINE
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.workloads.seal import SEAL
+from tests.support import cluster_ports as houses
 from tests.support.simulated import JOB, job, simulated
 
 SEALED = {"annotations": {SEAL: "v1 j1/1 00 aa"}}
@@ -50,7 +51,21 @@ async def over_http() -> AsyncIterator[tuple[Cluster, Any]]:
         yield cluster, put
 
 
-BOTH = pytest.mark.parametrize("house", [in_memory, over_http], ids=["memory", "kubernetes"])
+@asynccontextmanager
+async def without_http() -> AsyncIterator[tuple[Cluster, Any]]:
+    async with houses.house("direct") as house:
+
+        async def put(manifest: dict[str, Any], manager: str) -> None:
+            labels = made("team-a", BASELINE)
+            await house.cluster.create("Namespace.v1", {"metadata": {"name": "team-a", "labels": labels}})
+            by = [{"manager": manager, "fieldsV1": {}}]
+            await house.cluster.create(JOB, {**manifest, "metadata": {**manifest["metadata"], "managedFields": by}})
+
+        yield house.cluster, put
+
+
+HOUSES = [in_memory, over_http, without_http]
+EACH = pytest.mark.parametrize("house", HOUSES, ids=["memory", "kubernetes", "without HTTP"])
 OTHERS = {
     "without a seal": (job("team-a"), "kubectl-create"),
     "without a seal, by one who calls itself fairway": (job("team-a"), "fairway"),
@@ -59,7 +74,7 @@ OTHERS = {
 }
 
 
-@BOTH
+@EACH
 @pytest.mark.parametrize(("theirs", "manager"), OTHERS.values(), ids=list(OTHERS))
 async def test_an_object_that_somebody_made_beforehand_is_not_adopted(house: Any, theirs: Any, manager: str) -> None:
     async with house() as (cluster, put):
@@ -70,7 +85,7 @@ async def test_an_object_that_somebody_made_beforehand_is_not_adopted(house: Any
         assert "somebody else made it" in refused.value.text
 
 
-@BOTH
+@EACH
 async def test_the_own_object_is_adopted(house: Any) -> None:
     async with house() as (cluster, _):
         first = await cluster.apply(JOB, wanted())

@@ -14,7 +14,7 @@ from tests.support.simulated import JOB, OURS, config_map, job
 Json = dict[str, Any]
 
 
-@pytest.fixture(params=["memory", "kubesim"])
+@pytest.fixture(params=["memory", "kubesim", "direct"])
 async def house(request: pytest.FixtureRequest) -> AsyncIterator[House]:
     async with houses.house(request.param) as one:
         yield one

@@ -16,7 +16,7 @@ NAMESPACE = "Namespace.v1"
 ENFORCE = "pod-security.kubernetes.io/enforce"
 
 
-@pytest.fixture(params=["memory", "kubesim"])
+@pytest.fixture(params=["memory", "kubesim", "direct"])
 async def house(request: pytest.FixtureRequest) -> AsyncIterator[House]:
     async with houses.house(request.param) as one:
         yield one

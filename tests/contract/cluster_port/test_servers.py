@@ -15,9 +15,9 @@ from tests.support.simulated import JOB, OURS, POD, config_map, job, synced, unt
 SPEC = {"schedulerName": "nobody", "containers": [{"name": "main", "image": "x"}]}
 
 
-@pytest.fixture
-async def house() -> AsyncIterator[House]:
-    async with houses.house("kubesim") as one:
+@pytest.fixture(params=["kubesim", "direct"])
+async def house(request: pytest.FixtureRequest) -> AsyncIterator[House]:
+    async with houses.house(request.param) as one:
         yield one
 
 
@@ -100,3 +100,24 @@ async def test_what_a_server_adds_to_an_object_is_no_reason_to_write_again(house
     assert before is not None and after is not None
     assert after["metadata"]["generation"] == before["metadata"]["generation"] == 1
     assert after["spec"] == before["spec"]
+
+
+async def test_a_patch_of_another_uid_is_refused_and_one_of_nothing_answers_nothing(house: House) -> None:
+    await house.cluster.create("ConfigMap.v1", config_map(house.team, "a"))
+    with pytest.raises(ClusterRefused) as refused:
+        await house.cluster.patch("ConfigMap.v1", house.team, "a", {"metadata": {"uid": "another"}})
+    assert refused.value.code == "Invalid"
+    assert await house.cluster.patch("ConfigMap.v1", house.team, "absent", {"data": {}}) is None
+
+
+async def test_what_carries_the_labels_is_discarded_and_nothing_else(house: House) -> None:
+    for name, labels in (("a", OURS), ("b", OURS), ("c", {})):
+        await house.cluster.create("ConfigMap.v1", config_map(house.team, name, labels))
+    await house.cluster.discard("ConfigMap.v1", house.team, OURS, "a")
+    assert await house.cluster.get("ConfigMap.v1", house.team, "a") is None
+    assert await house.cluster.get("ConfigMap.v1", house.team, "b") is not None
+    await house.cluster.discard("ConfigMap.v1", house.team, OURS)
+    assert await house.cluster.get("ConfigMap.v1", house.team, "b") is None
+    await house.cluster.drop("ConfigMap.v1", house.team, "c")
+    await house.cluster.drop("ConfigMap.v1", house.team, "c")
+    assert await house.cluster.get("ConfigMap.v1", house.team, "c") is None

@@ -1,4 +1,4 @@
-"""Watches of the cluster port against API servers: pages, gaps, an API that is away, kinds that come and go."""
+"""Watches of the cluster port that break off: gaps, and an API that is away for a while."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -6,7 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from tests.support import cluster_ports as houses
-from tests.support.cluster_ports import ABSENT, CRD, CRD_KIND, House
+from tests.support.cluster_ports import House
 from tests.support.simulated import OURS, config_map, names, synced, until
 
 CONFIG_MAP = "ConfigMap.v1"
@@ -21,21 +21,6 @@ async def house() -> AsyncIterator[House]:
 def mine(house: House) -> str:
     """Selects what a test makes; a real cluster makes config maps of its own."""
     return f"team={house.team}"
-
-
-async def test_a_watch_tells_what_is_there_page_by_page_and_then_each_change(house: House) -> None:
-    for number in range(5):
-        await house.cluster.create(CONFIG_MAP, config_map(house.team, f"c{number}", {"keep": "yes"}))
-    await house.cluster.create(CONFIG_MAP, config_map(house.team, "other"))
-    async with aclosing(house.cluster.watch(CONFIG_MAP, f"keep=yes,{mine(house)}")) as changes:
-        told = await until(changes, synced)
-        assert names(told) == ["+c0", "+c1", "+c2", "+c3", "+c4"]
-        assert told[0].manifest["kind"] == "ConfigMap" and told[0].namespace == house.team
-        await house.cluster.patch(CONFIG_MAP, house.team, "c3", {"data": {"a": "b"}})
-        changed = await until(changes, lambda one: not one.synced)
-        assert changed[-1].manifest["data"] == {"a": "b"}
-        await house.cluster.patch(CONFIG_MAP, house.team, "c3", {"metadata": {"labels": {"keep": None}}})
-        assert names(await until(changes, lambda one: one.gone)) == ["-c3"]
 
 
 async def test_after_a_gap_that_is_too_long_a_watch_lists_anew_and_tells_who_vanished(house: House) -> None:
@@ -73,14 +58,3 @@ async def test_a_watch_survives_an_api_that_is_away_for_a_while(house: House, mo
         house.refuse(mode, for_ms=60)
         await house.behind("create", CONFIG_MAP, "late", config_map(house.team, "late"))
         assert names(await until(changes, lambda one: one.name == "late")) == ["+late"]
-
-
-async def test_a_watch_of_a_kind_that_is_not_installed_is_empty_until_it_is(house: House) -> None:
-    absent = {"apiVersion": "example.org/v1", "kind": "Absent", "metadata": {"name": "first", "namespace": house.team}}
-    async with aclosing(house.cluster.watch(ABSENT)) as changes:
-        assert (await until(changes, synced))[-1].synced
-        await house.behind("create", CRD_KIND, CRD["metadata"]["name"], CRD)
-        await house.behind("create", ABSENT, "first", absent)
-        assert names(await until(changes, lambda one: one.name == "first"))[-1] == "+first"
-        await house.behind("delete", CRD_KIND, CRD["metadata"]["name"])
-        assert names(await until(changes, lambda one: one.gone)) == ["-first"]

@@ -14,6 +14,7 @@ from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from tests.contract.cluster_port.test_cluster_port import *  # noqa: F403 - every one of them
 from tests.contract.cluster_port.test_namespaces import *  # noqa: F403 - every one of them
 from tests.contract.cluster_port.test_servers import *  # noqa: F403 - every one of them
+from tests.contract.cluster_port.test_told_changes import *  # noqa: F403 - every one of them
 from tests.contract.cluster_port.test_watch import *  # noqa: F403 - every one of them
 from tests.kubernetes.support.fleet import until
 from tests.kubernetes.support.own import Own, crd

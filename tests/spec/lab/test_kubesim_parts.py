@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairway.lab.kubesim.api import selectors
+from fairway.lab.kubesim.api import field_managers, selectors
 from fairway.lab.kubesim.api.json_patch import json_patch, merge
 from fairway.lab.kubesim.api.strategic_merge import apply, strategic_merge
 from fairway.lab.kubesim.fit import obstacle, pod_requests, space_of, want_of
@@ -180,3 +180,29 @@ def test_a_pod_needs_the_larger_of_its_init_and_its_running_containers() -> None
         "containers": [container("1"), container("2")],
     }
     assert pod_requests(spec) == {"cpu": 4500, "pods": 1}
+
+
+SPEC: Json = {"replicas": 2, "template": {"image": "x", "args": ["a"]}, "note": "n"}
+
+
+@pytest.mark.parametrize(
+    ("change", "ours", "theirs"),
+    [
+        pytest.param({"replicas": 3}, {"f:template", "f:note"}, {"f:replicas": {}}, id="another value is theirs"),
+        pytest.param({"more": 1}, {"f:replicas", "f:template", "f:note"}, {"f:more": {}}, id="a new field is theirs"),
+        pytest.param({"note": None}, {"f:replicas", "f:template"}, {}, id="a field that is taken away is nobody's"),
+        pytest.param(
+            {"template": {"args": ["b"]}},
+            {"f:replicas", "f:template", "f:note"},
+            {"f:template": {"f:args": {}}},
+            id="a list changes hands as a whole, and nothing beside it",
+        ),
+    ],
+)
+def test_whoever_changes_a_field_owns_it(change: Json, ours: set[str], theirs: Json) -> None:
+    made = field_managers.signed("us", {"apiVersion": "v1", "metadata": {}, "spec": SPEC}, 0)
+    edited = merge({**made, "spec": {**SPEC, "template": dict(SPEC["template"])}}, {"spec": change})
+    us, them = field_managers.rewritten("them", made, edited, 0)["metadata"]["managedFields"]
+    assert (us["manager"], set(us["fieldsV1"]["f:spec"])) == ("us", ours)
+    assert (them["manager"], them["fieldsV1"]) == ("them", {"f:spec": theirs})
+    assert "f:args" not in us["fieldsV1"]["f:spec"].get("f:template", {}) or "template" not in change

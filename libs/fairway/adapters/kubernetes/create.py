@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.adoption import check_sealed
+from fairway.adapters.adoption import check_ours
 from fairway.adapters.kubernetes.http import METADATA, Failing, Http, HttpRefusal, Request
 from fairway.adapters.kubernetes.kinds import Kinds, NotServed
 from fairway.adapters.kubernetes.namespaces import Namespaces
@@ -21,7 +21,6 @@ from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import Applied, ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code
-from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 
 Json = dict[str, Any]
 
@@ -63,7 +62,7 @@ class Creator:
                 raise
             found = await self._find(kind, manifest)
             if found is not None:
-                check_ours(kind, found, manifest)
+                check_ours(_where(kind, manifest), found, manifest)
                 return Applied(found["metadata"]["uid"], adopted=True)
         raise Unreachable(f"{_where(kind, manifest)}: neither created nor found {_TRIES} times in a row; trying later")
 
@@ -102,22 +101,6 @@ class Creator:
                 raise
             return None
         return found
-
-
-def check_ours(kind: str, found: Json, wanted: Json) -> None:
-    """Only the same attempt of the same job may be taken for ours."""
-    there = found["metadata"].get("labels") or {}
-    ours = wanted["metadata"].get("labels") or {}
-    where = _where(kind, wanted)
-    if not ours.get(JOB_LABEL) or there.get(JOB_LABEL) != ours[JOB_LABEL]:
-        owner = f"job {there[JOB_LABEL]}" if there.get(JOB_LABEL) else "somebody else"
-        raise ClusterRefused(Code.NAME_CONFLICT, f"{where} is there and belongs to {owner}; rename one of them")
-    if there.get(ATTEMPT_LABEL) != ours.get(ATTEMPT_LABEL):
-        text = f"{where} is there of attempt {there.get(ATTEMPT_LABEL)}; it has to be deleted first"
-        raise ClusterRefused("StaleObject", text)
-    check_sealed(found, wanted, where)
-    if found["metadata"].get("deletionTimestamp"):
-        raise ClusterRefused("StaleObject", f"{where} is being deleted; apply again when it is gone")
 
 
 def _namespace(manifest: Json) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.adoption import check_sealed
+from fairway.adapters.adoption import check_ours
 from fairway.domain.tenancy import member_namespace
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
@@ -61,7 +61,7 @@ class MemoryCluster:
         self._take_namespace(key[1], level)
         found = self.objects.get(key)
         if found is not None:
-            _check_ours(found, manifest)
+            check_ours(meta["name"], found, manifest)
         else:
             self._create(key, _by_fairway(manifest))
         self._answered()
@@ -230,14 +230,3 @@ def _selected(manifest: Json, selector: str) -> bool:
 def _carries(manifest: Json, labels: dict[str, str]) -> bool:
     found = manifest["metadata"].get("labels") or {}
     return all(found.get(name) == value for name, value in labels.items())
-
-
-def _check_ours(found: Json, wanted: Json) -> None:
-    """Only the same attempt of the same job may be taken for ours."""
-    ours = wanted["metadata"].get("labels") or {}
-    name = wanted["metadata"]["name"]
-    if not ours.get(JOB_LABEL) or not _carries(found, {JOB_LABEL: ours[JOB_LABEL]}):
-        raise ClusterRefused(Code.NAME_CONFLICT, f"{name} is there and belongs to somebody else; rename one of them")
-    if not _carries(found, {ATTEMPT_LABEL: ours.get(ATTEMPT_LABEL, "")}):
-        raise ClusterRefused("StaleObject", f"{name} is there of another attempt; it has to be deleted first")
-    check_sealed(found, wanted, name)

@@ -85,9 +85,8 @@ class SimulatedFleet:
     def counted(self, name: str) -> Facts:
         """Of a member that joins: what an administrator finds there."""
         total: Resources = {}
-        for key, one in self.members[name].objects.items():
-            if key[0] == NODE:
-                total = add(total, node_of(one)[0].allocatable)
+        for one in self.members[name].every(NODE):
+            total = add(total, node_of(one.obj)[0].allocatable)
         return Facts(capacity=total)
 
     def join(self, name: str, facts: Facts) -> None:

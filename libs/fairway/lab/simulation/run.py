@@ -133,5 +133,5 @@ def state_hash(fleet: SimulatedFleet) -> str:
             found.update(f"{table} {key} {row.rev} ".encode() + row.data)
     found.update(repr(sorted(fleet.store.counters.get(decision.QUOTA, {}).items())).encode())
     for name, member in sorted(fleet.members.items()):
-        found.update(repr((name, sorted(member.objects))).encode())
+        found.update(repr((name, member.held())).encode())
     return found.hexdigest()

@@ -182,6 +182,12 @@ def _map_faults(field: str, found: Any, is_label: bool) -> list[tuple[str, str]]
     return faults
 
 
+def check_same(resource: ApiResource, old: StoredObject, patched: Json) -> None:
+    """422 when a patch would make another object of it."""
+    if patched["metadata"].get("uid") != old.obj["metadata"]["uid"]:
+        raise invalid(resource.group_kind, old.key.name, [("metadata.uid", "Invalid value: field is immutable")])
+
+
 def check_preconditions(resource: ApiResource, old: StoredObject, wanted: Json) -> None:
     """409 when a delete asks for another uid or version than the stored one."""
     for field, label in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):

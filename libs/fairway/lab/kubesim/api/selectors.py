@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fairway.lab.kubesim.api.errors import Json, bad_request
+from fairway.lab.kubesim.api.store import Event
 
 Match = Callable[[Json], bool]
 
@@ -112,3 +113,14 @@ def both(storage: str, label_text: str, field_text: str) -> Match | None:
     if not tests:
         return None
     return lambda obj: all(test(obj) for test in tests)
+
+
+def seen(event: Event, match: Match | None) -> str:
+    """What a watcher with this selector is told of the event: its type, or nothing."""
+    if not match:
+        return event.type
+    after = event.type != "DELETED" and match(event.new.obj)
+    before = event.old is not None and match(event.old.obj)
+    if after:
+        return "MODIFIED" if before else "ADDED"
+    return "DELETED" if before else ""

@@ -12,6 +12,7 @@ from aiohttp import web
 from fairway.lab.kubesim.api import metadata as meta
 from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json, about, bad_request, invalid
+from fairway.lab.kubesim.api.field_managers import entry
 from fairway.lab.kubesim.api.registry import Target
 from fairway.lab.kubesim.api.store import Key, StoredObject
 from fairway.lab.kubesim.api.strategic_merge import applied_config, apply, disagreements
@@ -97,21 +98,15 @@ def _fresh(api: ClusterApi, wish: ApplyRequest, body: Json) -> Json:
 
 
 def _managers(api: ClusterApi, metadata: Json, wish: ApplyRequest, body: Json | None = None) -> list[Json]:
-    entry = {
-        "manager": wish.manager,
-        "operation": "Apply",
-        "apiVersion": (body or wish.body)["apiVersion"],
-        "time": meta.rfc3339(api.clock.now()),
-        "fieldsType": "FieldsV1",
-        "fieldsV1": {},
-    }
+    body = body or wish.body
+    mine = {**entry(wish.manager, body["apiVersion"], api.clock.now()), "operation": "Apply"}
     if wish.part:
-        entry["subresource"] = wish.part
+        mine["subresource"] = wish.part
     same = (wish.manager, wish.part)
     others = [
         one for one in metadata.get("managedFields") or () if (one.get("manager"), one.get("subresource", "")) != same
     ]
-    return [*others, entry]
+    return [*others, mine]
 
 
 def _refuse_conflicts(key: Key, claims: dict[str, Json], config: Json, wish: ApplyRequest) -> None:

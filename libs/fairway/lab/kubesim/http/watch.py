@@ -10,7 +10,7 @@ from fairway.domain.text.digits import is_whole
 from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError
 from fairway.lab.kubesim.api.registry import ApiResource, Target
-from fairway.lab.kubesim.api.selectors import Match, both
+from fairway.lab.kubesim.api.selectors import Match, both, seen
 from fairway.lab.kubesim.api.store import Event, StoredObject
 from fairway.lab.kubesim.faults import Faults
 from fairway.lab.kubesim.http.query import flag, seconds
@@ -23,17 +23,6 @@ MOST_BEHIND = 50_000
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 Line = Callable[[str, StoredObject], bytes]
-
-
-def seen(event: Event, match: Match | None) -> str:
-    """What a watcher with this selector is told of the event: its type, or nothing."""
-    if not match:
-        return event.type
-    after = event.type != "DELETED" and match(event.new.obj)
-    before = event.old is not None and match(event.old.obj)
-    if after:
-        return "MODIFIED" if before else "ADDED"
-    return "DELETED" if before else ""
 
 
 def lines(resource: ApiResource, table: Table | None) -> Line:

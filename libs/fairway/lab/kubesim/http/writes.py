@@ -8,7 +8,8 @@ from aiohttp import web
 from fairway.lab.kubesim.api import json_patch, strategic_merge
 from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json, about, bad_request, invalid
-from fairway.lab.kubesim.api.metadata import Deletion, rfc3339
+from fairway.lab.kubesim.api.field_managers import entry
+from fairway.lab.kubesim.api.metadata import Deletion, check_same
 from fairway.lab.kubesim.api.registry import ApiResource, Target
 from fairway.lab.kubesim.api.selectors import both
 from fairway.lab.kubesim.api.store import StoredObject
@@ -59,8 +60,8 @@ def _signed(api: ClusterApi, request: web.BaseRequest, body: Any, target: Target
     """Names who creates the object: as it says, or by the first word of its User-Agent."""
     if target.sub or not isinstance(body, dict) or not isinstance(body.get("metadata", {}), dict):
         return body
-    entry = _entry(api, request, target.resource.api_version)
-    return {**body, "metadata": {**(body.get("metadata") or {}), "managedFields": [entry]}}
+    made = _entry(api, request, target.resource.api_version)
+    return {**body, "metadata": {**(body.get("metadata") or {}), "managedFields": [made]}}
 
 
 def _credited(api: ClusterApi, request: web.BaseRequest, old: StoredObject, body: Any) -> Any:
@@ -70,26 +71,19 @@ def _credited(api: ClusterApi, request: web.BaseRequest, old: StoredObject, body
     status = request.path.endswith("/status")
     if body.get("status") == old.obj.get("status") if status else body == old.obj:
         return body
-    entry = _entry(api, request, str(body.get("apiVersion", "")))
+    mine = _entry(api, request, str(body.get("apiVersion", "")))
     if status:
-        entry["subresource"] = "status"
+        mine["subresource"] = "status"
     there = list(old.obj["metadata"].get("managedFields") or ())
     same = ("manager", "operation", "subresource")
-    if not any(all(one.get(field) == entry.get(field) for field in same) for one in there):
-        there.append(entry)
+    if not any(all(one.get(field) == mine.get(field) for field in same) for one in there):
+        there.append(mine)
     return {**body, "metadata": {**(body.get("metadata") or {}), "managedFields": there}}
 
 
 def _entry(api: ClusterApi, request: web.BaseRequest, api_version: str) -> Json:
     agent = request.headers.get("User-Agent", "unknown").partition("/")[0]
-    return {
-        "manager": request.query.get("fieldManager") or agent,
-        "operation": "Update",
-        "apiVersion": api_version,
-        "time": rfc3339(api.clock.now()),
-        "fieldsType": "FieldsV1",
-        "fieldsV1": {},
-    }
+    return entry(request.query.get("fieldManager") or agent, api_version, api.clock.now())
 
 
 def _answer(stored: StoredObject, resource: ApiResource, status: int = 200) -> web.Response:
@@ -117,9 +111,7 @@ def _patch(api: ClusterApi, request: web.BaseRequest, target: Target, body: Any)
     merged = _merged(request.content_type, target.resource, old.copy(), body)
     # A patch of the whole document may name the version that the URL names.
     merged["apiVersion"] = target.resource.api_version
-    if merged["metadata"].get("uid") != old.obj["metadata"]["uid"]:
-        fault = ("metadata.uid", "Invalid value: field is immutable")
-        raise invalid(target.resource.group_kind, target.name, [fault])
+    check_same(target.resource, old, merged)
     dry = _dry(request)
     part = "status" if target.sub == "status" else ""
     merged = _credited(api, request, old, merged)

@@ -49,8 +49,8 @@ def _left(fleet: SimulatedFleet) -> Found:
     """Invariant 9, for jobs that were deleted or moved: only what ended by itself may stay to be looked at."""
     stays = {(job.id, job.attempt) for job in rows(fleet).values() if job.state in (State.SUCCEEDED, State.FAILED)}
     for member in fleet.members.values():
-        for key in member.ours():
-            job, attempt = member.whose(member.objects[key])
+        for found in member.ours():
+            job, attempt = member.whose(found)
             if job and (job, attempt) not in stays:
                 yield "left", job, f"attempt {attempt} is left in {member.name}"
 

@@ -1,6 +1,6 @@
 """What controllers do in a member cluster: objects get pods, pods get nodes, gangs run and end, deletions take time.
 
-It keeps the promises of the cluster port that `MemoryCluster` keeps, and adds what agents see.
+They look at the API of a simulated cluster and write to it, as kubesim's own do, in the time of the simulation.
 """
 
 import asyncio
@@ -10,14 +10,18 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.adapters.memory.cluster import Key, MemoryCluster
-from fairway.lab.simulation.members import field_managers, pods
+from fairway.lab.kubesim.api.api import ClusterApi
+from fairway.lab.kubesim.api.builtin import EVERYTHING
+from fairway.lab.kubesim.api.metadata import Deletion, SimClock, Uids
+from fairway.lab.kubesim.api.registry import Registry
+from fairway.lab.kubesim.api.store import Event, ObjectStore, StoredObject, owners
+from fairway.lab.kubesim.cluster_port import KubesimCluster
+from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.pods import GPU, NODE, POD
-from fairway.runtime.cluster_port import Applied, ClusterRefused
-from fairway.runtime.ports import Clock
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 
 Json = dict[str, Any]
+AT_ONCE = Deletion(grace=0)
 
 
 class Fate(Struct, frozen=True):
@@ -39,193 +43,173 @@ class MemberEvents(Struct):
     deleted: Callable[[str, str, int], None]
 
 
-class Controlled(MemoryCluster):
-    """`nodes` by name with their GPUs; `fate` is asked once for each attempt."""
+class Controlled(KubesimCluster):
+    """`nodes` by name with their GPUs; `fate` is asked once for each attempt. An object that is asked to go is kept
+    until its pods have gone, which are not told of that one by one: it changes once, and then all of it is gone."""
 
-    def __init__(self, name: str, clock: Clock, nodes: dict[str, int], rng: Random, heard: MemberEvents) -> None:
-        super().__init__(name, clock, pods.KINDS)
+    deletion = Deletion()
+
+    def __init__(self, name: str, clock: SimClock, nodes: dict[str, int], rng: Random, heard: MemberEvents) -> None:
+        api = ClusterApi(ObjectStore(history=0), Registry(EVERYTHING), clock, Uids(f"simulation/{name}"))
+        super().__init__(name, api, pods.KINDS)
         self._rng, self._heard = rng, heard
         self.fate: Callable[[str, int], Fate] = lambda job, attempt: Fate()
         self.lost = 0
         self._whose: dict[str, tuple[str, int]] = {}
-        self._changed = asyncio.Event()
+        self._acting: dict[str, asyncio.Task[None]] = {}
+        self._run = {self.resource(kind).storage for kind in pods.KINDS}
         for node, gpus in nodes.items():
-            self.objects[NODE, "", node] = pods.node(node, gpus)
+            self.put(NODE, pods.node(node, gpus))
+        api.store.listen("", self._seen)
 
-    # What is asked of it.
+    def _seen(self, event: Event) -> None:
+        """Operators look at objects that appear, and that are asked to go. One that has a status from the beginning
+        has had its operator elsewhere."""
+        made = event.new
+        if made.key.storage not in self._run:
+            return
+        metadata = made.obj["metadata"]
+        if event.type == "ADDED":
+            self.api.graceful.add(made.key)
+            if "status" not in made.obj:
+                self._whose[metadata["uid"]] = attempt_of(made.obj)
+                self._acting[metadata["uid"]] = asyncio.create_task(self._act(made))
+        elif event.type == "MODIFIED" and event.old and _leaves(made) and not _leaves(event.old):
+            self._doom(made)
 
-    async def apply(self, kind: str, manifest: Json, level: str = "") -> Applied:
-        meta = manifest["metadata"]
-        found = self.objects.get((kind, meta.get("namespace") or "default", meta["name"]))
-        if found is not None and "deletionTimestamp" in found["metadata"] and not self.away:
-            raise ClusterRefused("StaleObject", f"{meta['name']} is on its way out")
-        return await super().apply(kind, field_managers.applied(manifest), level)
-
-    def _create(self, key: Key, manifest: Json) -> None:
-        super()._create(key, manifest)
-        self._whose[self.objects[key]["metadata"]["uid"]] = attempt_of(manifest)
-
-    def whose(self, manifest: Json) -> tuple[str, int]:
+    def whose(self, found: StoredObject) -> tuple[str, int]:
         """The job and the attempt that it was applied for, whatever became of its labels."""
-        return self.made_for(manifest["metadata"].get("uid", ""))
+        return self.made_for(found.obj["metadata"]["uid"])
 
     def made_for(self, uid: str) -> tuple[str, int]:
         return self._whose.get(uid, ("", 0))
 
-    async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
-        self._reached()
-        key = (kind, namespace, name)
-        found = self.objects.get(key)
-        marks = (found or {}).get("metadata", {}).get("labels") or {}
-        if found is None or any(marks.get(label) != value for label, value in labels.items()):
-            return True
-        if "deletionTimestamp" not in found["metadata"]:
-            self._doom(key, found)
-        try:
-            async with asyncio.timeout(wait_s):
-                await self._until(lambda: not self._there(key, found["metadata"]["uid"]))
-        except TimeoutError:
-            return False
-        return True
-
-    def _doom(self, key: Key, found: Json) -> None:
+    def _doom(self, found: StoredObject) -> None:
         """It goes when its pods have gone, which takes them some time."""
         self._heard.deleted(self.name, *self.whose(found))
-        self.objects[key] = {**found, "metadata": {**found["metadata"], "deletionTimestamp": "now"}}
-        self._tell(key, self.objects[key])
         seconds = self._rng.choice((0.0, 0.2, 2.0, 12.0, 60.0))
-        self._acting[f"doom {found['metadata']['uid']}"] = asyncio.create_task(self._vanish(key, found, seconds))
+        self._acting[f"doom {found.obj['metadata']['uid']}"] = asyncio.create_task(self._vanish(found, seconds))
 
-    async def _vanish(self, key: Key, found: Json, seconds: float) -> None:
+    async def _vanish(self, found: StoredObject, seconds: float) -> None:
         await asyncio.sleep(seconds)
         # A kubelet that is not heard of does not stop its pods either.
-        await self._until(lambda: not self._unheard(found["metadata"]["uid"]))
-        if self._there(key, found["metadata"]["uid"]):
-            self.remove(key)
+        await self.until(lambda: not self._unheard(found))
+        if self.there(found):
+            self.remove(found)
 
-    def _unheard(self, uid: str) -> bool:
-        own = {one["spec"].get("nodeName") for key, one in self.objects.items() if key[0] == POD and _owner(one) == uid}
-        return any(node and not self._ready(node) for node in own)
+    def _unheard(self, found: StoredObject) -> bool:
+        own = {one.obj["spec"].get("nodeName") for one in self._pods_of(found)}
+        ready = {one.key.name for one in self.every(NODE) if _ready(one)}
+        return any(node and node not in ready for node in own)
 
-    def _ready(self, node: str) -> bool:
-        return bool(self.objects[NODE, "", node]["status"]["conditions"][0]["status"] == "True")
-
-    def remove(self, key: Key) -> None:
+    def remove(self, found: StoredObject) -> None:
         """The object and its pods are gone: by a deletion, or by somebody's hand."""
-        found = self.objects[key]
-        for name in self._pods_of(found["metadata"]["uid"]):
-            self._remove((POD, key[1], name))
-        self._remove(key)
+        for one in self._pods_of(found):
+            self._delete(one, AT_ONCE)
+        self._delete(found, AT_ONCE)
         self._heard.gone(self.name, *self.whose(found))
         self._bind()
 
-    # What its controllers do.
-
-    async def _act(self, key: Key, uid: str, manifest: Json) -> None:
+    async def _act(self, made: StoredObject) -> None:
         """The operator of one object."""
-        if key[0] not in pods.KINDS:
-            return
-        job, attempt = attempt_of(manifest)
-        fate = self.fate(job, attempt)
-        while self._there(key, uid):
-            self._make_pods(key, uid, manifest, fate)
-            await self._until(lambda: not self._there(key, uid) or self._bound(uid, manifest, key[0]))
+        job, attempt = attempt_of(made.obj)
+        fate, kind = self.fate(job, attempt), kind_of(made)
+        while self.there(made):
+            self._make_pods(made, fate)
+            await self.until(lambda: not self.there(made) or self._bound(made))
             await asyncio.sleep(fate.up_s)
-            if not self._bound(uid, manifest, key[0]):
+            if not self._bound(made):
                 continue
-            if not self._there(key, uid):
+            if not self.there(made):
                 return
-            self._show_pods(key[1], uid, "Running")
-            self.show(key, pods.running(key[0], manifest))
+            self._show_pods(made, "Running")
+            self._show(made, pods.running(kind, made.obj))
             self._heard.started(self.name, job, attempt)
             try:
                 async with asyncio.timeout(fate.run_s):
-                    await self._until(lambda: not self._bound(uid, manifest, key[0]))
+                    await self.until(lambda: not self._bound(made))
             except TimeoutError:
-                self._end(key, uid, fate)
+                self._end(made, fate)
                 return
-            if self._there(key, uid):  # it lost pods with a node, and gets others
-                self.show(key, pods.running(key[0], manifest, up=False))
+            if self.there(made):  # it lost pods with a node, and gets others
+                self._show(made, pods.running(kind, made.obj, up=False))
 
-    def _end(self, key: Key, uid: str, fate: Fate) -> None:
-        if not self._there(key, uid):
+    def _end(self, made: StoredObject, fate: Fate) -> None:
+        if not self.there(made):
             return
         if fate.end == "vanished":
-            self.remove(key)
+            self.remove(made)
             return
-        self._show_pods(key[1], uid, "Succeeded" if fate.end == "succeeded" else "Failed")
-        self.show(key, pods.ended(key[0], fate.end == "succeeded"))
-        self._heard.ended(self.name, *self.whose(self.objects[key]), fate.end == "succeeded")
+        well = fate.end == "succeeded"
+        self._show_pods(made, "Succeeded" if well else "Failed")
+        self._show(made, pods.ended(kind_of(made), well, self.api.clock.now()))
+        self._heard.ended(self.name, *self.whose(made), well)
         self._bind()
 
-    def _there(self, key: Key, uid: str) -> bool:
-        found = self.objects.get(key)
-        return found is not None and found["metadata"]["uid"] == uid
-
-    def _make_pods(self, key: Key, uid: str, manifest: Json, fate: Fate) -> None:
-        there = set(self._pods_of(uid))
-        for one in pods.wanted(key[0], manifest):
+    def _make_pods(self, made: StoredObject, fate: Fate) -> None:
+        there = {one.key.name for one in self._pods_of(made)}
+        for one in pods.wanted(kind_of(made), made.obj):
             for index in range(one.count):
-                name = f"{key[2]}-{one.role}-{index}-{uid}"
+                name = f"{made.key.name}-{one.role}-{index}-{made.obj['metadata']['uid']}"
                 if name not in there:
-                    made = pods.pod(key[1], name, one, uid)
-                    made["spec"]["stuck"] = fate.end == "stuck"
-                    self._put((POD, key[1], name), made)
+                    pod = pods.pod(made.key.namespace, name, one, made.obj)
+                    pod["spec"]["stuck"] = fate.end == "stuck"
+                    self.put(POD, pod)
         self._bind()
 
-    def _pods_of(self, uid: str) -> list[str]:
-        return [key[2] for key, one in self.objects.items() if key[0] == POD and _owner(one) == uid]
+    def _pods_of(self, owner: StoredObject) -> list[StoredObject]:
+        uid = owner.obj["metadata"]["uid"]
+        return [one for one in self.every(POD) if uid in owners(one.obj)]
 
-    def _bound(self, uid: str, manifest: Json, kind: str) -> bool:
-        count = sum(one.count for one in pods.wanted(kind, manifest))
-        own = [one for key, one in self.objects.items() if key[0] == POD and _owner(one) == uid]
-        return len(own) == count and all(one["spec"].get("nodeName") for one in own)
+    def _bound(self, made: StoredObject) -> bool:
+        count = sum(one.count for one in pods.wanted(kind_of(made), made.obj))
+        own = self._pods_of(made)
+        return len(own) == count and all(one.obj["spec"].get("nodeName") for one in own)
 
-    def _show_pods(self, namespace: str, uid: str, phase: str) -> None:
-        for name in self._pods_of(uid):
-            key = (POD, namespace, name)
-            self._put(key, {**self.objects[key], "status": {"phase": phase}})
+    def _show_pods(self, made: StoredObject, phase: str) -> None:
+        for one in self._pods_of(made):
+            self._rewrite(one, status={"phase": phase})
+
+    def _show(self, made: StoredObject, status: Json) -> None:
+        now = self.api.get(self.resource(kind_of(made)), made.key.namespace, made.key.name)
+        self._update(self.resource(kind_of(made)), now, {**now.obj, "status": status}, "status")
 
     def _bind(self) -> None:
         """The scheduler: each pod by itself onto some node with room, in the order of their making."""
         free = self.free()
-        for key, one in list(self.objects.items()):
-            if key[0] != POD or one["spec"].get("nodeName") or one["spec"].get("stuck"):
+        for one in self.every(POD):
+            spec = one.obj["spec"]
+            if spec.get("nodeName") or spec.get("stuck"):
                 continue
             asks = _gpus(one)
             fits = sorted(node for node, gpus in free.items() if gpus >= asks)
             if fits:
                 node = min(fits, key=lambda name: (free[name], name))
                 free[node] -= asks
-                self._put(key, {**one, "spec": {**one["spec"], "nodeName": node}})
+                self._rewrite(one, spec={**spec, "nodeName": node})
 
     def free(self) -> dict[str, int]:
         """GPUs by node that is ready."""
-        free = {
-            key[2]: int(one["status"]["allocatable"][GPU])
-            for key, one in self.objects.items()
-            if key[0] == NODE and self._ready(key[2])
-        }
-        for key, one in self.objects.items():
-            node = one["spec"].get("nodeName") if key[0] == POD else None
-            if node in free and one["status"]["phase"] not in ("Succeeded", "Failed"):
+        free = {one.key.name: int(one.obj["status"]["allocatable"][GPU]) for one in self.every(NODE) if _ready(one)}
+        for one in self.every(POD):
+            node = one.obj["spec"].get("nodeName")
+            if node in free and one.obj["status"]["phase"] not in ("Succeeded", "Failed"):
                 free[node] -= _gpus(one)
         return free
 
-    # Change and waiting.
+    def put(self, kind: str, manifest: Json) -> StoredObject:
+        """Somebody else than Fairway makes an object, with its status."""
+        made = self.api.create(self.resource(kind), manifest["metadata"].get("namespace", ""), manifest, dry=True)
+        status = {"status": manifest["status"]} if "status" in manifest else {}
+        return self.api.store.put(made.key, {**made.obj, **status})
 
-    def _put(self, key: Key, manifest: Json) -> None:
-        self.objects[key] = manifest
-        self._tell(key, manifest)
+    def _rewrite(self, found: StoredObject, **parts: Json) -> None:
+        """As kubelets and the scheduler write, who may say twice what is there already."""
+        self.api.store.put(found.key, {**found.obj, "metadata": dict(found.obj["metadata"]), **parts})
 
-    def _tell(self, key: Key, manifest: Json, gone: bool = False) -> None:
-        super()._tell(key, manifest, gone)
-        self._changed.set()
-        self._changed = asyncio.Event()
 
-    async def _until(self, true: Callable[[], bool]) -> None:
-        while not true():
-            await self._changed.wait()
+def kind_of(found: StoredObject) -> str:
+    return f"{found.obj['kind']}.{found.obj['apiVersion']}"
 
 
 def attempt_of(manifest: Json) -> tuple[str, int]:
@@ -233,10 +217,13 @@ def attempt_of(manifest: Json) -> tuple[str, int]:
     return str(labels.get(JOB_LABEL, "")), int(labels.get(ATTEMPT_LABEL) or 0)
 
 
-def _owner(manifest: Json) -> str:
-    owners = manifest["metadata"].get("ownerReferences") or [{"uid": ""}]
-    return str(owners[0]["uid"])
+def _leaves(found: StoredObject) -> bool:
+    return "deletionTimestamp" in found.obj["metadata"]
 
 
-def _gpus(pod: Json) -> int:
-    return int(pod["spec"]["containers"][0]["resources"]["limits"][GPU])
+def _ready(node: StoredObject) -> bool:
+    return bool(node.obj["status"]["conditions"][0]["status"] == "True")
+
+
+def _gpus(pod: StoredObject) -> int:
+    return int(pod.obj["spec"]["containers"][0]["resources"]["limits"][GPU])

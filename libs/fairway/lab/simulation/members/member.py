@@ -4,15 +4,26 @@ It is the truth about what runs; the witness hears of every gang that starts, an
 """
 
 import asyncio
+from typing import Any
 
-from fairway.adapters.memory.cluster import Json, Key
-from fairway.lab.simulation.members import field_managers, pods
-from fairway.lab.simulation.members.controllers import Controlled, attempt_of
+from fairway.lab.kubesim.api import field_managers
+from fairway.lab.kubesim.api.store import Key, StoredObject
+from fairway.lab.simulation.members import pods
+from fairway.lab.simulation.members.controllers import AT_ONCE, Controlled, attempt_of, kind_of
 from fairway.lab.simulation.members.pods import GPU, NODE, POD, WantedPod
-from fairway.workloads.member_copy import JOB_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 
+Json = dict[str, Any]
 # Where those are at home who make objects with other people's labels.
 HOSTILE = "evil"
+# What becomes of the labels by which Fairway knows an object; None: it is taken off.
+_STRIPS: tuple[dict[str, str | None], ...] = (
+    {JOB_LABEL: None, ATTEMPT_LABEL: None},
+    {JOB_LABEL: None},
+    {ATTEMPT_LABEL: None},
+    {ATTEMPT_LABEL: "77"},
+    {JOB_LABEL: "nobody"},
+)
 
 
 class SimulatedMember(Controlled):
@@ -23,66 +34,66 @@ class SimulatedMember(Controlled):
     def stranger(self, gpus: int, seconds: float) -> None:
         """A pod that is not Fairway's, for a while."""
         self._strangers += 1
-        key = (POD, "others", f"stranger-{self._strangers}")
-        self._put(key, pods.pod("others", key[2], WantedPod("pod", 1, gpus, {}), ""))
+        made = self.put(POD, pods.pod("others", f"stranger-{self._strangers}", WantedPod("pod", 1, gpus, {})))
         self._bind()
-        asyncio.get_running_loop().call_later(seconds, self._leaves, key)
+        asyncio.get_running_loop().call_later(seconds, self.leave, made.key)
 
-    def _leaves(self, key: Key) -> None:
-        if key in self.objects:
-            self._remove(key)
+    def leave(self, key: Key) -> None:
+        """A pod that nobody of ours owns goes."""
+        if found := self.api.store.get(key):
+            self._delete(found, AT_ONCE)
             self._bind()
 
     def silence(self, node: str, ready: bool) -> None:
         """The kubelet of a node is no longer heard of, or is again."""
-        gpus = int(self.objects[NODE, "", node]["status"]["allocatable"][GPU])
-        self._put((NODE, "", node), pods.node(node, gpus, ready))
+        found = self.api.get(self.resource(NODE), "", node)
+        self._rewrite(found, status=pods.node(node, int(found.obj["status"]["allocatable"][GPU]), ready)["status"])
         if ready:
             self._bind()
 
     def evict(self, node: str) -> None:
         """What was on a node is taken away, as the node lifecycle does after some minutes."""
-        for key, one in list(self.objects.items()):
-            if key[0] == POD and one["spec"].get("nodeName") == node:
-                self._remove(key)
+        for one in self.every(POD):
+            if one.obj["spec"].get("nodeName") == node:
+                self._delete(one, AT_ONCE)
         self._bind()
 
-    def edit(self, key: Key) -> None:
+    def edit(self, found: StoredObject) -> None:
         """Somebody writes to its spec."""
-        self._put(key, field_managers.edited(self.objects[key]))
+        self._by_hand(found, {"spec": pods.edited(kind_of(found), found.copy()["spec"])})
 
-    def strip(self, key: Key) -> None:
-        """Somebody takes labels off; who follows these is told that it is gone."""
-        how = self._rng.choice(field_managers.STRIPS)
-        if JOB_LABEL in how and how[JOB_LABEL] is None:
-            self._tell(key, self.objects[key], gone=True)
-        self._put(key, field_managers.stripped(self.objects[key], how))
+    def strip(self, found: StoredObject) -> None:
+        """Somebody takes labels off, or changes them; who follows these is told that it is gone."""
+        how = self._rng.choice(_STRIPS)
+        metadata = found.obj["metadata"]
+        labels = {name: value for name, value in {**metadata["labels"], **how}.items() if value is not None}
+        self._by_hand(found, {"metadata": {**metadata, "labels": labels}})
+
+    def _by_hand(self, found: StoredObject, change: Json) -> None:
+        body = field_managers.rewritten("kubectl-edit", found.obj, {**found.obj, **change}, self.api.clock.now())
+        self.api.update(self.resource(kind_of(found)), found, body)
 
     def attempts(self) -> set[str]:
         """`<job>/<attempt>` of every pod of ours that is on a node."""
-        bound = [
-            one
-            for key, one in self.objects.items()
-            if key[0] == POD and key[1] != HOSTILE and one["spec"].get("nodeName")
-        ]
+        here = [one.obj for one in self.every(POD) if one.key.namespace != HOSTILE]
+        bound = [one for one in here if one["spec"].get("nodeName")]
         return {"{}/{}".format(*attempt_of(one)) for one in bound if one["status"]["phase"] in ("Pending", "Running")}
 
-    def ours(self) -> list[Key]:
-        made = (key for key in self.objects if key[0] in pods.KINDS and self.whose(self.objects[key])[0])
-        return sorted(made)
+    def held(self) -> list[Key]:
+        """All that is there."""
+        store = self.api.store
+        return [one.key for storage in sorted(store.storages()) for one in store.shelf(storage)]
 
-    def put(self, key: Key, manifest: Json) -> None:
-        """Somebody makes an object, if there is none of that name."""
-        if key not in self.objects:
-            self._put(key, manifest)
+    def ours(self) -> list[StoredObject]:
+        made = (one for kind in pods.KINDS for one in self.every(kind) if self.whose(one)[0])
+        return sorted(made, key=lambda one: one.key)
 
-    def intrude(self, uid: str, labels: dict[str, str], gpus: int) -> None:
+    def intrude(self, name: str, labels: dict[str, str], gpus: int) -> Key:
         """With a pod that carries these labels, and takes room like any other."""
-        name = (POD, HOSTILE, uid)
-        self._put(name, pods.pod(HOSTILE, uid, WantedPod("pod", 1, gpus, labels), ""))
+        made = self.put(POD, pods.pod(HOSTILE, name, WantedPod("pod", 1, gpus, labels)))
         self._bind()
+        return made.key
 
-    def withdraw(self, key: Key, uid: str) -> None:
-        self._leaves((POD, HOSTILE, uid))
-        if self._there(key, uid):
-            self._remove(key)
+    def withdraw(self, found: StoredObject) -> None:
+        if self.there(found):
+            self._delete(found, AT_ONCE)

@@ -4,6 +4,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.lab.kubesim.api.metadata import rfc3339
+
 Json = dict[str, Any]
 GPU = "nvidia.com/gpu"
 JOB, PYTORCH = "Job.batch/v1", "PyTorchJob.kubeflow.org/v1"
@@ -42,9 +44,17 @@ def running(kind: str, manifest: Json, up: bool = True) -> Json:
     return {"conditions": [_true("Created"), _true("Running")], "replicaStatuses": roles}
 
 
-def ended(kind: str, well: bool) -> Json:
+def ended(kind: str, well: bool, now: int) -> Json:
     if kind == JOB:
-        return {"conditions": [_true("Complete") if well else _true("Failed", "exit code 1")]}
+        # As an API server wants it: an end is announced before it comes, and has its times.
+        at = rfc3339(now)
+        if well:
+            return {
+                "conditions": [_true("SuccessCriteriaMet"), _true("Complete")],
+                "startTime": at,
+                "completionTime": at,
+            }
+        return {"conditions": [_true(one, "exit code 1") for one in ("FailureTarget", "Failed")], "startTime": at}
     return {"conditions": [_true("Created"), _true("Succeeded") if well else _true("Failed", "exit code 1")]}
 
 
@@ -61,10 +71,22 @@ def node(name: str, gpus: int, ready: bool = True) -> Json:
     }
 
 
-def pod(namespace: str, name: str, one: WantedPod, owner: str) -> Json:
-    """`owner` is the uid of the object that it belongs to; empty: a stranger's."""
+def pod(namespace: str, name: str, one: WantedPod, owner: Json | None = None) -> Json:
+    """`owner` is the object that it belongs to; None: a stranger's."""
     container = {"name": "main", "resources": {"limits": {GPU: str(one.gpus)}, "requests": {GPU: str(one.gpus)}}}
     meta: Json = {"name": name, "namespace": namespace, "labels": dict(one.labels)}
-    if owner:
-        meta["ownerReferences"] = [{"uid": owner, "controller": True}]
+    if owner is not None:
+        named = {field: owner["metadata"][field] for field in ("name", "uid")}
+        kind = {field: owner[field] for field in ("apiVersion", "kind")}
+        meta["ownerReferences"] = [{**named, **kind, "controller": True}]
     return {"metadata": meta, "spec": {"containers": [container]}, "status": {"phase": "Pending"}}
+
+
+def edited(kind: str, spec: Json) -> Json:
+    """What somebody makes of a spec where the API lets them: other pods of a Job at once, another image elsewhere."""
+    if kind == JOB:
+        return {**spec, "parallelism": int(spec.get("parallelism", 1)) + 1}
+    roles = spec["pytorchReplicaSpecs"]
+    container = roles[min(roles)]["template"]["spec"]["containers"][0]
+    container["image"] = f"{container['image']}-other"
+    return spec

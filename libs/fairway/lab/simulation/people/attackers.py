@@ -1,22 +1,25 @@
 """Those who have rights in a member and use them against others: none of what they do may move anybody's job."""
 
 import asyncio
+from typing import Any
 
 import msgspec
 
-from fairway.adapters.memory.cluster import Json, Key
 from fairway.domain.names import job_id
+from fairway.lab.kubesim.api import field_managers
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.events import LIE, EventChecks
-from fairway.lab.simulation.members import field_managers, pods
+from fairway.lab.simulation.members import pods
+from fairway.lab.simulation.members.controllers import kind_of
 from fairway.lab.simulation.members.member import HOSTILE, SimulatedMember
 from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import Node
-from fairway.workloads.member_copy import job_labels
+from fairway.workloads.member_copy import FIELD_MANAGER, job_labels
 
+Json = dict[str, Any]
 _encode = msgspec.json.Encoder().encode
 # A node that no cluster has.
 _HUGE = Node("z9", {pods.GPU: 10**9, "cpu": 10**9, "memory": 10**15, "pods": 10**4})
@@ -47,43 +50,47 @@ class Attackers:
         labels = job_labels(*self._attempt())
         if (ours := member.ours()) and self._rng.random() < 0.8:  # of what is there now
             copied = self._rng.choice(ours)
-            kind, labels = copied[0], job_labels(*member.whose(member.objects[copied]))
+            kind, labels = kind_of(copied), job_labels(*member.whose(copied))
         self._count += 1
-        key = (kind, HOSTILE, f"forged-{self._count}")
-        await self._there(member, key, self._made(key, labels, self._rng.random() < 0.5))
+        meta = {"name": f"forged-{self._count}", "namespace": HOSTILE, "labels": labels}
+        await self._there(member, kind, self._made(kind, meta, self._rng.random() < 0.5))
 
     async def squat(self) -> None:
         """An object under the name and with the labels that a job's first attempt will have."""
         number = len(self._witness.submitted) + self._rng.choice((0, 1, 2))
         tenant, kind = self._rng.choice(("team-a", "team-b", "team-c")), self._rng.choice(pods.KINDS)
         name = f"job-{number}"
-        key = (kind, tenant, name)
-        labels = job_labels(job_id(tenant, f"client-{number}", name), 1)
+        meta: Json = {"name": name, "namespace": tenant}
+        meta["labels"] = job_labels(job_id(tenant, f"client-{number}", name), 1)
         made = []
         for member in self._fleet.members.values():
-            if key not in member.objects:
+            if member.stored(kind, tenant, name) is None:
                 self._count += 1
-                manifest = field_managers.applied(self._made(key, labels, well=True))
-                made.append(asyncio.ensure_future(self._there(member, key, manifest)))
+                manifest = field_managers.signed(FIELD_MANAGER, self._made(kind, meta, well=True), 0)
+                made.append(asyncio.ensure_future(self._there(member, kind, manifest)))
         await asyncio.gather(*made)
 
-    def _made(self, key: Key, labels: dict[str, str], well: bool) -> Json:
+    def _made(self, kind: str, meta: Json, well: bool) -> Json:
         """It has ended, well or not, and says so. Nothing of it runs."""
-        meta = {"name": key[2], "namespace": key[1], "labels": labels, "uid": f"forged-{self._count}"}
-        kind, _, version = key[0].partition(".")
-        container = {"name": "pytorch", "image": "miner"}
-        template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+        name, _, version = kind.partition(".")
+        pod = {"containers": [{"name": "pytorch", "image": "miner"}], "restartPolicy": "Never"}
+        template = {"metadata": {"labels": meta["labels"]}, "spec": pod}
         spec: Json = {"template": template}
-        if key[0] == pods.PYTORCH:
+        if kind == pods.PYTORCH:
             spec = {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "template": template}}}
-        head = {"apiVersion": version, "kind": kind, "metadata": meta, "spec": spec}
-        return {**head, "status": pods.ended(key[0], well)}
+        head = {"apiVersion": version, "kind": name, "metadata": dict(meta), "spec": spec}
+        return {**head, "status": pods.ended(kind, well, self._fleet.clock.now())}
 
-    async def _there(self, member: SimulatedMember, key: Key, manifest: Json) -> None:
-        member.put(key, manifest)
-        member.intrude(manifest["metadata"]["uid"], manifest["metadata"]["labels"], self._rng.choice((1, 4, 8)))
+    async def _there(self, member: SimulatedMember, kind: str, manifest: Json) -> None:
+        """With a pod, for a while; the object only where there is none of its name."""
+        meta, intruder = manifest["metadata"], f"intruder-{self._count}"
+        free = member.stored(kind, meta["namespace"], meta["name"]) is None
+        forged = member.put(kind, manifest) if free else None
+        pod = member.intrude(intruder, meta["labels"], self._rng.choice((1, 4, 8)))
         await asyncio.sleep(self._rng.choice(_LASTS))
-        member.withdraw(key, manifest["metadata"]["uid"])
+        member.leave(pod)
+        if forged is not None:
+            member.withdraw(forged)
 
     async def lie(self) -> None:
         """What an agent says of another cluster than its own, or of the size of its own, where it may speak; or that

@@ -193,7 +193,7 @@ class People:
     async def _node_loss(self) -> None:
         """Its kubelet is silent; after some minutes what was there is taken away, and later it is back."""
         member = self._member()
-        node = self._rng.choice(sorted(key[2] for key in member.objects if key[0] == pods.NODE))
+        node = self._rng.choice(sorted(one.key.name for one in member.every(pods.NODE)))
         member.silence(node, ready=False)
         await asyncio.sleep(self._rng.choice((5.0, 90.0, 400.0)))
         member.evict(node)
