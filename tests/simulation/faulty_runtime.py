@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from fairway.adapters.memory.store import Memory, MemoryStore
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.memory.working_set import Memory
 from fairway.domain.decision import Put, Write
 from fairway.domain.job import Job
 from fairway.runtime.loop import Loop

@@ -1,13 +1,16 @@
 """A real nats-server with the accounts of deploy/nats/members.conf: three members, two tenants, and the services."""
 
 import asyncio
+import contextlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import nats
 from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 
 from fairway.lab.processes.embedded_servers import nats_program
 from tests.paths import ROOT
@@ -80,3 +83,13 @@ async def settled(client: Client) -> None:
     sends the first question of the two before what it has collected."""
     await client.flush()
     await client.flush()
+
+
+async def until_heard(subscription: Subscription, say: Callable[[], Awaitable[None]]) -> Msg:
+    """What comes on a subscription across accounts. Core NATS stores nothing: said once, it is lost where the interest
+    of the other account is not known yet, so it is said again."""
+    for _ in range(20):
+        await say()
+        with contextlib.suppress(nats.errors.TimeoutError):
+            return await subscription.next_msg(0.5)
+    raise AssertionError("said twenty times, and never heard")

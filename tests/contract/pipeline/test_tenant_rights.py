@@ -6,7 +6,7 @@ import pytest
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.wire import subjects
-from tests.support.bus_users import at, connected, settled
+from tests.support.bus_users import at, connected, settled, until_heard
 
 OWN = ("fairway.in.team-a.submit", "fairway.in.team-a.cancel")
 NOT_OWN = (
@@ -31,8 +31,8 @@ async def test_a_tenant_says_and_hears_its_own(where: str) -> None:
             assert stored.stream == subjects.IN and not stored.duplicate and again.duplicate
         mine = await tenant.subscribe("fairway.job.*.team-a")
         await tenant.flush()
-        await services.tell("fairway.job.rejected.team-a", b"why")
-        assert (await mine.next_msg(5)).data == b"why"
+        heard = await until_heard(mine, lambda: services.tell("fairway.job.rejected.team-a", b"why"))
+        assert heard.data == b"why"
         assert refused == []
     await services.close()
 

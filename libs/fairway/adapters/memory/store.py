@@ -1,55 +1,18 @@
 """The store in memory: the same guards, epoch and leases as the Lua scripts, in one process."""
 
 from collections.abc import Mapping
-from copy import copy
-from itertools import islice
+from copy import copy, deepcopy
 
 import msgspec
 
+from fairway.adapters.memory.working_set import Memory
 from fairway.domain.decision import Put, Step, Write
 from fairway.domain.working_sets import born_of
 from fairway.runtime.ports import Clock, Commit, Fenced, ReadRows, Row, StoreWiped, Unreachable, Wanted
 
-# As in commit.lua.
-_MOST_GONE, _AT_ONCE = 20_000, 1_000
-
 
 def followed(table: str) -> bool:
     return table == "clusters" or table.startswith(("nodes/", "ledger/"))
-
-
-class Memory:
-    """What every client of one store shares. `leases` have an owner, a token and the time they live to; `rebuilding`
-    names who rebuilds, and until when it is believed to. The working set was `made_on` one `server`: on another one it
-    counts as lost."""
-
-    def __init__(self) -> None:
-        self.epoch = ""
-        self.rebuilding, self.rebuilding_until = "", 0
-        self.rows: dict[str, dict[str, Row]] = {}
-        self.counters: dict[str, dict[str, int]] = {}
-        self.changes: dict[tuple[str, str], int] = {}
-        self.gone: dict[tuple[str, str], int] = {}
-        self.last = self.forgotten = 0
-        self.leases: dict[str, tuple[str, int, int]] = {}
-        self.server = self.made_on = 0
-
-    def changed(self, name: tuple[str, str], gone: bool) -> None:
-        """Of rows that are gone only the newest changes are kept; who follows from before `forgotten` begins anew."""
-        self.last += 1
-        self.changes[name] = self.last
-        self.gone.pop(name, None)
-        if not gone:
-            return
-        self.gone[name] = self.last
-        if len(self.gone) >= _MOST_GONE + _AT_ONCE:
-            for oldest in list(islice(self.gone, _AT_ONCE)):
-                self.forgotten = self.gone.pop(oldest)
-                del self.changes[oldest]
-
-    def meet(self) -> None:
-        if self.made_on != self.server:
-            self.epoch, self.rebuilding, self.made_on = "", "", self.server
 
 
 class MemoryStore:
@@ -77,6 +40,7 @@ class MemoryStore:
         """What a replica has of it now."""
         kept = Memory()
         vars(kept).update({name: copy(value) for name, value in vars(self._memory).items()})
+        kept.changes = deepcopy(self._memory.changes)
         kept.rows = {table: dict(rows) for table, rows in self.rows.items()}
         kept.counters = {table: dict(counters) for table, counters in self.counters.items()}
         return kept
@@ -120,7 +84,7 @@ class MemoryStore:
 
     async def read(self, wanted: Wanted) -> ReadRows:
         self._check(wanted.lease, wanted.token)
-        found = ReadRows(version=self._memory.last)
+        found = ReadRows(version=self._memory.changes.last)
         for table, keys in wanted.rows.items():
             for key in keys:
                 if (one := self.rows.get(table, {}).get(key)) is not None:
@@ -131,14 +95,8 @@ class MemoryStore:
             else:
                 found.whole[table] = dict(self.rows.get(table, {}))
         if wanted.since is not None:
-            if 0 < wanted.since < self._memory.forgotten:
-                raise StoreWiped
-            newer = sorted(
-                (version, name)
-                for name, version in self._memory.changes.items()
-                if version > wanted.since and name[0].startswith(wanted.follow)
-            )
-            found.changes = [(*name, self.rows.get(name[0], {}).get(name[1])) for _, name in newer]
+            newer = self._memory.changes.after(wanted.since, wanted.follow)
+            found.changes = [(*name, self.rows.get(name[0], {}).get(name[1])) for name in newer]
         return found
 
     async def keys(self, table: str, after: str, most: int) -> list[str]:
@@ -194,7 +152,7 @@ class MemoryStore:
         else:
             rows[key] = row
         if followed(table):
-            self._memory.changed((table, key), row is None)
+            self._memory.changes.add((table, key), row is None)
 
     async def begin_rebuild(self, owner: str, ttl_ms: int) -> bool:
         if self.epoch or self._rebuilder() not in ("", owner):

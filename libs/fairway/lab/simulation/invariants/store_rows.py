@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from fairway.adapters.memory.store import Memory, MemoryStore
+from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.memory.working_set import Memory
 from fairway.audit.store_drift import quota_drift
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
