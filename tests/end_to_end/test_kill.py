@@ -48,7 +48,7 @@ async def kill(fleet: EmbeddedFleet, name: str) -> None:
     await fleet.start_process([name])
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 async def test_killing_each_process_in_turn_loses_and_doubles_no_job(seed: int, tmp_path: Path) -> None:
     victims = [*EVERYBODY, *SERVERS, *SERVERS]
     random.Random(seed).shuffle(victims)

@@ -3,6 +3,8 @@
 import csv
 from pathlib import Path
 
+import pytest
+
 from fairway.lab.fleet.fleet import EmbeddedFleet, equal_clusters
 from fairway.lab.processes.service import Child
 from fairway.lab.traces.replay import Progress, ReplayPlan, replay
@@ -46,6 +48,7 @@ async def test_sixty_jobs_on_three_clusters_all_end_and_break_nothing(tmp_path: 
     assert 0 < figures.gpu_utilisation <= 1
 
 
+@pytest.mark.slow  # test_kill.py kills each in turn
 async def test_what_runs_beside_may_kill_a_process_and_start_it_again(tmp_path: Path) -> None:
     found = philly(trace(tmp_path, 30), 30)
     killed: list[Child] = []

@@ -27,6 +27,7 @@ async def test_killing_every_process_in_turn_loses_and_doubles_no_job(tmp_path: 
     assert (await under_load(tmp_path, kill, Setup(groups=EACH))).wrong == ()
 
 
+@pytest.mark.slow
 async def test_killing_all_processes_at_once_loses_and_doubles_no_job(tmp_path: Path) -> None:
     async def kill(scene: Scene) -> None:
         await asyncio.gather(*(child.kill() for child in scene.arena.processes.values()))
