@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from fairway.lab.documents.architecture import PAGE, WAY, diagram, needed, page, steps, without_sizes
+from fairway.lab.documents.message_senders import messages_made
 from fairway.lab.documents.rooms import Folder, layers, rooms
-from fairway.lab.documents.said_by import messages_made
 from tests.tidy.source import ROOT
 
 ROOMS = rooms(ROOT)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from fairway.domain.resources import Resources
 from fairway.placement.cluster import ClusterView
-from fairway.placement.pack import Placed, pack
+from fairway.placement.node_packing import Placed, pack
 from fairway.placement.shape_index import ShapeCounts, room
 from fairway.placement.shapes import Demand
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from fairway.domain.resources import Resources
 from fairway.placement.bin_packing import attempt, extend, most
 from fairway.placement.cluster import ClusterView
-from fairway.placement.pack import Placed, pack
+from fairway.placement.node_packing import Placed, pack
 from fairway.placement.shape_index import ShapeCounts
 from fairway.placement.shapes import Ask, Demand, Where, ask, words
 from fairway.wire.capacity import Slot

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from fairway.placement.pack import spread
+from fairway.placement.node_packing import spread
 from fairway.placement.shape_index import ShapeCounts
 from fairway.placement.shapes import Demand
 

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from fairway.domain.tenancy import profile
 from fairway.wire.capacity import RESERVATIONS
 from fairway.workloads.kinds.kind import Kind, Path, reach
 from fairway.workloads.kinds.registry import KINDS
@@ -15,7 +14,6 @@ from fairway.workloads.reading.fields import Field, Problems
 
 JOB_LABEL = "fairway.io/job"
 ATTEMPT_LABEL = "fairway.io/attempt"
-HOME = profile.HOME
 PLACEHOLDER_LABEL = "fairway.io/placeholder"
 # As API servers know who has set a field (adapters/kubernetes/create.py).
 FIELD_MANAGER = "fairway"

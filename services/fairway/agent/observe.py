@@ -9,9 +9,10 @@ from msgspec import Struct
 
 from fairway.domain.reservations import one_pod
 from fairway.domain.resources import Resources, add, parse_quantity
+from fairway.domain.tenancy.profile import HOME
 from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import Node, Taint
-from fairway.workloads.member_copy import HOME, PLACEHOLDER_LABEL
+from fairway.workloads.member_copy import PLACEHOLDER_LABEL
 from fairway.workloads.reading.pods import pod_requests
 
 JOB = "fairway.io/job"

@@ -6,9 +6,9 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.agent.hold_ways import ways
 from fairway.agent.messages import AgentMessages, Offer
 from fairway.agent.report import Seen
+from fairway.agent.reservation_ways import ways
 from fairway.agent.settings import AgentSettings
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Clock, Ids, Outgoing, Unreachable

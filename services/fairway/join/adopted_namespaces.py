@@ -9,9 +9,9 @@ from typing import Any
 
 from fairway.adapters.kubernetes.admin import Admin, Unlisted
 from fairway.adapters.kubernetes.kubeconfig import Json
-from fairway.adapters.kubernetes.namespaces import HOME, binding
+from fairway.adapters.kubernetes.namespaces import binding
 from fairway.domain.tenancy.member_namespace import ADOPTED_LABEL, LEVEL_LABEL, is_tenants
-from fairway.domain.tenancy.profile import BASELINE, LEVELS, TENANT_LABEL, reserved
+from fairway.domain.tenancy.profile import BASELINE, HOME, LEVELS, TENANT_LABEL, reserved
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.member_copy import FIELD_MANAGER, JOB_LABEL

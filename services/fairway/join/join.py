@@ -17,21 +17,11 @@ from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, Json, read
 from fairway.adapters.kubernetes.namespaces import ACCOUNT
 from fairway.adapters.system_clock import SystemClock
 from fairway.client.failure import DENIED, NOT_FOUND, USAGE, Failure
+from fairway.domain.tenancy.profile import HOME
 from fairway.join import rights
 from fairway.join.adopted_namespaces import adopt
 from fairway.join.capacity import counted, sized
-from fairway.join.secret import (
-    HOME,
-    LABEL,
-    SECRET,
-    Joined,
-    read_secret,
-    renewal,
-    secret,
-    secret_name,
-    token_of,
-    with_token,
-)
+from fairway.join.secret import LABEL, SECRET, Joined, read_secret, renewal, secret, secret_name, token_of, with_token
 from fairway.propagator.held_room import PAUSE
 from fairway.runtime.views.members import Facts
 from fairway.workloads.kinds.registry import KINDS

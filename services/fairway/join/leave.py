@@ -11,10 +11,11 @@ from fairway.adapters.kubernetes.admin import Admin
 from fairway.adapters.kubernetes.kubeconfig import Json
 from fairway.client.api import ENDED, Api
 from fairway.client.failure import DENIED, NOT_FOUND, Failure
+from fairway.domain.tenancy.profile import HOME
 from fairway.explain.wording import many
 from fairway.join import rights
 from fairway.join.adopted_namespaces import release
-from fairway.join.secret import HOME, Joined, read_secret, renewal, secret, secret_name
+from fairway.join.secret import Joined, read_secret, renewal, secret, secret_name
 
 _LOOK_S = 1.0
 # A placement that was under way when the cluster was cordoned has reached its reservation by then, or never will.

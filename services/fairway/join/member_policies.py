@@ -7,9 +7,9 @@ all, and these say to what.
 
 from typing import Any
 
-from fairway.adapters.kubernetes.namespaces import ACCOUNT, HOME, TENANT_ROLE
+from fairway.adapters.kubernetes.namespaces import ACCOUNT, TENANT_ROLE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
-from fairway.domain.tenancy.profile import LEVELS, TENANT_LABEL
+from fairway.domain.tenancy.profile import HOME, LEVELS, TENANT_LABEL
 from fairway.join.placeholder_policy import pods
 from fairway.join.policy_parts import ALL, CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
 from fairway.propagator.held_room import LONGEST_S

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fairway.adapters.kubernetes.namespaces import HOME
+from fairway.domain.tenancy.profile import HOME
 from fairway.join.policy_parts import CREATES, DELETES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
 from fairway.propagator.held_room import LONGEST_S
 from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL

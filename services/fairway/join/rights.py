@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from fairway.adapters.kubernetes.namespaces import ACCOUNT, HOME, TENANT_ROLE
+from fairway.adapters.kubernetes.namespaces import ACCOUNT, TENANT_ROLE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
-from fairway.domain.tenancy.profile import RESTRICTED
+from fairway.domain.tenancy.profile import HOME, RESTRICTED
 from fairway.join import member_policies
 from fairway.propagator.held_room import PAUSE
 from fairway.runtime.views.members import NO_FACTS, Facts

@@ -9,13 +9,12 @@ import yaml
 from msgspec import Struct
 
 from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, parsed
-from fairway.domain.tenancy import profile
+from fairway.domain.tenancy.profile import HOME
 from fairway.runtime.views.members import Facts
 
 Json = dict[str, Any]
 
 SECRET = "Secret.v1"
-HOME = profile.HOME
 LABEL = "fairway.io/cluster"
 UID = "fairway.io/cluster-uid"
 RENEWS = "fairway.io/renews"

@@ -15,7 +15,8 @@ from typing import Any
 
 import structlog
 
-from fairway.join.secret import HOME, SECRET
+from fairway.domain.tenancy.profile import HOME
+from fairway.join.secret import SECRET
 from fairway.process.settings import Settings
 from fairway.runtime import private_files
 from fairway.runtime.cluster_port import Cluster, ClusterRefused

@@ -10,16 +10,10 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.domain.job import Job
+from fairway.domain.tenancy.profile import HOME
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, Slot
 from fairway.wire.workload import Expression, PodSet
-from fairway.workloads.member_copy import (
-    HOLD_LABEL,
-    HOME,
-    KOORD_SCHEDULER,
-    PLACEHOLDER_LABEL,
-    POD_SET_LABEL,
-    job_labels,
-)
+from fairway.workloads.member_copy import HOLD_LABEL, KOORD_SCHEDULER, PLACEHOLDER_LABEL, POD_SET_LABEL, job_labels
 
 Json = dict[str, Any]
 

@@ -14,7 +14,7 @@ from fairway.domain.text.decoding import decoder
 from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
 from fairway.propagator.calls import Copy, Made
-from fairway.propagator.classes import Classes
+from fairway.propagator.priority_classes import Classes
 from fairway.propagator.rooms import Rooms
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
 from fairway.runtime.ports import StoreWiped, Unreachable, Wanted, World

@@ -10,7 +10,7 @@ from fairway.domain.reservations import Hold
 from fairway.placement.fit import Plan
 from fairway.placement.recheck import recheck
 from fairway.reserver.capacity import ask_the_silent, forget_the_left, release, take_report
-from fairway.reserver.hold_way import hold_of
+from fairway.reserver.reservation_way import hold_of
 from fairway.reserver.view import Expire, ReserverBegins, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire

@@ -9,7 +9,7 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.memory.store import MemoryStore
-from fairway.lab.documents.marked import filled, table
+from fairway.lab.documents.generated_blocks import filled, table
 from fairway.lab.documents.schemas import tag_of
 from fairway.process.composition import Composition
 from fairway.runtime.loop import World

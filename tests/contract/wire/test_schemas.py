@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import yaml
 
-from fairway.lab.documents.said_by import made_by
+from fairway.lab.documents.message_senders import made_by
 from fairway.lab.documents.schemas import messages, pages
 from fairway.wire import fleet, flow, jobs, subjects
 from tests.contract.wire.examples import EXAMPLES, bytes_of

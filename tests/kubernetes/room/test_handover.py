@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from fairway.adapters.system_clock import SystemClock
-from fairway.agent.hold_ways import ways
 from fairway.agent.report import Seen
+from fairway.agent.reservation_ways import ways
 from fairway.domain.job import State
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Plane, Spec, member, planes

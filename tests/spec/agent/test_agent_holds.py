@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairway.agent.hold_ways import ways
+from fairway.agent.reservation_ways import ways
 from fairway.runtime.cluster_port import ClusterRefused
 
 NOW = 1_700_000_100_000  # 2023-11-14 22:15:00Z

@@ -9,7 +9,7 @@ from fairway.domain.decision import Call, Decision, Outcome
 from fairway.propagator.calls import Made, copy_of
 from fairway.propagator.decide import decide
 from fairway.reserver.decide import decide as reserve
-from fairway.reserver.hold_way import hold_of
+from fairway.reserver.reservation_way import hold_of
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import ClusterInfo
 from fairway.wire.reasons import Code, Reason

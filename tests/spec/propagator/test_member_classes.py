@@ -4,7 +4,7 @@ import pytest
 
 from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.cluster import MemoryCluster
-from fairway.propagator.classes import KIND, Classes
+from fairway.propagator.priority_classes import KIND, Classes
 
 MINUTE_S = 60
 

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes.http import MERGE, METADATA, Http, HttpRefusal, Request
-from fairway.domain.tenancy import profile
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL, above, made, raised, refusal
+from fairway.domain.tenancy.profile import HOME
 from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import ClusterRefused
@@ -23,7 +23,8 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 # The account of `fairway join` in a member, and the one role that it may bind for itself (join/rights.py).
-HOME, ACCOUNT, TENANT_ROLE = profile.HOME, "fairway-member", "fairway-tenant"
+ACCOUNT = "fairway-member"
+TENANT_ROLE = "fairway-tenant"
 _BASE = "/api/v1/namespaces"
 _RBAC = "rbac.authorization.k8s.io"
 _MANAGER = {"fieldManager": "fairway"}

@@ -10,9 +10,9 @@ import typer
 from msgspec import structs
 
 from fairway.lab.documents.flow_tables import hearers, names
-from fairway.lab.documents.marked import filled, table
+from fairway.lab.documents.generated_blocks import filled, table
+from fairway.lab.documents.message_senders import made_by
 from fairway.lab.documents.rooms import CodeRoom, Folder, layers, rooms
-from fairway.lab.documents.said_by import made_by
 from fairway.wire import flow, subjects
 from fairway.wire.flow import FlowRow
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from fairway.lab.documents.marked import table
+from fairway.lab.documents.generated_blocks import table
 from fairway.wire import flow, subjects
 from fairway.wire.flow import FlowRow
 

@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from fairway.lab.documents import asyncapi, flow_tables
-from fairway.lab.documents.marked import filled
+from fairway.lab.documents.generated_blocks import filled
 from fairway.wire import flow
 from fairway.wire.spec import NOTHING, Found
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairway.placement.columns.change_log import Numbers
 from fairway.placement.columns.eligible_nodes import MOST_PODS, EligibleNodes
 from fairway.placement.columns.nodes import PODS, UNLISTED, FleetNodes, widened
-from fairway.placement.pack import Placed
+from fairway.placement.node_packing import Placed
 from fairway.placement.shape_index import MAX_PODS
 from fairway.placement.shapes import Shape
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from fairway.placement.columns.change_log import Numbers
 from fairway.placement.columns.choice_cache import ChoiceCache
+from fairway.placement.columns.cluster_scores import Column, grades
 from fairway.placement.columns.pod_counts import PodCounts
-from fairway.placement.columns.scores import Column, grades
 from fairway.placement.policy_rules import Answer, WantedClusters
 from fairway.placement.scores import lead
 from fairway.placement.shapes import Demand, Part

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from msgspec import Raw, Struct
 
-from fairway.placement.columns.scores import Column
+from fairway.placement.columns.cluster_scores import Column
 from fairway.placement.policy_rules import Answer
 from fairway.placement.verdicts.sentences import sentence
 from fairway.placement.verdicts.table import FITS, NUMBERS, SCORES, VerdictTable

@@ -11,7 +11,7 @@ from msgspec import Raw
 from numpy.typing import NDArray
 
 from fairway.placement.columns.change_log import Numbers
-from fairway.placement.columns.scores import Column
+from fairway.placement.columns.cluster_scores import Column
 from fairway.placement.policy_rules import Answer
 from fairway.placement.scores import Score
 from fairway.placement.verdicts.verdict import ClusterVerdict

@@ -7,7 +7,7 @@ from fairway.domain.tenancy.profile import Tenancy
 from fairway.workloads.kinds.kind import Kind, Path
 from fairway.workloads.pod_security import baseline, restricted, tenant
 from fairway.workloads.pod_security.marks import check_marks
-from fairway.workloads.pod_security.quiet import quiet_metadata
+from fairway.workloads.pod_security.nothing_to_rule_on import quiet_metadata
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field

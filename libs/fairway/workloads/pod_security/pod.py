@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cached_property
 
-from fairway.workloads.pod_security.quiet import quiet_template
+from fairway.workloads.pod_security.nothing_to_rule_on import quiet_template
 from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.pods import MOST_CONTAINERS

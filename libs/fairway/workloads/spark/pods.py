@@ -13,8 +13,8 @@ from typing import Any
 from fairway.workloads.pod_security import tenant
 from fairway.workloads.pod_security.baseline import APPARMOR, apparmor
 from fairway.workloads.pod_security.marks import check_mark
+from fairway.workloads.pod_security.nothing_to_rule_on import quiet_class
 from fairway.workloads.pod_security.pod import Pod
-from fairway.workloads.pod_security.quiet import quiet_class
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field

@@ -16,7 +16,8 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.agent import SHAPES
 from fairway.agent.settings import AgentSettings
-from fairway.join.secret import HOME, LABEL, SECRET, Joined, read_secret
+from fairway.domain.tenancy.profile import HOME
+from fairway.join.secret import LABEL, SECRET, Joined, read_secret
 from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Change, Cluster
 from fairway.runtime.views.members import Facts, Members

@@ -27,8 +27,8 @@ from fairway.adapters.remote.member_side import Serving
 from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.agent.service import Agent
 from fairway.domain.events import message_id
+from fairway.domain.tenancy.profile import HOME
 from fairway.gateway.callers.hosts import Hosts
-from fairway.join.secret import HOME
 from fairway.process.http_callers import own_hosts
 from fairway.process.members.enrolment import agent_settings, follow_file, member_options
 from fairway.process.readiness import readiness

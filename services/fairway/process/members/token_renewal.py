@@ -12,7 +12,8 @@ import structlog
 from fairway.adapters.kubernetes.admin import TokenLife, life_of
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, read
-from fairway.join.secret import HOME, SECRET, Joined, kubeconfig_text, read_renewal, renewal_name, token_of, with_token
+from fairway.domain.tenancy.profile import HOME
+from fairway.join.secret import SECRET, Joined, kubeconfig_text, read_renewal, renewal_name, token_of, with_token
 from fairway.process.members.enrolment import Enrolment
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
