@@ -2,7 +2,7 @@
 
 `fleet` is `fairway up --real`, one for the whole run and all its workers: a hub, members north, south and west with
 their operators, and every service. Use a `tenant` of your own in it, and leave its servers alone: tests that break
-servers start some of their own with `kubereal.plane.planes`.
+servers start some of their own with `planes` of kubereal.
 """
 
 import fcntl

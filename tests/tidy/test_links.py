@@ -1,4 +1,4 @@
-"""Every relative link of every Markdown page leads to a file or folder of the checkout, and to a heading there."""
+"""Links of Markdown pages lead to a file or heading of the checkout, and files that are named are there."""
 
 import re
 from collections import Counter
@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidy.source import ROOT, Source, sources
+from tests.tidy.source import ROOT, Source, paths, sources
 
 # [text](target) and [name]: target, without code blocks.
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
+# Programs in the images of examples, and files that tests make up.
+NOT_OURS = ("deploy/examples", "tests/spec/workloads/fixtures", "tests/tidy", "libs/fairway/lab/bench")
 
 
 def dead_links(page: Source) -> list[str]:
@@ -65,3 +67,16 @@ def test_no_page_has_a_dead_link() -> None:
 )
 def test_a_link(text: str, want: list[str]) -> None:
     assert dead_links(Source("page.md", text)) == want
+
+
+def test_every_file_that_a_comment_or_a_page_names_is_there() -> None:
+    """By its last name: who moves a file finds out where it is spoken of."""
+    there = {path.name for path in paths()}
+    named = {
+        f"{source.path}: {name}"
+        for source in sources(".py", ".md", ".lua", ".yaml")
+        if not source.path.startswith((*NOT_OURS, "CHANGELOG", "docs/decisions"))
+        for name in re.findall(r"\b[a-z][a-z_]+\.(?:py|lua)\b", source.text)
+        if name not in there
+    }
+    assert sorted(named) == []

@@ -9,7 +9,8 @@ from fairway.domain.decision import Step
 
 
 class StoreWiped(Exception):
-    """The store is not the one that was opened: it lost its data or was rebuilt. Nothing was written."""
+    """The store is not the one that was opened: it lost its data or was rebuilt. Nothing was written. Also said to who
+    asks for changes of so long ago that those of rows that are gone are no longer kept: either way, begin anew."""
 
 
 class Fenced(Exception):

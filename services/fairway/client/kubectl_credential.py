@@ -2,7 +2,7 @@
 that it names (client-go's exec plugins).
 
 It is the user's own kubeconfig, whose program kubectl runs at every command and has just run to find the gateway; so it
-is run here too. In kubeconfigs that are handed to Fairway for a member no program is ever run (kubernetes_config.py).
+is run here too. In kubeconfigs that are handed to Fairway for a member no program is ever run (kubeconfig.py).
 """
 
 import json

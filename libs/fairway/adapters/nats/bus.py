@@ -31,7 +31,7 @@ log = structlog.get_logger()
 _MOST_UNANSWERED = 1_000_000
 _FETCH_WAIT_S = 5.0
 # On the way at once: the server asks nobody how large an answer may be, so few of them. As large as a door takes one,
-# with what base64 adds where it is read back, they are less than two of what Fairway's servers take (nats_credit.py).
+# with what base64 adds where it is read back, they are less than two of what Fairway's servers take (credit.py).
 _FETCHES = 8
 # The bytes of a stream are more than the server has left to promise.
 NO_ROOM = 10047

@@ -26,7 +26,7 @@ _STATUS = re.compile(rb"NATS/1\.0 +(\d{3})")
 
 
 class Bundle(Outgoing, frozen=True):
-    """Messages that travel as one (nats_bundle.py); `parts` are their ids, in order, and `messages` they themselves."""
+    """Messages that travel as one (bundle.py); `parts` are their ids, in order, and `messages` they themselves."""
 
     parts: tuple[str, ...] = ()
     messages: tuple[Outgoing, ...] = ()

@@ -54,7 +54,7 @@ _STUBBED = "fairway.lab.fleet.stub_clusters"
 
 class FleetPlan(Struct, frozen=True):
     """What to start. `groups` are the services of each process; `default_run_ms` how long a pod runs if it does not
-    say so itself. `real`: the clusters are `kubereal.fleet.Member`s, real Kubernetes in place of the simulator. With
+    say so itself. `real`: the clusters are `RealMember`s of kubereal, real Kubernetes in place of the simulator. With
     several `nats_servers` each keeps a copy of every stream."""
 
     clusters: tuple[ClusterConfig, ...]

@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"[!-~]+")
 _SUBJECT = re.compile(r"[!-)+-=?-~]+")
 # A line of the protocol has 4,096 bytes, with the subject of the answer in it; ids of ours have 30 to 60 characters.
 _LONGEST_SUBJECT, LONGEST_ID = 1_024, 512
-# The headers of a message besides its ids and its kind (nats_wire.py writes 117 bytes of them), with room to spare.
+# The headers of a message besides its ids and its kind (connection.py writes 117 bytes of them), with room to spare.
 _HEADERS = 256
 _encode = msgspec.json.Encoder().encode
 _actor = decoder(Actor)

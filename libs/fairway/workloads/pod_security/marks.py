@@ -2,7 +2,7 @@
 
 With `scheduling.koordinator.sh/reservation-ignored` a pod takes room that is held for others, and with
 `device-allocated` devices that the scheduler gave to nobody. So of their names only those pass that are known to be
-harmless: what names quota leaves and queues is looked at elsewhere (claims.py).
+harmless: what names quota leaves and queues is looked at elsewhere (named_objects.py).
 """
 
 from typing import Any

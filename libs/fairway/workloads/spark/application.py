@@ -2,7 +2,7 @@
 
 Sizes are Spark's own (Spark on Kubernetes, BasicDriverFeatureStep and BasicExecutorFeatureStep): cpu is
 coreRequest, else cores, else 1; coreLimit is only the limit. Memory is `memory` + memoryOverhead, or + the
-larger of factor x memory and 384 MiB (spark_memory.py). What the CR leaves out may stand in sparkConf.
+larger of factor x memory and 384 MiB (memory.py). What the CR leaves out may stand in sparkConf.
 Without a number of executors Spark starts 2; with dynamic allocation the largest of instances,
 initialExecutors, minExecutors, which with the driver is the gang; charged are maxExecutors, as nobody asks
 Fairway when there are more. RUNNING is the driver's state: the gang is up only when executorState shows as many

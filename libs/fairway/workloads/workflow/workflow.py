@@ -3,7 +3,7 @@
 1. With the annotation `kube-queue/min-resources` (or `koord-queue/min-resources`), YAML such as
    "cpu: 5\\nmemory: 5Gi", the whole workflow asks for that, as pods no larger than its largest template
    (one pod when no template says what it requests), and all of it must fit together.
-2. Else the templates reached from the entrypoint are counted (workflow_pods.py) and the wave of pods
+2. Else the templates reached from the entrypoint are counted (parallelism.py) and the wave of pods
    that may run at once with the largest sum, accelerators before cpu before memory, is asked for: one pod
    set per template, at most spec.parallelism pods. There is no gang: one pod must fit for it to start.
 
