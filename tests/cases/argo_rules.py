@@ -142,7 +142,8 @@ DEFAULTS = (
 
 _THEIRS = {"name": "train", "namespace": "team-vision"}
 _COUNTED = {"namespace": "team-vision", "configMapKeyRef": {"name": "c", "key": "k"}}
-_TAKES, _OUT = "takes a lock of namespace 'team-vision'", "leave it out: locks are those of team"
+_TAKES = "takes a lock of namespace 'team-vision'"
+_OUT = "leave it out: locks are those of team"
 
 
 def locks(path: str, **fields: Any) -> Json:

@@ -4,7 +4,8 @@
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
-START, LATER = "2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z"
+START = "2026-11-21T10:00:00Z"
+LATER = "2026-11-21T11:00:00Z"
 
 
 class Change(NamedTuple):

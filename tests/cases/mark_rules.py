@@ -9,7 +9,8 @@ from tests.cases.pod_rules import ANYTHING, Rule, but, conf, steps
 
 IGNORED = "scheduling.koordinator.sh/reservation-ignored"
 _SAYS = "is obeyed by schedulers"
-_LABELS, _NOTES = "spec.template.metadata.labels", "spec.template.metadata.annotations"
+_LABELS = "spec.template.metadata.labels"
+_NOTES = "spec.template.metadata.annotations"
 
 
 def marked(name: str, job: Json, path: str, key: str = IGNORED, value: Any = "true") -> Rule:

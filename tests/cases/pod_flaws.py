@@ -11,7 +11,9 @@ CONTEXT: Json = {
     "capabilities": {"drop": ["ALL"]},
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-BASELINE, RESTRICTED, NEVER = "baseline", "restricted", ""
+BASELINE = "baseline"
+RESTRICTED = "restricted"
+NEVER = ""
 
 
 class Flaw(Struct, frozen=True):

@@ -7,8 +7,10 @@ from tests.cases.hostile_pods import spark
 from tests.cases.pod_flaws import Json
 from tests.cases.pod_rules import ANYTHING, Rule, but
 
-_OPTION, _CORRECT = "an option to spark-submit", "does not begin with -"
-_KEY, _REMEDY = "reads a part as another setting", "correct the key"
+_OPTION = "an option to spark-submit"
+_CORRECT = "does not begin with -"
+_KEY = "reads a part as another setting"
+_REMEDY = "correct the key"
 
 
 def word(path: str, value: Any, field: str = "") -> Never:

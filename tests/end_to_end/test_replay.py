@@ -23,7 +23,8 @@ def trace(folder: Path, rows: int) -> Path:
         writer.writerow(("timestamp", "duration", "num_gpus", "gpu_time", "cluster"))
         for row in range(rows):
             time = f"2017-10-03 {row // 360:02}:{row // 6 % 60:02}:{row % 6 * 10:02}"
-            gpus, seconds = SIZES[row % 5], 300 * (1 + row % 8)
+            gpus = SIZES[row % 5]
+            seconds = 300 * (1 + row % 8)
             writer.writerow((time, float(seconds), gpus, gpus * seconds, f"vc{row % 3}"))
     (folder / "philly_vc.csv").write_text("vc,node num\nvc0,3\nvc1,2\nvc2,1\n")
     return file

@@ -22,7 +22,8 @@ class Up:
     """A running `fairway up` in a folder of its own, begun with the usual umask."""
 
     def __init__(self, folder: Path, process: subprocess.Popen[str]) -> None:
-        self.folder, self.process = folder, process
+        self.folder = folder
+        self.process = process
         self.family = psutil.Process(process.pid).children(recursive=True)
         self.facts: dict[str, Any] = json.loads((folder / ".fairway" / "fleet.json").read_bytes())
 
@@ -97,7 +98,8 @@ def test_a_tenant_of_the_hub_writes_jobs_of_its_own_namespace_and_nothing_else(
     }
     queue = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "metadata": {"name": "q"}}
     home = standing.folder / ".fairway"
-    tenant, admin = home / "tenants" / "team-vision.kubeconfig", home / "hub.kubeconfig"
+    tenant = home / "tenants" / "team-vision.kubeconfig"
+    admin = home / "hub.kubeconfig"
     assert run(kubectl, tenant, "apply", "-f", "-", given=json.dumps(job))[0] == 0
     assert "mine" in run(kubectl, tenant, "get", "jobs")[1]
     for words, given in (

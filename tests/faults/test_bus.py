@@ -35,7 +35,8 @@ async def test_a_record_that_takes_nothing_more_stops_the_work_and_room_for_it_l
         js = scene.bus.client.jetstream()
         info = await js.stream_info(subjects.JOBS)
         full = info.config
-        full.max_bytes, full.discard = info.state.bytes + 20_000, "new"
+        full.max_bytes = info.state.bytes + 20_000
+        full.discard = "new"
         await js.update_stream(full)
         await scene.refused()
         full.max_bytes = -1

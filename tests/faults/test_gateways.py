@@ -81,7 +81,8 @@ async def turned_away(scene: Scene, name: str) -> None:
     what was accepted."""
     await scene.until(lambda: scene.unready(name), "it has noticed")
     job = manifest(TraceJob("refused", TENANTS[0], 0.0, 1.0, 1, {"cpu": "1"}), 1_000)
-    door, known = scene.arena.processes[name].said["http"], {"Authorization": f"Bearer {scene.arena.token}"}
+    door = scene.arena.processes[name].said["http"]
+    known = {"Authorization": f"Bearer {scene.arena.token}"}
     async with httpx.AsyncClient(base_url=door, headers=known, timeout=10.0) as client:
         answer = await client.post("/v1/jobs", json={"manifest": job})
     assert answer.status_code == httpx.codes.SERVICE_UNAVAILABLE, answer.text

@@ -120,7 +120,8 @@ async def test_a_member_that_the_propagator_alone_cannot_reach_gets_its_jobs_lat
     """Its agent goes on saying that there is room. What hung comes late, when it was asked for again long ago."""
 
     async def spoil(scene: Scene) -> None:
-        members, link = scene.arena.members, scene.arena.links["propagator>c0"]
+        members = scene.arena.members
+        link = scene.arena.links["propagator>c0"]
         await scene.until(lambda: bool(members.on("c0")), "jobs run in c0")
         getattr(link, how)()
         await scene.until(lambda: not members.on("c0"), "what was there has ended")
@@ -141,7 +142,8 @@ async def test_what_ends_in_a_member_that_the_watcher_alone_cannot_reach_is_know
     """Jobs are sent there all the while."""
 
     async def spoil(scene: Scene) -> None:
-        members, link = scene.arena.members, scene.arena.links["watcher>c0"]
+        members = scene.arena.members
+        link = scene.arena.links["watcher>c0"]
         await scene.until(lambda: len(members.on("c0")) > 1, "jobs run in c0")
         getattr(link, how)()
         left = members.on("c0")

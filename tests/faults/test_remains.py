@@ -26,7 +26,8 @@ CASES: dict[str, tuple[list[wire.JobMessage], bool]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_an_object_may_stay_when_its_job_ended_there_by_itself_and_nobody_cancelled_it(name: str) -> None:
     said, may_stay = CASES[name]
-    two, heard = Two(), Heard()
+    two = Two()
+    heard = Heard()
     two.made(0, 1)
     for message in said:
         heard.hear(message)

@@ -42,7 +42,8 @@ async def moved(scene: Scene, job: str) -> Backup:
 
 async def recalled(scene: Scene, old: Backup) -> None:
     """Its object is gone, and the record says that this was to be."""
-    store, recalls = old.cluster.api.store, scene.recalled.count(old.attempt)
+    store = old.cluster.api.store
+    recalls = scene.recalled.count(old.attempt)
     restore(scene, old)
     await scene.until(lambda: scene.recalled.count(old.attempt) > recalls, "it is recalled")
     await scene.until(lambda: store.get(old.stored.key) is None, "it is removed")

@@ -9,7 +9,8 @@ from tests.faults.arena.scene import EACH, Scene, Setup, under_load
 
 # The gateway, too: all that is submitted passes through it.
 ALONE = Setup(groups=(("gateway",), *EACH), over_http=True)
-NEXT, FORMER = "tests.faults.arena.next_version", "tests.faults.arena.former_version"
+NEXT = "tests.faults.arena.next_version"
+FORMER = "tests.faults.arena.former_version"
 
 
 @pytest.mark.slow

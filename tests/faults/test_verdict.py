@@ -110,7 +110,8 @@ ANOTHER = wire.Submitted(tenant="t", manifest=msgspec.Raw(b"[]"), client="b")
 
 def attempt_of(number: int, charge: int) -> list[wire.JobMessage]:
     """Up to its reservation in c0, c1, ..."""
-    where, slots = f"c{number - 1}", (Slot("Worker", "n1", 1),)
+    where = f"c{number - 1}"
+    slots = (Slot("Worker", "n1", 1),)
     head = {"job": "job-a", "tenant": "t", "attempt": number}
     return [
         wire.Queue(**head, queue="gold", leaf=LEAF, why=WHY if number > 1 else None),
@@ -173,7 +174,10 @@ class Case(Struct, frozen=True):
 
 
 async def judged(case: Case) -> Verdict:
-    bus, two, reading, rev = MemoryBus(), Two(), Reading(NODES, TREE), 0
+    bus = MemoryBus()
+    two = Two()
+    reading = Reading(NODES, TREE)
+    rev = 0
     for number, plain in enumerate(case.said, 1):
         rev += not isinstance(plain, wire.Submitted | wire.Cancel)
         own = 0 if isinstance(plain, wire.Submitted | wire.Cancel) else rev

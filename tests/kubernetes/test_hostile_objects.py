@@ -53,7 +53,8 @@ def test_workflows_on_the_hub_that_nobody_can_read_are_refused_and_others_run(fl
 
 
 def test_a_workflow_of_a_member_that_nobody_can_read_hides_no_job_of_it(fleet: RealFleet, tenant: str) -> None:
-    north, spare = fleet.members["north"], f"{tenant[:40]}-spare"
+    north = fleet.members["north"]
+    spare = f"{tenant[:40]}-spare"
     north.create("v1/namespaces", namespace(spare))
     labels = {"fairway.io/managed": "true", "fairway.io/job": "x", "fairway.io/attempt": "1"}
     nested(north, spare, "deep", 1_500, **labels)

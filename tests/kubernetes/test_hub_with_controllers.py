@@ -9,7 +9,8 @@ from tests.kubernetes.support.own import Own
 from tests.paths import ROOT
 
 JOBS = "batch/v1/jobs"
-TENANT, OTHER = "ruled-tenant", "ruled-other"
+TENANT = "ruled-tenant"
+OTHER = "ruled-other"
 DONE = {"startTime": START, "completionTime": LATER, "succeeded": 2, "conditions": on("SuccessCriteriaMet", "Complete")}
 
 

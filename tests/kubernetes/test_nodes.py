@@ -17,7 +17,8 @@ class Node:
     """A node of the test's own."""
 
     def __init__(self, api: Api, tenant: str) -> None:
-        self.api, self.pool = api, Pool(api, tenant, 1)
+        self.api = api
+        self.pool = Pool(api, tenant, 1)
         self.pool.open()
         (self.name,) = self.pool.nodes
 

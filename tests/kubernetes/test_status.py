@@ -24,7 +24,8 @@ def test_kubectl_waits_on_the_hub_as_if_the_job_ran_there(fleet: RealFleet, tena
 
     def alike() -> bool:
         """A PyTorchJob has succeeded with its master, and tells of its workers after that."""
-        there, here = fleet.members["north"].job(kind, tenant, "try"), one.on_hub
+        there = fleet.members["north"].job(kind, tenant, "try")
+        here = one.on_hub
         assert there is not None
         return [here["status"].get(name) for name in shown] == [there["status"].get(name) for name in shown]
 

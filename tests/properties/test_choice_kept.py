@@ -128,7 +128,8 @@ class Life:
             avoid={self.draw.choice(CLUSTERS): self.draw.choice((5, 30, 99))} if self.now_and_then(0.3) else {},
             weights=self.draw.choice(WEIGHTS),
         )
-        workload, placement = self.workload(), Placement(affinities, tolerations)
+        workload = self.workload()
+        placement = Placement(affinities, tolerations)
         chosen = choose(self.fleet, workload, placement, context)
         fresh = {name: model.fresh(info) for name, (info, model) in self.models.items()}
         assert told(chosen) == plainly(fresh, workload, placement, context)

@@ -45,7 +45,8 @@ _lives = st.sampled_from([dispatched, running])
 def test_a_frozen_fleet_gives_nothing_up_and_a_thawed_one_goes_on(
     word: Any, answer: Any, life: Any, after: int
 ) -> None:
-    made, now = life(start_timeout=60 * S), NOW + after * S
+    made = life(start_timeout=60 * S)
+    now = NOW + after * S
     if not isinstance(word, Listed) and not getattr(word, "gone", False):
         answer = ()  # nothing was asked
     more = {"overdue": ["llm-1"], "held": {"c1": {"llm-1"}}}
@@ -63,7 +64,8 @@ _ages = st.lists(st.integers(0, 3 * SILENT_MS), max_size=12)
 
 @given(st.lists(st.tuples(st.integers(1, 60_000), _ages), max_size=20), st.integers(1, 12))
 def test_every_freeze_ends_once_all_report_again(looks: list[tuple[int, list[int]]], fleet_size: int) -> None:
-    now, present = NOW, None
+    now = NOW
+    present = None
     for step, ages in looks:
         now += step
         present = freeze(present, [now - age for age in ages], now, SETTLE)

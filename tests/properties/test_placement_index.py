@@ -26,7 +26,8 @@ def known(view: ClusterView) -> list[object]:
 
 @given(STEPS)
 def test_an_index_kept_up_to_date_equals_one_built_from_nothing(steps: list[tuple[object, ...]]) -> None:
-    view, model = ClusterView(ClusterInfo("c")), Model()
+    view = ClusterView(ClusterInfo("c"))
+    model = Model()
     for what, *words in steps:
         apply(view, str(what), *words)
         model.step(str(what), *words)
@@ -36,7 +37,8 @@ def test_an_index_kept_up_to_date_equals_one_built_from_nothing(steps: list[tupl
 
 @given(STEPS)
 def test_the_sum_of_a_shape_is_the_sum_of_what_each_open_node_takes(steps: list[tuple[object, ...]]) -> None:
-    view, model = ClusterView(ClusterInfo("c")), Model()
+    view = ClusterView(ClusterInfo("c"))
+    model = Model()
     for what, *words in steps:
         apply(view, str(what), *words)
         model.step(str(what), *words)

@@ -14,7 +14,10 @@ from fairway.workloads.settings.policies import CLUSTER_WIDE, NAMESPACED, matche
 from fairway.workloads.settings.policy_index import PolicyBook, selects
 
 # So few of each that policies and jobs meet.
-NAMES, KEYS, VALUES, SPACES = ("a", "b", "c"), ("app", "tier"), ("x", "y"), ("team-a", "team-b")
+NAMES = ("a", "b", "c")
+KEYS = ("app", "tier")
+VALUES = ("x", "y")
+SPACES = ("team-a", "team-b")
 KINDS = (("batch/v1", "Job"), ("kubeflow.org/v1", "PyTorchJob"))
 
 
@@ -57,7 +60,8 @@ def plain(found: Policy | Refused) -> object:
 @settings(deadline=None)
 @given(st.lists(policies(), max_size=12), st.lists(policies(), max_size=2), st.lists(policies()), jobs())
 def test_it_is_the_same(here: list[Policy], along: list[Policy], gone: list[Policy], job: dict[str, Any]) -> None:
-    book, walked = PolicyBook(), dict[tuple[str, str, str], Policy]()
+    book = PolicyBook()
+    walked = dict[tuple[str, str, str], Policy]()
     for one in (*gone, *here):
         key = (one.kind, one.namespace, one.name)
         book.put(one)

@@ -16,7 +16,8 @@ def order(book: WaitingJobs) -> list[str]:
 
 @given(jobs, st.randoms(use_true_random=False))
 def test_the_order_does_not_hang_on_the_order_of_arrival(given_jobs, random) -> None:  # type: ignore[no-untyped-def]  # of strategies
-    one, other = WaitingJobs(), WaitingJobs()
+    one = WaitingJobs()
+    other = WaitingJobs()
     for job in given_jobs:
         one.put(job)
     shuffled = [*given_jobs, *given_jobs]

@@ -32,7 +32,8 @@ class Client:
     """One of several services: decides on what it last read, whenever that was."""
 
     def __init__(self, store: MemoryStore) -> None:
-        self.store, self.view = store.beside(), Given()
+        self.store = store.beside()
+        self.view = Given()
         self.owed: dict[str, Share] = {}
 
     async def look(self) -> None:
@@ -41,7 +42,8 @@ class Client:
         self.view = Given(tree=TREE)
         self.owed = {key: _share(row.data) for key, row in found.whole.get(OWED, {}).items()}
         for (_, name), row in found.rows.items():
-            self.view.jobs[name], self.view.revs[name] = _job(row.data), row.rev
+            self.view.jobs[name] = _job(row.data)
+            self.view.revs[name] = row.rev
 
     def step(self, verb: str, name: str, number: int) -> Step | None:
         job = self.view.jobs[name]

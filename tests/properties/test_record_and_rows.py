@@ -34,7 +34,8 @@ def test_events_in_any_order_and_number_fold_to_the_same_job(shuffled, repeated)
 
 @given(st.integers(1, len(EVENTS)))
 def test_any_prefix_folds_as_it_was_lived(count: int) -> None:
-    folding, job = Folding(), None
+    folding = Folding()
+    job = None
     for message in EVENTS[:count]:
         folding.hear(message)
         job = fold(job, message)
@@ -74,7 +75,8 @@ async def test_what_is_delivered_again_charges_nothing_a_second_time_and_gives_n
     async with fleet_running(c1=(8, 8), c2=(8,)) as fleet:
         await asyncio.wait_for(storm(fleet, seed, ("again", "again", "cancel"), jobs=6, clears=False), 10)
         await fleet.quiet()
-        charged, states = usage(fleet.store.counters.get("quota", {})), fleet.states()
+        charged = usage(fleet.store.counters.get("quota", {}))
+        states = fleet.states()
         assert charged and charged == working_set(fleet.jobs()).quota
         for one in fleet.bus.stored("JOBS"):
             fleet.bus.again("JOBS", one.sequence)

@@ -23,7 +23,9 @@ class MemoryAgent:
     """Pods go where `planned` says for their attempt; without a plan to the last node that has room."""
 
     def __init__(self, cluster: MemoryCluster, bus: MemoryBus, clock: ManualClock, sizes: tuple[int, ...]) -> None:
-        self.cluster, self._bus, self._clock = cluster, bus, clock
+        self.cluster = cluster
+        self._bus = bus
+        self._clock = clock
         self.planned: Callable[[str], dict[str, int]] = lambda key: {}
         self.silent = False
         self.homeless: list[str] = []

@@ -81,7 +81,8 @@ class Fleet:
         self.clock = ManualClock(T0)
         self.bus = MemoryBus(self.clock)
         self.store = MemoryStore()
-        self.catalog, self.meter = Catalog(), Meter()
+        self.catalog = Catalog()
+        self.meter = Meter()
         self.catalog.known.set()
         self.plays: dict[str, list[Sequence[Scene]]] = {}
         self.clusters = {name: MemoryCluster(name, self.clock, (KIND,), self._play) for name in sizes}

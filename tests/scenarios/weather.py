@@ -44,12 +44,15 @@ class Weather:
     """`kinds` names what may happen; every call of `blow` lets one of it happen."""
 
     def __init__(self, fleet: Fleet, seed: int, kinds: tuple[str, ...]) -> None:
-        self.fleet, self.rng, self.kinds = fleet, random.Random(seed), kinds
+        self.fleet = fleet
+        self.rng = random.Random(seed)
+        self.kinds = kinds
         self.ids: list[str] = []
         self.tenants: dict[str, str] = {}
 
     async def job(self) -> None:
-        rng, fleet = self.rng, self.fleet
+        rng = self.rng
+        fleet = self.fleet
         name = f"j{len(self.ids)}"
         fleet.plays[name] = list(rng.choice(PLAYS))
         more = {"annotations": {"kube-queue/queue-name": "strict"}} if rng.random() < 0.3 else {}
@@ -107,7 +110,8 @@ class Weather:
         """From here on nothing goes wrong; all that may still happen, happens."""
         await self.back()
         for cluster in self.fleet.clusters.values():
-            cluster.lost_answers, cluster.slow_s = 0, 0
+            cluster.lost_answers = 0
+            cluster.slow_s = 0
         self.fleet.bus.refusals = 0
         for _ in range(20):
             await self.fleet.quiet(10)

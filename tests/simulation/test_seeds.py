@@ -12,7 +12,8 @@ from fairway.lab.simulation.run import simulate
 _FOUND = Path(__file__).with_name("seeds.txt")
 # Short runs with few jobs, so that many seeds can be had; `make simulate` has the long ones.
 SHORT = {"calm": (0.1, 12), "rough": (0.05, 8), "hostile": (0.05, 8)}
-PIECE, PIECES = 10, 7
+PIECE = 10
+PIECES = 7
 # So many kinds of trouble at least has every piece. Little comes in calm weather, and what does is chance: seeds 10 to
 # 19 draw cancellations and strangers alone.
 KINDS = {"calm": 2, "rough": 9, "hostile": 15}

@@ -18,7 +18,8 @@ SEES = Rule(("fairway.io",), ("queues",), ("list",))
 FINDS = Rule(("",), ("configmaps",), ("get",), ("fairway-system",), ("fairway",))
 ADMIN = Identity("token-of-admin", "admin", "1", (MASTERS,))
 TENANT = Identity("token-of-team-a", "team-a", "2", ("tenants",), (OWN, SEES, FINDS))
-ACCESS, TOKENS = "/apis/authorization.k8s.io/v1", "/apis/authentication.k8s.io/v1"
+ACCESS = "/apis/authorization.k8s.io/v1"
+TOKENS = "/apis/authentication.k8s.io/v1"
 
 
 @contextlib.asynccontextmanager

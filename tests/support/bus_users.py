@@ -24,7 +24,8 @@ def rules(*more_members: str) -> str:
     """As an operator has it who copied the block of the member for these, and that of the tenant out of its comment
     for two. Every password is `secret`."""
     text = CONF.read_text()
-    (member,), (tenant,) = _MEMBER.findall(text), _TENANT.findall(text)
+    (member,) = _MEMBER.findall(text)
+    (tenant,) = _TENANT.findall(text)
     tenant = tenant.replace("  # ", "  ")
     blocks = [member.replace("north", name) for name in more_members]
     blocks += [tenant, tenant.replace("team-a", "team-b")]

@@ -85,7 +85,8 @@ class Simulated:
     team = "team"
 
     def __init__(self, cluster: cluster_port.Cluster, sim: SimCluster) -> None:
-        self.cluster, self.sim = cluster, sim
+        self.cluster = cluster
+        self.sim = sim
 
     def refuse(self, mode: str, for_ms: int = 0) -> None:
         self.sim.control.refuse(mode, for_ms)
@@ -94,7 +95,8 @@ class Simulated:
         self.sim.control.restore()
 
     async def behind(self, do: str, kind: str, name: str, body: Json | None = None) -> None:
-        api, (short, _, version) = self.sim.api, kind.partition(".")
+        api = self.sim.api
+        (short, _, version) = kind.partition(".")
         resource = api.registry.of_kind(version, short)
         assert resource is not None, kind
         namespace = self.team if resource.namespaced else ""

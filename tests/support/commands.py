@@ -25,6 +25,9 @@ def command(*words: str, folder: Path | None = None, program: str = "fairway", *
         structlog.reset_defaults()
         # What a process of one command remembers of kubectl.
         kubectl_credential._config.cache_clear()
-        asked.kubeconfig, asked.context, asked.plugin, asked.everywhere = "", "", False, False
+        asked.kubeconfig = ""
+        asked.context = ""
+        asked.plugin = False
+        asked.everywhere = False
     assert done.exception is None or isinstance(done.exception, SystemExit), repr(done.exception)
     return done

@@ -24,7 +24,8 @@ class Door(ThreadingHTTPServer):
 
     def __init__(self, write: "Writes | None" = None, status: int | None = 200) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.write, self.status = write, status
+        self.write = write
+        self.status = status
         self.heard: list[str | None] = []
         self.answers: list[tuple[int, dict[str, Any], dict[str, str]]] = []
 
@@ -38,7 +39,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.heard.append(self.headers.get("Authorization"))
-        status, body, headers = self.server.status, {"items": []}, {}
+        status = self.server.status
+        body = {"items": []}
+        headers = {}
         if self.server.answers:
             status, body, headers = self.server.answers.pop(0)
         with suppress(OSError):  # who asked may have gone

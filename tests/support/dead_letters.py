@@ -40,8 +40,10 @@ class Bench:
     """A service on a real bus; `mended` it understands what it did not before."""
 
     def __init__(self, bus: NatsBus, url: str) -> None:
-        self.bus, self.url = bus, url
-        self.store, self.letters = MemoryStore(), NatsLetters(bus)
+        self.bus = bus
+        self.url = url
+        self.store = MemoryStore()
+        self.letters = NatsLetters(bus)
 
     @asynccontextmanager
     async def service(self, mended: bool) -> AsyncIterator[None]:

@@ -47,7 +47,11 @@ POLICY = {
 
 
 # The tokens of who may come: of somebody who may do everything, of two tenants, of one who may only look, of nobody's.
-ADMIN, TENANT_A, TENANT_B, VIEWER, NOBODY = "admin-token", "a-token", "b-token", "viewer-token", "nobody-token"
+ADMIN = "admin-token"
+TENANT_A = "a-token"
+TENANT_B = "b-token"
+VIEWER = "viewer-token"
+NOBODY = "nobody-token"
 # Of one who may create jobs, and no policies.
 NO_POLICIES = "no-policies-token"
 # What nobody limits in tests of other things.
@@ -92,7 +96,9 @@ class House:
     knows those above, or the one that is given. `proxies` stand before it."""
 
     def __init__(self, limits: HttpLimits = WIDE, hub: Cluster | None = None, proxies: Networks = ()) -> None:
-        self.bus, self.store, self.catalog = MemoryBus(), MemoryStore(), Catalog()
+        self.bus = MemoryBus()
+        self.store = MemoryStore()
+        self.catalog = Catalog()
         self.clock = ManualClock(NOW)
         self.world = World(bus=self.bus, store=self.store, clock=self.clock, owner="test")
         self.hub = MemoryCluster("hub", self.clock, ())
@@ -107,7 +113,8 @@ class House:
 
     def client(self, token: str = "") -> httpx.AsyncClient:
         """Of whoever has this token."""
-        transport, headers = httpx.ASGITransport(self.app), bearer(token) if token else {}
+        transport = httpx.ASGITransport(self.app)
+        headers = bearer(token) if token else {}
         return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080", headers=headers)
 
     async def submitted(self) -> list[wire.Submitted]:

@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 class RawClient:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
+        self._reader = reader
+        self._writer = writer
 
     async def publish(self, subject: bytes, data: bytes, headers: bytes = b"", reply: bytes = b"") -> None:
         """Returns when the server has taken it."""

@@ -35,7 +35,8 @@ class ScriptedApi:
         self.asked: list[str] = []
         self.namespace = json({"metadata": {"name": "team", "labels": {"fairway.io/tenant": "team"}}})
         self.binding = json({"metadata": {"name": "fairway-tenant"}}, 201)
-        self.looks, self.bound = 0, 0
+        self.looks = 0
+        self.bound = 0
         self._runner = web.ServerRunner(web.Server(self._handle), shutdown_timeout=0.1)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:

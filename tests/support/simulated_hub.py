@@ -28,7 +28,8 @@ from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.kinds.registry import KINDS
 
 Json = dict[str, Any]
-JOB, PP = "Job.batch/v1", "PropagationPolicy.policy.karmada.io/v1alpha1"
+JOB = "Job.batch/v1"
+PP = "PropagationPolicy.policy.karmada.io/v1alpha1"
 TREE = "ElasticQuotaTree.scheduling.sigs.k8s.io/v1beta1"
 OURS = {"by": "test"}
 # Where objects of a kind are that are not a tenant's.
@@ -74,7 +75,9 @@ class House:
 
     def __init__(self, hub: KubernetesCluster, inside: SimCluster) -> None:
         self._inside = inside
-        self.hub, self.bus, self.store = hub, MemoryBus(), MemoryStore()
+        self.hub = hub
+        self.bus = MemoryBus()
+        self.store = MemoryStore()
         self._counted: Any = Counted(hub)
         self.world = World(bus=self.bus, store=self.store, clock=Hasty(), owner="test")
         self._task: asyncio.Task[None] | None = None
@@ -97,7 +100,8 @@ class House:
 
     async def delete(self, kind: str, name: str, into: str = "") -> None:
         """As kubectl does: in the background."""
-        api, (short, _, version) = self._inside.api, kind.partition(".")
+        api = self._inside.api
+        (short, _, version) = kind.partition(".")
         resource = api.registry.of_kind(version, short)
         assert resource is not None, kind
         api.delete(resource, api.get(resource, into or place(kind), name), Deletion())
@@ -198,6 +202,7 @@ async def opened() -> AsyncIterator[House]:
 
 def admitted(uid: str, name: str = "train") -> wire.Admitted:
     work = Workload("batch/v1", "Job", "team-a", name, (PodSet("pod", 1, {}),), 1)
-    lies, hub = wire.ManifestRef(1, "0", 1), wire.HubRef(uid, "jobs")
+    lies = wire.ManifestRef(1, "0", 1)
+    hub = wire.HubRef(uid, "jobs")
     spec = wire.JobSpec(workload=work, policy="p", placement=Placement(), manifest=lies, hub=hub)
     return wire.Admitted(job=job_id("team-a", f"hub:{uid}", name), tenant="team-a", attempt=1, rev=1, spec=spec)

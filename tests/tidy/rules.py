@@ -66,6 +66,19 @@ def many_attributes(source: Source) -> list[str]:
     ]
 
 
+def packed_assignments(source: Source) -> list[str]:
+    """`a, b = 1, 2`: a line says one thing. In an exchange a value reads what stands before its own."""
+    return [
+        f"{source.path}:{node.lineno}: one assignment a line: {ast.unparse(node)}"
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Assign)
+        and isinstance(targets := node.targets[0], ast.Tuple)
+        and isinstance(values := node.value, ast.Tuple)
+        and not any(isinstance(one, ast.Starred) for one in (*targets.elts, *values.elts))
+        and not _exchanged(targets.elts, values.elts)
+    ]
+
+
 def impure_imports(source: Source) -> list[str]:
     if not (_PURE_PACKAGES.match(source.path) or _PURE_FILES.match(source.path)):
         return []
@@ -102,6 +115,11 @@ def things_from_elsewhere(source: Source) -> list[str]:
         for pattern in patterns
         if (found := pattern.search(line))
     ]
+
+
+def _exchanged(targets: list[ast.expr], values: list[ast.expr]) -> bool:
+    read = [{ast.unparse(part) for part in ast.walk(value) if isinstance(part, ast.expr)} for value in values]
+    return any(ast.unparse(target) in later for at, target in enumerate(targets) for later in read[at + 1 :])
 
 
 def _set_on_self(member: ast.stmt) -> Iterator[str]:

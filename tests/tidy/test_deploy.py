@@ -27,7 +27,9 @@ SETTINGS = {
     *("FAIRWAY_NATS_URL", "FAIRWAY_REDIS_URL", "FAIRWAY_HTTP_HOST", "FAIRWAY_HTTP_PORT"),
     *("FAIRWAY_METRICS_HOST", "FAIRWAY_METRICS_PORT"),
 }
-HUB, MEMBERS, KEY = "FAIRWAY_HUB_KUBECONFIG", "FAIRWAY_CLUSTERS_DIR", "FAIRWAY_HTTP_KEY_FILE"
+HUB = "FAIRWAY_HUB_KUBECONFIG"
+MEMBERS = "FAIRWAY_CLUSTERS_DIR"
+KEY = "FAIRWAY_HTTP_KEY_FILE"
 # Which credentials of clusters a container needs: what the process of that name opens (process/wiring.py).
 CREDENTIALS = {"gateway": {HUB}, "agent": {HUB, MEMBERS}, "propagator": {HUB, MEMBERS}, "watcher": {HUB, MEMBERS}}
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -75,7 +77,8 @@ def test_the_key_that_compose_makes_is_one_that_the_gateway_takes(tmp_path: Path
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_container_has_the_credentials_of_the_clusters_that_it_calls_and_no_others(name: str) -> None:
     """Any of nine containers was the way into every cluster."""
-    service, wanted = _ours()[name], CREDENTIALS.get(name, set())
+    service = _ours()[name]
+    wanted = CREDENTIALS.get(name, set())
     own = {KEY} if name == "gateway" else set()
     assert set(service["environment"]) == SETTINGS | wanted | own
     volumes = [volume for volume in service.get("volumes", []) if not volume.startswith("key:")]

@@ -13,6 +13,7 @@ PYTHON: list[Rule] = [
     rules.too_long,
     rules.long_functions,
     rules.many_parameters,
+    rules.packed_assignments,
     rules.impure_imports,
     rules.bare_suppressions,
 ]
@@ -77,7 +78,8 @@ def _acting(attributes: int, last: str = "") -> str:
 _VALUE = "class A(Struct):\n" + "".join(f"    x{number}: int\n" for number in range(11))
 _SIX = "def f(a, b, c, d, e, g): ...\n"
 _FORTY_ONE = "def f():\n" + "    x = 1\n" * 40
-_DOMAIN, _DECIDE = "libs/fairway/domain/job.py", "services/fairway/queue/decide.py"
+_DOMAIN = "libs/fairway/domain/job.py"
+_DECIDE = "services/fairway/queue/decide.py"
 
 
 @pytest.mark.parametrize(
@@ -93,6 +95,9 @@ _DOMAIN, _DECIDE = "libs/fairway/domain/job.py", "services/fairway/queue/decide.
         pytest.param(rules.many_attributes, "a.py", _acting(10, "self.y: int = 1"), id="one that is declared"),
         pytest.param(rules.many_attributes, "a.py", _acting(10, "self.y, z = 1, 2"), id="one of two"),
         pytest.param(rules.many_attributes, "a.py", _acting(10, "def f():\n            self.y = 1"), id="set later"),
+        pytest.param(rules.packed_assignments, "a.py", "a, b = 1, 2", id="two at once"),
+        pytest.param(rules.packed_assignments, "a.py", "self.a, self.b = a, b", id="attributes at once"),
+        pytest.param(rules.packed_assignments, "a.py", "a, b = b + 1, c", id="the first alone is read"),
         pytest.param(rules.impure_imports, _DOMAIN, "import time", id="the domain reads a clock"),
         pytest.param(rules.impure_imports, _DECIDE, "from asyncio import sleep", id="decide waits"),
         pytest.param(rules.impure_imports, _DECIDE, "import redis.asyncio as r", id="decide asks Redis"),
@@ -121,6 +126,9 @@ def test_the_rule_complains_about(rule: Rule, path: str, text: str) -> None:
         pytest.param(rules.many_attributes, "a.py", _acting(10, "self.x1 = self.x2 = 3"), id="set more than once"),
         pytest.param(rules.many_attributes, "a.py", _acting(10, "other.y = self.z"), id="another's, or only read"),
         pytest.param(rules.many_attributes, "a.py", _VALUE, id="the fields of a value"),
+        pytest.param(rules.packed_assignments, "a.py", "a, b = b, a", id="an exchange"),
+        pytest.param(rules.packed_assignments, "a.py", "x.a, x.b = [], f(x.a)", id="an exchange of attributes"),
+        pytest.param(rules.packed_assignments, "a.py", "a, b = f()", id="a result of two"),
         pytest.param(rules.impure_imports, "libs/fairway/adapters/clock.py", "import time", id="an adapter's clock"),
         pytest.param(rules.impure_imports, _DOMAIN, "import timeit, redistribute", id="names that only begin so"),
         pytest.param(rules.bare_suppressions, "a.py", "x = 1  # noqa: E501 - a URL is not cut", id="noqa and why"),

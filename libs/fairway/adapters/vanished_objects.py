@@ -15,13 +15,16 @@ _NONE: dict[str, str] = {}
 
 def remember(told: Told, key: tuple[str, str], metadata: Mapping[str, Any]) -> Former | None:
     """Returns what is gone though nobody said so: another uid under the same name is another object."""
-    uid, labels = metadata.get("uid", ""), metadata.get("labels") or {}
+    uid = metadata.get("uid", "")
+    labels = metadata.get("labels") or {}
     ours = {name: labels[name] for name in labels if name.startswith(OURS)}
-    former, told[key] = told.get(key), (uid, ours or _NONE)
+    former = told.get(key)
+    told[key] = (uid, ours or _NONE)
     return former if former is not None and former[0] != uid else None
 
 
 def vanished(kind: str, key: tuple[str, str], what: Former) -> Change:
-    (namespace, name), (uid, labels) = key, what
+    (namespace, name) = key
+    (uid, labels) = what
     metadata = {"namespace": namespace, "name": name, "uid": uid, "labels": {**labels}}
     return Change(kind, namespace, name, {"metadata": metadata}, gone=True)

@@ -59,7 +59,8 @@ class _Rebuilds:
     """What is said while a working set is made is kept: once one is in use it is known whether it came too late."""
 
     def __init__(self) -> None:
-        self.sets, self._running = WorkingSets(), False
+        self.sets = WorkingSets()
+        self._running = False
         self._kept: list[Spoken] = []
 
     def hear(self, message: wire.Rebuild, sequence: int) -> bool:
@@ -74,7 +75,9 @@ class _Rebuilds:
         return False
 
     def over(self) -> list[Spoken]:
-        self._running, kept, self._kept = False, self._kept, []
+        self._running = False
+        kept = self._kept
+        self._kept = []
         return kept
 
 
@@ -93,7 +96,8 @@ class Checker:
         grace: Grace = USUAL,
     ) -> None:
         self._rooms = None if nodes is None else AuditedRooms(nodes, grace.reports)
-        self._charges, self._cancels = Charges(tree, grace.tree), Cancels(grace.cancel)
+        self._charges = Charges(tree, grace.tree)
+        self._cancels = Cancels(grace.cancel)
         self._lives: dict[str, JobHistory] = {}
         self._submissions = AnsweredSubmissions()
         self._asked = CallerCheck()
@@ -138,7 +142,8 @@ class Checker:
 
     def news(self) -> list[Violation]:
         """What was found since it was last asked; what only the whole record shows is in `findings`."""
-        new, self._told = self._violations[self._told :], len(self._violations)
+        new = self._violations[self._told :]
+        self._told = len(self._violations)
         return new
 
     def see(self, report: Report) -> None:

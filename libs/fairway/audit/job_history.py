@@ -59,11 +59,15 @@ class JobHistory:
     """What was said of one job, read in `order`."""
 
     def __init__(self, job: str, tenant: str) -> None:
-        self.job, self.tenant = job, tenant
-        self.order, self.attempts = RevOrder(job), AuditedAttempts()
+        self.job = job
+        self.tenant = tenant
+        self.order = RevOrder(job)
+        self.attempts = AuditedAttempts()
         self.asked = AdmittedJob()
         self.accepted = False
-        self.end, self.last, self.reason = "", "", ""
+        self.end = ""
+        self.last = ""
+        self.reason = ""
 
     def in_order(self, spoken: Spoken) -> Iterator[Spoken]:
         """The messages that can be read now."""
@@ -88,7 +92,8 @@ class JobHistory:
         yield "end", what
 
     def _numbers(self, message: JobMessage) -> Iterator[_Breach]:
-        number, present = message.attempt, self.attempts.number
+        number = message.attempt
+        present = self.attempts.number
         if isinstance(message, wire.Recall | wire.Removed | wire.Rejected | wire.Cancelled):
             if number > present and present:
                 yield "attempt", f"{message.verb} of attempt {number}, but there were only {present}"
@@ -150,7 +155,8 @@ class JobHistory:
         """What it asks for, and why it does not go on."""
         match message:
             case wire.Admitted():
-                self.accepted, self.asked = True, _asked(message.spec, self.asked.total)
+                self.accepted = True
+                self.asked = _asked(message.spec, self.asked.total)
             case wire.Amended():
                 self.asked.placement = message.spec.placement
             case wire.Queue():

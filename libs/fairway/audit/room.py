@@ -61,7 +61,8 @@ class AuditedRooms:
     given again, because the reserver hears of it from the record."""
 
     def __init__(self, nodes: Mapping[str, Mapping[str, Resources]], known_ms: int = KNOWN_MS) -> None:
-        self._nodes, self._known_ms = nodes, known_ms
+        self._nodes = nodes
+        self._known_ms = known_ms
         self._moves: list[_Move] = []
         self._open: dict[str, _Move] = {}
         self._given_up: dict[str, tuple[_Move, _Move]] = {}

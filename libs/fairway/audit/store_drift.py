@@ -95,7 +95,8 @@ def quota_drift(rows: Iterable[bytes], owed: Iterable[bytes], counters: Mapping[
     working = working_set({job.id: job for job in map(_job, rows)})
     for share in map(_share, owed):
         working.charge(share)
-    made, there = used(working.quota), used(counters)
+    made = used(working.quota)
+    there = used(counters)
     return [
         Drift(decision.QUOTA, key, None, None, {"": (made.get(key, 0), there.get(key, 0))})
         for key in sorted(made.keys() | there.keys())

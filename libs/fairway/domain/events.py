@@ -51,7 +51,9 @@ class Teller:
         self._before = self.job
         self._stored = view.stored.get(self.id, self.job)
         self._rev = view.revs.get(self.id, known.rev if known else 0)
-        self._service, self._heard, self._now = service, heard, now
+        self._service = service
+        self._heard = heard
+        self._now = now
         self._events: list[Say] = []
 
     def say(self, event: type[JobMessage], /, **fields: Any) -> "Teller":

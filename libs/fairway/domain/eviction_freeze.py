@@ -41,7 +41,8 @@ def freeze(before: Freeze | None, heard: Iterable[int], now: int, settle_ms: int
     """The freeze after a look at when each cluster was heard last (0: not since this working set was made). It ends
     `settle_ms` after the reports are back: until then not everything was seen that happened meanwhile."""
     times = list(heard)
-    silent, of = sum(at < now - SILENT_MS for at in times), len(times)
+    silent = sum(at < now - SILENT_MS for at in times)
+    of = len(times)
     if silent >= _LEAST and 2 * silent > of:
         return Freeze(before.since if before else now, silent, of)
     if before is None:

@@ -102,7 +102,8 @@ def _requeued(job: Job, message: wire.Queue) -> Changes:
 
 
 def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> Changes:
-    cluster, code = message.cluster, message.why.code
+    cluster = message.cluster
+    code = message.why.code
     ends = [one.why.code for one in job.attempts if one.cluster == cluster and one.why is not None]
     before = ends.count(code)
     until = message.at + avoided_for(code, job.spec.avoid if job.spec else 0, before)

@@ -46,7 +46,8 @@ def _submitted(job: Job, message: wire.Submitted) -> Told:
 
 
 def _admitted(job: Job, message: wire.Admitted) -> Told:
-    spec, work = message.spec, message.spec.workload
+    spec = message.spec
+    work = message.spec.workload
     gang = "all of them" if work.gang_minimum >= work.pods else f"at least {work.gang_minimum}"
     text = f"Admitted: {work.kind} {work.namespace}/{work.name}, {wording.many(work.pods, 'pod')}, {gang} together"
     return f"{text}; priority {spec.priority}.", (
@@ -63,7 +64,8 @@ def _queue(job: Job, message: wire.Queue) -> Told:
     leaf = f" (quota {message.leaf[-1]})" if message.leaf else ""
     if message.why is None:
         return f"Waits its turn in queue {message.queue}{leaf}.", ()
-    why, details = message.why, verdicts(job, recorded_verdicts.verdicts(message))
+    why = message.why
+    details = verdicts(job, recorded_verdicts.verdicts(message))
     if message.attempt > 1 and not details:
         return f"Waits in queue {message.queue} for attempt {message.attempt}: {reason(why)}.", ()
     return f"Back in queue {message.queue}: {reason(why)}.", details

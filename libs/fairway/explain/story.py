@@ -106,7 +106,8 @@ def _ordered(recorded: Sequence[Recorded]) -> list[Recorded]:
     """Each message once. A revision said late (after a crash) goes where it belongs; commands stay behind the
     revision that stood before them in the record."""
     keyed: dict[tuple[int, int], Recorded] = {}
-    seen, last = set(), 0
+    seen = set()
+    last = 0
     for sequence, message in sorted(recorded, key=lambda one: one[0]):
         if message.rev in seen:
             continue
@@ -129,7 +130,8 @@ async def _recorded(bus: Bus, job: Job) -> list[Recorded]:
     first = await _first(bus, job)
     found: list[Recorded] = []
     left = set(range(1, job.rev + 1))
-    mark, sets = job.id.encode(), await working_sets(bus)
+    mark = job.id.encode()
+    sets = await working_sets(bus)
     async with _closed(bus.history(subjects.JOBS, [subjects.job("*", job.tenant)], start=max(first, 1))) as past:
         async for one in past:
             if one.sequence != first and mark not in one.data:

@@ -105,7 +105,8 @@ def _room(job: Job, code: Code, text: str) -> Found:
     asks = wording.gang(job.spec.workload) if job.spec else "the gang"
     if code is Code.NO_CLUSTER_EVER:
         least = text or f"no cluster could hold {asks} even when empty"
-        joins, smaller = "a cluster or nodes that can hold it join the fleet", "it is submitted again, asking for less"
+        joins = "a cluster or nodes that can hold it join the fleet"
+        smaller = "it is submitted again, asking for less"
         return least, (joins, smaller, *_rules(job)), "queue"
     because = text or f"no cluster can take {asks} now"
     moves = tuple(move for one in recorded_verdicts.verdicts(job) if (move := _would_move(one)))
@@ -114,7 +115,8 @@ def _room(job: Job, code: Code, text: str) -> Found:
 
 def _would_move(one: Verdict) -> str:
     """What would turn one cluster's no into a yes; empty when nothing that happens by itself would."""
-    needed, by_node = one.numbers.get("needed", 0), one.numbers.get("by_node", 0)
+    needed = one.numbers.get("needed", 0)
+    by_node = one.numbers.get("by_node", 0)
     more = wording.many(max(1, needed - by_node), "more pod")
     match one.code:
         case Code.NOT_ENOUGH:

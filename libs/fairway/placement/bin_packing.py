@@ -26,7 +26,8 @@ def certain(rows: Sequence[ShapeCounts], demand: Demand) -> bool | None:
         return False
     before = 0
     for index in _order(rows, [part.needed for part in demand.parts]):
-        row, needed = rows[index], demand.parts[index].needed
+        row = rows[index]
+        needed = demand.parts[index].needed
         largest = max(max(tier, default=0) for tier in row.tiers)
         if needed and row.total - before * largest < needed:
             return None

@@ -55,9 +55,11 @@ class Choice(Struct, frozen=True):
 
 def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Context) -> Choice:
     """The best cluster of the first affinity that has one; ties go to the first name."""
-    cache, asked = fleet.cache(), ask(workload)
+    cache = fleet.cache()
+    asked = ask(workload)
     kind = f"{workload.kind}.{workload.api_version}"
-    verdict_table, affinity = empty(), Affinity()
+    verdict_table = empty()
+    affinity = Affinity()
     for affinity in placement.affinities or (Affinity(),):
         found = survey(cache, asked.demand, WantedClusters(kind, affinity, placement.tolerations), context)
         verdict_table = _merged(verdict_table, found)

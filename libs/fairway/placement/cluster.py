@@ -51,7 +51,8 @@ class ClusterView:
         self._sorted = True
         self._assumed: dict[str, dict[str, Resources]] = {}
         self._overlay: dict[str, dict[str, Resources]] = {}
-        self._carried, self._shown = AttemptNodes(), AttemptNodes()
+        self._carried = AttemptNodes()
+        self._shown = AttemptNodes()
         self._rows: dict[Shape, ShapeCounts] = {}
         self._regions: dict[Where, Region] = {}
         self._journal = Journal()
@@ -200,7 +201,8 @@ class ClusterView:
         journal = self._journal
         if region.seen != journal.version:
             every = dict.fromkeys([*region.members, *self._states])
-            changed, deep = journal.changed(region.seen), journal.deep(region.seen)
+            changed = journal.changed(region.seen)
+            deep = journal.deep(region.seen)
             region.refresh(self._states, every if changed is None else changed, every if deep is None else deep)
             region.seen = journal.version
         return region

@@ -97,7 +97,8 @@ def shortfall(cluster: ClusterView, demand: Demand) -> Shortfall:
     """The numbers behind a no."""
     rows = [cluster.row(part.shape) for part in demand.parts]
     if len(rows) == 1:
-        by_node, at_most = rows[0].total, rows[0].ever
+        by_node = rows[0].total
+        at_most = rows[0].ever
         by_sum, lacking = _sum_of_one(cluster, rows[0], ever=at_most < demand.needed)
     else:
         by_node = most(cluster, rows, demand)
@@ -111,7 +112,8 @@ def shortfall(cluster: ClusterView, demand: Demand) -> Shortfall:
     if at_most < demand.needed:
         code = Code.NEVER_FITS
     regions = [cluster.region(row.where) for row in rows]
-    nodes, closed = min(one.whole.nodes for one in regions), max(one.whole.nodes - one.free.nodes for one in regions)
+    nodes = min(one.whole.nodes for one in regions)
+    closed = max(one.whole.nodes - one.free.nodes for one in regions)
     return Shortfall(code, demand.needed, by_node, by_sum, at_most, nodes, lacking, words(demand), closed)
 
 
@@ -126,7 +128,8 @@ def _by_sum(cluster: ClusterView, rows: Sequence[ShapeCounts], demand: Demand, e
     Parts share the amounts only when they may use the same nodes: so a no is certain, whatever the packing.
     """
     used: dict[Where, Resources] = {}
-    total, worst = 0, (1 << 62, "")
+    total = 0
+    worst = (1 << 62, "")
     for row, part in zip(rows, demand.parts, strict=True):
         region = cluster.region(row.where)
         gone = used.setdefault(row.where, {})

@@ -15,7 +15,9 @@ def pack(row: ShapeCounts, amount: int, recount: Mapping[str, int] | None = None
     Nodes with resources that the pod does not ask for come last. `recount` replaces the counts of nodes where
     other pods of the same plan were put.
     """
-    tiers, plain, total = row.tiers, row.plain, row.total
+    tiers = row.tiers
+    plain = row.plain
+    total = row.total
     if recount:
         tiers, plain, total = _recounted(row, recount)
     if amount > total:
@@ -73,10 +75,12 @@ def _nodes(buckets: Buckets, amount: int) -> int:
 def _recounted(row: ShapeCounts, recount: Mapping[str, int]) -> tuple[tuple[Buckets, Buckets], int, int]:
     """Copies of the buckets concerned, with the new counts in place; also the plain and the whole total."""
     tiers = (dict(row.tiers[0]), dict(row.tiers[1]))
-    plain, total = row.plain, row.total
+    plain = row.plain
+    total = row.total
     own: set[tuple[int, int]] = set()
     for name, count in recount.items():
-        old, tier = row.counts[name], row.fixed[name][1]
+        old = row.counts[name]
+        tier = row.fixed[name][1]
         for size in (old, count):
             if size in tiers[tier] and (tier, size) not in own:
                 tiers[tier][size] = set(tiers[tier][size])

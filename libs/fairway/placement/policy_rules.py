@@ -25,7 +25,8 @@ class WantedClusters(Struct, frozen=True, cache_hash=True):
 
 def against(info: ClusterInfo, wanted: WantedClusters) -> Answer | None:
     """The first rule against a cluster."""
-    affinity, name = wanted.affinity, info.name
+    affinity = wanted.affinity
+    name = info.name
     if affinity.cluster_names and name not in affinity.cluster_names:
         return Code.NOT_SELECTED, "clusterNames"
     if name in affinity.exclude:

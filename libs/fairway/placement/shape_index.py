@@ -59,13 +59,15 @@ class Sum:
     def pods(self, requests: Amounts, used: Mapping[str, int]) -> tuple[int, str]:
         """How many pods fit if this, less `used`, were one big node; and the resource that ends first."""
         amounts = self.amounts
-        count, least = _NO_LIMIT if requests else MAX_PODS * self.nodes, "pods"
+        count = _NO_LIMIT if requests else MAX_PODS * self.nodes
+        least = "pods"
         if not self.unlisted:
             count = amounts.get("pods", 0) - used.get("pods", 0)
         for name, amount in requests:
             here = (amounts.get(name, 0) - used.get(name, 0)) // amount
             if here < count:
-                count, least = here, name
+                count = here
+                least = name
         return max(count, 0), least
 
 
@@ -86,7 +88,8 @@ class Region:
     def refresh(self, states: Mapping[str, NodeState], changed: Iterable[str], deep: Mapping[str, None]) -> None:
         """Count the changed nodes anew, and for the deeply changed decide anew whether they are admitted."""
         for name in changed:
-            old, state = self.members.get(name), states.get(name)
+            old = self.members.get(name)
+            state = states.get(name)
             if old and state and name not in deep:
                 if old[0]:
                     self.free.count(old[2], -1)
@@ -172,7 +175,9 @@ class ShapeCounts:
     def recount(self, states: Mapping[str, NodeState], names: Iterable[str]) -> None:
         """Count the pods again on nodes whose free amounts changed. The hot loop of placement: `room` is
         written out here, with an end at the first resource that has nothing left."""
-        fixed, counts, asks = self.fixed, self.counts, self.asks
+        fixed = self.fixed
+        counts = self.counts
+        asks = self.asks
         limit = _NO_LIMIT if asks else MAX_PODS
         for name in names:
             known = fixed.get(name)

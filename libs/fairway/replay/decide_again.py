@@ -45,7 +45,8 @@ class _Seen:
     `taken` are the steps since the last one."""
 
     def __init__(self, view: SchedulerView, born: int) -> None:
-        self.view, self.born = view, born
+        self.view = view
+        self.born = born
         self.found = ReadRows()
         self.freed: Mapping[str, int] = {}
         self.heard: list[Heard[wire.Dequeued]] = []
@@ -64,8 +65,10 @@ class _Seen:
 
     def look(self, entry: views.Look) -> None:
         self.freed = self.freed if entry.freed is None else entry.freed
-        found, self.found = self.found, ReadRows()
-        found.counters, found.version = {decision.FREED: dict(self.freed)}, entry.version
+        found = self.found
+        self.found = ReadRows()
+        found.counters = {decision.FREED: dict(self.freed)}
+        found.version = entry.version
         self.heard = [Heard(one.id, _message(one.data), one.sequence, one.delivered) for one in entry.heard]
         self.taken = {}
         self.view.refresh(found, self.heard, entry.now)
@@ -88,7 +91,9 @@ class Redecider:
     they were said. `gaps` are those that the process told of. Tests decide by another function than `decide`."""
 
     def __init__(self, lookup: Lookup, wanted: Wanted, again: Callable[..., Decision] = decide) -> None:
-        self._lookup, self._wanted, self._again = lookup, wanted, again
+        self._lookup = lookup
+        self._wanted = wanted
+        self._again = again
         self._number = 0
         self.gaps: list[views.Missing] = []
         # Nothing can be decided before the whole view is told, or told again.
@@ -123,7 +128,8 @@ class Redecider:
                 seen.refuse(entry)
 
     def _decided(self, seen: _Seen, entry: views.Decided) -> Iterator[Result]:
-        heard, view = seen.heard[entry.heard], seen.view
+        heard = seen.heard[entry.heard]
+        view = seen.view
         job = heard.message.job
         names = {rev: f"{message_id(SERVICE, heard.id, job, rev)}-{seen.born}" for rev in entry.revs}
         said = {rev: event for rev, name in names.items() if (event := self._lookup(name, entry.now)) is not None}
@@ -155,7 +161,8 @@ def differences(said: Event | None, again: Event | None) -> dict[str, tuple[Any,
     """Fields by name, where they are not the same: as recorded, and as decided again."""
     if said is not None and again is not None and _same(said, again):
         return {}
-    before, after = _fields(said), _fields(again)
+    before = _fields(said)
+    after = _fields(again)
     names = [*before, *(name for name in after if name not in before)]
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
 

@@ -1,7 +1,7 @@
 """What is needed of a Kubernetes cluster, be it the hub or a member. The real adapter, its in-memory twin and the one
 over the bus pass the same tests."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -12,7 +12,14 @@ class ClusterRefused(Exception):
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(f"{code}: {text}")
-        self.code, self.text = code, text
+        self.code = code
+        self.text = text
+
+
+def check_labels(labels: Mapping[str, str]) -> None:
+    """Of a deletion. Raises ValueError without any."""
+    if not labels:
+        raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
 
 
 class Applied(Struct, frozen=True):

@@ -68,10 +68,12 @@ class Inbox:
     """Merges all sources into one line of batches; at most two wait, the rest stays with the bus."""
 
     def __init__(self, service: AnyService, world: World) -> None:
-        self._service, self._world = service, world
+        self._service = service
+        self._world = world
         self._line: asyncio.Queue[MessageBatch] = asyncio.Queue(maxsize=2)
         self._local: deque[Item] = deque()
-        self._wake, self._less = asyncio.Event(), asyncio.Event()
+        self._wake = asyncio.Event()
+        self._less = asyncio.Event()
         self._later: set[asyncio.Task[None]] = set()
         self._sources: list[Source] = []
         self._count = 0
@@ -101,7 +103,8 @@ class Inbox:
         self._line = asyncio.Queue(maxsize=2)
         self._local.clear()
         self._less.set()
-        sources, self._sources = self._sources, []
+        sources = self._sources
+        self._sources = []
         for source in sources:
             await source.close()
 

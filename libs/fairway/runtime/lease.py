@@ -13,7 +13,8 @@ log = structlog.get_logger()
 # A dead owner is replaced after this long; renewed three times in it.
 LEASE_MS = 3_000
 # How often it is looked whether the store is filled, and how often who waits for a lease asks for it (s).
-_LOOK_S, _ASK_S = 0.1, 0.5
+_LOOK_S = 0.1
+_ASK_S = 0.5
 # A rebuilder that died is replaced after this long; renewed three times in it.
 _REBUILD_MS = 6_000
 
@@ -22,7 +23,8 @@ class StoreAndLease:
     """`works` while there is all that the loop needs, as far as it knows."""
 
     def __init__(self, service: AnyService, world: World) -> None:
-        self._service, self._world = service, world
+        self._service = service
+        self._world = world
         self.token = self._rebuilds = 0
         self.works = False
 

@@ -35,13 +35,16 @@ class Loop:
     """Runs one service until cancelled."""
 
     def __init__(self, service: AnyService, world: World, meter: Meter) -> None:
-        self.service, self.world, self.meter = service, world, meter
+        self.service = service
+        self.world = world
+        self.meter = meter
         self.view: View[Any] = service.view()
         self.inbox = Inbox(service, world)
         self.outbox = Outbox(service.name, world, lambda code: meter.dead_letter(service.name, code))
         self.opening = StoreAndLease(service, world)
         self.acting = OutsideCalls(service.act, self.inbox.put_back, self._failed) if service.act else None
-        self._past, self._tasks = Past(world.bus, world.store), LoopTasks()
+        self._past = Past(world.bus, world.store)
+        self._tasks = LoopTasks()
 
     @property
     def waiting(self) -> str:
@@ -75,7 +78,8 @@ class Loop:
     async def _stand_by(self) -> None:
         """Another instance has the lease. What this one has in hand, and what it would still be given, is for that
         one."""
-        listening, self._tasks.listening = self._tasks.listening, None
+        listening = self._tasks.listening
+        self._tasks.listening = None
         if listening is not None:
             listening.cancel()
             await asyncio.wait((listening,))

@@ -29,7 +29,8 @@ class Meter:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        by, registry = ("service",), self.registry
+        by = ("service",)
+        registry = self.registry
         self._handled = Counter("fairway_messages_handled_total", "Messages acknowledged.", by, registry=registry)
         self._conflicts = Counter(
             "fairway_conflicts_total", "Messages decided again after a refused step.", by, registry=registry

@@ -23,7 +23,8 @@ class Outbox:
     the last sweep could look for any; `saying` is how it publishes."""
 
     def __init__(self, service: str, world: World, count: Callable[[Code], None] = lambda code: None) -> None:
-        self._service, self._world = service, world
+        self._service = service
+        self._world = world
         self.saying = Publishing(service, world, count)
         self._table = f"outbox/{service}"
         self._lease = ""
@@ -34,7 +35,8 @@ class Outbox:
 
     def pack(self, steps: Sequence[Step], token: int) -> tuple[Commit, list[list[Outgoing]]]:
         """The commit of these steps, and for each step its messages as they will go out."""
-        payloads, outgoing = [], []
+        payloads = []
+        outgoing = []
         self._count += 1
         for step in steps:
             words = [self._outgoing(say) for say in step.events]
@@ -53,12 +55,16 @@ class Outbox:
 
     def _outgoing(self, say: Say) -> Outgoing:
         kind = "fairway." + ".".join(say.subject.split(".")[1:3])
-        name, message, order = say.id, say.message, ""
+        name = say.id
+        message = say.message
+        order = ""
         if isinstance(message, JobMessage) and message.rev:  # not what a door says: it builds upon nothing
             # Of the events of one job each builds upon the one before. Decided again in another working set it is
             # another event: the bus must not take it for the one that came too late.
-            born, order = self._world.store.born, message.job
-            name, message = f"{name}-{born}", structs.replace(message, epoch=born)
+            born = self._world.store.born
+            order = message.job
+            name = f"{name}-{born}"
+            message = structs.replace(message, epoch=born)
         return Outgoing(name, say.subject, _encode(message), kind, f"/fairway/{self._service}", order)
 
     async def publish(self, messages: Sequence[Outgoing], commit: Commit) -> None:
@@ -85,9 +91,11 @@ class Outbox:
                 entries = await self._entries()
                 old = {key: data for key, data in entries.items() if key in self._seen}
                 await self._republish(old)
-                self._seen, self.reached = set(entries) - set(old), True
+                self._seen = set(entries) - set(old)
+                self.reached = True
             except (Unreachable, StoreWiped) as error:
-                self._seen, self.reached = set(), isinstance(error, StoreWiped)
+                self._seen = set()
+                self.reached = isinstance(error, StoreWiped)
 
     async def _entries(self) -> dict[str, bytes]:
         found = await self._world.store.read(Wanted(whole=(self._table,)))
@@ -105,7 +113,8 @@ class Outbox:
 
 def netstrings(data: bytes) -> list[bytes]:
     """The byte strings that stand one after the other, each behind its length and a colon."""
-    found, at = [], 0
+    found = []
+    at = 0
     while at < len(data):
         colon = data.index(b":", at)
         at = colon + 1 + int(data[at:colon])

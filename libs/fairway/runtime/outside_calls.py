@@ -46,7 +46,9 @@ class OutsideCalls:
         back: Callable[[Item], None],
         failed: Callable[[CallPlan, BaseException], Awaitable[None]],
     ) -> None:
-        self._act, self._back, self._failed = act, back, failed
+        self._act = act
+        self._back = back
+        self._failed = failed
         self._lines: dict[str, _Line] = {}
         self._ids: set[str] = set()
 

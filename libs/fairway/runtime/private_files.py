@@ -7,7 +7,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-FOLDER, FILE = 0o700, 0o600
+FOLDER = 0o700
+FILE = 0o600
 
 
 def folder(path: Path) -> Path:

@@ -21,7 +21,9 @@ class Publishing:
     """Of one service in one process. `count` is told of what can never be published."""
 
     def __init__(self, service: str, world: World, count: Callable[[Code], None] = lambda code: None) -> None:
-        self._service, self._world, self._count = service, world, count
+        self._service = service
+        self._world = world
+        self._count = count
         self._failing: dict[int, str] = {}
 
     @property
@@ -32,7 +34,8 @@ class Publishing:
     async def insist(self, messages: Sequence[Outgoing], still: Callable[[], Awaitable[object]] | None = None) -> None:
         """Publishes until it is done, or until `still`, which is asked before each further try, raises. What can never
         be published is a dead letter: nobody waits for it."""
-        rounds, me = 0, id(asyncio.current_task())
+        rounds = 0
+        me = id(asyncio.current_task())
         try:
             while messages:
                 try:

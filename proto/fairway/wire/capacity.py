@@ -3,9 +3,11 @@
 from msgspec import Struct
 
 # How room is held in the member beside the ledger: Koordinator Reservations, or placeholder pods.
-RESERVATIONS, PLACEHOLDERS = "reservations", "placeholders"
+RESERVATIONS = "reservations"
+PLACEHOLDERS = "placeholders"
 # In settings: whatever is best there, or nothing but the ledger.
-AUTO, LEDGER = "auto", "ledger"
+AUTO = "auto"
+LEDGER = "ledger"
 RESERVE = (AUTO, RESERVATIONS, PLACEHOLDERS, LEDGER)
 
 

@@ -58,7 +58,8 @@ def decide(view: View, heard: Heard[wire.Submitted], now: int) -> Decision:
 
 def _known_client(view: View, heard: Heard[wire.Submitted], seen: Understood) -> tuple[str, str] | None:
     """The job that this client id made before, and the digest of its manifest."""
-    known, before = view.clients.get(seen.client), view.jobs.get(seen.job)
+    known = view.clients.get(seen.client)
+    before = view.jobs.get(seen.job)
     if known is None and before is not None and not _anew(before, heard.message):
         return before.id, before.spec.manifest.sha256 if before.spec else before.refused
     return known

@@ -23,7 +23,8 @@ def place(view: View, heard: Heard[wire.Submitted]) -> tuple[Write, ...]:
 
 
 def too_much(view: View, heard: Heard[wire.Submitted]) -> Reason | None:
-    tenant, limit = heard.message.tenant, limit_of(heard.message, view.limits)
+    tenant = heard.message.tenant
+    limit = limit_of(heard.message, view.limits)
     if heard.id in view.hasty:
         return too_fast(tenant, limit)
     return too_many(tenant, limit, view.pending.get(tenant, 0))

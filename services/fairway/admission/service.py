@@ -30,7 +30,8 @@ class AdmissionView(JobsView[wire.Submitted]):
         self.names: dict[str, str] = {}
         self.pending: dict[str, int] = {}
         self.hasty: set[str] = set()
-        self._pace, self._paced = SubmissionRate(), set[str]()
+        self._pace = SubmissionRate()
+        self._paced = set[str]()
 
     @property
     def limits(self) -> Mapping[str, Limits]:
@@ -38,7 +39,9 @@ class AdmissionView(JobsView[wire.Submitted]):
 
     def wants(self, heard: Sequence[Heard[wire.Submitted]], now: int) -> Wanted:
         self.understood = {one.id: understand(one.message, one.id, one.sequence, self._catalog) for one in heard}
-        jobs, clients, names = [], [], []
+        jobs = []
+        clients = []
+        names = []
         for name, seen in self.understood.items():
             jobs += [seen.job, another_id(seen.job, name, seen.digest)]
             clients.append(seen.client)
@@ -62,7 +65,8 @@ class AdmissionView(JobsView[wire.Submitted]):
     def refresh(self, found: ReadRows, heard: Sequence[Heard[wire.Submitted]], now: int) -> None:
         super().refresh(found, heard, now)
         self.pending = found.counters.get(decision.PENDING, {})
-        self.clients, self.names = {}, {}
+        self.clients = {}
+        self.names = {}
         for (table, key), row in found.rows.items():
             if table == decision.CLIENTS:
                 self.clients[key] = msgspec.json.decode(row.data, type=tuple[str, str])

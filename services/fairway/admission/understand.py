@@ -105,7 +105,8 @@ def _spec(
     along = (_object(raw, "policies", message.source) for raw in _along(message))
     policy = policy_of(along, manifest, settings, message.hub is not None)
     decided = terms(policy) | placement_of(policy, settings, mine)
-    meta, claimed = manifest["metadata"], claims(manifest, bytes(message.manifest))
+    meta = manifest["metadata"]
+    claimed = claims(manifest, bytes(message.manifest))
     return wire.JobSpec(
         workload=workload,
         priority=priority_of(workload, claimed, settings, mine),

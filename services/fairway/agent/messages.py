@@ -25,7 +25,9 @@ class AgentMessages:
     """Those of one process of the agent of a cluster."""
 
     def __init__(self, cluster: str, clock: Clock, ids: Ids, settings: AgentSettings) -> None:
-        self._cluster, self._clock, self._settings = cluster, clock, settings
+        self._cluster = cluster
+        self._clock = clock
+        self._settings = settings
         self._epoch = ids.new()
         # In every message's id and nowhere else. Other members publish into the same streams: who could tell the next
         # id would have it taken for said, and a member may not read back what a stream has under it.
@@ -34,7 +36,8 @@ class AgentMessages:
 
     def introduction(self) -> Outgoing:
         """So that the fleet knows the cluster by name, before and after its reports."""
-        name, settings = self._cluster, self._settings
+        name = self._cluster
+        settings = self._settings
         joined = {"mode": settings.mode} if settings.mode else {}
         manifest = msgspec.Raw(_encode({"labels": settings.labels, "taints": settings.taints, **joined}))
         who = Actor(f"cluster:{name}", "agent", self._epoch)

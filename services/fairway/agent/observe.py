@@ -136,10 +136,12 @@ def node_of(manifest: dict[str, Any]) -> tuple[Node, str, bool]:
 def use_of(manifest: dict[str, Any]) -> Use | None:
     """None when the pod takes nothing: it is on no node yet, or has ended. ValidationError when it is no Pod."""
     found = msgspec.convert(manifest, PodObject)
-    spec, labels = found.spec, found.metadata.labels or {}
+    spec = found.spec
+    labels = found.metadata.labels or {}
     if not spec.node_name or found.status.phase in _ENDED:
         return None
-    job, attempt = labels.get(JOB), labels.get(ATTEMPT)
+    job = labels.get(JOB)
+    attempt = labels.get(ATTEMPT)
     key = f"{job}/{attempt}" if job and attempt and is_whole(attempt) else ""
     takes = _shared(tuple(one_pod(_requests(spec)).items()))
     if not key:
@@ -172,7 +174,8 @@ def reserved_by(manifest: dict[str, Any]) -> Use | None:
     """What a Koordinator Reservation keeps from others, less what pods have taken of it, which are counted themselves.
     None when it holds nothing. ValidationError when it is no Reservation."""
     found = msgspec.convert(manifest, _ReservationObject)
-    status, labels = found.status, found.metadata.labels or {}
+    status = found.status
+    labels = found.metadata.labels or {}
     if status.phase != "Available" or not status.node_name:
         return None
     left = add(_amounts(status.allocatable), _amounts(status.allocated), -1)

@@ -111,7 +111,8 @@ class Seen:
         as reported."""
         names = sorted(self._nodes if full else self._changed)
         gone = () if full else tuple(sorted(self._gone))
-        self._changed, self._gone = set(), set()
+        self._changed = set()
+        self._gone = set()
         return tuple(self._row(name) for name in names), gone
 
     def _row(self, name: str) -> Node:
@@ -160,7 +161,8 @@ def _claims(users: _Users) -> dict[str, Pods]:
 
 
 def _together(one: _Attempt, held: _Attempt | None, namespace: str) -> Pods:
-    counts, requests = dict(one.counts), dict(one.requests)
+    counts = dict(one.counts)
+    requests = dict(one.requests)
     if held is not None:
         _move(counts, held.counts, 1)
         _move(requests, held.requests, 1)
@@ -191,7 +193,8 @@ def parts(rows: Sequence[Node], most_bytes: int) -> list[tuple[Node, ...]]:
         length = len(msgspec.json.encode(row)) + 1
         if part and size + length > most_bytes:
             cut.append(tuple(part))
-            part, size = [], 0
+            part = []
+            size = 0
         part.append(row)
         size += length
     return [*cut, tuple(part)]

@@ -17,7 +17,9 @@ from fairway.wire import subjects
 from fairway.wire.capacity import RESERVATIONS
 
 log = structlog.get_logger()
-_NODE, _POD, _RESERVATION = "Node.v1", "Pod.v1", "Reservation.scheduling.koordinator.sh/v1alpha1"
+_NODE = "Node.v1"
+_POD = "Pod.v1"
+_RESERVATION = "Reservation.scheduling.koordinator.sh/v1alpha1"
 _RETRY_S = 0.5
 
 
@@ -45,7 +47,8 @@ class _Due:
     """Something is to be said `now`: a report of everything (`full`), that it still sees, or what has changed."""
 
     def __init__(self) -> None:
-        self.full, self._beat = True, False
+        self.full = True
+        self._beat = False
         self.now = asyncio.Event()
 
     @property
@@ -58,7 +61,9 @@ class _Due:
 
     def taken(self) -> bool:
         """It is being said; whether it is to be everything."""
-        full, self.full, self._beat = self.full, False, False
+        full = self.full
+        self.full = False
+        self._beat = False
         return full
 
 
@@ -66,11 +71,16 @@ class Agent:
     """One cluster's agent. `why` says what it waits for; empty while it is ready."""
 
     def __init__(self, cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: AgentSettings) -> None:
-        self._cluster, self._bus, self._clock, self._settings = cluster, bus, clock, settings
+        self._cluster = cluster
+        self._bus = bus
+        self._clock = clock
+        self._settings = settings
         self._messages = AgentMessages(cluster.name, clock, ids, settings)
-        self._seen, self._offer = Seen(), Offer()
+        self._seen = Seen()
+        self._offer = Offer()
         self._away = _Away()
-        self._listed, self._due = _Listed(), _Due()
+        self._listed = _Listed()
+        self._due = _Due()
 
     @property
     def why(self) -> str:

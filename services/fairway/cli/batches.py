@@ -19,7 +19,8 @@ PATH = "/v1/jobs:batch"
 # Of the 1 MiB that a body may have; a job that is larger by itself is sent alone, and refused with its size.
 _MOST_BYTES = 900_000
 # What a tenant's rate keeps back is sent again as often as this, and waited for so long in all: a second each mostly.
-_AGAIN, _IN_ALL_S = 120, 300
+_AGAIN = 120
+_IN_ALL_S = 300
 
 
 class BatchApi(Protocol):
@@ -51,12 +52,14 @@ def send(api: BatchApi, jobs: Sequence[Draft], sleep: Callable[[float], None] = 
 
 
 def _pieces(jobs: Sequence[Draft]) -> Iterator[list[Draft]]:
-    piece, size = list[Draft](), 0
+    piece = list[Draft]()
+    size = 0
     for job in jobs:
         length = len(json.dumps(job.body))
         if piece and (len(piece) == MOST or size + length > _MOST_BYTES):
             yield piece
-            piece, size = [], 0
+            piece = []
+            size = 0
         piece.append(job)
         size += length
     if piece:
@@ -65,7 +68,8 @@ def _pieces(jobs: Sequence[Draft]) -> Iterator[list[Draft]]:
 
 def _send(api: BatchApi, piece: Sequence[Draft], sleep: Callable[[float], None]) -> list[Entry]:
     found: dict[str, Entry] = {}
-    left, patience = list(piece), _IN_ALL_S
+    left = list(piece)
+    patience = _IN_ALL_S
     for turn in range(_AGAIN + 1):
         items = api.post(PATH, {"jobs": [one.body for one in left]}, wait="admitted")["items"]
         if len(items) != len(left):

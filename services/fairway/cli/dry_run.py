@@ -19,6 +19,7 @@ from fairway.workloads.kinds.registry import read
 from fairway.workloads.reading.parse import LARGEST_TEXT, with_name
 from fairway.workloads.settings.policies import read_policy, select
 from fairway.workloads.settings.policy_limits import too_large
+from fairway.workloads.settings.priority_classes import MOST_OF_USERS, read_priority_class
 from fairway.workloads.settings.queues import KIND as QUEUE
 from fairway.workloads.settings.queues import read_queue
 from fairway.workloads.settings.quota_trees import KIND as TREE
@@ -28,8 +29,6 @@ from fairway.workloads.settings.tenant_profiles import read_tenant_profile
 
 # Stands for the random end of a generateName, which the API server or the gateway will choose.
 _SUFFIX = "xxxxx"
-# The API server's own bounds for classes that people make (scheduling.k8s.io, HighestUserDefinablePriority).
-_HIGHEST = 1_000_000_000
 
 
 def check(documents: Sequence[Document]) -> list[Entry]:
@@ -88,16 +87,7 @@ def _setting(document: Document) -> None:
     elif document.kind == PROFILE:
         read_tenant_profile(document.manifest)
     else:
-        read_priority_class(document.manifest)
-
-
-def read_priority_class(manifest: dict[str, Any]) -> int:
-    """The value of a PriorityClass. Raises Refused."""
-    value = manifest.get("value", 0)
-    if not isinstance(value, int) or isinstance(value, bool) or not -(2**31) <= value <= _HIGHEST:
-        remedy = f"write a whole number from {-(2**31)} to {_HIGHEST}"
-        raise Refused(Reason(Code.INVALID, f"is {str(value)[:40]!r}", "value", remedy))
-    return value
+        read_priority_class(document.manifest, MOST_OF_USERS)
 
 
 def _job(document: Document, rules: _Rules) -> Entry:

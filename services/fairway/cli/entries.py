@@ -54,7 +54,8 @@ def entry(document: Document, reasons: Sequence[Reason] = (), **more: Any) -> En
 
 def taken(document: Document, accepted: Mapping[str, Any]) -> Entry:
     """Of a job that the gateway has accepted."""
-    state, queue = accepted.get("state", "submitted"), accepted.get("queue", "")
+    state = accepted.get("state", "submitted")
+    queue = accepted.get("queue", "")
     return entry(document, job=accepted["job"], state=state, queue=queue)
 
 

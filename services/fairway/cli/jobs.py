@@ -4,15 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.client.failure import Failure, end
-from fairway.client.options import TokenFile, Url
+from fairway.client.options import Json, TokenFile, Url, check_output
 
 Job = Annotated[str, typer.Argument(help="its id, namespace/name, its name, or the beginning of one of them")]
 What = Annotated[str, typer.Argument(help="jobs, queues, quota or clusters")]
 Name = Annotated[str, typer.Argument(help="only this one", show_default=False)]
 Namespace = Annotated[str, typer.Option("-n", "--namespace", help="only jobs of this namespace")]
 Output = Annotated[str, typer.Option("-o", "--output", help="wide, json, yaml or name; a table by default")]
-Json = Annotated[str, typer.Option("-o", "--output", help="json; sentences by default")]
 
 _commands = typer.Typer()
 
@@ -37,8 +35,6 @@ def get(
 
     try:
         listing.show(listing.ListOptions(what, name, namespace, output), connect(url, token_file), watch)
-    except Failure as failure:
-        end(failure)
     except KeyboardInterrupt:
         raise typer.Exit(130 if not watch else 0) from None
 
@@ -61,11 +57,8 @@ def cancel(job: Job, namespace: Namespace = "", output: Json = "", url: Url = ""
     from fairway.client.api import connect
 
     _known(output)
-    try:
-        api = connect(url, token_file)
-        answer = api.delete(f"/v1/jobs/{api.find(job, namespace)}")
-    except Failure as failure:
-        end(failure)
+    api = connect(url, token_file)
+    answer = api.delete(f"/v1/jobs/{api.find(job, namespace)}")
     _print(answer) if output else typer.echo(f"{answer['job']}: {answer['text']}")
 
 
@@ -78,11 +71,8 @@ def _about(job: str, question: str, options: tuple[str, str, str, str]) -> None:
 
     namespace, output, url, token_file = options
     _known(output)
-    try:
-        api = connect(url, token_file)
-        answer = api.get(f"/v1/jobs/{api.find(job, namespace)}/{question}")
-    except Failure as failure:
-        end(failure)
+    api = connect(url, token_file)
+    answer = api.get(f"/v1/jobs/{api.find(job, namespace)}/{question}")
     if output:
         _print(answer)
     elif question == "why":
@@ -92,8 +82,7 @@ def _about(job: str, question: str, options: tuple[str, str, str, str]) -> None:
 
 
 def _known(output: str) -> None:
-    if output not in ("", "json"):
-        end(Failure(2, f"-o {output} is not known", "use json, or leave it out"))
+    check_output(output)
 
 
 def _print(value: Any) -> None:

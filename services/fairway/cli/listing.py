@@ -63,7 +63,8 @@ def show(asked: ListOptions, api: Api, watch: bool) -> None:
     _print(asked, rows)
     while watch:
         time.sleep(_LOOK_S)
-        before, rows = rows, _rows(api, asked)
+        before = rows
+        rows = _rows(api, asked)
         _changes(asked, before, rows)
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from fairway.cli import crds, jobs, queues, submit
-from fairway.client.failure import USAGE, Failure, end, say
+from fairway.client.failure import USAGE, Failure, say
 from fairway.client.hub_address import arguments, asked
 from fairway.join import commands as join
 from fairway.operate.audit import commands as audit
@@ -20,24 +21,38 @@ from fairway.operate.rebuild import command as rebuild
 from fairway.operate.replay import command as replay_command
 from fairway.process.pipeline import EVERYTHING, MEMBER
 
-app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+class _Program(TyperGroup):
+    """A command that cannot do its work raises Failure."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Failure as failure:
+            say(f"fairway: {failure}")
+            raise typer.Exit(failure.code) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+
+
+app = typer.Typer(
+    cls=_Program, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None
+)
 
 
 @app.callback()
 def _program() -> None:
     """Place AI and batch jobs on the right one of many Kubernetes clusters."""
-    folder, accounts = os.environ.get("FAIRWAY_KINDS_DIR"), os.environ.get("FAIRWAY_OPERATOR_ACCOUNTS")
+    folder = os.environ.get("FAIRWAY_KINDS_DIR")
+    accounts = os.environ.get("FAIRWAY_OPERATOR_ACCOUNTS")
     if not folder and not accounts:
         return
     from fairway.process.declared_kinds import declare_all, run_all_as
 
-    try:
-        if folder:
-            declare_all(Path(folder))
-        if accounts:
-            run_all_as(accounts)
-    except Failure as failure:
-        end(failure)
+    if folder:
+        declare_all(Path(folder))
+    if accounts:
+        run_all_as(accounts)
 
 
 @app.command()
@@ -59,12 +74,12 @@ def run(
 
     gc.enable()
     if insecure:
-        end(Failure(USAGE, "--insecure is gone", NO_LONGER_INSECURE))
+        raise Failure(USAGE, "--insecure is gone", NO_LONGER_INSECURE)
     names = EVERYTHING if "all" in services else tuple(services)
     unknown = sorted(set(names) - {*EVERYTHING, MEMBER})
     if unknown or (MEMBER in names and len(names) > 1):
         what = f"unknown service {', '.join(unknown)}" if unknown else f"{MEMBER} runs alone"
-        end(Failure(USAGE, what, f"choose from {', '.join(EVERYTHING)}, all, or {MEMBER}"))
+        raise Failure(USAGE, what, f"choose from {', '.join(EVERYTHING)}, all, or {MEMBER}")
     configure()
 
     def ready(facts: dict[str, Any]) -> None:
@@ -76,7 +91,7 @@ def run(
         settings = msgspec.structs.replace(settings, only_cluster=cluster)
         uvloop.run(run_member(settings, ready) if MEMBER in names else process.run(names, settings, ready))
     except ValueError as error:
-        end(Failure(USAGE, str(error)))
+        raise Failure(USAGE, str(error)) from error
 
 
 for _part in (submit, jobs, queues, join, dlq, audit, rebuild, replay_command, crds):

@@ -12,7 +12,9 @@ from fairway.workloads.reading.parse import parse_documents
 from fairway.workloads.settings import queues, quota_trees, tenant_profiles
 from fairway.workloads.settings.policies import CLUSTER_WIDE, is_policy
 
-POLICY, SETTING, JOB = "policy", "setting", "job"
+POLICY = "policy"
+SETTING = "setting"
+JOB = "job"
 PRIORITY_CLASS = ("scheduling.k8s.io/v1", "PriorityClass")
 # What the hub is set up with; all the rest that is no policy has to be a job.
 PROFILE = (tenant_profiles.API_VERSION, tenant_profiles.KIND)

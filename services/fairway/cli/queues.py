@@ -7,8 +7,8 @@ import typer
 from rich.text import Text
 
 from fairway.cli.jobs import Output
-from fairway.client.failure import NOT_FOUND, USAGE, Failure, end
-from fairway.client.options import TokenFile, Url
+from fairway.client.failure import NOT_FOUND, Failure
+from fairway.client.options import Json, TokenFile, Url, check_output
 from fairway.gateway.http.answers import JobRow, QueueRow
 
 _commands = typer.Typer()
@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 @_commands.command()
 def queue(
     name: Annotated[str, typer.Argument(help="only this one", show_default=False)] = "",
-    output: Annotated[str, typer.Option("-o", "--output", help="json; a table by default")] = "",
+    output: Json = "",
     url: Url = "",
     token_file: TokenFile = "",
 ) -> None:
@@ -32,16 +32,12 @@ def queue(
     from fairway.client.api import connect
     from fairway.client.terminal import console
 
-    if output not in ("", "json"):
-        end(Failure(USAGE, f"-o {output} is not known", "use json, or leave it out"))
-    try:
-        api = connect(url, token_file)
-        queues = [one for one in _queues(api) if name in ("", one.name)]
-        if name and not queues:
-            raise Failure(NOT_FOUND, f"there is no queue {name}", "`fairway queue` lists them")
-        waiting = msgspec.convert(list(api.jobs(state="queued")), list[JobRow])
-    except Failure as failure:
-        end(failure)
+    check_output(output)
+    api = connect(url, token_file)
+    queues = [one for one in _queues(api) if name in ("", one.name)]
+    if name and not queues:
+        raise Failure(NOT_FOUND, f"there is no queue {name}", "`fairway queue` lists them")
+    waiting = msgspec.convert(list(api.jobs(state="queued")), list[JobRow])
     if output:
         found: list[Any] = [
             {**msgspec.to_builtins(one), "jobs": msgspec.to_builtins(ordered(one, waiting))} for one in queues
@@ -57,10 +53,7 @@ def clusters(output: Output = "", url: Url = "", token_file: TokenFile = "") -> 
     from fairway.cli import listing
     from fairway.client.api import connect
 
-    try:
-        listing.show(listing.ListOptions("clusters", output=output), connect(url, token_file), False)
-    except Failure as failure:
-        end(failure)
+    listing.show(listing.ListOptions("clusters", output=output), connect(url, token_file), False)
 
 
 def _queues(api: Any) -> list[QueueRow]:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from fairway.client.failure import DENIED, USAGE, Failure, end, say
-from fairway.client.options import TokenFile, Url
+from fairway.client.failure import DENIED, say
+from fairway.client.options import TokenFile, Url, check_output
 
 Files = Annotated[
     list[str], typer.Option("-f", "--filename", help="a file, a folder, or - for standard input; may be repeated")
@@ -41,18 +41,14 @@ def submit(
     from fairway.cli.submission import send
     from fairway.client.api import connect
 
-    if output not in ("", "json", "name"):
-        end(Failure(USAGE, f"-o {output} is not known", "use json or name"))
-    try:
-        documents = read_all(files)
-        if dry_run:
-            entries, code = offline.check(documents), 0
-        else:
-            entries, code = send(documents, connect(url, token_file), wait, timeout)
-    except Failure as failure:
-        end(failure)
-    text = render(entries, output)
-    if text:
+    check_output(output, "name")
+    documents = read_all(files)
+    code = 0
+    if dry_run:
+        entries = offline.check(documents)
+    else:
+        entries, code = send(documents, connect(url, token_file), wait, timeout)
+    if text := render(entries, output):
         typer.echo(text)
     refused = sum(not one.accepted for one in entries)
     if refused and output:

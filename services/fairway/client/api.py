@@ -26,7 +26,8 @@ _CODES = {
 }
 _PAGE = 500
 # A caller who asks too much is told when to come again: so often, and for so long, a command waits.
-_AGAIN, LONGEST_S = 20, 30.0
+_AGAIN = 20
+LONGEST_S = 30.0
 _KNOW_ME = (
     "run this in the folder of `fairway up`, name the hub's --kubeconfig, or give a token with --token-file FILE or "
     "FAIRWAY_TOKEN_FILE"
@@ -40,13 +41,15 @@ class GatewayRefusal(Failure):
         title = str(body.get("title") or f"the gateway answered {status}")
         remedy = str(body.get("detail") or "")
         if status == 401 and not credential.token:
-            title, remedy = "the gateway asks who this is, and no credential was found for it", _KNOW_ME
+            title = "the gateway asks who this is, and no credential was found for it"
+            remedy = _KNOW_ME
         elif status == 401:
             title = f"the gateway does not take {credential.source}: {title}"
         elif status == 403 and not remedy:
             remedy = f"known by {credential.source or 'nothing'}; ask whoever manages the hub for the right"
         super().__init__(_CODES.get(status, ERROR), title, remedy)
-        self.status, self.body = status, body
+        self.status = status
+        self.body = body
 
 
 def address(given: str, environment: Mapping[str, str] = os.environ) -> str:
@@ -62,13 +65,16 @@ def connect(url: str, token_file: str = "", environment: Mapping[str, str] = os.
 
 
 def place(given: str, environment: Mapping[str, str]) -> GatewayPlace:
-    url, by = given, SAID
+    url = given
+    by = SAID
     if not url and not asked.first(environment):
         url = environment.get("FAIRWAY_URL", "")
         if not url:
-            url, by = str(facts_of_folder().get("http") or ""), FOLDER
+            url = str(facts_of_folder().get("http") or "")
+            by = FOLDER
     if not url and (asked.plugin or asked.first(environment)):
-        url, by = of_hub(), HUB
+        url = of_hub()
+        by = HUB
     if not url:
         raise Failure(UNREACHABLE, f"no fleet is known here: there is no {FLEET_FILE}", _START)
     if not url.startswith(("http://", "https://")):
@@ -85,7 +91,8 @@ class _NoRedirects(HTTPRedirectHandler):
 
 class Api:
     def __init__(self, url: str, credential: Credential | None = None) -> None:
-        self.url, self._credential = url, credential or Credential()
+        self.url = url
+        self._credential = credential or Credential()
         # A proxy of the environment cannot reach this machine's loopback.
         self._opener = build_opener(ProxyHandler({}), _NoRedirects())
 
@@ -107,7 +114,8 @@ class Api:
         request = Request(url, data, headers, method=verb)
         left = _AGAIN
         while not 200 <= (answer := self._exchanged(request)).status < 300:
-            body, wait_s = problem(answer.body), _wait(answer)
+            body = problem(answer.body)
+            wait_s = _wait(answer)
             # A tenant's own limits have reasons: they are the answer.
             if answer.status != 429 or body.get("reasons") or not left or wait_s > LONGEST_S:
                 raise GatewayRefusal(answer.status, body, self._credential)
@@ -130,7 +138,8 @@ class Api:
 
     def jobs(self, namespace: str = "", state: str = "") -> Iterator[dict[str, Any]]:
         """Every job, page by page."""
-        after, seen = "", {""}
+        after = ""
+        seen = {""}
         while True:
             query = {"namespace": namespace, "state": state, "limit": str(_PAGE), "continue": after}
             page = self.get("/v1/jobs", **query)

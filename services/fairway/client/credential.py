@@ -23,9 +23,12 @@ from fairway.domain.text.bearer_token import is_token
 from fairway.domain.text.host_names import is_loopback
 
 FLEET_FILE = Path(".fairway/fleet.json")
-FILE, PLAIN = "FAIRWAY_TOKEN_FILE", "FAIRWAY_PLAIN_HTTP"
+FILE = "FAIRWAY_TOKEN_FILE"
+PLAIN = "FAIRWAY_PLAIN_HTTP"
 # How the address came to be known: the user said it, the file of this folder's fleet did, or the hub's ConfigMap.
-SAID, FOLDER, HUB = "said", "folder", "hub"
+SAID = "said"
+FOLDER = "folder"
+HUB = "hub"
 _WRITABLE_BY_OTHERS = 0o022
 
 

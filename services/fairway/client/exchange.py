@@ -11,7 +11,8 @@ from msgspec import Struct
 # A page of 500 jobs has half a MiB, the story of a job with hundreds of attempts some.
 MOST = 64 << 20
 # The gateway itself answers within 10 s, with the bus away or not; the rest is for what is on the way.
-SILENT_S, TOTAL_S = 15.0, 60.0
+SILENT_S = 15.0
+TOTAL_S = 60.0
 
 
 class ResponseTooLarge(Exception):

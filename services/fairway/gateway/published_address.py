@@ -4,27 +4,24 @@ import structlog
 
 from fairway.domain.tenancy.profile import HOME
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
-from fairway.runtime.ports import Clock, Unreachable
+from fairway.runtime.ports import Clock
+from fairway.runtime.retry import until_reached
 
 log = structlog.get_logger()
-NAMESPACE, NAME, URL = HOME, "fairway", "url"
+NAMESPACE = HOME
+NAME = "fairway"
+URL = "url"
 _CONFIG = "ConfigMap.v1"
 _AGAIN_S = 5.0
 
 
 async def put_up(hub: Cluster, clock: Clock, url: str) -> None:
     """Writes the ConfigMap `fairway` of `fairway-system`, with its namespace; tries until the hub has answered."""
-    while url:
-        try:
-            await _write(hub, url)
-            return
-        except Unreachable as error:
-            log.warning("waiting", service="gateway", cause=str(error))
-            await clock.sleep(_AGAIN_S)
-        except ClusterRefused as error:
-            remedy = f"allow create and patch of ConfigMap {NAME} in {NAMESPACE}; until then use --url"
-            log.warning("kubectl fairway will not find this gateway", cause=str(error), remedy=remedy)
-            return
+    try:
+        await until_reached("gateway", clock, lambda: _write(hub, url), _AGAIN_S)
+    except ClusterRefused as error:
+        remedy = f"allow create and patch of ConfigMap {NAME} in {NAMESPACE}; until then use --url"
+        log.warning("kubectl fairway will not find this gateway", cause=str(error), remedy=remedy)
 
 
 async def _write(hub: Cluster, url: str) -> None:

@@ -54,7 +54,8 @@ class Reader:
     async def job(self, name: str) -> Job | None:
         """With the record of its present placement."""
         found = await self.read(Wanted(rows={decision.JOBS: [name], decision.PLACED: [name]}))
-        row, placed = found.rows.get((decision.JOBS, name)), found.rows.get((decision.PLACED, name))
+        row = found.rows.get((decision.JOBS, name))
+        placed = found.rows.get((decision.PLACED, name))
         if row is None:
             return None
         return msgspec.structs.replace(_job(row.data), placed=_placed(placed.data) if placed else None)
@@ -69,7 +70,8 @@ class Reader:
         """The first `most` jobs that pass of those `table` names behind the key `after`, and the key after which to go
         on (empty: that was all)."""
         jobs: list[Job] = []
-        looked, piece = 0, most
+        looked = 0
+        piece = most
         while looked < MOST_ROWS:
             # One more than is looked at tells whether there are any behind them.
             keys = await self._keys(table, after, piece + 1)
@@ -82,7 +84,8 @@ class Reader:
                     return jobs, after if index < len(keys) else ""
             if len(keys) <= piece:
                 return jobs, ""
-            looked, piece = looked + piece, _PIECE
+            looked = looked + piece
+            piece = _PIECE
         return jobs, after
 
     async def some(self, names: Sequence[str], passes: Passes) -> list[Job]:

@@ -28,6 +28,7 @@ async def run_gateway(
     updates = PendingUpdates()
     intake = Intake(world, hub, updates, limiter or Limiter(world, dict), namespaces)
     async with asyncio.TaskGroup() as group:
-        group.create_task(vital("gateway: put_up", put_up(hub, world.clock, url)))
+        if url:
+            group.create_task(vital("gateway: put_up", put_up(hub, world.clock, url)))
         group.create_task(vital("gateway: intake.run", intake.run()))
         group.create_task(vital("gateway: narrator", JobUpdates(world, hub, intake, updates).run()))

@@ -32,7 +32,9 @@ class Limiter:
     as pending yet: by so many a tenant may have more. `kept` are the hub's objects that wait, by uid."""
 
     def __init__(self, world: World, limits: Callable[[], Mapping[str, Limits]]) -> None:
-        self._limits, self._clock, self._rows = limits, world.clock, Reader(world.store)
+        self._limits = limits
+        self._clock = world.clock
+        self._rows = Reader(world.store)
         self._pace = SubmissionRate()
         self._until: dict[str, int] = {}
         self.kept: dict[str, Reason] = {}
@@ -46,7 +48,8 @@ class Limiter:
 
     def take(self, tenant: str, pending: dict[str, int]) -> TooMuch | None:
         """None: one more job may be submitted, and counts as such."""
-        limit, now = limit_for(tenant, self._limits()), self._clock.now()
+        limit = limit_for(tenant, self._limits())
+        now = self._clock.now()
         too_much = None
         if why := too_many(tenant, limit, pending.get(tenant, 0)):
             too_much = TooMuch(why, PENDING_MS)
@@ -65,7 +68,8 @@ class Limiter:
         """What may be said now, and the objects that have to wait: the hub keeps them. Each is told so once. Raises
         Unreachable."""
         pending = await self.pending({one.namespace for one, _ in said})
-        words, kept = list[Say](), list[HubObject]()
+        words = list[Say]()
+        kept = list[HubObject]()
         for one, say in said:
             if (too_much := self.take(one.namespace, pending)) is None:
                 updates.unclaimed.pop(one.uid, None)

@@ -20,7 +20,8 @@ SERVICE = "inbound"
 # A cancellation may overtake the admission of its job: it is looked at again after this long (ms), each time after
 # twice as long, and given up after eight and a half minutes. Anybody can name jobs that there are not, so the looks
 # are few.
-_WAIT_MS, _TRIES = 500, 11
+_WAIT_MS = 500
+_TRIES = 11
 _SHOWN = 80
 # Stands for what is nested deeper than any door takes: too deep as well, so that admission refuses it for that, and its
 # tenant can read why, but of no depth that ends the stack of a reader of the record.

@@ -28,7 +28,8 @@ class InboundView(JobsView[object]):
 
     def make_up(self, heard: Heard[object], decided: Decision, now: int) -> Decision:
         if isinstance(heard.message, inbound.CancelRequest):
-            tenant, key = subjects.spoken(heard.subject)[0], (heard.sequence, heard.id)
+            tenant = subjects.spoken(heard.subject)[0]
+            key = (heard.sequence, heard.id)
             if decided.again_in is None:
                 self.waiting.drop(tenant, key)
             else:

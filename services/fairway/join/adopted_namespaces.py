@@ -60,7 +60,8 @@ async def release(member: Admin, say: Say) -> None:
     an administrator may have set another since."""
     for one in await member.metadata(NAMESPACE, TENANT_LABEL):
         metadata = one["metadata"]
-        name, labels = metadata["name"], metadata.get("labels") or {}
+        name = metadata["name"]
+        labels = metadata.get("labels") or {}
         if not is_tenants(name, labels):
             continue
         await member.remove(binding(name))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.client.failure import DENIED, UNREACHABLE, USAGE, Failure, end, say
+from fairway.client.failure import DENIED, UNREACHABLE, USAGE, Failure, say
 from fairway.client.options import TokenFile
 
 Name = Annotated[str, typer.Argument(help="how the fleet calls the cluster: a DNS label")]
@@ -53,21 +53,21 @@ def join(
     from fairway.join import join as joining
     from fairway.join import options
 
-    try:
-        joining.check_name(name)
-        options.check_together(_typed(context_of))
-        if confirm_capacity:
-            return _confirmed(name, (kubeconfig, context), hub_kubeconfig, allow_loopback)
-        facts = options.facts_of((labels, taints), reserve, mode, max_pod_security, nodes)
-        adopted, image = options.namespaces_of(adopt_namespaces), options.image_of(placeholder_image)
-        served, seconds = options.kinds_of(kinds), options.seconds_of(token_life)
-        if dry_run:
-            return typer.echo(options.page(facts, image), nl=False)
-        admin, hub = _administrator(kubeconfig, context, allow_loopback), _hub(hub_kubeconfig)
-        rest = allow_loopback, adopted, renew, max_pod_security, image
-        _asked(joining.join(joining.JoinRequest(name, admin, hub, facts, served, seconds, *rest), say))
-    except Failure as failure:
-        end(failure)
+    joining.check_name(name)
+    options.check_together(_typed(context_of))
+    if confirm_capacity:
+        _confirmed(name, (kubeconfig, context), hub_kubeconfig, allow_loopback)
+        return
+    facts = options.facts_of((labels, taints), reserve, mode, max_pod_security, nodes)
+    image = options.image_of(placeholder_image)
+    served = options.kinds_of(kinds)
+    seconds = options.seconds_of(token_life)
+    rest = allow_loopback, options.namespaces_of(adopt_namespaces), renew, max_pod_security, image
+    if dry_run:
+        typer.echo(options.page(facts, image), nl=False)
+        return
+    admin, hub = _owners((kubeconfig, context), hub_kubeconfig, allow_loopback, needed=True)
+    _asked(joining.join(joining.JoinRequest(name, admin, hub, facts, served, seconds, *rest), say))
 
 
 def _typed(context: typer.Context) -> set[str]:
@@ -79,8 +79,8 @@ def _typed(context: typer.Context) -> set[str]:
 def _confirmed(name: str, owner: tuple[str, str], hub: str, loopback: bool) -> None:
     from fairway.join import confirm_capacity as confirming
 
-    admin = _administrator(*owner, loopback) if owner[0] else None
-    wish = confirming.Confirmation(name, _hub(hub), admin, loopback)
+    admin, home = _owners(owner, hub, loopback)
+    wish = confirming.Confirmation(name, home, admin, loopback)
     _asked(confirming.confirm_capacity(wish, say))
 
 
@@ -103,11 +103,9 @@ def leave(
     try:
         if move and not drain:
             raise Failure(USAGE, "--move is a way to drain", "add --drain")
-        admin = _administrator(kubeconfig, context, allow_loopback) if kubeconfig else None
-        farewell = leaving.Farewell(name, _hub(hub_kubeconfig), admin, drain, move, allow_loopback)
+        admin, hub = _owners((kubeconfig, context), hub_kubeconfig, allow_loopback)
+        farewell = leaving.Farewell(name, hub, admin, drain, move, allow_loopback)
         _asked(leaving.leave(farewell, connect(url, token_file), say))
-    except Failure as failure:
-        end(failure)
     except KeyboardInterrupt:
         say(f"{name} stays a member and takes no new work; go on with `fairway leave {name} --drain`")
         raise typer.Exit(130) from None
@@ -125,10 +123,11 @@ def _asked(work: Any) -> None:
         raise Failure(UNREACHABLE, str(error), "is the address right, and is the API server up?") from None
 
 
-def _administrator(path: str, context: str, loopback: bool) -> Any:
-    if not path:
+def _owners(owner: tuple[str, str], hub: str, loopback: bool, needed: bool = False) -> tuple[Any, Any]:
+    """The member as its administrator (kubeconfig, context) sees it, None if nobody is named, and the hub."""
+    if needed and not owner[0]:
         raise Failure(USAGE, "no --kubeconfig is given", "name an administrator's kubeconfig of the member")
-    return _read(path, context, loopback)
+    return _read(*owner, loopback) if owner[0] else None, _hub(hub)
 
 
 def _hub(path: str) -> Any:

@@ -32,7 +32,8 @@ OLDEST = (1, 30)
 _UNLABELLED = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "fairway-tries"}}
 # Of a token, where nothing else is said or was (s).
 _LIFE_S = 86_400
-_TRIES, _TRY_S = 100, 0.2
+_TRIES = 100
+_TRY_S = 0.2
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 Say = Callable[[str], None]
 
@@ -108,7 +109,8 @@ async def _examined(wish: JoinRequest, member: Admin, hub: Admin, say: Say) -> t
     known = await _check_unique(wish.name, uid, wish.hub)
     if wish.renew and known is None:
         raise Failure(NOT_FOUND, f"no cluster has joined as {wish.name}", "leave --renew out to let it join")
-    facts, before = _told(wish, known), known.facts if known else None
+    facts = _told(wish, known)
+    before = known.facts if known else None
     found = facts.capacity if wish.renew and facts.capacity else await counted(member)
     facts = sized(msgspec.structs.replace(facts, uid=uid), before, found, SystemClock().now())
     return facts, wish.seconds or (_life(known) if wish.renew else 0) or _LIFE_S

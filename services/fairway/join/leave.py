@@ -91,13 +91,15 @@ async def _cordon(hub: Admin, one: Joined, wish: Farewell, say: Say) -> None:
 
 async def _drained(api: Api, name: str, say: Say) -> None:
     """Empty twice in a row: what was placed before the cordon is seen by then."""
-    before, empty = -1, 0
+    before = -1
+    empty = 0
     while empty < _SETTLE_S / _LOOK_S:
         await asyncio.sleep(_LOOK_S)
         count = len(await _jobs(api, name))
         if count not in (0, before):
             say(f"{many(count, 'job')} still in {name}")
-        before, empty = count, 0 if count else empty + 1
+        before = count
+        empty = 0 if count else empty + 1
 
 
 async def _cleared(wish: Farewell, admin: Json, say: Say) -> None:

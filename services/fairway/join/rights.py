@@ -42,7 +42,8 @@ class MemberRight(Struct, frozen=True):
 
 # What was created once is never changed, only deleted. Somebody may take its labels off, by which it is followed: they
 # are put back with a patch, and a policy of the member refuses every other (member_policies.py).
-_READ, _WRITE = ("get", "list", "watch"), ("create", "patch", "delete")
+_READ = ("get", "list", "watch")
+_WRITE = ("create", "patch", "delete")
 _GENERAL = (
     MemberRight("", ("nodes",), ("list", "watch"), "the agent reports room"),
     MemberRight("", ("pods",), ("list", "watch"), "the agent reports who uses it; a deletion waits for the last pod"),
@@ -126,7 +127,9 @@ def to_renew(mode: str = PUSH) -> tuple[MemberRight, ...]:
 
 def objects(facts: Facts = NO_FACTS) -> tuple[Json, ...]:
     """To be applied in the member in this order: what bounds the account comes before what it may."""
-    whole, tenants, here = _meta(ACCOUNT), _meta(TENANT_ROLE), _meta(ACCOUNT, HOME)
+    whole = _meta(ACCOUNT)
+    tenants = _meta(TENANT_ROLE)
+    here = _meta(ACCOUNT, HOME)
     home = _meta(HOME)
     home["labels"] |= {LEVEL_LABEL: RESTRICTED}
     subject = [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HOME}]

@@ -18,7 +18,8 @@ SECRET = "Secret.v1"
 LABEL = "fairway.io/cluster"
 UID = "fairway.io/cluster-uid"
 RENEWS = "fairway.io/renews"
-_KUBECONFIG, _FACTS = "kubeconfig", "facts.json"
+_KUBECONFIG = "kubeconfig"
+_FACTS = "facts.json"
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 

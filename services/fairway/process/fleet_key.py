@@ -28,7 +28,8 @@ NAME = "fairway-fleet-key"
 FILE = "fleet.key"
 _KEY = "key"
 # As long as the digest is that it keys (SHA-256).
-_BYTES, _MOST_BYTES = 32, 64 * 1024
+_BYTES = 32
+_MOST_BYTES = 64 * 1024
 _AGAIN_S = 2.0
 _GIVE = "set FAIRWAY_FLEET_KEY_FILE to a file that this user can read"
 

@@ -49,10 +49,13 @@ class Process(AsgiFastStream):
     others reach it, empty when that is not known."""
 
     def __init__(self, names: Sequence[str], settings: Settings, act: Act | None = None) -> None:
-        self.names, self.settings, self.act = tuple(names), settings, act
+        self.names = tuple(names)
+        self.settings = settings
+        self.act = act
         self.parts: Parts | None = None
         self.door: App | None = None
-        self.url, self._hosts = settings.public_url, Hosts(own_hosts(settings))
+        self.url = settings.public_url
+        self._hosts = Hosts(own_hosts(settings))
         broker = NatsBroker(addresses(settings.nats_url), max_reconnect_attempts=-1, reconnect_time_wait=1, logger=None)
         _control_plane(broker, self)
         super().__init__(broker, asgi_routes=[("/healthz", _alive), ("/readyz", self._readiness)], logger=None)
@@ -129,7 +132,8 @@ class _Server(uvicorn.Server):
 
     @property
     def address(self) -> str:
-        host, port = self.config.host, int(self.servers[0].sockets[0].getsockname()[1])
+        host = self.config.host
+        port = int(self.servers[0].sockets[0].getsockname()[1])
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
@@ -145,7 +149,8 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
         asyncio.get_running_loop().add_signal_handler(number, end.set)
     watched = _metrics(process, settings)
     async with asyncio.TaskGroup() as group:
-        serving, watching = group.create_task(server.serve()), group.create_task(watched.serve())
+        serving = group.create_task(server.serve())
+        watching = group.create_task(watched.serve())
         working = group.create_task(_work(process, (server, watched), ready))
         ending = group.create_task(end.wait())
         await asyncio.wait((serving, watching, working, ending), return_when=asyncio.FIRST_COMPLETED)
@@ -158,7 +163,8 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
 
 def _metrics(process: Process, settings: Settings) -> _Server:
     page = MetricsPage(settings.metrics_host, process.counted, process)
-    host, port = settings.metrics_host, settings.metrics_port
+    host = settings.metrics_host
+    port = settings.metrics_port
     return _Server(uvicorn.Config(page, host=host, port=port, log_level="error", lifespan="off"))
 
 

@@ -23,7 +23,9 @@ class MetricsPage:
     of another site that points its own name here still sends that name."""
 
     def __init__(self, host: str, counted: Counted, health: App) -> None:
-        self._counted, self._health, self._loopback = counted, health, is_loopback(host)
+        self._counted = counted
+        self._health = health
+        self._loopback = is_loopback(host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = str(scope.get("path", ""))

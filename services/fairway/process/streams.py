@@ -40,7 +40,8 @@ def _passing(error: Exception) -> bool:
 
 async def views_provisioned(bus: NatsBus, settings: Settings) -> None:
     """NATS sets the room for them aside. Where there is none, work goes on without: a replay says what is missing."""
-    age, size = settings.views_days * 86_400, settings.views_mib << 20
+    age = settings.views_days * 86_400
+    size = settings.views_mib << 20
     stream = msgspec.structs.replace(VIEWS_STREAM, max_age=age, max_bytes=size)
     try:
         await provisioned(bus, settings.replicas, (stream,))

@@ -165,7 +165,8 @@ async def build(names: Sequence[str], settings: Settings, act: Act | None = None
 
 def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     """A dry run over HTTP reads a manifest as admission does, with the settings that this process knows."""
-    of, come = parts.settings, callers(parts.settings, parts.clock, parts.hub)
+    of = parts.settings
+    come = callers(parts.settings, parts.clock, parts.hub)
     read = partial(understand, cause="dry-run", sequence=0, settings=parts.catalog)
     return HttpSettings(
         parts.ids,

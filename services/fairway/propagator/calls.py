@@ -7,7 +7,10 @@ from fairway.propagator.held_room import Room, room_of
 from fairway.wire import jobs as wire
 
 # Hold the room there, apply the job there, delete it there with its room, give back the room alone.
-HOLD, APPLY, DELETE, RELEASE = "hold", "apply", "delete", "release"
+HOLD = "hold"
+APPLY = "apply"
+DELETE = "delete"
+RELEASE = "release"
 
 
 class Copy(Struct, frozen=True):
@@ -46,7 +49,9 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
     number = attempt or job.attempt
     room = room_of(job, number)
     uid = next((one.uid for one in job.attempts if one.number == number), "")
-    manifest, class_name, value = job.spec.manifest, work.priority_class, job.spec.priority
+    manifest = job.spec.manifest
+    class_name = work.priority_class
+    value = job.spec.priority
     level = job.spec.pod_security
     return Copy(
         work.key,

@@ -17,7 +17,8 @@ SERVICE = "propagator"
 # A cluster that does not answer, or whose pods take their time, is asked again after this long (ms).
 _AGAIN_MS = 1_000
 # Room that is being held is looked at again this soon; when none was added for so long, there is none to be had (ms).
-_LOOK_MS, _PATIENCE_MS = 100, 2_000
+_LOOK_MS = 100
+_PATIENCE_MS = 2_000
 # No code: nobody knows whether it was applied. An object of ours that is on its way out makes room in a moment.
 _PASSING = ("", "StaleObject")
 Hears = wire.Reserved | wire.Recall

@@ -70,15 +70,21 @@ def attempt_of(manifest: dict[str, Any]) -> tuple[str, int, str] | None:
     a_pod = "template" not in (manifest.get("spec") or {}) and bool(meta.get("namespace"))
     if a_pod and (PLACEHOLDER_LABEL in labels) is not (meta["namespace"] == NAMESPACE):
         return None
-    job, attempt, way = labels.get(JOB_LABEL), labels.get(ATTEMPT_LABEL, ""), labels.get(HOLD_LABEL)
+    job = labels.get(JOB_LABEL)
+    attempt = labels.get(ATTEMPT_LABEL, "")
+    way = labels.get(HOLD_LABEL)
     return (job, int(attempt), way) if job and way and is_whole(attempt) else None
 
 
 def seen(manifest: dict[str, Any]) -> HeldPlace | JobPod:
     """A Pod or a Reservation of a cluster, as the hand-over sees it."""
-    meta, spec, status = manifest["metadata"], manifest.get("spec") or {}, manifest.get("status") or {}
+    meta = manifest["metadata"]
+    spec = manifest.get("spec") or {}
+    status = manifest.get("status") or {}
     labels = meta.get("labels") or {}
-    room, pod_set, phase = labels.get(ROOM_LABEL, ""), labels.get(POD_SET_LABEL, ""), status.get("phase", "")
+    room = labels.get(ROOM_LABEL, "")
+    pod_set = labels.get(POD_SET_LABEL, "")
+    phase = status.get("phase", "")
     if "template" in spec:
         objects = [one.get("object") or {} for one in spec.get("owners") or ()]
         whose = str(objects[0].get("namespace") or "") if objects else ""

@@ -17,7 +17,8 @@ from fairway.workloads.member_copy import HOLD_LABEL, KOORD_SCHEDULER, PLACEHOLD
 
 Json = dict[str, Any]
 
-POD, RESERVATION = "Pod.v1", "Reservation.scheduling.koordinator.sh/v1alpha1"
+POD = "Pod.v1"
+RESERVATION = "Reservation.scheduling.koordinator.sh/v1alpha1"
 KINDS = {PLACEHOLDERS: POD, RESERVATIONS: RESERVATION}
 # Placeholders have a namespace of their own: the right to make pods is needed there only, and what they take is not
 # charged to the quota of the job's namespace.
@@ -73,7 +74,8 @@ def room_of(job: Job, attempt: int) -> Room | None:
     tried = next((one for one in job.attempts if one.number == attempt), None)
     if tried is None or not tried.hold or job.spec is None:
         return None
-    work, ttl = job.spec.workload, min(LONGEST_S, max(1, job.spec.start_timeout // 1000))
+    work = job.spec.workload
+    ttl = min(LONGEST_S, max(1, job.spec.start_timeout // 1000))
     return Room(tried.hold, job.id, attempt, work.namespace, tried.slots, work.pod_sets, job.spec.priority, ttl)
 
 

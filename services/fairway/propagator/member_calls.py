@@ -50,7 +50,10 @@ class MemberCalls:
         key: bytes,
         rooms: Rooms | None = None,
     ) -> None:
-        self._bus, self._store, self._clusters, self._rooms = world.bus, world.store, clusters, rooms
+        self._bus = world.bus
+        self._store = world.store
+        self._clusters = clusters
+        self._rooms = rooms
         self._key = key
         self._classes = Classes(world.clock)
 

@@ -43,7 +43,8 @@ class MemberRoom:
     """One cluster's rooms. What it knows is what its watches told; `start` begins to follow a kind, once."""
 
     def __init__(self, cluster: Cluster, group: asyncio.TaskGroup) -> None:
-        self.cluster, self._group = cluster, group
+        self.cluster = cluster
+        self._group = group
         self.attempts: dict[str, AttemptRoom] = {}
         self._synced: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -158,7 +159,8 @@ class MemberRoom:
 
     async def _give(self, attempt: AttemptRoom, step: Take) -> None:
         """Nominate, make way, let go: never in another order."""
-        pod, place = step.pod, step.place
+        pod = step.pod
+        place = step.place
         if place is not None:
             if not pod.room and not await self._nominate(pod, place):
                 return

@@ -23,7 +23,8 @@ class Classes:
 
     async def need(self, cluster: Cluster, name: str, value: int) -> None:
         """Raises Unreachable. A cluster that does not let us is none the worse: it may have the class."""
-        key, now = (cluster.name, name), self._clock.now()
+        key = (cluster.name, name)
+        now = self._clock.now()
         if not name or name.startswith(SYSTEM_CLASSES) or now - self._known.get(key, now - _KNOWN_MS) < _KNOWN_MS:
             return
         try:

@@ -51,7 +51,10 @@ class Rooms:
     run in the cluster of that name."""
 
     def __init__(self, clusters: Mapping[str, Cluster], store: Store, clock: Clock, image: Image = _pause) -> None:
-        self._clusters, self._store, self._clock, self._image = clusters, store, clock, image
+        self._clusters = clusters
+        self._store = store
+        self._clock = clock
+        self._image = image
         self._members: dict[str, MemberRoom] = {}
         self._group: asyncio.TaskGroup | None = None
         self._classes: set[tuple[str, str]] = set()
@@ -126,7 +129,8 @@ class Rooms:
 
     def _idle(self, name: str, room: Room, ready: int, total: int) -> int:
         """Milliseconds since more of the room was held than before."""
-        now, key = self._clock.now(), (name, room.key)
+        now = self._clock.now()
+        key = (name, room.key)
         before, since = self._progress.get(key, (-1, now))
         if ready > before:
             since = now

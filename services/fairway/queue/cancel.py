@@ -9,7 +9,8 @@ from fairway.wire.reasons import Code, Reason
 
 # A cancel may overtake the admission of its job, or its way into a queue: it is looked at again after this long (ms).
 # Of a job that nobody knows later and later, and it is given up after some fifteen minutes.
-_WAIT_MS, _LONGEST_MS = 250, 5_000
+_WAIT_MS = 250
+_LONGEST_MS = 5_000
 _TRIES = 200
 
 

@@ -30,7 +30,10 @@ class QueueOrder:
     over: now that it is heard it is in the record, and others may have it."""
 
     def __init__(self, view: View, heard: Heard[object], now: int, woken_by: str) -> None:
-        self._view, self._heard, self._now, self.by = view, heard, now, woken_by
+        self._view = view
+        self._heard = heard
+        self._now = now
+        self.by = woken_by
         self.usage = dict(view.usage)
         self.steps: list[Step] = []
         self.gone: set[str] = set()
@@ -77,7 +80,8 @@ class QueueOrder:
         """Tries a job that has come; those before it first, where there is quota for it: if a max was raised a moment
         ago that is theirs, and the word of it may still be on its way."""
         if lacking(path_nodes(self._view.tree, entry.job.leaf), self.usage, entry.request) is None:
-            by, self.by = self.by, "quota"
+            by = self.by
+            self.by = "quota"
             self.serve_quota(entry.job.leaf, entry.place)
             self.by = by
         self.retry_or_wait(entry)

@@ -39,7 +39,8 @@ class QueueView(JobsView[object]):
 
     def __init__(self, catalog: Catalog, meter: Meter) -> None:
         super().__init__()
-        self._catalog, self._meter = catalog, meter
+        self._catalog = catalog
+        self._meter = meter
         self.book = WaitingJobs(self._by_time)
         self.usage: dict[str, int] = {}
         self.owed: dict[str, Share] = {}
@@ -52,7 +53,9 @@ class QueueView(JobsView[object]):
     async def load(self, store: Store) -> None:
         """Reads every live job: those that wait or are on their way make the book."""
         await super().load(store)
-        self.book, self.room, self._doubtful = WaitingJobs(self._by_time), {}, set()
+        self.book = WaitingJobs(self._by_time)
+        self.room = {}
+        self._doubtful = set()
         self._counted = {}
         live = await store.read(Wanted(whole=(decision.LIVE,)))
         names = sorted(live.whole.get(decision.LIVE, {}))
@@ -123,7 +126,8 @@ class QueueView(JobsView[object]):
 
     def _note_reserved(self, message: wire.Reserved) -> None:
         """Counted once, however often it is heard; and not if the room may have been told after it was taken."""
-        room, job = self.room.get(message.cluster), self.jobs.get(message.job)
+        room = self.room.get(message.cluster)
+        job = self.jobs.get(message.job)
         key = f"{message.job}/{message.attempt}"
         if room is None or job is None or message.at <= room.at or key in self._counted[message.cluster]:
             return

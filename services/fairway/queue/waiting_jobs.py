@@ -16,7 +16,10 @@ from fairway.wire.reasons import Code
 Place = tuple[int, int, str]
 _encode = msgspec.json.Encoder().encode
 
-QUOTA, ROOM, REMOVAL, NOTHING_YET = "quota", "room", "removal", ""
+QUOTA = "quota"
+ROOM = "room"
+REMOVAL = "removal"
+NOTHING_YET = ""
 _LACKS = {
     Code.WAITING_FOR_QUOTA: QUOTA,
     Code.WAITING_FOR_ROOM: ROOM,

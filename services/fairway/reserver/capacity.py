@@ -130,7 +130,8 @@ def forget_the_left(view: Capacity) -> Decision:
 
 def _forget(view: Capacity, cluster: str) -> Decision:
     """The room goes with the cluster; what the ledger says of attempts there ends with them."""
-    table, revs = decision.nodes(cluster), view.row_revs
+    table = decision.nodes(cluster)
+    revs = view.row_revs
     gone = [Put(table, name, None, expect=revs.get((table, name))) for name in view.clusters[cluster].nodes]
     info = Put(decision.CLUSTERS, cluster, None, expect=revs.get((decision.CLUSTERS, cluster)))
     return Decision((Step((*gone, info)),))

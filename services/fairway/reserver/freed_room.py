@@ -53,7 +53,8 @@ def with_freed(view: Capacity, step: Step, heard: Heard[object], cluster: str, n
         for name, amount in free(node).items():
             total[name] = total.get(name, 0) + max(amount, 0)
             largest[name] = max(largest.get(name, 0), amount)
-    count, labels = view.freed.get(cluster, 0) + 1, _labels(view, step, cluster)
+    count = view.freed.get(cluster, 0) + 1
+    labels = _labels(view, step, cluster)
     freed = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count, labels=labels)
     name = message_id("reserver", heard.id, "freed", cluster)
     say = Say(name, subjects.cluster("freed", cluster), freed)

@@ -20,7 +20,8 @@ _MOST_KEY = 317
 # More than any node has of anything, in bytes or thousandths: sums of ten thousand of them are still exact in Lua.
 _MOST_AMOUNT = 1 << 50
 # A kubelet runs at most some hundred pods; so many attempts or kinds of resources has no node.
-_MOST_ATTEMPTS, _MOST_RESOURCES = 4_096, 256
+_MOST_ATTEMPTS = 4_096
+_MOST_RESOURCES = 256
 # Where nobody counted at the join, so long what a cluster has is taken as what it was joined with (ms): nodes of a new
 # one come one after another.
 SETTLING_MS = 600_000
@@ -114,7 +115,8 @@ def _held(report: Report, before: Mapping[str, Node]) -> Report:
 
 def _within(report: Report, base: Resources) -> Report:
     """Of a cluster of which nothing is known but what it was joined with: no more than that, whichever its nodes."""
-    room, nodes = dict(base), []
+    room = dict(base)
+    nodes = []
     for node in sorted(report.nodes, key=lambda node: node.name):
         amounts = {name: min(amount, room.get(name, 0)) for name, amount in node.allocatable.items()}
         room = add(room, amounts, -1)

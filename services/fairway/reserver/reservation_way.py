@@ -9,7 +9,8 @@ from fairway.workloads.member_copy import KOORD_SCHEDULER
 _KUBE_SCHEDULER = ("", "default-scheduler")
 _SCHEDULERS = {PLACEHOLDERS: _KUBE_SCHEDULER, RESERVATIONS: (*_KUBE_SCHEDULER, KOORD_SCHEDULER)}
 # Where Volcano runs, the training-operator may be told to hand it the pods, and no manifest shows that.
-_VOLCANO, _TOLD = "Job.batch.volcano.sh/v1alpha1", "kubeflow.org/"
+_VOLCANO = "Job.batch.volcano.sh/v1alpha1"
+_TOLD = "kubeflow.org/"
 
 
 def hold_of(info: ClusterInfo, spec: JobSpec) -> str:

@@ -115,7 +115,8 @@ def _owns(fields: Json, path: Path, live: Any) -> bool:
         key = f"f:{step}" if isinstance(step, str) else _item(here, live, step)
         if key not in here:
             return False
-        here, live = here[key], _below(live, step)
+        here = here[key]
+        live = _below(live, step)
     return True
 
 

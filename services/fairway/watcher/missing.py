@@ -124,7 +124,8 @@ def listed(view: View, heard: Heard[object], seen: Listed, now: int) -> Decision
     """After a gap: what should be there and is not was deleted while nobody looked."""
     if view.new:
         return Decision(again_in=SOON_MS)
-    absent, busy = {}, False
+    absent = {}
+    busy = False
     for name in sorted(view.held.get(seen.cluster, ())):
         job = view.jobs.get(name)
         if job is None or job.spec is None or _in_list(job, seen) or not _started_in(job, seen):
@@ -189,7 +190,8 @@ def late(view: View, heard: Heard[object], now: int) -> Decision:
         job = view.jobs.get(name)
         if job is None or job.spec is None or job.removing:
             continue
-        since, text = job.since, ""
+        since = job.since
+        text = ""
         if job.state is State.RUNNING:
             down = down_of(view, job)
             since, text = (down.since, down.text) if down else (now, "")

@@ -7,8 +7,11 @@ from msgspec import Struct
 from fairway.wire import jobs as wire
 
 Json = dict[str, Any]
-COMPARE, LOOK = "compare", "look"
-GONE, THERE, STRIPPED = "gone", "there", "stripped"
+COMPARE = "compare"
+LOOK = "look"
+GONE = "gone"
+THERE = "there"
+STRIPPED = "stripped"
 
 
 class ObjectDoubt(Struct, frozen=True):

@@ -27,12 +27,15 @@ class ObjectDoubts:
     """One for each process: `doubt` notes what objects look like, and calling it settles the doubt."""
 
     def __init__(self, bus: Bus, clusters: Mapping[str, Cluster], key: bytes) -> None:
-        self._bus, self._clusters, self._key = bus, clusters, key
+        self._bus = bus
+        self._clusters = clusters
+        self._key = key
         self._seen: dict[str, Marks] = {}
 
     def doubt(self, manifest: Json) -> ObjectDoubt | None:
         """None: nobody has touched the spec since it was last found to be ours, as far as the server says."""
-        now, uid = marks(manifest), str((manifest.get("metadata") or {}).get("uid", ""))
+        now = marks(manifest)
+        uid = str((manifest.get("metadata") or {}).get("uid", ""))
         before = self._seen.get(uid)
         if before is None and now.ours:
             self._remember(uid, Marks("", now.ours))
@@ -67,7 +70,8 @@ class ObjectDoubts:
         data = await self._bus.fetch(subjects.JOBS, asked.manifest.sequence)
         if data is None:
             return ()
-        manifest, terms = _manifest(_submitted(data).manifest), Terms(tokens=asked.tokens)
+        manifest = _manifest(_submitted(data).manifest)
+        terms = Terms(tokens=asked.tokens)
         applied = member_copy(manifest, call.job, call.attempt, terms=terms)
         path = KINDS[f"{applied['kind']}.{applied['apiVersion']}"].suspend_path
         if path:  # what starts at once is not suspended, though it may not say so

@@ -45,7 +45,10 @@ class Eyes:
     def __init__(
         self, members: Members, suspicion: ObjectDoubts, key: bytes, mirror: HubStatusMirror | None = None
     ) -> None:
-        self.members, self.suspicion, self.mirror, self._key = members, suspicion, mirror, key
+        self.members = members
+        self.suspicion = suspicion
+        self.mirror = mirror
+        self._key = key
         self._places = count(1)
 
     async def __call__(self, inbox: LocalMessages) -> None:
@@ -88,7 +91,8 @@ class Eyes:
                 keys = frozenset(f"{job}/{attempt} {uid}" for job, attempt, uid in there.values())
                 inbox.put(Listed(cluster=cluster.name, kind=kind, keys=keys))
                 continue
-            seen, was = self._observed(cluster.name, change), there.pop((change.namespace, change.name), None)
+            seen = self._observed(cluster.name, change)
+            was = there.pop((change.namespace, change.name), None)
             if was is not None and (seen is None or was[:2] != (seen.job, seen.attempt)):
                 # Without its labels, or with others, it is as good as gone.
                 inbox.put(_seen(cluster.name, change, *was[:2], gone=True))

@@ -32,7 +32,9 @@ class FleetSilence:
     """Implements `missing.KnownSilence`."""
 
     def __init__(self, roster: Roster, meter: Meter | None, settle_ms: int) -> None:
-        self._roster, self._meter, self._settle_ms = roster, meter, settle_ms
+        self._roster = roster
+        self._meter = meter
+        self._settle_ms = settle_ms
         self.freeze: Freeze | None = None
         self.frozen: Freeze | None = None
         self.frozen_rev = 0
@@ -71,7 +73,8 @@ class FleetSilence:
 
     def keep(self, frozen: Freeze | None, rev: int) -> None:
         """This is in the store from now on."""
-        self.frozen, self.frozen_rev = frozen, rev if frozen else 0
+        self.frozen = frozen
+        self.frozen_rev = rev if frozen else 0
 
     def _tell(self, before: Freeze | None) -> None:
         if self._meter is not None:

@@ -62,7 +62,8 @@ class WatcherView(JobsView[object]):
 
     def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         wanted = super().wants(heard, now)
-        self.new, self.overdue = not self._version, []
+        self.new = not self._version
+        self.overdue = []
         for name in islice(self._unread, _PIECE):
             wanted.add(decision.JOBS, name)
         for one in heard:
@@ -78,7 +79,8 @@ class WatcherView(JobsView[object]):
                 for name in sorted(self.held.get(one.message.cluster, ())):
                     wanted.add(decision.JOBS, name)
         wanted.rows[decision.FREEZE] = [EVICTIONS]
-        wanted.since, wanted.follow = self._version, ("ledger/", decision.CLUSTERS)
+        wanted.since = self._version
+        wanted.follow = ("ledger/", decision.CLUSTERS)
         return wanted
 
     def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:

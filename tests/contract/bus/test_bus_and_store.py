@@ -133,8 +133,10 @@ async def test_changes_of_rows_that_are_gone_are_kept_for_a_while_and_who_was_aw
 
 
 async def test_the_outbox_keeps_the_words_of_taken_steps_until_they_are_done(store: Store) -> None:
-    good, bad = Step((Put("jobs", "a", 1, expect=0),)), Step((Put("jobs", "a", 1, expect=0),))
-    silent, other = Step((Put("jobs", "b", 1),)), Step((Put("jobs", "c", 1),))
+    good = Step((Put("jobs", "a", 1, expect=0),))
+    bad = Step((Put("jobs", "a", 1, expect=0),))
+    silent = Step((Put("jobs", "b", 1),))
+    other = Step((Put("jobs", "c", 1),))
     words = (b"one|", b"two", b"", b"3:x")
     commit = Commit((good, bad, silent, other), outbox="outbox/x", key="k1", payloads=words)
     assert await store.commit(commit) == [True, False, True, True]
@@ -159,8 +161,10 @@ async def test_a_step_upon_a_refused_one_is_refused_though_another_wrote_the_rev
     and that is the rev of what the quicker one has written."""
     assert await taken(store, Step((Put("nodes/c", "n", "free", 1, 0),))) == [True]
     assert await taken(store, Step((Put("nodes/c", "n", "quick", 2, 1),))) == [True]
-    first, second = Put("nodes/c", "n", "slow", 2, 1), Put("nodes/c", "n", "slow twice", 3, 2)
-    other, blind = Put("nodes/c", "other", "slow", 1, 0), Put("freed", "x", "", 1)
+    first = Put("nodes/c", "n", "slow", 2, 1)
+    second = Put("nodes/c", "n", "slow twice", 3, 2)
+    other = Put("nodes/c", "other", "slow", 1, 0)
+    blind = Put("freed", "x", "", 1)
     assert await taken(store, *(Step((one,)) for one in (first, second, other, blind))) == [False, False, True, True]
     found = (await store.read(Wanted(rows={"nodes/c": ["n"]}))).rows
     assert found["nodes/c", "n"].data == b'"quick"'

@@ -113,7 +113,8 @@ async def test_the_largest_message_there_can_be_is_read_in_its_place(tmp_path: P
         for n, size in enumerate(sizes):
             await stored(writer, large(1, size, f"{SUBJECT}-{n}"))
         bus = await NatsBus.connect(url, "reader")
-        past, seen = reading(bus, "fairway.job.queue.>", last=last, live=live), []
+        past = reading(bus, "fairway.job.queue.>", last=last, live=live)
+        seen = []
         while len(seen) < len(sizes):
             seen.append(len((await asyncio.wait_for(anext(past), 10)).data) - 6)
         assert seen == sizes

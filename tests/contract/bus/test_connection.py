@@ -51,7 +51,8 @@ class Stock:
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 7, 16, 61, 10_000], ids=lambda size: f"read {size} bytes at a time")
 async def test_messages_are_read_whole_however_the_bytes_are_cut(piece: int) -> None:
-    stock, heard = Stock(), list[Arrived]()
+    stock = Stock()
+    heard = list[Arrived]()
     parser = BulkParser(stock, stock)  # type: ignore[arg-type]  # as much of a client as the parser uses
     parser.hearers[b"1"] = heard.extend
     for start in range(0, len(SCRIPT), piece):
@@ -62,7 +63,8 @@ async def test_messages_are_read_whole_however_the_bytes_are_cut(piece: int) -> 
 
 
 async def test_a_new_connection_voids_what_was_half_read() -> None:
-    stock, heard = Stock(), list[Arrived]()
+    stock = Stock()
+    heard = list[Arrived]()
     parser = BulkParser(stock, stock)  # type: ignore[arg-type]  # as much of a client as the parser uses
     parser.hearers[b"1"] = heard.extend
     await parser.parse(b"MSG fairway.a 1 500\r\nhel")

@@ -24,7 +24,8 @@ class Door:
     when its caller was noticed to leave."""
 
     def __init__(self) -> None:
-        self.came, self.left = asyncio.Event(), asyncio.Event()
+        self.came = asyncio.Event()
+        self.left = asyncio.Event()
         routes = [Route("/body", self._body, methods=["POST"]), Route("/stream", self._stream)]
         self.app = Starlette(routes=routes)
 

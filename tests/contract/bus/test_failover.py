@@ -22,7 +22,8 @@ async def filled(store: RedisStore, epoch: str) -> None:
 
 async def test_a_replica_that_was_promoted_is_rebuilt_and_its_primary_goes_on_being_one(tmp_path: Path) -> None:
     async with await valkey_server(tmp_path / "a") as first, await valkey_server(tmp_path / "b") as second:
-        here, there = RedisStore(first.url), RedisStore(second.url)
+        here = RedisStore(first.url)
+        there = RedisStore(second.url)
         await filled(here, "7-o1")
         async with redis.Redis(port=second.port) as replica:
             await replica.execute_command("REPLICAOF", "127.0.0.1", first.port)

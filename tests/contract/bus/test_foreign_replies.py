@@ -77,7 +77,8 @@ class House:
     """The fleet's streams with one message in each, and a consumer of one."""
 
     def __init__(self, where: str, bus: NatsBus) -> None:
-        self.where, self.bus = where, bus
+        self.where = where
+        self.bus = bus
         # What others than who spoke were told.
         self.heard: list[tuple[str, str]] = []
 
@@ -125,7 +126,8 @@ async def test_an_acknowledgement_reaches_nobody_but_who_published(
 ) -> None:
     before = await house.kept()
     await house.said(user, subject)
-    after, own = await house.kept(), (subject, b"{}")
+    after = await house.kept()
+    own = (subject, b"{}")
     assert own in after[stream], "what was tried was stored, and so acknowledged"
     assert {name: [one for one in kept if one != own] for name, kept in after.items()} == before
     # The services hear what was said, and on their server's way back to the sender what was acknowledged.

@@ -22,7 +22,8 @@ class Line:
     the next ones are whole."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._host, self._port = host, port
+        self._host = host
+        self._port = port
         self._cut = False
         self._open: list[asyncio.StreamWriter] = []
         self._tasks: set[asyncio.Task[None]] = set()

@@ -82,7 +82,8 @@ async def test_what_cannot_be_read_arrives_without_data_among_its_neighbours(nat
 
 @WIRES
 async def test_each_is_one_dead_letter_and_the_jobs_around_it_are_heard(nats_url: str, wire_of: str) -> None:
-    name, heard = wire_of.replace(" ", "-"), list[str]()
+    name = wire_of.replace(" ", "-")
+    heard = list[str]()
 
     def decide(view: JobsView, one: Heard, now: int) -> Decision:
         heard.append(one.id)

@@ -87,7 +87,8 @@ async def test_a_letter_that_is_too_large_keeps_the_beginning_of_what_it_holds(
     bus: Bus, request: pytest.FixtureRequest
 ) -> None:
     """Base64 makes a message a third longer: of one that the server just takes no letter can hold all."""
-    service, why = message_id("large", request.node.name), Reason(Code.UNDECODABLE, "odd")
+    service = message_id("large", request.node.name)
+    why = Reason(Code.UNDECODABLE, "odd")
     letter = fleet.DeadLetter(service=service, subject="s", why=why, data=b"x" * (LARGEST - 1_000))
     data = msgspec.json.encode(letter)
     saying = Publishing(service, World(bus, MemoryStore(), SystemClock(), "me"))
@@ -132,7 +133,8 @@ def cancels(*names: str) -> list[Outgoing]:
 
 
 async def test_a_stage_that_decided_what_cannot_be_said_goes_on(bus: Bus, request: pytest.FixtureRequest) -> None:
-    name, store = message_id("stage", request.node.name), MemoryStore()
+    name = message_id("stage", request.node.name)
+    store = MemoryStore()
     async with running(talker(name), World(bus, store, SystemClock(), "me")) as loop:
         await bus.publish(cancels("poison", "next"))
         await said_in_time(bus, "poison")
@@ -147,7 +149,8 @@ async def test_a_stage_that_decided_what_cannot_be_said_goes_on(bus: Bus, reques
 async def test_what_a_crashed_instance_left_that_cannot_be_said_stops_no_later_one(
     bus: Bus, request: pytest.FixtureRequest
 ) -> None:
-    name, store = message_id("crashed", request.node.name), MemoryStore()
+    name = message_id("crashed", request.node.name)
+    store = MemoryStore()
     await store.open()
     assert await store.begin_rebuild("x", 1_000)
     await store.finish_rebuild("e")
@@ -173,7 +176,8 @@ async def test_a_stream_that_is_full_is_away_and_readiness_says_so_until_it_has_
         bus = await NatsBus.connect(server.url, "full", bulk)
         await bus.provision()
         config = (await bus.client.jetstream().stream_info("JOBS")).config
-        config.discard, config.max_bytes = DiscardPolicy.NEW, 100_000
+        config.discard = DiscardPolicy.NEW
+        config.max_bytes = 100_000
         await bus.client.jetstream().update_stream(config)
         async with running(talker("full"), World(bus, MemoryStore(), SystemClock(), "me")) as loop:
             await bus.publish(cancels("first"))

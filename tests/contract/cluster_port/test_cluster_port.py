@@ -74,7 +74,8 @@ async def test_a_deletion_without_labels_is_refused(house: House) -> None:
 @pytest.mark.parametrize("mode", ["503", "reset"])
 async def test_an_api_that_is_away_leaves_the_outcome_unknown(house: House, mode: str) -> None:
     house.refuse(mode)
-    cluster, team = house.cluster, house.team
+    cluster = house.cluster
+    team = house.team
     for call in (
         cluster.apply(JOB, job(team)),
         cluster.delete(JOB, team, "train", OURS, 1),

@@ -83,7 +83,8 @@ class Hanging:
 
 
 async def test_who_waits_for_a_process_that_was_killed_is_told_within_seconds(where: str, hub: Client) -> None:
-    remote, hanging = await RemoteCluster.open("m1", hub), Hanging()
+    remote = await RemoteCluster.open("m1", hub)
+    hanging = Hanging()
     async with served(where, cast(KubernetesCluster, hanging), []):
         asking = asyncio.create_task(remote.served())
         await hanging.asked.wait()

@@ -62,7 +62,8 @@ async def test_a_letter_shows_size_and_digest_and_moves_no_cursor(bench: Bench) 
     )
     await bench.bus.publish([Outgoing("g", subjects.dead_letter("gateway"), msgspec.json.encode(letter))])
     (number,) = await bench.left()
-    listed, shown = (await bench.run("list")).stdout, (await bench.run("show", str(number))).stdout
+    listed = (await bench.run("list")).stdout
+    shown = (await bench.run("show", str(number))).stdout
     assert "99" in listed and "a" * 12 in listed and "99 bytes, of which the first 12 are kept" in shown
     for text in (
         listed,

@@ -79,14 +79,16 @@ async def test_all_of_it_is_one_request_and_one_publish() -> None:
 
 async def test_the_same_batch_again_is_the_same_jobs(house: House) -> None:
     body = jobs(*({"manifest": job(f"j{n}"), "client": f"c{n}"} for n in range(3)))
-    first, again = await house.http.post(BATCH, json=body), await house.http.post(BATCH, json=body)
+    first = await house.http.post(BATCH, json=body)
+    again = await house.http.post(BATCH, json=body)
     assert [one[1] for one in items(first)] == [one[1] for one in items(again)]
     assert [one[0] for one in items(again)] == [200, 200, 200]
     assert len(await house.submitted()) == 3
 
 
 async def test_one_client_id_twice_in_a_batch_is_one_job_or_a_mistake(house: House) -> None:
-    same, other = {"manifest": job(), "client": "k"}, {"manifest": job(gpus=2), "client": "k"}
+    same = {"manifest": job(), "client": "k"}
+    other = {"manifest": job(gpus=2), "client": "k"}
     got = items(await house.http.post(BATCH, json=jobs(same, same, other)))
     assert [one[0] for one in got] == [202, 200, 409]
     assert len(await house.submitted()) == 1
@@ -101,7 +103,8 @@ async def test_what_a_tenant_may_not_submit_now_is_told_with_the_time_to_come_ag
 
 async def test_a_job_twice_in_a_batch_that_may_not_be_submitted_now_is_refused_twice(house: House) -> None:
     house.catalog.limits = {"team-a": Limits(rate=1)}
-    first, same = {"manifest": job("first")}, {"manifest": job(), "client": "k"}
+    first = {"manifest": job("first")}
+    same = {"manifest": job(), "client": "k"}
     got = await house.http.post(BATCH, json=jobs(first, same, same))
     assert [one[0] for one in items(got)] == [202, 429, 429]
     assert len(await house.submitted()) == 1

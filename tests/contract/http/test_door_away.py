@@ -28,7 +28,8 @@ from fairway.wire import jobs as wire
 from fairway.workloads.kinds.registry import KINDS
 from tests.support.http_door import ADMIN, POLICY, WIDE, bearer, callers, job
 
-JOB, PP = "Job.batch/v1", "PropagationPolicy.policy.karmada.io/v1alpha1"
+JOB = "Job.batch/v1"
+PP = "PropagationPolicy.policy.karmada.io/v1alpha1"
 # Whatever happens here is over long before, also on a machine that does much else.
 PATIENCE_S = 30
 
@@ -37,8 +38,12 @@ class House:
     """The door and the hub's intake on servers of their own."""
 
     def __init__(self, nats: EmbeddedServer, valkey: EmbeddedServer, bus: NatsBus) -> None:
-        self.nats, self.valkey, self.bus = nats, valkey, bus
-        self.store, self.clock, catalog = RedisStore(valkey.url), SystemClock(), Catalog()
+        self.nats = nats
+        self.valkey = valkey
+        self.bus = bus
+        self.store = RedisStore(valkey.url)
+        self.clock = SystemClock()
+        catalog = Catalog()
         self.hub = MemoryCluster("hub", self.clock, [*SETTINGS, *KINDS])
         self.world = World(bus=bus, store=self.store, clock=self.clock, owner="test")
         understands = lambda said: understand(said, "dry-run", 0, catalog)  # noqa: E731 - it has no other name here
@@ -115,7 +120,8 @@ async def test_with_nats_away_nothing_is_accepted_and_what_was_is_there_afterwar
 
 
 async def test_every_job_that_was_accepted_while_nats_came_and_went_is_in_the_record_once(house: House) -> None:
-    names, accepted = [f"job-{number}" for number in range(60)], set[str]()
+    names = [f"job-{number}" for number in range(60)]
+    accepted = set[str]()
 
     async def insist(name: str) -> None:
         while name not in accepted:

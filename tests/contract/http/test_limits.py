@@ -25,7 +25,8 @@ class Server:
     """The door on a port of the loopback."""
 
     def __init__(self, house: House, server: uvicorn.Server) -> None:
-        self.house, self._server = house, server
+        self.house = house
+        self._server = server
         self.port: int = server.servers[0].sockets[0].getsockname()[1]
         self._open: list[asyncio.StreamWriter] = []
 

@@ -61,7 +61,8 @@ async def test_before_the_bus_was_reached_there_is_nothing_to_tell() -> None:
 
 async def test_the_door_has_no_metrics() -> None:
     """Every path that is not the process's health is the door's, which asks who comes."""
-    process, asked = Process(("gateway",), Settings()), []
+    process = Process(("gateway",), Settings())
+    asked = []
 
     async def door(scope: Any, receive: Any, send: Any) -> None:
         asked.append(scope["path"])

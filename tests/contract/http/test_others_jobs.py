@@ -13,7 +13,9 @@ from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from tests.support.http_door import NOW, POLICY, TENANT_A, House, job, opened, row
 
-MINE, THEIRS, NOBODYS = "mine-aaaaaaaaaa", "theirs-bbbbbbbbbb", "nobodys-bbbbbbbbbb"
+MINE = "mine-aaaaaaaaaa"
+THEIRS = "theirs-bbbbbbbbbb"
+NOBODYS = "nobodys-bbbbbbbbbb"
 SIZE = "a job of another tenant (1 nvidia.com/gpu)"
 HEAD = f"queue gold blocks behind its head {THEIRS}: quota root/b has 1 of 8 nvidia.com/gpu left"
 
@@ -63,7 +65,8 @@ async def test_a_queue_service_that_does_not_say_whom_it_names_is_not_repeated(h
 
 async def told(guess: str) -> list[str]:
     """Everything that is answered of a job whose owner wrote `guess` wherever they could."""
-    client, text = f"probe {guess}", f"cluster north has no label x={guess}"
+    client = f"probe {guess}"
+    text = f"cluster north has no label x={guess}"
     mine = job_id("team-a", client, "train")
     why = Reason(Code.WAITING_FOR_ROOM, text)
     async with opened() as one:
@@ -92,5 +95,6 @@ def _plain(answer: httpx.Response, mine: str, guess: str) -> str:
 
 
 async def test_nothing_tells_a_guessed_id_of_anothers_job_from_one_that_is_not_there() -> None:
-    there, not_there = await told(THEIRS), await told(NOBODYS)
+    there = await told(THEIRS)
+    not_there = await told(NOBODYS)
     assert not_there == there

@@ -26,7 +26,8 @@ async def house() -> AsyncIterator[House]:
 
 async def test_jobs_come_in_pages_that_together_are_all_of_them(house: House) -> None:
     await house.has(*(row(f"j-{n:02}") for n in range(7)))
-    pages, more = [], {"continue": ""}
+    pages = []
+    more = {"continue": ""}
     while more is not None:
         got = (await house.http.get("/v1/jobs", params={"limit": "3", **more})).json()
         pages.append([one["id"] for one in got["items"]])
@@ -88,7 +89,8 @@ async def test_the_story_is_that_of_the_record(house: House) -> None:
 
 
 async def test_a_job_is_shown_with_who_submitted_it_and_through_which_door(house: House) -> None:
-    known, ada = row("a"), Actor("ada", "http", "r-1")
+    known = row("a")
+    ada = Actor("ada", "http", "r-1")
     assert known.spec is not None
     spec = msgspec.structs.replace(known.spec, who=ada)
     await house.has(msgspec.structs.replace(known, spec=spec), row("of-before"))
@@ -100,7 +102,8 @@ async def test_a_job_is_shown_with_who_submitted_it_and_through_which_door(house
 
 async def test_cancelling_says_the_command_and_the_end_stays_the_end(house: House) -> None:
     await house.has(row("a", "running"), row("b", "succeeded"))
-    first, second = await house.http.delete("/v1/jobs/a"), await house.http.delete("/v1/jobs/b")
+    first = await house.http.delete("/v1/jobs/a")
+    second = await house.http.delete("/v1/jobs/b")
     assert (first.status_code, second.status_code, second.json()["state"]) == (202, 200, "succeeded")
     # Of the ended one, what is left in a cluster is to be removed.
     said = await house.said()
@@ -114,7 +117,8 @@ async def test_queues_quota_and_clusters_are_counted_from_the_rows(house: House)
     house.catalog.queues = {"silver": QueueSpec("silver", QueuePolicy.BLOCK)}
     house.catalog.tree = QuotaNode("root", "root", max={GPU: 8}, children=(QuotaNode("a", "root/a"),))
     await house.store.load_counters("quota", {"root|nvidia.com/gpu": 3, "gone|nvidia.com/gpu": 1})
-    info, node = ClusterInfo("c1", observed_at=NOW), Node("n", {GPU: 8}, holds={"b/1": {GPU: 3}})
+    info = ClusterInfo("c1", observed_at=NOW)
+    node = Node("n", {GPU: 8}, holds={"b/1": {GPU: 3}})
     await house.store.load("clusters", {"c1": (1, msgspec.json.encode(info))})
     await house.store.load("nodes/c1", {"n": (1, msgspec.json.encode(node))})
     house.catalog.members.clusters = {"c1": {}, "c2": {}}
@@ -164,7 +168,8 @@ async def test_a_page_elsewhere_cannot_reach_it_under_its_own_name(house: House,
 
 
 async def test_what_is_not_served_says_so_as_a_problem(house: House) -> None:
-    nothing, wrong = await house.http.get("/v2"), await house.http.put("/v1/jobs")
+    nothing = await house.http.get("/v2")
+    wrong = await house.http.put("/v1/jobs")
     assert (nothing.status_code, wrong.status_code) == (404, 405)
     assert nothing.headers["content-type"] == "application/problem+json"
 

@@ -29,9 +29,11 @@ class Parts:
     """A process of which everything works but, maybe, a list."""
 
     def __init__(self, hub: KubernetesCluster | None, members: list[KubernetesCluster]) -> None:
-        self.hub, self.clusters = hub, Members({one.name: one for one in members})
+        self.hub = hub
+        self.clusters = Members({one.name: one for one in members})
         self.loops: dict[str, Any] = {}
-        self.bus, self.catalog = Bus(), type("Catalog", (), {"known": asyncio.Event()})()
+        self.bus = Bus()
+        self.catalog = type("Catalog", (), {"known": asyncio.Event()})()
         self.catalog.known.set()
 
 

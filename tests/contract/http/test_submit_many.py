@@ -31,7 +31,8 @@ class Gateway:
     one request. `heard` are verbs and paths."""
 
     def __init__(self, knows: bool) -> None:
-        self.knows, self.looks = knows, 0
+        self.knows = knows
+        self.looks = 0
         self.heard: list[str] = []
         self.sizes: list[int] = []
 
@@ -40,7 +41,8 @@ class Gateway:
         path = url.path.replace("%3A", ":")
         self.heard.append(f"{door.command} {path}")
         if door.command == "GET":
-            status, said = 200, self._looked(path, url.query)
+            status = 200
+            said = self._looked(path, url.query)
         else:
             status, said = self._taken(path, json.loads(door.rfile.read(int(door.headers["Content-Length"]))))
         door.head(status, {})
@@ -110,7 +112,8 @@ class Client:
 
 async def sent(door: Server, token: str, *manifests: Any) -> tuple[list[Entry], list[int]]:
     """What is waited for passes at once."""
-    client, loop = Client(door, token), asyncio.get_running_loop()
+    client = Client(door, token)
+    loop = asyncio.get_running_loop()
 
     def wait(seconds: float) -> None:
         asyncio.run_coroutine_threadsafe(door.house.clock.advance(seconds), loop).result(5)

@@ -34,7 +34,9 @@ async def test_many_large_bodies_of_one_caller_stand_before_another_with_one_at_
 
 
 async def test_of_one_caller_one_is_in_hand_and_of_all_so_many() -> None:
-    turns, now, most = Turns(at_once=2), list[str](), list[int]()
+    turns = Turns(at_once=2)
+    now = list[str]()
+    most = list[int]()
 
     async def hold(caller: str) -> None:
         async with turns.one(caller):

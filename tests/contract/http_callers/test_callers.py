@@ -22,7 +22,8 @@ async def house() -> AsyncIterator[House]:
 
 
 # As job_id makes them: what a sentence names.
-A, B = "mine-aaaaaaaaaa", "theirs-bbbbbbbbbb"
+A = "mine-aaaaaaaaaa"
+B = "theirs-bbbbbbbbbb"
 QUEUE = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "Queue", "spec": {"queuePolicy": "Block"}}
 QUEUE["metadata"] = {"name": "gold", "namespace": "kube-queue"}
 CLUSTER_POLICY = {**POLICY, "kind": "ClusterPropagationPolicy", "metadata": {"name": "everybody"}}
@@ -135,7 +136,8 @@ async def test_a_namespace_that_may_not_be_read_is_not_said_to_exist(house: Hous
 async def test_a_list_holds_what_may_be_read_and_pages_name_nobody_elses_job(house: House) -> None:
     names = [f"j{n:02}-{'b' if n % 3 else 'a'}{'c' * 9}" for n in range(30)]
     await house.has(*(row(name, tenant="team-a" if "-a" in name else "team-b") for name in names))
-    got, more = list[str](), {"continue": ""}
+    got = list[str]()
+    more = {"continue": ""}
     async with house.client(TENANT_A) as client:
         while more is not None:
             page = (await client.get("/v1/jobs", params={"limit": "1", **more})).json()
@@ -152,10 +154,12 @@ async def test_where_a_page_of_others_ends_is_sealed_and_cannot_be_made_up(house
     async with house.client(TENANT_A) as client:
         page = (await client.get("/v1/jobs", params={"limit": "1"})).json()
         assert (page["items"], page["continue"][0], "bbbb" in page["continue"]) == ([], "~", False)
-        seen, after = list[str](), page.get("continue")
+        seen = list[str]()
+        after = page.get("continue")
         while after:
             page = (await client.get("/v1/jobs", params={"limit": "1", "continue": after})).json()
-            seen, after = seen + [one["id"] for one in page["items"]], page.get("continue")
+            seen = seen + [one["id"] for one in page["items"]]
+            after = page.get("continue")
         forged = await client.get("/v1/jobs", params={"continue": "~" + "A" * 60})
     assert seen == [A]
     assert forged.status_code == 410

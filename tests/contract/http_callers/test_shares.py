@@ -90,7 +90,9 @@ class Stuck:
     """A client that reads nothing of its stream but that it is open."""
 
     def __init__(self) -> None:
-        self.waits, self.reads, self.last = asyncio.Event(), asyncio.Event(), b""
+        self.waits = asyncio.Event()
+        self.reads = asyncio.Event()
+        self.last = b""
 
     async def send(self, message: Any) -> None:
         if message.get("body", b": open\n\n") != b": open\n\n":
@@ -102,9 +104,16 @@ class Stuck:
         return await asyncio.Event().wait()
 
 
+async def _stream(house: House, shared: Streams, token: str, namespace: str) -> Response:
+    access = Access(house.callers, await house.callers.tokens.who(token), token, "r")
+    scope = {"type": "http", "headers": [], "query_string": f"namespace={namespace}".encode()}
+    return await shared.events(Request({**scope, "state": {"access": access}}))
+
+
 async def test_a_stream_that_nobody_reads_loses_its_place_and_what_it_holds_of_the_bus() -> None:
     async with opened() as house:
-        shared, open_ = Streams(house.world, most=2), list[str]()
+        shared = Streams(house.world, most=2)
+        open_ = list[str]()
         plain = house.bus.history
 
         async def history(stream: str, wanted: Any = None, **how: Any) -> AsyncIterator[Delivery]:
@@ -116,22 +125,18 @@ async def test_a_stream_that_nobody_reads_loses_its_place_and_what_it_holds_of_t
                 open_.remove(stream)
 
         house.bus.history = history  # type: ignore[method-assign, assignment]  # to count
-
-        async def stream(token: str, namespace: str) -> Response:
-            access = Access(house.callers, await house.callers.tokens.who(token), token, "r")
-            scope = {"type": "http", "headers": [], "query_string": f"namespace={namespace}".encode()}
-            return await shared.events(Request({**scope, "state": {"access": access}}))
-
-        clients, tasks, numbers = [Stuck(), Stuck()], [], count()
+        clients = [Stuck(), Stuck()]
+        tasks = []
+        numbers = count()
         for client in clients:
-            response = await stream(TENANT_A, "team-a")
+            response = await _stream(house, shared, TENANT_A, "team-a")
             tasks.append(asyncio.create_task(response(dict(_ASGI), client.receive, client.send)))
         async with asyncio.timeout(5):
             while not all(client.waits.is_set() for client in clients):
                 await house.say(f"{next(numbers)}", wire.Running(job="a", tenant="team-a", cluster="c1"))
                 await asyncio.sleep(0)
         assert len(open_) == 2
-        await stream(TENANT_B, "team-b")
+        await _stream(house, shared, TENANT_B, "team-b")
         async with asyncio.timeout(5):
             while len(open_) > 1:
                 await asyncio.sleep(0)
@@ -145,7 +150,8 @@ async def test_a_stream_that_nobody_reads_loses_its_place_and_what_it_holds_of_t
 
 async def test_the_requests_of_many_accounts_of_one_tenant_are_those_of_two_callers() -> None:
     async with opened(HttpLimits(rate=5)) as house:
-        tokens, said = accounts(house, "team-a", 8), Counter[int]()
+        tokens = accounts(house, "team-a", 8)
+        said = Counter[int]()
         for token in tokens:
             async with house.client(token) as client:
                 said += Counter([(await client.get("/v1/queues")).status_code for _ in range(10)])

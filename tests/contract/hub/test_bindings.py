@@ -159,7 +159,8 @@ async def test_a_refused_object_that_is_edited_is_submitted_anew(house: House) -
     (first,) = await house.said(wire.Submitted)
     manifest = wire.ManifestRef(1, house.digest(first), 1)
     reasons = (Reason(Code.UNKNOWN_CLUSTER, "the fleet has no cluster c9", "spec.placement", "name others"),)
-    hub, what = wire.HubRef(uid, "pytorchjobs"), {"kind": "PyTorchJob", "name": "train", "manifest": manifest}
+    hub = wire.HubRef(uid, "pytorchjobs")
+    what = {"kind": "PyTorchJob", "name": "train", "manifest": manifest}
     await house.tell(None, wire.Rejected(**HEAD, job=first.job, rev=1, reasons=reasons, hub=hub, **what))
     refused = await bound(house, reason("UnknownCluster"), "train-pytorchjob")
     assert condition(refused, "Queuing")["status"] == "False"

@@ -211,7 +211,8 @@ async def test_a_condition_that_does_not_stay_is_not_written_again_and_those_of_
 
 def test_the_time_of_a_condition_is_that_of_its_last_change_of_state() -> None:
     meta: Json = {"name": "p", "namespace": "team-a", "uid": "u", "generation": 1}
-    good, bad = SettingStanding(True, "InForce", "in force"), SettingStanding(False, "Invalid", "spec.x is missing")
+    good = SettingStanding(True, "InForce", "in force")
+    bad = SettingStanding(False, "Invalid", "spec.x is missing")
     foreign = {"type": "Other", "status": "True"}
     first = condition_of(hub_object(PP, {"metadata": meta, "status": {"conditions": [foreign]}}), good, 0)
     assert first is not None

@@ -12,7 +12,8 @@ from fairway.wire import jobs as wire
 from tests.contract.hub.test_settings import QUEUE, ROOT, is_not, is_ready, seen
 from tests.support.simulated_hub import PP, TREE, House, opened
 
-PROFILE, NAMESPACE = "TenantProfile.fairway.io/v1alpha1", "Namespace.v1"
+PROFILE = "TenantProfile.fairway.io/v1alpha1"
+NAMESPACE = "Namespace.v1"
 ENFORCE = "pod-security.kubernetes.io/enforce"
 
 

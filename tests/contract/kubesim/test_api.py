@@ -199,7 +199,8 @@ async def test_a_crd_adds_its_kind_and_takes_it_along() -> None:
     names = {"kind": "Widget", "plural": "widgets"}
     versions = [{"name": "v1", "served": True, "storage": True, "subresources": {"status": {}}}]
     spec = {"group": "example.com", "names": names, "scope": "Namespaced", "versions": versions}
-    crds, widgets = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "/apis/example.com/v1"
+    crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    widgets = "/apis/example.com/v1"
     async with served() as (_, client):
         await create(client, crds, {"metadata": {"name": "widgets.example.com"}, "spec": spec})
         await create(client, f"{widgets}/namespaces/n/widgets", {"metadata": {"name": "w"}})

@@ -28,7 +28,8 @@ async def connected() -> AsyncIterator[client.ApiClient]:
 
 async def test_a_job_is_created_watched_read_and_deleted() -> None:
     async with connected() as api:
-        jobs, core = client.CustomObjectsApi(api), client.CoreV1Api(api)
+        jobs = client.CustomObjectsApi(api)
+        core = client.CoreV1Api(api)
         made = await jobs.create_namespaced_custom_object(*TORCH, torch(run_for="5ms"))
         version = made["metadata"]["resourceVersion"]
 

@@ -45,7 +45,8 @@ async def test_dependents_follow_their_owner(policy: str, left: list[str]) -> No
 
 async def test_a_dependent_of_two_owners_stays_until_both_are_gone() -> None:
     async with served() as (cluster, _):
-        first, second = submit(cluster, torch("first")), submit(cluster, torch("second"))
+        first = submit(cluster, torch("first"))
+        second = submit(cluster, torch("second"))
         child = config_map("child", first, cluster.api)
         other = config_map("x", second, cluster.api)["metadata"]["ownerReferences"]
         child["metadata"]["ownerReferences"] += other

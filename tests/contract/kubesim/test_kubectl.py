@@ -12,7 +12,8 @@ from tests.support.kubesim import GPU_NODE, PATIENCE, FixedClock, torch
 
 class Kubectl:
     def __init__(self, program: Path, folder: Path, config: dict[str, object]) -> None:
-        self._program, self._folder = program, folder
+        self._program = program
+        self._folder = folder
         self._config = folder / "config"
         self._config.write_text(json.dumps(config))
 

@@ -43,7 +43,8 @@ async def test_a_lost_node_takes_its_pods_and_is_avoided_until_it_is_back() -> N
 
 async def test_a_job_is_failed_and_a_pod_evicted_on_demand() -> None:
     async with simulated(nodes=1) as cluster:
-        first, second = submit(cluster, torch("a", run_for="never")), submit(cluster, torch("b", run_for="never"))
+        first = submit(cluster, torch("a", run_for="never"))
+        second = submit(cluster, torch("b", run_for="never"))
         for key in (first, second):
             await until(cluster, key, conditions("Running"))
         assert cluster.control.fail_job("team-a", "a", reason="Boom", code=3) == 2

@@ -28,7 +28,9 @@ from fairway.wire.reasons import Code
 from tests.support.http_door import GPU, job
 from tests.support.twins import opened_bus, said
 
-FLOOD, WAITING, PUT_OFF = 5_000, 500, 20_500
+FLOOD = 5_000
+WAITING = 500
+PUT_OFF = 20_500
 KIND = "Job.batch/v1"
 # One job of team-a takes all GPUs; what asks for none has always room.
 GPUS = 8
@@ -63,7 +65,9 @@ def submission(tenant: str, number: int) -> Outgoing:
 @asynccontextmanager
 async def pipeline(bus: Bus, valkey_url: str, known: Catalog, prefix: str) -> AsyncIterator[None]:
     """All that is between a submission and its dispatch, with room for everything in one cluster that takes all."""
-    clock, ids, stores = SystemClock(), SystemIds(), []
+    clock = SystemClock()
+    ids = SystemIds()
+    stores = []
     report = fleet.Report(cluster="c1", epoch="e1", sequence=1, full=True, nodes=(Node("n1", ROOM),), kinds=(KIND,))
     await bus.publish([Outgoing(ids.new(), subjects.cluster("report", "c1"), _encode(report))])
     services = [

@@ -109,7 +109,8 @@ async def test_a_tenant_submits_and_cancels_and_the_story_names_it(bus: Bus, sto
         await bus.publish([request("team-a", CancelRequest(job=waits.job), "stop")])
         (cancelled,) = await heard(bus, "JOBS", "fairway.job.cancelled.team-a")
         story = await story_of(bus, store, waits.job)
-    (cancel,), submitted = await all_of(bus, "cancel"), await all_of(bus, "submitted")
+    (cancel,) = await all_of(bus, "cancel")
+    submitted = await all_of(bus, "submitted")
     assert {one.source for one in submitted} == {"bus"}
     assert [one.who for one in submitted] == [Actor("team-a", "bus", f"team-a-{name}") for name in ("one", "two")]
     assert cancelled.who == "team-a (on the bus)"

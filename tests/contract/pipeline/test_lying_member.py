@@ -38,7 +38,9 @@ NONSENSE: dict[str, Json] = {
 @pytest.mark.parametrize("manifest", NONSENSE.values(), ids=list(NONSENSE))
 async def test_the_watcher_passes_over_what_has_not_the_form_of_an_object(manifest: Json) -> None:
     clock = ManualClock()
-    lying, honest, box = MemoryCluster("lying", clock, [KIND]), MemoryCluster("honest", clock, [KIND]), Box()
+    lying = MemoryCluster("lying", clock, [KIND])
+    honest = MemoryCluster("honest", clock, [KIND])
+    box = Box()
 
     async def watch(kind: str, selector: str = "", namespace: str = "") -> AsyncIterator[Change]:
         yield Change(KIND, "team-a", "a", manifest)
@@ -66,7 +68,8 @@ class Liar:
     """Answers each verb with the next of its answers, the last one for ever."""
 
     def __init__(self, client: Client, **answers: list[Any]) -> None:
-        self._client, self._answers = client, {"hello": ["x"], "open": ["s"], **answers}
+        self._client = client
+        self._answers = {"hello": ["x"], "open": ["s"], **answers}
         self._assembler = rw.Assembler()
 
     async def serve(self) -> None:

@@ -81,7 +81,8 @@ class Deaf:
     """The bus of a member whose acknowledgements are lost `times` times; what it says arrives."""
 
     def __init__(self, bus: NatsBus, times: int) -> None:
-        self._bus, self._times = bus, times
+        self._bus = bus
+        self._times = times
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._bus, name)

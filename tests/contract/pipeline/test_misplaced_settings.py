@@ -29,7 +29,8 @@ STRANGE = {
 
 
 def configured(manifest: bytes, kind: str = "Cluster", name: str = "north", namespace: str = "") -> bytes:
-    who, raw = Actor("hub", "hub"), msgspec.Raw(manifest)
+    who = Actor("hub", "hub")
+    raw = msgspec.Raw(manifest)
     return msgspec.json.encode(fleet.Configured(kind=kind, name=name, namespace=namespace, manifest=raw, who=who))
 
 
@@ -69,7 +70,8 @@ async def test_the_gateway_starts_and_takes_it_for_nobodys_setting(which: str) -
 
 @pytest.mark.parametrize("which", STRANGE)
 async def test_who_left_is_said_to_have_left_whatever_else_is_there(which: str) -> None:
-    bus, clock = MemoryBus(SystemClock()), SystemClock()
+    bus = MemoryBus(SystemClock())
+    clock = SystemClock()
     gone = configured(b'{"mode":"push"}', name="south")
     await bus.publish([Outgoing("strange", PLACE, strange(which))])
     await bus.publish([Outgoing("gone", subjects.config("Cluster", "", "south"), gone)])
@@ -86,11 +88,13 @@ async def test_who_left_is_said_to_have_left_whatever_else_is_there(which: str) 
 
 async def test_who_left_is_said_to_have_left_though_it_has_taken_back_its_own_name() -> None:
     """A member in pull mode may write there what it is called; what was said at its join it may not."""
-    bus, clock = MemoryBus(SystemClock()), SystemClock()
+    bus = MemoryBus(SystemClock())
+    clock = SystemClock()
     facts = configured(b'{"mode":"pull","uid":"u"}', "Member", "south")
     await bus.publish([Outgoing("facts", subjects.config("Member", "", "south"), facts)])
     await bus.publish([Outgoing("none", subjects.config("Cluster", "", "south"), configured(b"null", name="south"))])
-    enrolment, catalog = Enrolment(Settings()), Catalog()
+    enrolment = Enrolment(Settings())
+    catalog = Catalog()
     enrolment.known.set()
     running = [asyncio.create_task(one) for one in (Departures(bus, clock, enrolment).run(), catalog.run(bus, clock))]
     async with asyncio.timeout(10):

@@ -46,7 +46,8 @@ class Doors:
     """A hub, a bus and an HTTP door before one admission."""
 
     def __init__(self, house: House, http: httpx.AsyncClient) -> None:
-        self.house, self.http = house, http
+        self.house = house
+        self.http = http
 
     async def hub(self, rule: Rule) -> None:
         """`kubectl apply` of the job and its policy."""

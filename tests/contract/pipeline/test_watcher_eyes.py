@@ -40,7 +40,8 @@ class Box:
 
 async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back() -> None:
     clock = ManualClock()
-    away, there = MemoryCluster("away", clock, [KIND]), MemoryCluster("there", clock, [KIND])
+    away = MemoryCluster("away", clock, [KIND])
+    there = MemoryCluster("there", clock, [KIND])
     away.away = True
     box = Box()
     members = Members({"away": away, "there": there})
@@ -66,7 +67,8 @@ async def test_a_question_about_a_member_that_has_left_is_answered_and_nothing_i
 async def test_an_object_of_which_a_label_is_changed_is_told_as_gone() -> None:
     clock = ManualClock()
     member = MemoryCluster("m", clock, [KIND])
-    box, members = Box(), Members({"m": member})
+    box = Box()
+    members = Members({"m": member})
     looking = asyncio.create_task(Eyes(members, ObjectDoubts(MemoryBus(clock), members, KEY), KEY)(box))
     assert await box.next() == Listed(cluster="m", kind=KIND, keys=frozenset())
     made = await member.apply(KIND, {"metadata": {"name": "a", "namespace": "team-a", "labels": job_labels("a-1", 2)}})

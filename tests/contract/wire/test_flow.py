@@ -86,7 +86,8 @@ CONSUMERS = {
 def _wired(service: str) -> list[Service]:
     """With a hub, so that whatever tells it is there, too."""
     clock = ManualClock(0)
-    bus, hub = MemoryBus(clock), MemoryCluster("hub", clock, ())
+    bus = MemoryBus(clock)
+    hub = MemoryCluster("hub", clock, ())
     composed = Composition(
         lambda: World(bus=bus, store=MemoryStore(), clock=clock, owner="test"),
         bus,

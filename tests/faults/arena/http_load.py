@@ -23,7 +23,9 @@ class HttpLoad:
     answer."""
 
     def __init__(self, arena: Arena, a_second: float, share: float) -> None:
-        self._arena, self._every_s, self._regrets = arena, 1 / a_second, regrets(share)
+        self._arena = arena
+        self._every_s = 1 / a_second
+        self._regrets = regrets(share)
         self._over = asyncio.Event()
         self.sent: list[str] = []
         self.refused = self.begun = 0

@@ -13,13 +13,16 @@ class Link:
     `mend` ends that."""
 
     def __init__(self, target: int) -> None:
-        self.target, self.port = target, 0
+        self.target = target
+        self.port = 0
         self._server: asyncio.Server
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._flows = asyncio.Event()
         self._flows.set()
-        self._cut, self._delay_s, self._wanted = False, 0.0, b""
+        self._cut = False
+        self._delay_s = 0.0
+        self._wanted = b""
         self._watched: asyncio.StreamWriter | None = None
         self.caught = asyncio.Event()
         self.answers = b""
@@ -57,7 +60,8 @@ class Link:
 
     def mend(self) -> None:
         """What hung goes on its way now, however late it is."""
-        self._cut, self._delay_s = False, 0.0
+        self._cut = False
+        self._delay_s = 0.0
         self._flows.set()
 
     def lead(self, target: int) -> None:
@@ -118,7 +122,8 @@ class Link:
 
     def _watch(self, client: asyncio.StreamWriter, piece: bytes) -> None:
         if self._wanted and self._wanted in piece:
-            self._wanted, self._watched = b"", client
+            self._wanted = b""
+            self._watched = client
             self.hang()
             self.caught.set()
 

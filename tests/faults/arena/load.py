@@ -88,7 +88,9 @@ class Load:
     NATS has, `refused` counts tries that it did not answer well."""
 
     def __init__(self, bus: NatsBus, a_second: float, share: float) -> None:
-        self._bus, self._every_s, self._clock = bus, 1 / a_second, SystemClock()
+        self._bus = bus
+        self._every_s = 1 / a_second
+        self._clock = SystemClock()
         self._regrets = regrets(share)
         self._over = asyncio.Event()
         self.sent: list[str] = []

@@ -6,7 +6,8 @@ from typing import Any
 from fairway.lab.kubesim.api.store import Event
 from fairway.lab.kubesim.clusters import SimCluster
 
-JOB, ATTEMPT = "fairway.io/job", "fairway.io/attempt"
+JOB = "fairway.io/job"
+ATTEMPT = "fairway.io/attempt"
 Attempt = tuple[str, int]
 
 
@@ -84,7 +85,8 @@ class Members:
 
     def _pod(self, cluster: str, key: Attempt, gone: bool, pod: dict[str, Any]) -> None:
         job, attempt = key
-        name, phase = f"{cluster}/{pod['metadata']['uid']}", pod["status"].get("phase")
+        name = f"{cluster}/{pod['metadata']['uid']}"
+        phase = pod["status"].get("phase")
         here = self._running.setdefault(job, {})
         if gone or phase in ("Succeeded", "Failed"):
             here.get(attempt, set()).discard(name)

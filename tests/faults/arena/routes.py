@@ -21,7 +21,8 @@ class Routes:
     """`servers` are numbered; there are links from each of them to each other one."""
 
     def __init__(self, dir: Path, servers: int) -> None:
-        self._dir, self._ports = dir, ports(servers)
+        self._dir = dir
+        self._ports = ports(servers)
         self.servers: list[EmbeddedServer] = []
         self._links = {pair: Link(self._ports[pair[1]]) for pair in permutations(range(servers), 2)}
 

@@ -56,7 +56,9 @@ class Scene(Heard):
 
     def __init__(self, arena: Arena, bus: NatsBus, load: Load | HttpLoad) -> None:
         super().__init__()
-        self.arena, self.bus, self.load = arena, bus, load
+        self.arena = arena
+        self.bus = bus
+        self.load = load
         self._said: list[bytes] = []
 
     async def follow(self) -> None:

@@ -41,7 +41,8 @@ class Verdict(Struct, frozen=True):
 
     @property
     def wrong(self) -> tuple[str, ...]:
-        ends, runs = (*self.failed, *self.refused, *self.lost), (*self.twice, *self.overlapping)
+        ends = (*self.failed, *self.refused, *self.lost)
+        runs = (*self.twice, *self.overlapping)
         return (*ends, *runs, *self.quota, *self.others)
 
     def __str__(self) -> str:

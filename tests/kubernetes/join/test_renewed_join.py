@@ -24,7 +24,8 @@ from tests.kubernetes.rights.thefts import HOME, JOBS, OURS, RBAC, job, space
 from tests.kubernetes.support.fleet import Api, until
 
 Json = dict[str, Any]
-JOB, FAIRWAY = "Job.batch/v1", "?fieldManager=fairway"
+JOB = "Job.batch/v1"
+FAIRWAY = "?fieldManager=fairway"
 SECRET = f"v1/namespaces/{HOME}/secrets/fairway-cluster-north"
 WIDE = [
     {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["create"]},
@@ -36,7 +37,9 @@ WIDE = [
 
 class Fleet:
     def __init__(self, planes: Planes, folder: Path) -> None:
-        self.planes, self._folder, self.said = planes, folder, list[str]()
+        self.planes = planes
+        self._folder = folder
+        self.said = list[str]()
         self.hub, self.north = (Api(name, planes[name].kubeconfig) for name in ("hub", "north"))
 
     def config(self, name: str) -> Json:

@@ -44,7 +44,8 @@ class Connection:
     """`refused` are the complaints of the server about what was just done."""
 
     def __init__(self, house: House) -> None:
-        self._house, self.refused = house, list[str]()
+        self._house = house
+        self.refused = list[str]()
         self.client: Client | None = None
 
     async def open(self, user: str) -> None:

@@ -69,12 +69,16 @@ def where(kind: str, place: str) -> str:
 
 def at_hub(what: str, place: str, mark: str) -> Ask:
     """As kubectl asks an API server."""
-    jobs, system, kept = f"/apis/batch/v1/namespaces/{place}/jobs", "/api/v1/namespaces/fairway-system", kept_in(place)
+    jobs = f"/apis/batch/v1/namespaces/{place}/jobs"
+    system = "/api/v1/namespaces/fairway-system"
+    kept = kept_in(place)
     if what in SETTINGS:
         one = setting(what, place, mark)
-        query, kind = {"fieldManager": mark, "force": "true"}, {"Content-Type": "application/apply-patch+yaml"}
+        query = {"fieldManager": mark, "force": "true"}
+        kind = {"Content-Type": "application/apply-patch+yaml"}
         return Ask("PATCH", f"{where(what, place)}/{one['metadata']['name']}", one, query, kind)
-    forged, merge = {"status": {"active": 7}}, {"Content-Type": "application/merge-patch+json"}
+    forged = {"status": {"active": 7}}
+    merge = {"Content-Type": "application/merge-patch+json"}
     return {
         "submit": Ask("POST", jobs, job(mark, namespace=place)),
         "dry run": Ask("POST", jobs, job(mark, namespace=place), {"dryRun": "All"}),
@@ -98,7 +102,8 @@ def at_hub(what: str, place: str, mark: str) -> Ask:
 
 def at_http(what: str, place: str, mark: str, ids: dict[str, str]) -> Ask:
     """`ids` are of jobs, by their names. Without a place it is a job that there is not."""
-    one, sent = ids.get(kept_in(place), "kept-x-aaaaaaaaaa"), {"manifest": job(mark, namespace=place), "client": mark}
+    one = ids.get(kept_in(place), "kept-x-aaaaaaaaaa")
+    sent = {"manifest": job(mark, namespace=place), "client": mark}
     if what in SETTINGS:
         return Ask("POST", "/v1/settings", setting(what, place, mark))
     return {
@@ -173,7 +178,8 @@ def ask(house: House, cell: Cell, ids: dict[str, str]) -> str:
         status, text = _streamed(client, one.path, how)
     else:
         answer = client.request(one.method, one.path, **how)
-        status, text = answer.status_code, answer.text
+        status = answer.status_code
+        text = answer.text
     if one.path == "/v1/jobs:batch" and status == 200:
         status = json.loads(text)["items"][0]["status"]
     shown = text.replace(one.named, "") if one.named and status >= 400 else text
@@ -183,7 +189,8 @@ def ask(house: House, cell: Cell, ids: dict[str, str]) -> str:
 
 def _streamed(client: httpx.Client, path: str, how: dict[str, Any]) -> tuple[int, str]:
     """The first of a stream of events, until a job is told of that stays."""
-    text, end = "", time.monotonic() + _EVENTS_S
+    text = ""
+    end = time.monotonic() + _EVENTS_S
     with client.stream("GET", path, **how) as answer:
         if answer.status_code != 200:
             return answer.status_code, answer.read().decode()

@@ -81,7 +81,8 @@ class House:
     keeps it or not."""
 
     def __init__(self, own: Own, folder: Path) -> None:
-        self.own, self._folder = own, folder
+        self.own = own
+        self._folder = folder
         self.hub = _hub(own)
         admin = self.hub.http.headers["Authorization"].removeprefix("Bearer ")
         self.tokens = {door: {"admin": admin, "nobody": ""} for door in ("http", "hub")}

@@ -22,7 +22,8 @@ KNOWN = (administrator(), tenant("team-vision"), tenant("team-data"))
 ADMIN, VISION, DATA = (one.token for one in KNOWN)
 HERE = "/apis/batch/v1/namespaces/team-vision/jobs"
 THERE = "/apis/batch/v1/namespaces/team-data/jobs"
-ACCESS, TOKENS = "/apis/authorization.k8s.io/v1", "/apis/authentication.k8s.io/v1"
+ACCESS = "/apis/authorization.k8s.io/v1"
+TOKENS = "/apis/authentication.k8s.io/v1"
 POD = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
 JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": {"spec": POD}}}
 REVIEWED = ("audiences", "authenticated", "user", "allowed", "userInfo")
@@ -51,7 +52,8 @@ async def two(own: Own) -> AsyncIterator[Two]:
         await hands.apply(rights(KNOWN))
     sim.admit("hub", KNOWN)
     await sim.start_cluster("hub", controllers=False)
-    real, simulated = plane.certificate(), sim.clusters["hub"].certificate
+    real = plane.certificate()
+    simulated = sim.clusters["hub"].certificate
     trusts = [ssl.create_default_context(cadata=one.decode()) for one in (real, simulated)]
     ways = [aiohttp.TCPConnector(ssl=trust) for trust in trusts]
     async with (

@@ -80,7 +80,8 @@ async def house(gateways_hub: Cluster) -> AsyncIterator[House]:
 
 @pytest.mark.parametrize("role", list(ROLES))
 async def test_each_role_may_do_what_the_hub_lets_it(house: House, tokens: dict[str, str], role: str) -> None:
-    got, want = {}, {}
+    got = {}
+    want = {}
     async with house.client(tokens[role]) as client:
         for what, (request, statuses) in ASKED.items():
             got[what] = (await ask(client, request)).status_code
@@ -136,7 +137,8 @@ async def test_an_api_server_lets_a_blank_token_in_as_nobody_which_is_why_none_i
 
 
 async def test_a_right_that_is_taken_away_is_gone_within_a_minute(house: House, hub: Api) -> None:
-    home, account = "team-a", "leaving"
+    home = "team-a"
+    account = "leaving"
     hub.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account, "namespace": home}})
     hub.apply(binding(account, "fairway-tenant", (home, account), home))
     async with house.client(token(hub, home, account, ("fairway",))) as client:

@@ -21,7 +21,8 @@ from tests.kubernetes.matrix.fleet import USERS, House
 from tests.kubernetes.support.own import Own
 
 # For what is to come to have come; and for what is not to come, behind it.
-PATIENCE_S, SETTLED_S = 30, 1.0
+PATIENCE_S = 30
+SETTLED_S = 1.0
 
 HUB = """
                                       admin   operator  tenant-a  tenant-b  viewer-a  known  nobody
@@ -151,7 +152,8 @@ ask $JS.API.STREAM.CREATE.MINE        .        denied  denied  denied  out
 def table(door: str, text: str) -> dict[Cell, str]:
     """What is expected of each cell; its mark is its number. A point is not asked."""
     head, *rows = [line for line in text.splitlines() if line.strip()]
-    roles, found = head.split(), dict[Cell, str]()
+    roles = head.split()
+    found = dict[Cell, str]()
     for number, row in enumerate(rows):
         what, _, place = row[:38].strip().partition(" in ")
         for at, (role, want) in enumerate(zip(roles, row[38:].split(), strict=True)):
@@ -177,7 +179,8 @@ class Found:
     """What each cell came to. Everything is asked first, and looked at when all that is to come has come."""
 
     def __init__(self, house: House) -> None:
-        ids, self._house = prepared(house, list(EXPECTED)), house
+        ids = prepared(house, list(EXPECTED))
+        self._house = house
         cells = [one for one in EXPECTED if one.door != "bus"]
         self.answers = {cell: ask(house, cell, ids) for cell in cells}
         said = [one for one in EXPECTED if one.door == "bus"]
@@ -193,7 +196,8 @@ class Found:
         return effect(self._house, cell, user(cell))
 
     def outcome(self, cell: Cell) -> str:
-        answer, came = self.answers[cell], self.effect(cell)
+        answer = self.answers[cell]
+        came = self.effect(cell)
         if answer.startswith("ok") or cell.what.startswith("cancel"):  # of these the job has the mark
             return answer + came
         said = ", and it was said" if self._house.said(cell.mark) else ""

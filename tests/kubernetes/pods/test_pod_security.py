@@ -35,7 +35,8 @@ class Asked:
     """A server's verdicts on pods. Most kinds make the same pods of the same template, which are asked for once."""
 
     def __init__(self, server: Api, level: str) -> None:
-        self._server, self._level = server, level
+        self._server = server
+        self._level = level
         self._said: dict[str, bool | str] = {}
 
     def refuses(self, pods: list[Json]) -> bool | str:

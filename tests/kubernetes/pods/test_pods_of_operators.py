@@ -32,7 +32,8 @@ ACCOUNTS = {"MPIJob": "mpijob-launcher", "Workflow": "default"}
 # What a member writes as the scheduler of its pods: training-operator and Volcano there, and a policy of the member.
 SCHEDULERS = {"south": "volcano", "west": "koord-scheduler"}
 # What an API server writes where nothing is said, and the tolerations that it adds to every pod.
-_ACCOUNT, _SCHEDULER = "default", "default-scheduler"
+_ACCOUNT = "default"
+_SCHEDULER = "default-scheduler"
 _SERVERS_OWN = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
 _TAINT = {"key": "example.org/dedicated", "operator": "Equal", "value": "team", "effect": "NoSchedule"}
 _VOLUME = {"name": "scratch", "emptyDir": {"sizeLimit": "1Gi"}}
@@ -91,7 +92,9 @@ def named(pod: Json) -> Json:
 
 def differences(real: Json, ours: Json, case: Case) -> Json:
     """Of two pods: what is not the same, as both say it. The real one has more names, and what its operator adds."""
-    mine, theirs, added = containers(ours), containers(real), ADDED.get(case.kind, set())
+    mine = containers(ours)
+    theirs = containers(real)
+    added = ADDED.get(case.kind, set())
     given = {"account": ACCOUNTS.get(case.kind), "scheduler": SCHEDULERS.get(case.cluster)}
     found: Json = {name: (one[0], theirs[name][0]) for name, one in mine.items() if name in theirs}
     found = {name: both for name, both in found.items() if both[0] != both[1]}

@@ -37,7 +37,9 @@ from tests.paths import ROOT
 Json = dict[str, Any]
 HUB = ROOT / "deploy" / "hub"
 CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
-HUBS, MEMBERS, RENEWERS = "fairway", "fairway-member", "fairway-renewal"
+HUBS = "fairway"
+MEMBERS = "fairway-member"
+RENEWERS = "fairway-renewal"
 _SCHEDULERS = ("kube-scheduler", "koord-scheduler")
 _ELEVEN_HOURS_MS = 11 * 3_600_000
 
@@ -46,8 +48,10 @@ class RightsHouse:
     """`north` is the member. `asked` counts from when it joined last."""
 
     def __init__(self, home: House, authority: Authority) -> None:
-        self.home, self.authority = home, authority
-        self.hub, self.north = home.api("hub"), home.api("north")
+        self.home = home
+        self.authority = authority
+        self.hub = home.api("hub")
+        self.north = home.api("north")
         self.least = home.dir / "hub-least.kubeconfig"
         self._begun = 0
         self._joined = False

@@ -11,7 +11,8 @@ Json = dict[str, Any]
 RULES = "rbac.authorization.k8s.io/v1"
 HOME = "fairway-system"
 # The role that is bound in each tenant's namespace, and where that is: anywhere but in the system's.
-TENANT_ROLE, TENANTS = "fairway-tenant", "*"
+TENANT_ROLE = "fairway-tenant"
+TENANTS = "*"
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 _METHODS = {
     "get": "GET",
@@ -37,7 +38,8 @@ def token(hub: Api, namespace: str, account: str, audiences: tuple[str, ...] = (
 
 def binding(name: str, cluster_role: str, account: tuple[str, str], namespace: str = "") -> Json:
     """Of the account, by its namespace and name: in a namespace, or in all."""
-    group, home = RULES.partition("/")[0], {"namespace": namespace} if namespace else {}
+    group = RULES.partition("/")[0]
+    home = {"namespace": namespace} if namespace else {}
     return {
         "apiVersion": RULES,
         "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
@@ -92,7 +94,8 @@ def granted(api: Api, account: str) -> set[Right]:
 
 
 def _of(api: Api, binding: Json) -> Iterator[Right]:
-    where, ref = binding["metadata"].get("namespace", ""), binding["roleRef"]
+    where = binding["metadata"].get("namespace", "")
+    ref = binding["roleRef"]
     place = f"namespaces/{where}/roles" if ref["kind"] == "Role" else "clusterroles"
     for rule in (api.get(f"{RULES}/{place}/{ref['name']}") or {})["rules"] or ():
         parts = product(rule["apiGroups"], rule["resources"], rule["verbs"], rule.get("resourceNames") or [""])

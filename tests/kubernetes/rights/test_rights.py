@@ -197,7 +197,8 @@ async def test_a_certificate_that_is_renewed_by_the_same_authority_is_none_of_fa
     await place.reported()
     place.tenant("trusting", kinds.policy("here", "north"))
     await place.runs("trusting", "before")
-    token, plane = place.home.token("north"), place.home.planes["north"]
+    token = place.home.token("north")
+    plane = place.home.planes["north"]
     serial = place.authority.issue()
     await plane.programs["kube-apiserver"].kill()
     await plane.start_api()

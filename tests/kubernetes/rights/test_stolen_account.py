@@ -42,14 +42,16 @@ from tests.kubernetes.support.fleet import Api, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 Json = dict[str, Any]
-MERGE, STEPS = "application/merge-patch+json", "application/json-patch+json"
+MERGE = "application/merge-patch+json"
+STEPS = "application/json-patch+json"
 
 
 class Member:
     """A cluster that Fairway has joined, with a tenant's namespace `team` and a stranger's, `payments`."""
 
     def __init__(self, plane: Plane, folder: Path) -> None:
-        self.plane, self._folder = plane, folder
+        self.plane = plane
+        self._folder = folder
         self.owner = Api("owner", plane.kubeconfig)
 
     async def join(self, facts: Facts) -> None:
@@ -116,7 +118,8 @@ async def test_a_thief_is_refused(place: Member, what: str) -> None:
 
 
 def placeholder(container: Json | None = None, **spec: Any) -> Json:
-    slots, pods = (Slot(pods="w", node="node-1", count=1),), (PodSet("w", 1, {"cpu": 1000}),)
+    slots = (Slot(pods="w", node="node-1", count=1),)
+    pods = (PodSet("w", 1, {"cpu": 1000}),)
     (made,) = manifests(Room(PLACEHOLDERS, "j1", 1, "team", slots, pods, ttl=60), PAUSE).values()
     made["spec"]["containers"][0] |= container or {}
     made["spec"] |= spec

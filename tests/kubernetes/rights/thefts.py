@@ -43,7 +43,8 @@ def pod(name: str, labels: Json | None = None, gated: bool = True) -> Json:
 
 EVIL = [{"op": "replace", "path": "/spec/containers/0/image", "value": "evil"}]
 HELD = {**OURS, "fairway.io/job": "j2", "fairway.io/hold": "placeholders"}
-JOBS, PODS = "batch/v1/namespaces/{}/jobs", "v1/namespaces/{}/pods"
+JOBS = "batch/v1/namespaces/{}/jobs"
+PODS = "v1/namespaces/{}/pods"
 
 
 def role(name: str, **more: Any) -> Json:
@@ -53,7 +54,8 @@ def role(name: str, **more: Any) -> Json:
 
 
 BINDINGS = RBAC + "/v1/namespaces/{}/rolebindings"
-FLOWS, ROOMS = "argoproj.io/v1alpha1/namespaces/{}/workflows", "scheduling.koordinator.sh/v1alpha1/reservations"
+FLOWS = "argoproj.io/v1alpha1/namespaces/{}/workflows"
+ROOMS = "scheduling.koordinator.sh/v1alpha1/reservations"
 DONE = {"status": {"phase": "Succeeded"}}
 
 

@@ -55,7 +55,8 @@ def _volcano(tenant: str, name: str, rules: Json, run_for: str) -> Json:
 
 def _policy(job: Json, cluster: str) -> Json:
     """`suspension` gives the job to Fairway; it waits until there is room."""
-    name, tenant = job["metadata"]["name"], job["metadata"]["namespace"]
+    name = job["metadata"]["name"]
+    tenant = job["metadata"]["namespace"]
     selector = {"apiVersion": job["apiVersion"], "kind": job["kind"], "name": name}
     gang = {"replicaSchedulingType": "Divided", "customSchedulingType": "Gang"}
     placement = {"clusterAffinity": {"clusterNames": [cluster]}, "replicaScheduling": gang}

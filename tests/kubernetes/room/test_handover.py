@@ -19,7 +19,8 @@ from fairway.lab.kubereal.control_plane import Plane, Spec, member, planes
 from fairway.propagator.held_room import RESERVATION, Room
 from fairway.runtime.ports import Unreachable
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
-from tests.kubernetes.support.holding import GPU, Ground, Stranger, dir_of, ground, made, on_nodes, until
+from tests.kubernetes.room.held_room import Stranger, gets_in, gone, made, on_nodes
+from tests.kubernetes.room.holding import GPU, Ground, dir_of, ground, until
 from tests.kubernetes.support.koord import foreign, only_its_scheduler
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -33,33 +34,17 @@ async def plain(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Plane
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def koord(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Plane]:
-    built, spec = tools(("kube", "kwok", "koordinator")), Spec("koord", controllers=True, kubelets=True)
+    built = tools(("kube", "kwok", "koordinator"))
+    spec = Spec("koord", controllers=True, kubelets=True)
     async with planes(dir_of(tmp_path_factory), [spec], built) as found:
         await only_its_scheduler(found["koord"], built)
         yield found["koord"]
 
 
-async def gone(place: Ground, room: Room) -> None:
-    async def none() -> bool:
-        return not await place.held(room)
-
-    await until(none, "nothing holds room any more")
-
-
-async def gets_in(place: Ground, name: str) -> None:
-    """A pod of the gang's size finds a node."""
-    await place.cluster.create("Pod.v1", place.pod(name, who=name))
-
-    async def bound() -> bool:
-        (pod,) = await place.pods(selector=f"who={name}")
-        return bool(pod["spec"].get("nodeName"))
-
-    await until(bound, f"{name} has a node")
-
-
 async def test_a_gang_takes_its_room_while_a_stranger_tries_all_the_time(plain: Plane) -> None:
     async with ground(plain, "gap", 8) as place:
-        rooms, room = place.rooms(), place.room(PLACEHOLDERS)
+        rooms = place.rooms()
+        room = place.room(PLACEHOLDERS)
         assert (await made(rooms, room)).ready == 8
         async with Stranger(place) as stranger:
             await place.apply(room)
@@ -70,7 +55,8 @@ async def test_a_gang_takes_its_room_while_a_stranger_tries_all_the_time(plain: 
 
 async def test_a_placeholder_and_its_pod_count_once(plain: Plane) -> None:
     async with ground(plain, "once", 2) as place:
-        rooms, room = place.rooms(), place.room(PLACEHOLDERS)
+        rooms = place.rooms()
+        room = place.room(PLACEHOLDERS)
         await made(rooms, room)
         assert await counted(place, room) == {name: {"pod": 1} for name in place.nodes}
         await place.apply(room)
@@ -96,7 +82,8 @@ async def test_room_that_cannot_be_had_whole_is_said_with_what_is_missing_and_gi
     name = f"whole-{way[:3]}"
     async with ground(plain if way == PLACEHOLDERS else koord, name, 4) as place:
         await gets_in(place, f"{name}-first")
-        rooms, room = place.rooms(), place.room(way)
+        rooms = place.rooms()
+        room = place.room(way)
 
         async def all_but_one() -> bool:
             with contextlib.suppress(Unreachable):  # its namespace is being made
@@ -113,7 +100,8 @@ async def test_room_that_cannot_be_had_whole_is_said_with_what_is_missing_and_gi
 
 async def test_held_room_ends_by_itself_when_the_propagator_is_dead(plain: Plane) -> None:
     async with ground(plain, "ttl", 2) as place:
-        rooms, room = place.rooms(), place.room(PLACEHOLDERS, ttl=3)
+        rooms = place.rooms()
+        room = place.room(PLACEHOLDERS, ttl=3)
         await made(rooms, room)
         await place.kill(rooms)
         await gets_in(place, "ttl-stranger")
@@ -122,7 +110,8 @@ async def test_held_room_ends_by_itself_when_the_propagator_is_dead(plain: Plane
 
 async def test_another_propagator_goes_on_where_one_died(plain: Plane) -> None:
     async with ground(plain, "anew", 4) as place:
-        rooms, room = place.rooms(), place.room(PLACEHOLDERS)
+        rooms = place.rooms()
+        room = place.room(PLACEHOLDERS)
         await made(rooms, room)
         await place.kill(rooms)
         await place.apply(room)
@@ -154,7 +143,8 @@ async def died_at(place: Ground, room: Room) -> None:
 
 async def test_applied_once_more_an_attempt_does_not_hold_its_room_twice(plain: Plane) -> None:
     async with ground(plain, "twice", 2) as place:
-        rooms, room = place.rooms(), place.room(PLACEHOLDERS)
+        rooms = place.rooms()
+        room = place.room(PLACEHOLDERS)
         await made(rooms, room)
         await place.apply(room)
         await on_nodes(place, room)
@@ -168,7 +158,8 @@ async def test_room_of_an_attempt_that_is_over_is_found_and_given_back(
     way: str, request: pytest.FixtureRequest, plain: Plane, koord: Plane
 ) -> None:
     async with ground(plain if way == PLACEHOLDERS else koord, f"over-{way[:3]}", 2) as place:
-        rooms, room = place.rooms(), place.room(way)
+        rooms = place.rooms()
+        room = place.room(way)
         await made(rooms, room)
         await place.known(room, State.QUEUED, attempt=2)
         await gone(place, room)
@@ -180,7 +171,8 @@ async def test_it_takes_no_more_rights_than_a_join_gives(way: str, reserve: str,
     plane = plain if way == PLACEHOLDERS else koord
     async with ground(plane, f"may-{reserve[:3]}-{way[:3]}", 2) as place:
         account = await place.join(way if reserve == "alone" else reserve)
-        rooms, room = place.rooms(account), place.room(way)
+        rooms = place.rooms(account)
+        room = place.room(way)
         assert (await made(rooms, room)).ready == 2
         await rooms.release("m", room)
         await gone(place, room)
@@ -201,7 +193,8 @@ async def test_an_agent_finds_out_how_room_can_be_held(plain: Plane, koord: Plan
 
 async def test_only_the_gangs_own_pods_take_a_reservation(koord: Plane) -> None:
     async with ground(koord, "own", 4) as place:
-        rooms, room = place.rooms(), place.room(RESERVATIONS)
+        rooms = place.rooms()
+        room = place.room(RESERVATIONS)
         assert (await made(rooms, room)).ready == 4
         async with Stranger(place) as stranger:
             await place.apply(room)
@@ -212,7 +205,8 @@ async def test_only_the_gangs_own_pods_take_a_reservation(koord: Plane) -> None:
 
 async def test_a_reservation_ends_by_itself_when_the_propagator_is_dead(koord: Plane) -> None:
     async with ground(koord, "rttl", 2) as place:
-        rooms, room = place.rooms(), place.room(RESERVATIONS, ttl=3)
+        rooms = place.rooms()
+        room = place.room(RESERVATIONS, ttl=3)
         assert (await made(rooms, room)).ready == 2
         await place.kill(rooms)
 
@@ -226,7 +220,8 @@ async def test_a_reservation_ends_by_itself_when_the_propagator_is_dead(koord: P
 
 async def test_what_others_have_reserved_is_used_and_what_we_have_is_the_attempts(koord: Plane) -> None:
     async with ground(koord, "used", 2) as place:
-        rooms, room = place.rooms(), place.room(RESERVATIONS, pods=1)
+        rooms = place.rooms()
+        room = place.room(RESERVATIONS, pods=1)
         await made(rooms, room)
         theirs = foreign(await place.cluster.get(RESERVATION, "", room.names[0]), "used-theirs", place.nodes[1])
         await place.cluster.create(RESERVATION, theirs)

@@ -32,7 +32,8 @@ class House:
     """`hub` is the API server, as kubectl sees it; `fleet` everything behind the gateway."""
 
     def __init__(self, hub: Api, fleet: memory_fleet.Fleet) -> None:
-        self.hub, self.fleet = hub, fleet
+        self.hub = hub
+        self.fleet = fleet
 
     async def apply(self, *manifests: Json) -> None:
         """As `kubectl apply --server-side` does it, without its start."""

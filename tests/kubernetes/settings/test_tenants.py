@@ -73,7 +73,8 @@ async def test_a_profile_says_which_clusters_a_namespace_may_use(house: House) -
 
 
 async def test_a_namespaces_level_is_known_while_its_label_says_one(house: House) -> None:
-    name, key = f"v1/namespaces/{TENANT}", "pod-security.kubernetes.io/enforce"
+    name = f"v1/namespaces/{TENANT}"
+    key = "pod-security.kubernetes.io/enforce"
     known = house.fleet.catalog.tenancies.namespaces
     for value, want in (("restricted", {TENANT: {key: "restricted"}}), (None, {})):
         patch = {"metadata": {"labels": {key: value}}}

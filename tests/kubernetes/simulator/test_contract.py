@@ -38,7 +38,9 @@ class Real:
     """A namespace of a real member, seen through somebody who can spoil the connection."""
 
     def __init__(self, own: Own, meddler: Meddler, cluster: KubernetesCluster) -> None:
-        self.cluster, self._own, self._meddler = cluster, own, meddler
+        self.cluster = cluster
+        self._own = own
+        self._meddler = meddler
         self._api = own.api("near")
         self.team = f"team-{os.getpid()}-{next(_numbers)}"
         labels = {"fairway.io/tenant": self.team}
@@ -105,7 +107,8 @@ async def test_a_server_that_is_real_says_its_version(own: Own) -> None:
 
 
 async def test_a_namespace_that_was_deleted_is_made_anew_with_its_labels(house: Real, own: Own) -> None:
-    team, api = f"{house.team}-anew", own.api("near")
+    team = f"{house.team}-anew"
+    api = own.api("near")
     await house.cluster.apply(JOB, job(team))
     api.delete(f"v1/namespaces/{team}")
     until(lambda: api.get(f"v1/namespaces/{team}") is None, "it is gone")

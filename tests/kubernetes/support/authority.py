@@ -13,7 +13,8 @@ class Authority:
     """`flags` have an API server use what was issued last; it reads it anew when it changes."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._pair = folder, pair()
+        self._folder = folder
+        self._pair = pair()
         self.certificate = self._pair.ca
         self.flags = (f"--tls-cert-file={folder / 'tls.crt'}", f"--tls-private-key-file={folder / 'tls.key'}")
 

@@ -38,9 +38,11 @@ class Api:
     """One API server, as its kubeconfig says. Answers are JSON; None where nothing is."""
 
     def __init__(self, name: str, kubeconfig: Path) -> None:
-        self.name, self.kubeconfig = name, kubeconfig
+        self.name = name
+        self.kubeconfig = kubeconfig
         config = yaml.safe_load(kubeconfig.read_text())
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        cluster = config["clusters"][0]["cluster"]
+        user = config["users"][0]["user"]
         trust = ssl.create_default_context(cadata=b64decode(cluster["certificate-authority-data"]).decode())
         headers = {"Authorization": f"Bearer {user['token']}"}
         self.http = httpx.Client(base_url=cluster["server"], verify=trust, headers=headers, timeout=30, trust_env=False)
@@ -91,7 +93,8 @@ class RealFleet:
     def __init__(self, dir: Path) -> None:
         self.dir = dir
         facts = json.loads((dir / "fleet.json").read_text())
-        self.url, self.facts = facts["http"], facts
+        self.url = facts["http"]
+        self.facts = facts
         # Whoever may do everything there, also at the gateway's door.
         self.known = {"Authorization": f"Bearer {facts['token']}"}
         self.hub = Api("hub", dir / "hub.kubeconfig")

@@ -23,7 +23,10 @@ class InPod:
     """`pod` is the one that the Deployment made, `token` is bound to it; `probes` are the paths that a kubelet asks."""
 
     def __init__(self, pod: str, token: str, container: Json, child: Child, port: int) -> None:
-        self.pod, self.token, self._child, self._port = pod, token, child, port
+        self.pod = pod
+        self.token = token
+        self._child = child
+        self._port = port
         self.probes = [container[probe]["httpGet"]["path"] for probe in ("livenessProbe", "readinessProbe")]
 
     def answers(self, path: str) -> int:
@@ -40,7 +43,8 @@ async def in_pod(place: RightsHouse) -> InPod:
     secret["stringData"]["url"] = f"nats://north:secret@127.0.0.1:{bus}"
     place.north.apply(secret, deployment)
     pods = await place.until(lambda: place.north.pods(rbac.HOME, _OURS), "the Deployment has made its pod")
-    name, (container,) = pods[0]["metadata"]["name"], deployment["spec"]["template"]["spec"]["containers"]
+    name = pods[0]["metadata"]["name"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
     words = ("-n", rbac.HOME, "create", "token", pods[0]["spec"]["serviceAccountName"])
     bound = ("--bound-object-kind", "Pod", "--bound-object-name", name)
     token = (await asyncio.to_thread(place.north.kubectl, *words, *bound)).strip()

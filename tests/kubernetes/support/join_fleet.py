@@ -51,7 +51,8 @@ class House:
     """`api` is an administrator's client by cluster. What is done with the command line is done by a person's words."""
 
     def __init__(self, dir: Path, clusters: Planes, servers: tuple[EmbeddedServer, EmbeddedServer]) -> None:
-        self.dir, self.planes = dir, clusters
+        self.dir = dir
+        self.planes = clusters
         nats, valkey = servers
         self.environment = {
             "FAIRWAY_NATS_URL": f"nats://fairway:secret@127.0.0.1:{nats.port}",

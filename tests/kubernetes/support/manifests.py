@@ -45,7 +45,8 @@ _ROLES = {
 
 def _kubeflow(kind: str) -> list[Json]:
     field, pods, container = _ROLES[kind]
-    name, version = kind.lower(), "kubeflow.org/v1"
+    name = kind.lower()
+    version = "kubeflow.org/v1"
     meta = {"name": name, "namespace": "replaced"}
     main = {"name": container, "image": "x", "resources": {"limits": {"cpu": "1", "memory": "1Gi"}}}
     template = {"metadata": {"annotations": {_RUN_FOR: "2s"}}, "spec": {"containers": [main]}}

@@ -16,7 +16,8 @@ class Pool:
     """`nodes` with 4 GPUs each; `pod_rules` lets a pod template come here, and nowhere else."""
 
     def __init__(self, api: Api, name: str, count: int) -> None:
-        self.api, self.name = api, name
+        self.api = api
+        self.name = name
         self.nodes = [f"{name}-{number}" for number in range(count)]
 
     @property

@@ -106,7 +106,8 @@ class Watch:
         self._reader.start()
 
     def _read(self) -> None:
-        decoder, text = json.JSONDecoder(), ""
+        decoder = json.JSONDecoder()
+        text = ""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             text += line
@@ -128,7 +129,10 @@ class Tried:
     """A job that was applied on the hub, and what is known of it."""
 
     def __init__(self, fleet: RealFleet, kind: str, namespace: str, name: str = "try") -> None:
-        self.fleet, self.kind, self.namespace, self.name = fleet, kind, namespace, name
+        self.fleet = fleet
+        self.kind = kind
+        self.namespace = namespace
+        self.name = name
 
     @property
     def on_hub(self) -> Json:

@@ -46,12 +46,15 @@ class Meddler:
         self.reset = False
         self.held = asyncio.Event()
         self.stalled = False
-        self._watches, self._silenced = 0, 0
+        self._watches = 0
+        self._silenced = 0
         self.restore()
 
     def restore(self) -> None:
         """Everything goes through; watches that were stalled stay silent."""
-        self.fault, self.reset, self.stalled = (lambda request: None), False, False
+        self.fault = lambda request: None
+        self.reset = False
+        self.stalled = False
         self.held.set()
 
     def stall(self) -> None:

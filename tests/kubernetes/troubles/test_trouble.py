@@ -43,7 +43,8 @@ def test_a_job_is_one_call_to_its_member_and_none_while_it_runs(fleet: Troubled,
 
 def take_name(fleet: Troubled, tenant: str, name: str) -> Json:
     """Somebody else's job of that name, which does nothing, in near."""
-    near, theirs = fleet.members["near"], job(name)
+    near = fleet.members["near"]
+    theirs = job(name)
     near.create("v1/namespaces", namespace(tenant))
     theirs["spec"]["suspend"] = True
     return near.create(JOBS.format(tenant), theirs)
@@ -85,7 +86,8 @@ def test_a_namespace_that_is_going_is_waited_out_elsewhere(fleet: Troubled, tena
 @pytest.fixture
 def gatekeeper(fleet: Troubled, tenant: str) -> Iterator[None]:
     """Near does not take jobs of this tenant."""
-    near, name = fleet.members["near"], f"no-jobs-{tenant}"
+    near = fleet.members["near"]
+    name = f"no-jobs-{tenant}"
     rule = {"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["jobs"]}
     near.create(
         f"{ADMISSION}/validatingadmissionpolicies",

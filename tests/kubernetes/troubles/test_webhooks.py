@@ -16,7 +16,8 @@ from tests.kubernetes.troubles.webhook import Webhook
 @pytest.fixture
 def webhook(fleet: Troubled, tenant: str, tmp_path: Path) -> Iterator[Webhook]:
     """Of near, in force, and so far content with everything."""
-    near, made = fleet.members["near"], Webhook(tmp_path, tenant)
+    near = fleet.members["near"]
+    made = Webhook(tmp_path, tenant)
     fleet.own.do(made.start())
     near.create("v1/namespaces", namespace(tenant))
     made.register(near)

@@ -21,7 +21,8 @@ from tests.paths import ROOT
 Json = dict[str, Any]
 T = TypeVar("T")
 # This hub has controllers and nodes: it would run batch Jobs by itself.
-HUB, MEMBERS = "ruled", ("near", "far")
+HUB = "ruled"
+MEMBERS = ("near", "far")
 # A minute less than it is by itself: the tests wait for it.
 SILENCE_S = 14
 JOBS = "batch/v1/namespaces/{}/jobs"

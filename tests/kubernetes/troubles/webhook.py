@@ -20,7 +20,8 @@ class Webhook:
     not started nobody answers at its address, and as its failurePolicy is Fail nothing is taken. `asked`: names."""
 
     def __init__(self, folder: Path, tenant: str, refusal: str = "") -> None:
-        self.tenant, self.refusal = tenant, refusal
+        self.tenant = tenant
+        self.refusal = refusal
         self.asked: list[str] = []
         self.name = f"{tenant}.example.org"
         pair().write(folder)

@@ -32,10 +32,12 @@ def choose(clusters: Mapping[str, ClusterView], workload: Workload, placement: P
             old if new.code in _UNSELECTED and old.code not in _UNSELECTED else new
             for old, new in zip(verdicts or found, found, strict=True)
         ]
-        best, top = None, -1
+        best = None
+        top = -1
         for one in found:
             if one.score is not None and one.score.total > top:
-                best, top = one, one.score.total
+                best = one
+                top = one.score.total
         plan = _place(clusters[best.cluster], asked) if best else None
         if best and isinstance(plan, Plan):
             return best.cluster, plan, affinity.name, tuple(verdicts)
@@ -57,7 +59,8 @@ def _passing(view: ClusterView, lasting: ClusterVerdict, context: Context) -> Cl
     """The reason that will pass by itself (a report, time), unless a rule already excludes the cluster."""
     if lasting.code in _FOR_GOOD:
         return None
-    name, seen = view.name, view.observed_at
+    name = view.name
+    seen = view.observed_at
     if not seen:  # before the first report nobody knows its kinds either
         return ClusterVerdict(name, Code.CAPACITY_UNKNOWN)
     if lasting.code is Code.KIND_NOT_SERVED:

@@ -13,7 +13,8 @@ from tests.spec.admission.test_decide import NOW, catalog, manifest, pods, polic
 from tests.spec.builders.views import events
 
 Json = dict[str, Any]
-LABEL, OTHER = "quota.scheduling.koordinator.sh/name", "quota.scheduling.alibabacloud.com/name"
+LABEL = "quota.scheduling.koordinator.sh/name"
+OTHER = "quota.scheduling.alibabacloud.com/name"
 ALLOW = "fairway.io/allow-namespaces"
 TREE: Json = {
     "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
@@ -44,8 +45,10 @@ def profile(name: str = "a", **spec: Any) -> Json:
     return {"apiVersion": "fairway.io/v1alpha1", "kind": "TenantProfile", "metadata": {"name": name}, "spec": spec}
 
 
-HIGH, SYSTEM = ("PriorityClass", "high", {"value": 9}), ("PriorityClass", "system-node-critical", {"value": 2**31 - 1})
-TREES, C2 = ("ElasticQuotaTree", "tree", TREE), ("Cluster", "c2", {})
+HIGH = ("PriorityClass", "high", {"value": 9})
+SYSTEM = ("PriorityClass", "system-node-critical", {"value": 2**31 - 1})
+TREES = ("ElasticQuotaTree", "tree", TREE)
+C2 = ("Cluster", "c2", {})
 
 
 def granted(**spec: Any) -> tuple[str, str, Json]:

@@ -108,7 +108,8 @@ def test_the_same_client_saying_the_same_again_is_the_same_job() -> None:
 
 
 def test_the_same_client_saying_something_else_is_refused_and_its_job_stays() -> None:
-    heard, other = submitted(), submitted(manifest(labels={"a": "b"}))
+    heard = submitted()
+    other = submitted(manifest(labels={"a": "b"}))
     rows = after(decide(view(heard), heard, NOW))
     refused = decide(view(other, **rows), other, NOW)
     (said,) = events(refused)
@@ -126,7 +127,8 @@ def test_a_refusal_delivered_again_is_not_a_second_refusal() -> None:
 
 
 def test_a_corrected_manifest_under_a_refused_client_id_is_told_to_use_another() -> None:
-    bad, good = submitted(manifest(labels={"-": "-"})), submitted()
+    bad = submitted(manifest(labels={"-": "-"}))
+    good = submitted()
     (said,) = events(decide(view(good, **after(decide(view(bad), bad, NOW))), good, NOW))
     assert (said.verb, said.reasons[0].remedy) == ("rejected", "use a new client id")
 

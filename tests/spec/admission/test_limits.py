@@ -57,7 +57,8 @@ def test_another_admission_cannot_take_the_same_place() -> None:
 
 
 async def opened(limits: dict[str, Limits]) -> tuple[AdmissionView, MemoryStore]:
-    store, hub = MemoryStore(), catalog()
+    store = MemoryStore()
+    hub = catalog()
     await store.finish_rebuild("1-a")
     hub.limits = limits
     return AdmissionView(hub), store

@@ -9,7 +9,8 @@ from tests.spec.agent.test_agent_observe import OURS, node, pod
 
 def test_pods_of_two_namespaces_that_say_they_are_of_one_attempt_are_told_apart() -> None:
     """Whose it is, an agent cannot know. What Fairway itself made to hold its room is of neither."""
-    seen, one = Seen(), {"cpu": 1000, "pods": 1}
+    seen = Seen()
+    one = {"cpu": 1000, "pods": 1}
     seen.node("n1", node())
     held = {**OURS, "fairway.io/placeholder": "true"}
     for namespace, labels in (("team", OURS), ("evil", OURS), ("fairway-system", held), ("evil", held)):

@@ -8,15 +8,18 @@ from fairway.agent.reservation_ways import ways
 from fairway.runtime.cluster_port import ClusterRefused
 
 NOW = 1_700_000_100_000  # 2023-11-14 22:15:00Z
-FRESH, STALE = "2023-11-14T22:14:58.123456Z", "2023-11-14T22:13:30.000000Z"
-KUBE, KOORD = ("kube-system", "kube-scheduler"), ("koordinator-system", "koord-scheduler")
+FRESH = "2023-11-14T22:14:58.123456Z"
+STALE = "2023-11-14T22:13:30.000000Z"
+KUBE = ("kube-system", "kube-scheduler")
+KOORD = ("koordinator-system", "koord-scheduler")
 
 
 class Leases:
     """A cluster of which only its leases are asked; None: they may not be read."""
 
     def __init__(self, leases: dict[tuple[str, str], str] | None) -> None:
-        self.leases, self.asked = leases, 0
+        self.leases = leases
+        self.asked = 0
 
     async def get(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
         self.asked += 1

@@ -147,7 +147,8 @@ def test_who_uses_a_node(given: Json, want: Json) -> None:
 
 
 def test_what_pods_of_one_shape_take_is_kept_once() -> None:
-    one, other = use_of(pod()), use_of(pod())
+    one = use_of(pod())
+    other = use_of(pod())
     assert one is not None and other is not None
     assert one.requests is other.requests
 

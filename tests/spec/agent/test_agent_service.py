@@ -72,14 +72,17 @@ class Scene:
     """An agent, and what it has said since it was last asked."""
 
     def __init__(self, settings: AgentSettings = SETTINGS, ids: Ids | None = None) -> None:
-        self.cluster, self.bus, self.clock = StoryCluster(), MemoryBus(), ManualClock(1_000)
+        self.cluster = StoryCluster()
+        self.bus = MemoryBus()
+        self.clock = ManualClock(1_000)
         ids = ids or CountingIds("epoch")
         self.agent = Agent(self.cluster, self.bus, self.clock, ids, settings)  # type: ignore[arg-type]  # reads only
         self._heard = 0
 
     async def said(self) -> list[Report]:
         stored = [one async for one in self.bus.history(subjects.CLUSTERS)]
-        new, self._heard = stored[self._heard :], len(stored)
+        new = stored[self._heard :]
+        self._heard = len(stored)
         return [msgspec.json.decode(one.data, type=Report) for one in new]
 
     async def after(self, seconds: float) -> list[Report]:

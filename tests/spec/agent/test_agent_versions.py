@@ -7,7 +7,8 @@ import pytest
 from fairway.agent.report import Seen
 
 Json = dict[str, Any]
-OLD, NEW = "v1.9.12-gke.3", "v1.34.1"
+OLD = "v1.9.12-gke.3"
+NEW = "v1.34.1"
 
 
 def node(name: str, version: str) -> Json:

@@ -199,7 +199,8 @@ def test_an_event_stored_before_an_older_one_is_read_in_its_place_and_counted() 
 
 
 def test_the_findings_may_be_asked_for_while_the_record_grows() -> None:
-    checker, record = Checker(NODES, TREE), good()
+    checker = Checker(NODES, TREE)
+    record = good()
     seen = []
     for spoken in record:
         checker.hear(spoken)

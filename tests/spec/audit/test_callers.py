@@ -9,7 +9,8 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.envelope import Actor
 
-ON_BUS, OVER_HTTP = Actor("team-a", "bus", "m-1"), Actor("ada", "http", "r-1")
+ON_BUS = Actor("team-a", "bus", "m-1")
+OVER_HTTP = Actor("ada", "http", "r-1")
 
 
 def audited(*messages: wire.JobMessage) -> Findings:

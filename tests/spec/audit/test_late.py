@@ -83,7 +83,8 @@ def test_a_rebuild_goes_on_over_a_removal_that_was_never_said() -> None:
 
 def without_gap(record: list[Spoken]) -> list[Spoken]:
     """The same, with revisions one after the other."""
-    said, rev = [], 0
+    said = []
+    rev = 0
     for one in record:
         rev += bool(one.message.rev)
         message = msgspec.structs.replace(one.message, rev=rev) if one.message.rev else one.message

@@ -52,7 +52,8 @@ def test_a_smaller_tree_counts_when_it_must_be_known(late_ms: int, wrong: list[s
 @pytest.mark.parametrize("wrong", [[], ["quota root/a uses 6"]], ids=["after that", "before that"])
 def test_a_share_may_be_taken_when_the_record_says_that_it_was_given_back(wrong: list[str]) -> None:
     """The clocks are no excuse: a store that was lost a moment before is made from what stands there."""
-    one, two = heard(charged("one").then(wire.Queue, queue="gold", leaf=(), enqueued_at=T0)), heard(charged("two"))
+    one = heard(charged("one").then(wire.Queue, queue="gold", leaf=(), enqueued_at=T0))
+    two = heard(charged("two"))
     turns = [*one[:-1], *two[:-1]]
     turns += [two[-1], one[-1]] if wrong else [one[-1], two[-1]]
     record = [msgspec.structs.replace(spoken, sequence=at) for at, spoken in enumerate(turns, 1)]

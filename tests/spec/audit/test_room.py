@@ -14,7 +14,8 @@ from tests.spec.builders.lives import GPU, T0, dequeued
 
 NODES = {"c1": {"n1": {GPU: 8}, "n2": {GPU: 8}}}
 LATE = Reason(Code.START_TIMEOUT, "not running after 300 s")
-FIRST, SECOND = T0 + 10_000, T0 + 20_000
+FIRST = T0 + 10_000
+SECOND = T0 + 20_000
 
 
 def reserved(name: str, node: str, at: int, gpus: int = 8) -> list[wire.JobMessage]:
@@ -104,7 +105,8 @@ def test_room_that_was_given_up_before_it_was_said_is_free(wrong: list[str]) -> 
     """The word of a reservation was on its way while its job was cancelled and recalled."""
     *before, word = reserved("first", "n1", FIRST)
     head = {"job": "first", "tenant": "team-a", "attempt": 1, "at": FIRST + 1}
-    removed, cancelled = wire.Removed(rev=word.rev + 1, cluster="c1", **head), wire.Cancelled(rev=word.rev + 2, **head)
+    removed = wire.Removed(rev=word.rev + 1, cluster="c1", **head)
+    cancelled = wire.Cancelled(rev=word.rev + 2, **head)
     gone = [] if wrong else [removed, cancelled]
     checker = Checker(NODES)
     for sequence, message in enumerate([*before, *gone, word, *reserved("second", "n1", SECOND)], 1):

@@ -34,7 +34,8 @@ class Hub:
         self.calls: list[str] = []
         self.gate = asyncio.Event()
         self.gate.set()
-        self.in_flight, self.full = 0, asyncio.Event()
+        self.in_flight = 0
+        self.full = asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._port, name)
@@ -58,7 +59,8 @@ class House:
     member do."""
 
     def __init__(self, hub: Hub, control: Control) -> None:
-        self.hub, self.control = hub, control
+        self.hub = hub
+        self.control = control
         self.member = MemoryCluster("c1", SystemClock(), [JOB])
         self.uids: dict[str, str] = {}
         self.start()

@@ -31,7 +31,9 @@ class Life:
     """One job, said message by message; `job` is what they made of it, `said` the messages with their sequences."""
 
     def __init__(self, name: str = "llm-1", first: int = 1) -> None:
-        self.name, self.at, self.job = name, T0, None
+        self.name = name
+        self.at = T0
+        self.job = None
         self._sequence = itertools.count(first)
         self.said: list[tuple[int, wire.JobMessage]] = []
         self.job: Job | None

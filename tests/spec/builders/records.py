@@ -15,7 +15,8 @@ from tests.spec.builders.lives import GPU, Life, S, back, dequeued, failing, run
 
 NODES = {name: {node: {GPU: 16, "pods": 110} for node in ("n1", "n2")} for name in ("c1", "c2")}
 TREE = QuotaNode("root", "root", children=(QuotaNode("a", "root/a", max={GPU: 40}),))
-ROOM, DONE = Reason(Code.NO_CLUSTER_EVER, "no cluster is that large"), "8 of 8 ended well"
+ROOM = Reason(Code.NO_CLUSTER_EVER, "no cluster is that large")
+DONE = "8 of 8 ended well"
 
 
 def heard(*lives: Life) -> list[Spoken]:

@@ -84,7 +84,8 @@ class Given:
 def of(*lives: Life, **more: Any) -> Given:
     view = Given(**more)
     for life in lives:
-        view.jobs[life.name], view.revs[life.name] = life.now, life.now.rev
+        view.jobs[life.name] = life.now
+        view.revs[life.name] = life.now.rev
         view.book.put(life.now)
     return view
 

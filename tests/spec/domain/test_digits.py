@@ -27,7 +27,8 @@ def test_what_is_not_written_in_ascii_digits_is_no_number(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["\u0661", "\uff11", "1\u00b2"])
 def test_annotations_labels_and_parameters_take_none_of_them(text: str) -> None:
-    numbers, spans = Field(text, Problems()), Field(f"{text}s", Problems())
+    numbers = Field(text, Problems())
+    spans = Field(f"{text}s", Problems())
     assert read_number(numbers, 7, 1, 9) == 7 and numbers.problems
     assert read_duration(spans, 7, 1, 9_000) == 7 and spans.problems
     with pytest.raises(ValueError):

@@ -16,7 +16,8 @@ def nested(levels: int, opened: str = '{"a":', closed: str = "}") -> bytes:
 def depth(value: Any) -> int:
     found = 0
     while isinstance(value, dict | list):
-        found, value = found + 1, next(iter(value.values() if isinstance(value, dict) else value))
+        found = found + 1
+        value = next(iter(value.values() if isinstance(value, dict) else value))
     return found
 
 

@@ -5,7 +5,8 @@ from fairway.domain.tenancy.submission_limits import NONE, Limits, SubmissionRat
 from fairway.wire.reasons import Code
 
 NOW = 1_700_000_000_000
-PENDING, RATE = "fairway.io/max-pending", "fairway.io/max-submit-rate"
+PENDING = "fairway.io/max-pending"
+RATE = "fairway.io/max-submit-rate"
 
 
 def leaf(name: str, **attributes: str) -> QuotaNode:

@@ -50,7 +50,8 @@ def test_a_leaf_is_known_by_its_name_and_by_its_path_and_the_first_one_counts(na
 
 def test_the_tree_is_walked_once_whatever_is_asked_of_it() -> None:
     """A thousand leaves were walked for each of 35,000 claims, and for each queue of the hub."""
-    whole, mine = tree(), Tenancy("n3")
+    whole = tree()
+    mine = Tenancy("n3")
     Counted.walks = 0
     asked: list[Any] = [leaf_refused(whole, mine, f"l{n}", "x") for n in range(60)]
     asked += [queue_admits(QueueSpec(f"l{n}"), mine, whole) for n in range(60)]

@@ -7,7 +7,9 @@ from fairway.wire.reasons import Code
 
 NOW = 1_700_000_000_000
 SETTLE = 90_000
-FRESH, OLD, NEVER = NOW - 5_000, NOW - 31_000, 0
+FRESH = NOW - 5_000
+OLD = NOW - 31_000
+NEVER = 0
 
 FLEETS = {
     "all report": ([FRESH] * 4, None),

@@ -77,7 +77,8 @@ def test_a_job_that_ends_is_not_live_and_its_name_is_free_and_after_that_never_a
 def test_a_charge_that_the_store_has_not_seen_is_made_up_for() -> None:
     """The store was rebuilt while `dequeued` was on its way: its charge went with the old store."""
     view = of(dequeued())
-    view.stored["llm-1"], view.revs["llm-1"] = queued().now, queued().now.rev
+    view.stored["llm-1"] = queued().now
+    view.revs["llm-1"] = queued().now.rev
     step = Teller(view, "global-scheduler", told(wire.Cancel(tenant="t")), NOW, "llm-1")
     taken = step.say(wire.Placed, cluster="c1", slots=()).step()
     assert counters(taken) == {"root|nvidia.com/gpu": 32, "root/a|nvidia.com/gpu": 32}
@@ -86,7 +87,8 @@ def test_a_charge_that_the_store_has_not_seen_is_made_up_for() -> None:
 
 def test_an_end_that_the_store_has_not_seen_gives_back() -> None:
     view = of(reserved().then(wire.Cancelled))
-    view.stored["llm-1"], view.revs["llm-1"] = reserved().now, reserved().now.rev
+    view.stored["llm-1"] = reserved().now
+    view.revs["llm-1"] = reserved().now.rev
     step = Teller(view, "queue", told(wire.Cancel(tenant="t")), NOW, "llm-1").step()
     assert counters(step) == {"root|nvidia.com/gpu": -32, "root/a|nvidia.com/gpu": -32, "team-a": -1}
     assert step.events == ()

@@ -25,7 +25,8 @@ def moved() -> Life:
 def test_a_moved_job_is_told_attempt_by_attempt() -> None:
     story = compose(moved().now, moved().said)
     go = ["dequeued", "placed", "reserved", "dispatched", "running"]
-    first, second = ["submitted", "admitted", "queue", *go, "failed", "recall"], ["queue", "removed", *go, "succeeded"]
+    first = ["submitted", "admitted", "queue", *go, "failed", "recall"]
+    second = ["queue", "removed", *go, "succeeded"]
     assert [line.what for line in story.lines if line.attempt == 1] == first
     assert [line.what for line in story.lines if line.attempt == 2] == second
     assert (story.state, story.attempt, story.missing) == ("succeeded", 2, ())
@@ -101,7 +102,8 @@ def test_the_manifest_is_not_part_of_the_record_that_is_shown() -> None:
 
 async def stored(*lives: Life) -> tuple[MemoryBus, MemoryStore]:
     """The lives, interleaved message by message, in the record; and their rows."""
-    bus, store = MemoryBus(), MemoryStore()
+    bus = MemoryBus()
+    store = MemoryStore()
     await store.finish_rebuild("1")
     for index in range(max(len(life.said) for life in lives)):
         for life in lives:

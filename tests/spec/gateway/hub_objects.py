@@ -5,14 +5,14 @@ from typing import Any
 from fairway.gateway.hub.objects import HubObject, hub_object
 
 Json = dict[str, Any]
-JOB, PP, CPP = "Job.batch/v1", "PropagationPolicy.policy.karmada.io/v1alpha1", "ClusterPropagationPolicy"
+JOB = "Job.batch/v1"
+PP = "PropagationPolicy.policy.karmada.io/v1alpha1"
+CPP = "ClusterPropagationPolicy"
 ONE = "PropagationPolicy.policy.one.alibabacloud.com/v1alpha1"
-TREE, QUEUE, CLASS, PROFILE = (
-    "ElasticQuotaTree.scheduling.sigs.k8s.io/v1beta1",
-    "Queue.scheduling.x-k8s.io/v1alpha1",
-    "PriorityClass.scheduling.k8s.io/v1",
-    "TenantProfile.fairway.io/v1alpha1",
-)
+TREE = "ElasticQuotaTree.scheduling.sigs.k8s.io/v1beta1"
+QUEUE = "Queue.scheduling.x-k8s.io/v1alpha1"
+CLASS = "PriorityClass.scheduling.k8s.io/v1"
+PROFILE = "TenantProfile.fairway.io/v1alpha1"
 
 
 def thing(kind: str, name: str, namespace: str = "team-a", **more: Any) -> Json:

@@ -83,7 +83,8 @@ def test_what_is_in_hand_is_given_back() -> None:
 
 
 def test_what_is_sealed_says_nothing_and_opens_where_it_was_sealed() -> None:
-    seal, other = PageCursor(), PageCursor()
+    seal = PageCursor()
+    other = PageCursor()
     closed = seal.close("their-secret-job-abc")
     assert (seal.open(closed), "secret" in closed, closed == seal.close("their-secret-job-abc")) == (
         "their-secret-job-abc",

@@ -138,7 +138,8 @@ def test_a_refusal_does_not_take_the_place_of_the_last_good_one() -> None:
 
 
 def test_an_object_that_changes_back_is_said_again() -> None:
-    first, again = tree("8"), tree("8")
+    first = tree("8")
+    again = tree("8")
     again.manifest["metadata"]["resourceVersion"] = "9"
     assert first.digest == again.digest
     assert configured(first, HTTP, 5).id != configured(again, HTTP, 5).id

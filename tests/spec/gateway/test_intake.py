@@ -33,7 +33,8 @@ class SlowBus(MemoryBus):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked, self.go = asyncio.Event(), asyncio.Event()
+        self.asked = asyncio.Event()
+        self.go = asyncio.Event()
 
     async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
         if any(one.subject.startswith("fairway.job.submitted") for one in messages):
@@ -61,7 +62,8 @@ async def taking_in(
 ) -> AsyncIterator[tuple[Intake, MemoryCluster, ManualClock]]:
     """An intake that runs, its hub, and its clock."""
     clock = ManualClock()
-    store, hub = store or MemoryStore(), MemoryCluster("hub", clock, [*SETTINGS, *KINDS])
+    store = store or MemoryStore()
+    hub = MemoryCluster("hub", clock, [*SETTINGS, *KINDS])
     await store.begin_rebuild("test", 60_000)
     await store.finish_rebuild("e1")
     world = World(bus=bus, store=store, clock=clock, owner="gateway")
@@ -110,7 +112,9 @@ async def said(bus: SlowBus, clock: ManualClock, count: int) -> list[str]:
 
 
 async def test_the_hub_keeps_what_a_tenant_may_not_submit_yet_and_others_are_not_kept_waiting() -> None:
-    bus, store, updates = SlowBus(), MemoryStore(), PendingUpdates()
+    bus = SlowBus()
+    store = MemoryStore()
+    updates = PendingUpdates()
     bus.go.set()
     many = [("team-a", f"a{n}") for n in range(4)]
     async with taking_in(bus, {"team-a": Limits(pending=3)}, store, updates) as (_, hub, clock):

@@ -42,7 +42,8 @@ async def test_of_large_jobs_it_keeps_digest_and_id_alone() -> None:
 
 
 async def test_it_keeps_the_last_ten_thousand() -> None:
-    one, said = door(), large(0)
+    one = door()
+    said = large(0)
     for number in range(10_001):
         one.remember(Submission(said.job, said.tenant, f"team-a/{number}", said.digest, said.say))
     assert len(one.__dict__["_recent"]) == 10_000

@@ -8,7 +8,8 @@ from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.workloads.settings.policies import read_policy
 from tests.spec.gateway.hub_objects import JOB, HubObject, hub_object, job, policy, thing
 
-NOW, LONG_AGO = 1_000_000, 0
+NOW = 1_000_000
+LONG_AGO = 0
 
 
 def of_class(name: str) -> HubObject:

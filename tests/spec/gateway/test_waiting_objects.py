@@ -109,7 +109,8 @@ def test_a_job_that_is_gone_is_released_by_nothing() -> None:
 
 def test_a_policy_of_a_namespace_looks_at_the_jobs_of_that_one_alone() -> None:
     """Ten thousand jobs of one tenant that wait are none of the others' business."""
-    room, theirs = WaitingObjects(), Unread(job("other", "team-b").manifest)
+    room = WaitingObjects()
+    theirs = Unread(job("other", "team-b").manifest)
     room.wait(HubObject("Job.batch/v1", "team-b", "other", "u-b", theirs))
     room.wait(job())
     assert put(room, policy("p", {})) == ["train"]

@@ -23,11 +23,9 @@ from tests.spec.builders.views import Given, events, of, told
 
 NOW = T0 + 9 * S
 MINE = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "train", "namespace": "team-a"}}
-A_SUBMIT, A_CANCEL, B_CANCEL = (
-    "fairway.in.team-a.submit",
-    "fairway.in.team-a.cancel",
-    "fairway.in.team-b.cancel",
-)
+A_SUBMIT = "fairway.in.team-a.submit"
+A_CANCEL = "fairway.in.team-a.cancel"
+B_CANCEL = "fairway.in.team-b.cancel"
 DOTTED = "team.a"
 
 

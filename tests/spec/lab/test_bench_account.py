@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from fairway.adapters.memory.bus import MemoryBus
+from fairway.client.failure import Failure
 from fairway.lab.bench.kueue.courses import Account, account
 from fairway.lab.bench.kueue.load import KueueSize, arrivals
 from fairway.lab.bench.measuring.outcome import BenchOutcome
@@ -53,9 +53,7 @@ def test_a_benchmark_that_lost_something_fails_after_its_figures(capsys: pytest.
     async def measured(run: Any, dir: Path, tell: Any) -> BenchOutcome:
         return BenchOutcome(name="x", machine={}, figures={"seconds": 1.0}, wrong="3 jobs are unaccounted for")
 
-    with pytest.raises(typer.Exit) as ended:
+    with pytest.raises(Failure, match="3 jobs are unaccounted for") as ended:
         show(measured, None, "", "json")
-    said = capsys.readouterr()
-    assert ended.value.exit_code == 1
-    assert json.loads(said.out)["figures"] == {"seconds": 1.0}
-    assert "3 jobs are unaccounted for" in said.err
+    assert ended.value.code == 1
+    assert json.loads(capsys.readouterr().out)["figures"] == {"seconds": 1.0}

@@ -16,9 +16,11 @@ from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import GPU, dequeued, queued
 
 LEAF = ("root", "root/a")
-WAITS, GOES = queued().now, dequeued().now
+WAITS = queued().now
+GOES = dequeued().now
 SHARE = Share(LEAF, GOES.charge)
-TURN, BACK = Put(JOBS, GOES.id, GOES, rev=3), Put(JOBS, GOES.id, WAITS, rev=4)
+TURN = Put(JOBS, GOES.id, GOES, rev=3)
+BACK = Put(JOBS, GOES.id, WAITS, rev=4)
 STEPS = {
     "a turn with its charge": ([[TURN, *SHARE.adds()]], 0),
     "a turn without one": ([[TURN]], 1),
@@ -37,7 +39,8 @@ Wrong = list[tuple[str, str, str]]
 
 async def looked_over() -> tuple[CheckedStore, StoreChecks, Wrong]:
     """An empty store, who looks over it, and what that finds wrong: rule, job and sentence."""
-    books, found = StoreChecks(), Wrong()
+    books = StoreChecks()
+    found = Wrong()
     books.wrong = lambda *what: found.append(what)
     store = CheckedStore(books, ManualClock())
     await store.begin_rebuild("a", 1_000)
@@ -108,7 +111,8 @@ async def test_no_node_is_larger_than_its_cluster(size: dict[str, int] | None, r
 
 
 async def test_a_rebuild_charges_what_its_rows_say() -> None:
-    books, found = StoreChecks(), list[str]()
+    books = StoreChecks()
+    found = list[str]()
     books.wrong = lambda rule, job, text: found.append(text)
     store = CheckedStore(books, ManualClock())
     await store.begin_rebuild("a", 1_000)

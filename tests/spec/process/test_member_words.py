@@ -19,7 +19,8 @@ from fairway.wire.envelope import Actor
     ],
 )
 async def test_what_was_said_of_a_cluster_is_told_with_who_said_it(who: Actor, said: str) -> None:
-    bus, facts = MemoryBus(), Facts({"gpu": "a100"}, mode="pull", capacity={"cpu": 8_000})
+    bus = MemoryBus()
+    facts = Facts({"gpu": "a100"}, mode="pull", capacity={"cpu": 8_000})
     await announce(bus, "north", facts, ManualClock(1), who)
     told = [msgspec.json.decode(one.data, type=fleet.Message) async for one in bus.history("CONFIG")]
     assert [(one.kind, one.name, str(one.who)) for one in told] == [("Member", "north", said)]

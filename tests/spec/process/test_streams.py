@@ -13,7 +13,8 @@ class Beginning:
     """A bus that answers so for the first time."""
 
     def __init__(self, error: Exception) -> None:
-        self.errors, self.asked = [error], 0
+        self.errors = [error]
+        self.asked = 0
 
     async def provision(self, *_: Any) -> None:
         self.asked += 1

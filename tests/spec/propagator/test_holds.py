@@ -115,7 +115,8 @@ def test_a_member_that_does_not_answer_is_asked_again() -> None:
 
 
 def test_room_held_for_an_attempt_that_is_over_is_given_back() -> None:
-    life, before = held(), heard(held())
+    life = held()
+    before = heard(held())
     life.then(wire.Recall, cluster="c1", why=Reason(Code.CANCELLED, "cancelled by ann"))
     call = Call("hold", "c1", "llm-1", 1, copy_of(held().now))
     late = msgspec.structs.replace(before, outcomes=(Outcome(call, True, body=Made(4, 4)),))
@@ -137,7 +138,8 @@ def test_the_recall_of_an_earlier_attempt_gives_back_the_room_of_that_one() -> N
 
 @pytest.mark.parametrize("code", [Code.ROOM_TAKEN, Code.WEBHOOK_FAILED])
 def test_what_a_member_lacks_again_and_again_is_asked_for_ever_less_often(code: Code) -> None:
-    life, waits = held(), []
+    life = held()
+    waits = []
     for _ in range(3):
         attempt = life.now.attempt
         why = Reason(code, "not now")

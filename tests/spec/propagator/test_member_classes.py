@@ -49,7 +49,8 @@ async def test_a_cluster_that_does_not_let_us_gets_the_job_all_the_same() -> Non
 
 async def test_it_is_looked_after_once_in_a_while_and_not_for_every_job() -> None:
     clock = ManualClock(1)
-    cluster, classes = member(clock, KIND), Classes(clock)
+    cluster = member(clock, KIND)
+    classes = Classes(clock)
     await classes.need(cluster, "urgent", 77)
     await cluster.drop(KIND, "default", "urgent")
     await classes.need(cluster, "urgent", 77)

@@ -191,7 +191,8 @@ class Noted(list[Any]):
 
 
 async def test_a_namespaces_labels_concern_no_waiting_job() -> None:
-    catalog, noted = Catalog(), Noted()
+    catalog = Catalog()
+    noted = Noted()
     beside = service(catalog, Meter(), []).beside
     assert beside is not None
     task = asyncio.ensure_future(beside(noted))

@@ -27,7 +27,8 @@ async def written() -> str:
 
 
 async def read(text: bytes) -> MemoryBus:
-    kept, bus = json.loads(text), MemoryBus()
+    kept = json.loads(text)
+    bus = MemoryBus()
     for name, subject, data in kept["JOBS"]:
         await bus.publish([Outgoing(name, subject, data.encode())])
     for name, subject, data in kept["VIEWS"]:

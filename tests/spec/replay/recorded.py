@@ -41,8 +41,10 @@ class House:
     def __init__(self, seed: int, views: Bus | None = None, store: MemoryStore | None = None, **recorder: int) -> None:
         self.rng = random.Random(seed)
         self.clock = ManualClock(T0 + 60 * S)
-        self.bus, self.store = MemoryBus(self.clock), store or MemoryStore()
-        self.views, self._recorder = views or self.bus, recorder
+        self.bus = MemoryBus(self.clock)
+        self.store = store or MemoryStore()
+        self.views = views or self.bus
+        self._recorder = recorder
         self._mine = self.store.beside()
         self._count = self._started = 0
         self.loops: list[asyncio.Task[None]] = []
@@ -65,7 +67,8 @@ class House:
 
     async def cluster(self, name: str) -> None:
         """Another report of it: rarely silent, cordoned, tainted, or serving other kinds."""
-        rng, now = self.rng, self.clock.now()
+        rng = self.rng
+        now = self.clock.now()
         seen = rng.choice((*[now] * 8, now - 40 * S, 0))
         info = ClusterInfo(
             name,
@@ -82,7 +85,8 @@ class House:
             await self._report(name, f"{name}-{index}")
 
     async def _report(self, cluster: str, name: str) -> None:
-        rng, table = self.rng, decision.nodes(cluster)
+        rng = self.rng
+        table = decision.nodes(cluster)
         row = self.store.rows.get(table, {}).get(name)
         if row is not None and rng.random() < 0.1:
             await self.write(Put(table, name, None))

@@ -117,7 +117,8 @@ def test_a_failed_attempt_keeps_its_room_until_it_is_removed() -> None:
 
 
 def test_pods_that_are_still_seen_keep_their_room_when_the_reservation_ends() -> None:
-    life, view = ENDS["succeeded"], holding(ENDS["succeeded"])
+    life = ENDS["succeeded"]
+    view = holding(ENDS["succeeded"])
     seen = {"llm-1/1": Pods({"Worker": 1}, {GPU: 8, "pods": 1})}
     view.clusters["c1"].put(node("n1", 24, attempts=seen, holds={"llm-1/1": HELD}))
     nodes = puts(decide(view, heard(life), NOW), "nodes/c1")

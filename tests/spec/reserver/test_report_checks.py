@@ -85,7 +85,8 @@ def test_so_does_one_that_claims_what_it_never_had() -> None:
 
 
 def test_many_small_steps_are_not_believed_either() -> None:
-    view, gpus = settled(), 8
+    view = settled()
+    gpus = 8
     for step in range(1, 8):
         gpus *= 2
         said = report(row("n1", gpus), row("n2", 8), full=True, epoch=f"e{step + 1}", sequence=1)

@@ -42,7 +42,8 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
 
 class Bench:
     def __init__(self) -> None:
-        self.clock, self.store = ManualClock(), MemoryStore()
+        self.clock = ManualClock()
+        self.store = MemoryStore()
         self.bus = MemoryBus(self.clock)
         ear = Consumer(subjects.JOBS, "s", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Message))
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner="o1")

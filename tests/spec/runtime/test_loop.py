@@ -62,8 +62,10 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
 
 class Bench:
     def __init__(self) -> None:
-        self.clock, self.store = ManualClock(), MemoryStore()
-        self.bus, self.meter = MemoryBus(self.clock), Meter()
+        self.clock = ManualClock()
+        self.store = MemoryStore()
+        self.bus = MemoryBus(self.clock)
+        self.meter = Meter()
         ear = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
         self.service = Service("s", (ear,), decide, View, act=self.act)
         self.acted: list[str] = []
@@ -109,7 +111,8 @@ class Bench:
 
 @asynccontextmanager
 async def bench() -> AsyncIterator[Bench]:
-    View.opens, View.word = 0, "done"
+    View.opens = 0
+    View.word = "done"
     one = Bench()
     one.start()
     await one.clock.advance(1)

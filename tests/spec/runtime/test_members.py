@@ -38,7 +38,8 @@ async def settled() -> None:
 
 
 async def test_what_is_done_for_a_member_begins_when_it_comes_and_ends_when_it_goes() -> None:
-    members, diary = Members({"a": cluster("a")}), Diary()
+    members = Members({"a": cluster("a")})
+    diary = Diary()
     task = await following(members, diary)
     members.put(cluster("b"))
     await settled()
@@ -51,7 +52,8 @@ async def test_what_is_done_for_a_member_begins_when_it_comes_and_ends_when_it_g
 
 
 async def test_another_cluster_of_the_same_name_is_begun_after_the_former_has_ended() -> None:
-    members, diary = Members({"a": cluster("a")}), Diary()
+    members = Members({"a": cluster("a")})
+    diary = Diary()
     task = await following(members, diary)
     members.put(cluster("a"))
     await settled()
@@ -61,7 +63,9 @@ async def test_another_cluster_of_the_same_name_is_begun_after_the_former_has_en
 
 async def test_other_facts_of_a_member_concern_only_those_who_asked_for_them() -> None:
     same = cluster("a")
-    members, plain, keen = Members({"a": same}), Diary(), Diary()
+    members = Members({"a": same})
+    plain = Diary()
+    keen = Diary()
     tasks = [await following(members, plain), await following(members, keen, facts=True)]
     members.put(same, Facts(cordoned=True))
     await settled()
@@ -71,7 +75,8 @@ async def test_other_facts_of_a_member_concern_only_those_who_asked_for_them() -
 
 
 async def test_a_member_that_goes_and_comes_back_at_once_is_begun_anew() -> None:
-    members, diary = Members({"a": cluster("a")}), Diary()
+    members = Members({"a": cluster("a")})
+    diary = Diary()
     task = await following(members, diary)
     members.drop("a")
     members.put(cluster("a"))

@@ -13,7 +13,8 @@ def scraped(meter: Meter) -> set[str]:
 
 
 def test_readiness_is_asked_at_every_scrape() -> None:
-    meter, answers = Meter(), iter((False, True))
+    meter = Meter()
+    answers = iter((False, True))
     meter.follow("queue", lambda: next(answers))
     assert 'fairway_ready{service="queue"} 0.0' in scraped(meter)
     assert 'fairway_ready{service="queue"} 1.0' in scraped(meter)

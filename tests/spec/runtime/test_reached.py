@@ -18,7 +18,8 @@ async def test_who_sweeps_its_outbox_knows_whether_the_store_answers(
     async def troubled(self: MemoryStore, wanted: Wanted) -> ReadRows:
         raise trouble
 
-    clock, store = ManualClock(), MemoryStore()
+    clock = ManualClock()
+    store = MemoryStore()
     await store.begin_rebuild("t", 1)
     await store.finish_rebuild("e")
     await store.open()

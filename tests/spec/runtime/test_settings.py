@@ -83,7 +83,8 @@ def test_where_the_hub_has_spoken_of_a_cluster_its_agent_cannot_say_that_it_is_a
     ],
 )
 async def test_a_poisoned_setting_ends_nobody_and_hides_no_other(poison: Outgoing) -> None:
-    bus, catalog = MemoryBus(), Catalog()
+    bus = MemoryBus()
+    catalog = Catalog()
     await bus.publish([configured("low", 1), poison, configured("high", 9)])
     following = asyncio.create_task(catalog.run(bus, SystemClock()))
     async with asyncio.timeout(5):

@@ -18,7 +18,8 @@ async def _deaf(heard: asyncio.Event, goes_on: asyncio.Event) -> None:
 
 @pytest.mark.parametrize("swallowed", [pytest.param(True, id="swallows it"), pytest.param(False, id="heeds it")])
 async def test_a_part_that_swallows_its_cancellation_is_not_waited_for(swallowed: bool) -> None:
-    heard, goes_on = asyncio.Event(), asyncio.Event()
+    heard = asyncio.Event()
+    goes_on = asyncio.Event()
     if not swallowed:
         goes_on.set()
     work = asyncio.create_task(_deaf(heard, goes_on))

@@ -32,7 +32,8 @@ def test_what_the_present_attempt_shows_is_said_when_the_stray_is_gone(state: st
 
 
 def test_a_cancellation_recalls_the_present_attempt_when_the_stray_is_gone() -> None:
-    life, cancel = beside_a_stray(), told(wire.Cancel(job="llm-1", tenant="team-a", who=Actor("ann", "http")))
+    life = beside_a_stray()
+    cancel = told(wire.Cancel(job="llm-1", tenant="team-a", who=Actor("ann", "http")))
     assert queue(of(life), cancel, NOW) == Decision(again_in=250)
     life.then(wire.Removed, attempt=1, cluster="c2")
     (said,) = events(queue(of(life), cancel, NOW))

@@ -39,26 +39,31 @@ def looks(view: WatcherView, life: Life, *seen: Heard) -> list[tuple[list[str], 
     ],
 )
 def test_what_has_changed_since_it_was_put_off_is_not_said(first: str, then: Any) -> None:
-    view, up = WatcherView(), shows(first, place=1)
+    view = WatcherView()
+    up = shows(first, place=1)
     assert looks(view, reserved(), up) == [([], 100)]
     looks(view, reserved(), then)
     assert looks(view, dispatched(), up) == [([], None)]
 
 
 def test_what_was_deleted_before_its_dispatch_was_known_is_looked_at_then() -> None:
-    view, gone = WatcherView(), shows(gone=True, place=1)
+    view = WatcherView()
+    gone = shows(gone=True, place=1)
     assert looks(view, reserved(), gone) == [([], 100)]
     assert looks(view, dispatched(), gone) == [(["lost", "recall", "queue"], None)]
 
 
 def test_the_newest_of_what_was_put_off_is_said() -> None:
-    view, up, over = WatcherView(), shows("Up", place=1), shows("Succeeded", place=2)
+    view = WatcherView()
+    up = shows("Up", place=1)
+    over = shows("Succeeded", place=2)
     assert looks(view, reserved(), up, over) == [([], None), ([], 100)]
     assert looks(view, dispatched(), up, over) == [([], None), (["succeeded"], None)]
 
 
 def test_a_gang_that_went_down_again_stays_down_whatever_was_put_off_before() -> None:
-    view, up = WatcherView(), shows("Up", place=1)
+    view = WatcherView()
+    up = shows("Up", place=1)
     looks(view, reserved(), up)
     looks(view, running(), shows("Running", place=2))
     looks(view, running(), up)
@@ -67,7 +72,8 @@ def test_a_gang_that_went_down_again_stays_down_whatever_was_put_off_before() ->
 
 async def test_that_a_gang_went_down_is_known_after_the_store_was_lost() -> None:
     """Its member does not show it again."""
-    view, store = WatcherView(), MemoryStore()
+    view = WatcherView()
+    store = MemoryStore()
     looks(view, running(start_timeout=60 * S), shows("Running", place=1))
     await store.finish_rebuild("1-a")
     await view.load(store)
@@ -90,6 +96,7 @@ def test_of_a_job_that_has_ended_nothing_is_remembered() -> None:
 
 
 def test_an_older_attempt_is_not_what_was_seen_last() -> None:
-    view, up = WatcherView(), shows("Up", place=1)
+    view = WatcherView()
+    up = shows("Up", place=1)
     looks(view, reserved(), up, shows("Up", attempt=0, place=2))
     assert looks(view, dispatched(), up) == [(["running"], None)]

@@ -50,7 +50,8 @@ def pods(**fields: Json) -> Json:
 
 
 ATOMIC = {"f:parallelism": {}, "f:template": {"f:spec": {"f:containers": {}}}}
-HAND, HPA = by("kubectl-edit", {"f:parallelism": {}}), by("hpa", {"f:parallelism": {}}, "scale")
+HAND = by("kubectl-edit", {"f:parallelism": {}})
+HPA = by("hpa", {"f:parallelism": {}}, "scale")
 EDITED: dict[str, tuple[Json, list[Edit]]] = {
     "a number": (live(HAND, ours=less("f:parallelism"), parallelism=3), [Edit("spec.parallelism", "kubectl-edit")]),
     "a field of one container among others": (

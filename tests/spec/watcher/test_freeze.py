@@ -76,7 +76,8 @@ def test_it_is_kept_where_everybody_finds_it() -> None:
 
 
 async def test_a_view_freezes_thaws_and_tells_by_what_was_reported() -> None:
-    store, meter = MemoryStore(), Meter()
+    store = MemoryStore()
+    meter = Meter()
     await store.finish_rebuild("1-a")
     view = WatcherView(meter=meter)
     await view.load(store)
@@ -109,11 +110,13 @@ async def test_a_view_freezes_thaws_and_tells_by_what_was_reported() -> None:
 
 
 async def test_a_list_that_is_the_first_thing_heard_waits_for_the_ledger() -> None:
-    store, life = MemoryStore(), running()
+    store = MemoryStore()
+    life = running()
     await store.finish_rebuild("1-a")
     await store.load(decision.JOBS, {life.name: (life.now.rev, msgspec.json.encode(life.now))})
     await store.load(decision.ledger("c1"), {life.now.key: (1, b'{"slots":[],"requests":{},"until":0}')})
-    view, late = WatcherView(), [told(Listed(cluster="c1", kind=KIND, keys=frozenset()))]
+    view = WatcherView()
+    late = [told(Listed(cluster="c1", kind=KIND, keys=frozenset()))]
     view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
     assert decide(view, late[0], NOW).again_in
     view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
@@ -125,7 +128,8 @@ async def test_members_with_jobs_that_have_not_reported_since_the_store_was_lost
     await store.finish_rebuild("1-a")
     for name in ("c1", "c2", "left"):
         await store.load(decision.ledger(name), {f"job-{name}/1": (1, b'{"slots":[],"requests":{},"until":0}')})
-    view, late = WatcherView(roster=Roster(members=("c1", "c2"))), [told(Late())]
+    view = WatcherView(roster=Roster(members=("c1", "c2")))
+    late = [told(Late())]
     view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
     assert view.silence.freeze == Freeze(NOW, 2, 2)
 

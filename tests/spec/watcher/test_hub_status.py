@@ -17,7 +17,8 @@ from tests.spec.builders.hub_mirror import JOB, House, opened
 from tests.spec.builders.lives import Life, dispatched, failing, running
 
 Json = dict[str, Any]
-TORCH, WORKFLOW = "PyTorchJob.kubeflow.org/v1", "Workflow.argoproj.io/v1alpha1"
+TORCH = "PyTorchJob.kubeflow.org/v1"
+WORKFLOW = "Workflow.argoproj.io/v1alpha1"
 WHY = Reason(Code.JOB_FAILED, "its pod failed")
 UP = {"startTime": START, "active": 1, "ready": 1}
 FAILED = {"startTime": START, "failed": 1, "conditions": on("FailureTarget", "Failed")}
@@ -119,7 +120,8 @@ async def test_a_refused_job_fails_on_the_hub_with_the_reason(house: House) -> N
 async def test_after_a_restart_nothing_is_written_again(house: House) -> None:
     await house.make("b")
     await house.make("c")
-    job, over = house.job(running()), house.job(running().then(wire.Succeeded, cluster="c1"), "b")
+    job = house.job(running())
+    over = house.job(running().then(wire.Succeeded, cluster="c1"), "b")
     house.saw(job, UP)
     house.saw(over, DONE)
     await asyncio.gather(house.shows("a", active=1), house.shows("b", succeeded=1))

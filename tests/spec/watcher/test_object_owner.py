@@ -83,7 +83,9 @@ class Shown:
 
 def test_the_hub_is_shown_the_status_of_the_attempts_own_object_alone() -> None:
     shown = Shown()
-    view, job = WatcherView(shown), running().now  # type: ignore[arg-type]  # a mirror is only told
+    # type: ignore[arg-type]  # a mirror is only told
+    view = WatcherView(shown)
+    job = running().now
     view.jobs[job.id] = job
     for one in (*(foreign(shows("Up", sealed=None), **other) for other in OTHERS.values()), shows("Up")):
         if object_owner.attempt_of(job, one.message):
@@ -140,7 +142,8 @@ def test_what_an_older_version_dispatched_is_adopted_once_and_then_its_uid_count
     assert (said.verb, said.uid, said.adopted, decided.again_in) == ("dispatched", "u-9", True, 100)
     state = life.now.state
     after = Life("llm-1")
-    after.job, after.at = life.now, life.at
+    after.job = life.now
+    after.at = life.at
     after.then(wire.Dispatched, cluster="c1", uid=said.uid, adopted=True)
     assert (after.now.state, after.now.uid) == (state, "u-9")
     assert verbs(decide(of(after), by_fairway(shows("Succeeded", sealed=None)), NOW)) == ["succeeded"]

@@ -24,7 +24,9 @@ async def house() -> AsyncIterator[House]:
 
 
 async def test_a_list_that_does_not_end_holds_up_no_other_kind(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, listed, plain = asyncio.Event(), asyncio.Event(), house.hub.watch
+    asked = asyncio.Event()
+    listed = asyncio.Event()
+    plain = house.hub.watch
 
     async def watch(kind: str) -> AsyncGenerator[Change, None]:
         if kind == WORKFLOW:
@@ -52,7 +54,8 @@ async def test_a_list_that_does_not_end_holds_up_no_other_kind(house: House, mon
 async def test_a_list_that_failed_is_made_anew_for_the_next_write(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failures, plain = [Unreachable("the connection was closed")] * 2, house.hub.watch
+    failures = [Unreachable("the connection was closed")] * 2
+    plain = house.hub.watch
 
     async def watch(kind: str) -> AsyncGenerator[Change, None]:
         if failures:

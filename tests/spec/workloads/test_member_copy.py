@@ -184,7 +184,8 @@ def kind_of(manifest: dict[str, Any]) -> registry.Kind:
     ],
 )
 def test_every_pod_whose_room_is_held_is_made_to_take_it(manifest: dict[str, Any], hold: str) -> None:
-    held, plain = member_copy(manifest, "j-1", 2, terms=Terms(hold)), copied(manifest)
+    held = member_copy(manifest, "j-1", 2, terms=Terms(hold))
+    plain = copied(manifest)
     made = str(held).count("{'name': 'fairway.io/room'}" if hold == "placeholders" else "koord-scheduler")
     assert made == len([path for path in kind_of(manifest).label_paths(plain) if pods_at(plain, path)]) > 0
 

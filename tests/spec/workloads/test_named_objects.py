@@ -7,7 +7,8 @@ import pytest
 
 from fairway.workloads.reading.named_objects import _NAMES, _WORDS, NamedObjects, claims
 
-LEAF, VOLCANO = "quota.scheduling.koordinator.sh/name", "scheduling.volcano.sh/queue-name"
+LEAF = "quota.scheduling.koordinator.sh/name"
+VOLCANO = "scheduling.volcano.sh/queue-name"
 
 
 def of(manifest: dict[str, Any]) -> NamedObjects:

@@ -8,7 +8,8 @@ import pytest
 from fairway.workloads.member_copy import job_labels, member_copy
 from fairway.workloads.seal import SEAL, Spot, attempt_of, of_attempt, sealed, spot_of
 
-KEY, JOB = b"k" * 32, "Job.batch/v1"
+KEY = b"k" * 32
+JOB = "Job.batch/v1"
 WHERE = ("north", JOB)
 
 

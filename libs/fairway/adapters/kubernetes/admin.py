@@ -54,7 +54,8 @@ class Admin:
     """An API with credentials that may do all of this. Raises ClusterRefused and Unreachable."""
 
     def __init__(self, http: Http) -> None:
-        self._http, self._kinds = http, Kinds(http)
+        self._http = http
+        self._kinds = Kinds(http)
 
     @classmethod
     async def open(cls, name: str, config: Json, loopback: bool) -> "Admin":
@@ -86,14 +87,16 @@ class Admin:
 
     async def metadata(self, kind: str, selector: str = "") -> list[Json]:
         """The metadata of every object of a kind, in all namespaces."""
-        path, query = (await self._kinds.find(kind)).path(), {"labelSelector": selector} if selector else {}
+        path = (await self._kinds.find(kind)).path()
+        query = {"labelSelector": selector} if selector else {}
         data = await self._http.call(Request("GET", path, query, accept=METADATA_LIST))
         found: list[Json] = value(path, data).get("items") or []
         return found
 
     async def objects(self, kind: str) -> AsyncIterator[Json]:
         """Every object of a kind, in all namespaces, page by page."""
-        path, token = (await self._kinds.find(kind)).path(), ""
+        path = (await self._kinds.find(kind)).path()
+        token = ""
         while True:
             query = {"limit": _PAGE, **({"continue": token} if token else {})}
             page = value(path, await self._http.call(Request("GET", path, query)))

@@ -42,7 +42,9 @@ _made = msgspec.json.Decoder(_Made).decode
 
 class Creator:
     def __init__(self, http: Http, kinds: Kinds, namespaces: Namespaces) -> None:
-        self._http, self._kinds, self._namespaces = http, kinds, namespaces
+        self._http = http
+        self._kinds = kinds
+        self._namespaces = namespaces
 
     async def apply(self, kind: str, manifest: Json, level: str) -> Applied:
         """The object is there and it is this attempt's; its namespace is made if it is missing, and is its tenant's."""

@@ -93,7 +93,9 @@ class Request(Struct, frozen=True):
 
 class Http:
     def __init__(self, name: str, client: ApiClient, rng: random.Random) -> None:
-        self._name, self._client, self.rng = name, client, rng
+        self._name = name
+        self._client = client
+        self.rng = rng
         self._in_hand: dict[ApiClient, int] = {}
         self._calls = asyncio.Semaphore(_CALLS)
         self._renewed = asyncio.Event()
@@ -101,8 +103,10 @@ class Http:
     async def use(self, client: ApiClient) -> None:
         """Other credentials from the next request on. What is in hand ends with the former ones, a watch whenever its
         server ends it; nothing is asked twice and nothing is missed."""
-        former, self._client = self._client, client
-        renewed, self._renewed = self._renewed, asyncio.Event()
+        former = self._client
+        self._client = client
+        renewed = self._renewed
+        self._renewed = asyncio.Event()
         renewed.set()
         if former not in self._in_hand:
             await former.close()
@@ -165,7 +169,8 @@ class Http:
     async def _sent(
         self, client: ApiClient, request: Request, timeout: aiohttp.ClientTimeout
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        rest, given = client.rest_client, client.configuration
+        rest = client.rest_client
+        given = client.configuration
         if rest.pool_manager.closed:
             raise Unreachable(f"{self._name} is no longer a member")
         headers = {"Accept": request.accept, "User-Agent": "fairway"}
@@ -200,7 +205,8 @@ class Http:
 
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    chunks, size = [], 0
+    chunks = []
+    size = 0
     try:
         async for chunk in response.content.iter_any():
             chunks.append(chunk)

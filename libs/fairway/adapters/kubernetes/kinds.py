@@ -184,7 +184,8 @@ class Kinds:
             groups = _decoded("/apis", data, _Groups)
             self._one_by_one = groups.kind != "APIGroupDiscoveryList"
             if not self._one_by_one:
-                self._known, self._tag = self._read(groups), tag
+                self._known = self._read(groups)
+                self._tag = tag
         if self._one_by_one:
             self._known = {version: found for version, found in self._known.items() if "/" not in version}
 

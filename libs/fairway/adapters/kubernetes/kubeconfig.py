@@ -176,7 +176,8 @@ def _inlined(given: Json, fields: tuple[str, ...], folder: Path | None) -> Json:
 def _within(field: str, name: str, folder: Path | None) -> bytes:
     if folder is None:
         raise BadKubeconfig(field, f"names a file, {name!r}; use {field}-data")
-    home, path = folder.resolve(), (folder / name).resolve()
+    home = folder.resolve()
+    path = (folder / name).resolve()
     if not path.is_relative_to(home):
         raise BadKubeconfig(field, f"{name!r} lies outside the kubeconfig's own folder; use {field}-data")
     if not path.is_file() or path.stat().st_size > _MOST_BYTES:

@@ -33,7 +33,9 @@ class Pages:
     large, and the next ones grow again; a single object that is too large is left out, and named once."""
 
     def __init__(self, http: Http, shape: ObjectFields, kind: str, most: int) -> None:
-        self._http, self._shape, self._kind = http, shape, kind
+        self._http = http
+        self._shape = shape
+        self._kind = kind
         self._size = self._most = most
         self._named: set[tuple[str, str]] = set()
 

@@ -56,7 +56,8 @@ _namespace = msgspec.json.Decoder(_Namespace).decode
 
 class Namespaces:
     def __init__(self, name: str, http: Http) -> None:
-        self._name, self._http = name, http
+        self._name = name
+        self._http = http
         self._known: dict[str, _Known] = {}
         self._looking: dict[str, asyncio.Lock] = {}
 

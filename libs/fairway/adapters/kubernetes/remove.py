@@ -13,7 +13,7 @@ from fairway.adapters.kubernetes.responses import Unreadable
 from fairway.adapters.kubernetes.watch import Reflector, Scope, Since
 from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
-from fairway.runtime.cluster_port import Change
+from fairway.runtime.cluster_port import Change, check_labels
 from fairway.runtime.ports import Unreachable
 
 _PODS = "Pod.v1"
@@ -57,12 +57,13 @@ class Remover:
     """Asks as little as it can: three calls when nothing has to be waited for, one more for each watch."""
 
     def __init__(self, http: Http, kinds: Kinds, reflect: Callable[[Scope], Reflector]) -> None:
-        self._http, self._kinds, self._reflect = http, kinds, reflect
+        self._http = http
+        self._kinds = kinds
+        self._reflect = reflect
 
     async def remove(self, what: Removal, wait_s: float) -> bool:
         """True when nothing is left within `wait_s`. An object without these labels is another's and stays."""
-        if not what.labels:
-            raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
+        check_labels(what.labels)
         left = await self._order(what) if what.name else None
         selector = ",".join(f"{name}={value}" for name, value in sorted(what.labels.items()))
         pods = Scope(_PODS, selector=selector, namespace=what.namespace)
@@ -80,8 +81,7 @@ class Remover:
     async def discard(self, what: Removal) -> None:
         """One call for all that carry the labels, by name one for the object of that name if it does. Whoever watches
         learns that they are gone in the order in which they went, and nobody waits for a garbage collector."""
-        if not what.labels:
-            raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
+        check_labels(what.labels)
         selector = ",".join(f"{name}={value}" for name, value in sorted(what.labels.items()))
         query = {"labelSelector": selector} | ({"fieldSelector": f"metadata.name={what.name}"} if what.name else {})
         body = {

@@ -30,7 +30,8 @@ def check_server(value: Any, loopback: bool) -> str:
     """The address of an API server without a slash at its end. BadServer says why it is not taken."""
     try:
         url = urlsplit(str(value or ""))
-        host, _ = url.hostname or "", url.port
+        host = url.hostname or ""
+        _ = url.port
     except ValueError as error:
         raise BadServer(f"{value!r} is no address: {error}; write https://host:port") from None
     if url.scheme != "https" and not (url.scheme == "http" and loopback and _is_local(host)):
@@ -82,7 +83,8 @@ class GuardedResolver(AbstractResolver):
     """Resolves names, and refuses those that stand for an address that may not be talked to."""
 
     def __init__(self, loopback: bool) -> None:
-        self._loopback, self._inner = loopback, ThreadedResolver()
+        self._loopback = loopback
+        self._inner = ThreadedResolver()
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET

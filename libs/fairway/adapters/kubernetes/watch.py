@@ -80,14 +80,19 @@ class Reflector:
     """Remembers of every object told only its uid and Fairway's labels, to tell it as gone after a gap."""
 
     def __init__(self, http: Http, kinds: Kinds, scope: Scope, pace: WatchPace, shape: ObjectFields) -> None:
-        self._http, self._kinds, self._scope, self._pace, self._shape = http, kinds, scope, pace, shape
+        self._http = http
+        self._kinds = kinds
+        self._scope = scope
+        self._pace = pace
+        self._shape = shape
         self._told: Told = {}
         self._version = ""
         self._listing = _Listing(Pages(http, shape, scope.kind, pace.page))
         self._failures = 0
         self._age = float("inf")  # of what is known of the kind
         if scope.since is not None:
-            self._version, self._listing.synced = scope.since.version, True
+            self._version = scope.since.version
+            self._listing.synced = True
             self._told[scope.namespace, scope.name] = (scope.since.uid, {})
 
     @property
@@ -103,13 +108,15 @@ class Reflector:
             try:
                 async with aclosing(self._round()) as told:
                     async for change in told:
-                        self._failures, self._age = 0, float("inf")
+                        self._failures = 0
+                        self._age = float("inf")
                         yield change
                 self._age = float("inf")
                 lasted = asyncio.get_running_loop().time() - started
                 self._failures = 0 if lasted > 1 else self._failures + 1
             except NotServed:
-                self._failures, self._age = 0, self._pace.absent / 2
+                self._failures = 0
+                self._age = self._pace.absent / 2
                 for change in self._nothing():
                     yield change
                 await asyncio.sleep(self._pace.absent * self._http.rng.uniform(0.8, 1.2))
@@ -134,7 +141,8 @@ class Reflector:
 
     async def _list(self, resource: ServedResource) -> AsyncGenerator[Change, None]:
         path = resource.path(self._scope.namespace)
-        left, version = set(self._told), ""
+        left = set(self._told)
+        version = ""
         async with aclosing(self._listing.pages.read(path, self._scope.query)) as pages:
             async for page in pages:
                 for manifest in page.items:
@@ -150,7 +158,8 @@ class Reflector:
                     self._listing.cause = "not all pages of it have been read yet"
         for key in sorted(left):
             yield self._vanished(key)
-        self._version, self._listing.cause = version, ""
+        self._version = version
+        self._listing.cause = ""
         self._listing.synced = True
         yield Change(self._scope.kind, synced=True)
 
@@ -201,7 +210,8 @@ class Reflector:
             log.info("kind not served", kind=self._scope.kind)
         if not self._listing.synced:
             changes.append(Change(self._scope.kind, synced=True))
-        self._listing.synced, self._listing.cause = True, ""
+        self._listing.synced = True
+        self._listing.cause = ""
         self._version = ""
         return changes
 

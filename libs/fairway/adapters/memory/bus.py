@@ -14,7 +14,8 @@ from fairway.wire.subjects import STREAMS
 @lru_cache(maxsize=4096)
 def matches(pattern: str, subject: str) -> bool:
     """Whether a NATS subject pattern (`*` one token, `>` the rest) covers a subject."""
-    wanted, given = pattern.split("."), subject.split(".")
+    wanted = pattern.split(".")
+    given = subject.split(".")
     for index, token in enumerate(wanted):
         if token == ">":
             return len(given) > index
@@ -176,7 +177,8 @@ class MemorySource:
             await self._arrived.wait()
 
     def take(self, most: int) -> list[Delivery]:
-        taken, self._ready = self._ready[:most], self._ready[most:]
+        taken = self._ready[:most]
+        self._ready = self._ready[most:]
         for delivery in taken:
             delivery.delivered += 1
             delivery.handle = delivery.sequence

@@ -46,7 +46,8 @@ class CountingIds:
     """`<prefix>-1`, `<prefix>-2`, ..."""
 
     def __init__(self, prefix: str = "id") -> None:
-        self._prefix, self._count = prefix, count(1)
+        self._prefix = prefix
+        self._count = count(1)
 
     def new(self) -> str:
         return f"{self._prefix}-{next(self._count)}"

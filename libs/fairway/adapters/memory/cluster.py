@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from fairway.adapters.adoption import check_ours
 from fairway.domain.tenancy import member_namespace
-from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
+from fairway.runtime.cluster_port import Applied, Change, ClusterRefused, check_labels
 from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire.reasons import Code
 from fairway.workloads.member_copy import ATTEMPT_LABEL, FIELD_MANAGER, JOB_LABEL
@@ -41,8 +41,14 @@ class MemoryCluster:
     who may do what (memory_identities has some); without it nobody is known."""
 
     def __init__(self, name: str, clock: Clock, kinds: Sequence[str], play: Play = lambda manifest: ()) -> None:
-        self.name, self._clock, self._kinds, self._play = name, clock, tuple(kinds), play
-        self.away, self.lost_answers, self.refuses, self.slow_s = False, 0, dict[str, str](), 0.0
+        self.name = name
+        self._clock = clock
+        self._kinds = tuple(kinds)
+        self._play = play
+        self.away = False
+        self.lost_answers = 0
+        self.refuses = dict[str, str]()
+        self.slow_s = 0.0
         self.reviews: Review = lambda kind, body: {}
         self.objects: dict[Key, Json] = {}
         self.namespaces: dict[str, dict[str, str]] = {}
@@ -122,8 +128,7 @@ class MemoryCluster:
         self._tell(key, self.objects.pop(key), gone=True)
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
-        if not labels:
-            raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
+        check_labels(labels)
         self._reached()
         key = (kind, namespace, name)
         found = self.objects.get(key)

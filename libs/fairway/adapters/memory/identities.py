@@ -43,7 +43,8 @@ class MemoryIdentities:
         return self._token(spec) if kind.startswith("TokenReview.") else self._access(spec)
 
     def _token(self, spec: Json) -> Json:
-        one, wanted = self.table.get(spec["token"]), tuple(spec.get("audiences") or ())
+        one = self.table.get(spec["token"])
+        wanted = tuple(spec.get("audiences") or ())
         if one is None or (set(wanted) != set(one.audiences) and not set(wanted) & set(one.audiences)):
             return {"authenticated": False, "error": "invalid bearer token"}
         user = {"username": one.user, "groups": list(one.groups)}

@@ -108,7 +108,9 @@ class MemoryStore:
         outbox = self.rows.setdefault(commit.outbox, {})
         for key in commit.done:
             outbox.pop(key, None)
-        taken, words, missed = [], b"", set[tuple[str, str]]()
+        taken = []
+        words = b""
+        missed = set[tuple[str, str]]()
         payloads = commit.payloads or (b"",) * len(commit.steps)
         for payload, step in zip(payloads, commit.steps, strict=True):
             taken.append(self._take(step, missed))

@@ -5,7 +5,8 @@ from itertools import islice
 from fairway.runtime.ports import Row, StoreWiped
 
 # As in commit.lua.
-_MOST_GONE, _AT_ONCE = 20_000, 1_000
+_MOST_GONE = 20_000
+_AT_ONCE = 1_000
 
 
 class Changes:
@@ -45,7 +46,8 @@ class Memory:
 
     def __init__(self) -> None:
         self.epoch = ""
-        self.rebuilding, self.rebuilding_until = "", 0
+        self.rebuilding = ""
+        self.rebuilding_until = 0
         self.rows: dict[str, dict[str, Row]] = {}
         self.counters: dict[str, dict[str, int]] = {}
         self.changes = Changes()
@@ -54,4 +56,6 @@ class Memory:
 
     def meet(self) -> None:
         if self.made_on != self.server:
-            self.epoch, self.rebuilding, self.made_on = "", "", self.server
+            self.epoch = ""
+            self.rebuilding = ""
+            self.made_on = self.server

@@ -14,7 +14,8 @@ class Answers:
     """`due` are the messages that were given and not answered yet, in their order."""
 
     def __init__(self, client: Client, wire: Wire) -> None:
-        self._nc, self._wire = client, wire
+        self._nc = client
+        self._wire = wire
         self.due: dict[str, None] = {}
         self._acks: list[str] = []
 
@@ -34,7 +35,8 @@ class Answers:
         self._acks.append(handle)
 
     async def send(self) -> None:
-        acks, self._acks = self._acks, []
+        acks = self._acks
+        self._acks = []
         if acks:
             await self._wire.reply(acks, b"+ACK")
 

@@ -171,7 +171,8 @@ class BulkParser:
     nats-py line by line or message by message."""
 
     def __init__(self, client: Client, stock: Stock) -> None:
-        self._nc, self._stock = client, stock
+        self._nc = client
+        self._stock = stock
         self.hearers: dict[bytes, Hear] = {}
         self.reset()
 
@@ -198,7 +199,8 @@ class BulkParser:
 
     async def _messages(self, buffer: bytes, heard: dict[bytes, list[Arrived]]) -> int:
         """Reads whole messages and lines; returns where the first incomplete one begins."""
-        at, end = 0, len(buffer)
+        at = 0
+        end = len(buffer)
         while (line := buffer.find(b"\r\n", at)) >= 0:
             kind = buffer[at]
             if kind not in b"MH":
@@ -206,7 +208,8 @@ class BulkParser:
                 at = line + 2
                 continue
             words = buffer[at:line].split()
-            start, size = line + 2, int(words[-1])
+            start = line + 2
+            size = int(words[-1])
             stop = start + size
             if stop + 2 > end:
                 self._missing = stop + 2 - end

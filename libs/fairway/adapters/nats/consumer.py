@@ -63,9 +63,11 @@ class NatsSource:
         self._passing = _Passing(at[0]) if share else None
         self._seat = _Seat(budget)
         self._credit = Credit(share or budget.take())
-        self._requests, self._answers = PullRequests(client, wire, at), Answers(client, wire)
+        self._requests = PullRequests(client, wire, at)
+        self._answers = Answers(client, wire)
         self._buffer: deque[Delivery] = deque()
-        self._arrived, self._moved = asyncio.Event(), asyncio.Event()
+        self._arrived = asyncio.Event()
+        self._moved = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self, singly: bool = False) -> None:

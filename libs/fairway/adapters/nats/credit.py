@@ -20,7 +20,10 @@ _LARGE_EXPIRES_S = 2
 _LINE = 4_096
 # Of `max_payload`: two of it for the first readers of a connection, three for the others, and one for the message that
 # is larger than any reader's share. That leaves two for what is fetched by its number.
-_FIRST, _SHARE, _SMALL_SHARE, _SMALL = 16, 8, 32, 96
+_FIRST = 16
+_SHARE = 8
+_SMALL_SHARE = 32
+_SMALL = 96
 
 
 class Budget:
@@ -30,7 +33,8 @@ class Budget:
     def __init__(self, max_payload: int) -> None:
         self.largest = max_payload + _LINE
         self.one_large = asyncio.Lock()
-        self._first, self._others = max_payload // _SHARE, max_payload // _SMALL_SHARE
+        self._first = max_payload // _SHARE
+        self._others = max_payload // _SMALL_SHARE
         self._free_first = _FIRST
         self._seats = asyncio.Semaphore(_SMALL)
 
@@ -81,11 +85,14 @@ class Credit(Struct):
         return _request(self.asked, self.left, _EXPIRES_S, idle_heartbeat=HEARTBEAT_S * 10**9)
 
     def request_large(self, largest: int) -> bytes:
-        self.asked, self.left = 1, largest
+        self.asked = 1
+        self.left = largest
         return _request(1, 0 if self.singly else largest, _LARGE_EXPIRES_S)
 
     def came(self, size: int, deliveries: list[Delivery]) -> None:
-        self.asked, self.left, self.large = max(0, self.asked - 1), self.left - size, False
+        self.asked = max(0, self.asked - 1)
+        self.left = self.left - size
+        self.large = False
         self.each += (len(deliveries) - self.each) / 32
         self.waiting += len(deliveries)
         self.held += sum(len(one.data) for one in deliveries)

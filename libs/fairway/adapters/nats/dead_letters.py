@@ -34,7 +34,8 @@ class NatsLetters:
     """Raises Unreachable when NATS does not answer."""
 
     def __init__(self, bus: NatsBus) -> None:
-        self._bus, self._js = bus, bus.client.jetstream()
+        self._bus = bus
+        self._js = bus.client.jetstream()
 
     async def all(self, service: str = "") -> AsyncIterator[KeptLetter]:
         """Oldest first; of one service if it is named."""

@@ -70,7 +70,8 @@ class Guarded(Client):
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         if not subject.isascii() or not reply.isascii() or (headers and _odd(headers)):
-            subject, reply = _ascii(subject), _ascii(reply)
+            subject = _ascii(subject)
+            reply = _ascii(reply)
             headers = _mended(headers or b"")
         try:
             await super()._process_msg(sid, subject, reply, data, headers)

@@ -49,7 +49,8 @@ class HistoryQuery(Struct, frozen=True):
 async def told(asked: HistoryQuery, open: Open, close: Close) -> AsyncGenerator[Delivery, None]:
     """After a gap it is read on behind the last message that came before it. A bundle arrives whole: all of it was told
     before the gap, or none."""
-    after, past = asked.start - 1, True
+    after = asked.start - 1
+    past = True
     while past or asked.live:
         source, pending = await open(asked.stream, asked.consumer(after, past))
         known = after

@@ -24,7 +24,8 @@ class NatsPast:
     """What a rebuild needs of a bus: the record up to place `last`, and behind it what was published here."""
 
     def __init__(self, bus: NatsBus, last: int) -> None:
-        self._bus, self._last = bus, last
+        self._bus = bus
+        self._last = last
         self._said: list[Delivery] = []
         self.read = 0
 

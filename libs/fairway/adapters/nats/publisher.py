@@ -75,7 +75,9 @@ class Publisher:
 
     def __init__(self, client: Client, wire: Wire, fetches: asyncio.Semaphore) -> None:
         """`fetches` are what the connection may fetch by its number at once, to read back or for whomever."""
-        self._nc, self._wire, self._fetches = client, wire, fetches
+        self._nc = client
+        self._wire = wire
+        self._fetches = fetches
         self._inbox = client.new_inbox()
         self._next = 0
         self._waiting: dict[str, _Window] = {}
@@ -102,7 +104,8 @@ class Publisher:
             messages = [one for one in messages if id(one) not in refused]
         tried = Tried(bundled(messages, most))
         while tried.left and tries > 0:
-            tried, tries = await self._try(tried.left), tries - 1
+            tried = await self._try(tried.left)
+            tries = tries - 1
             for _ in range(_MOST_NAMES):
                 if not tried.again:
                     break
@@ -112,7 +115,8 @@ class Publisher:
             tried.left += tried.again
             never += tried.never
         if tried.left:
-            first, why = tried.left[0].subject, f": {tried.cause}" if tried.cause else ""
+            first = tried.left[0].subject
+            why = f": {tried.cause}" if tried.cause else ""
             raise Unreachable(f"{len(tried.left)} messages, first on {first}, were not stored{why}; trying again later")
         if never:
             raise Unsayable(never)
@@ -149,7 +153,8 @@ class Publisher:
 
     async def _judged(self, names: dict[str, Outgoing], window: "_Window") -> Tried:
         """What becomes of the messages that were not simply stored."""
-        tried, repeats = Tried(), []
+        tried = Tried()
+        repeats = []
         for name, message in names.items():
             ack = window.odd.get(name)
             if ack is not None and ack.duplicate and ack.error is None:

@@ -11,7 +11,8 @@ from fairway.adapters.nats.credit import HEARTBEAT_S
 class PullRequests:
     def __init__(self, client: Client, wire: Wire, at: tuple[str, str]) -> None:
         """To the consumer `at` stream and name."""
-        self._nc, self._wire = client, wire
+        self._nc = client
+        self._wire = wire
         self._subject = "$JS.API.CONSUMER.MSG.NEXT.{}.{}".format(*at)
         self.inbox = client.new_inbox()
         self._sign_of_life = 0.0
@@ -42,5 +43,6 @@ class PullRequests:
 
     def closed(self) -> Close | None:
         """Nobody is to ask again. What ends the listening; None when that was ended before, or the connection was."""
-        close, self._close = self._close, None
+        close = self._close
+        self._close = None
         return None if self._nc.is_closed else close

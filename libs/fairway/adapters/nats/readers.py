@@ -12,7 +12,8 @@ class Readers:
     first one closes it."""
 
     def __init__(self, bus: NatsBus, readers: NatsBus) -> None:
-        self._bus, self._readers = bus, readers
+        self._bus = bus
+        self._readers = readers
 
     @property
     def connected(self) -> bool:

@@ -19,7 +19,7 @@ from nats.aio.msg import Msg
 from fairway.adapters.remote import messages as rw
 from fairway.adapters.remote.known_objects import noted, sound
 from fairway.adapters.vanished_objects import Told, vanished
-from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
+from fairway.runtime.cluster_port import Applied, Change, ClusterRefused, check_labels
 from fairway.runtime.ports import Unreachable
 
 log = structlog.get_logger()
@@ -56,7 +56,8 @@ class RemoteCluster:
     """Open with `RemoteCluster.open`; the connection is the caller's."""
 
     def __init__(self, name: str, client: Client) -> None:
-        self.name, self._nc = name, client
+        self.name = name
+        self._nc = client
         self._asker = secrets.token_hex(8)
         self._instance = ""
         self._waiting: dict[str, asyncio.Future[rw.Answered]] = {}
@@ -152,8 +153,7 @@ class RemoteCluster:
         return self._as(Applied, await self._call("apply", kind=kind, manifest=manifest, level=level))
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
-        if not labels:
-            raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
+        check_labels(labels)
         args: Json = {"kind": kind, "namespace": namespace, "name": name, "labels": labels, "within": wait_s}
         return bool(await self._call("delete", _CALL_S + wait_s, **args))
 
@@ -175,8 +175,7 @@ class RemoteCluster:
         raise ClusterRefused("Forbidden", f"{self.name} is a member: only the hub is asked about callers")
 
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
-        if not labels:
-            raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
+        check_labels(labels)
         await self._call("discard", kind=kind, namespace=namespace, labels=labels, name=name)
 
     async def drop(self, kind: str, namespace: str, name: str) -> None:
@@ -199,7 +198,8 @@ class RemoteCluster:
                 number = 0
                 while True:
                     batch = self._as(CallBatch, await self._call("next", session=session, after=number))
-                    number, failures = batch.number, 0
+                    number = batch.number
+                    failures = 0
                     for change in batch.changes:
                         if change.synced:
                             for key in sorted(left):

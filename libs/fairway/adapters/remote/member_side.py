@@ -23,7 +23,8 @@ Do = Callable[[dict[str, Any]], Awaitable[Any]]
 _PATIENCE_S = 10.0
 # A watch that nobody asks for is ended.
 _FORGOTTEN_S = 60.0
-_MOST_CHANGES, _MOST_BYTES = 500, 4 * 2**20
+_MOST_CHANGES = 500
+_MOST_BYTES = 4 * 2**20
 _MOST_IN_HAND = 1_000
 _asked = msgspec.msgpack.Decoder(rw.CallRequest).decode
 _pack = msgspec.msgpack.Encoder().encode
@@ -57,7 +58,8 @@ class Session:
         return self._batch
 
     async def _changes(self) -> list[Change]:
-        found, size = ([self._left] if self._left is not None else []), 0
+        found = [self._left] if self._left is not None else []
+        size = 0
         self._left = None
         if not found:
             with contextlib.suppress(TimeoutError):
@@ -80,7 +82,9 @@ class Serving:
     """Answers for one member. `told` is what the hub says of the cluster, once it has said it."""
 
     def __init__(self, cluster: Cluster, client: Client, facts: Callable[[Any], None]) -> None:
-        self._cluster, self._nc, self._facts = cluster, client, facts
+        self._cluster = cluster
+        self._nc = client
+        self._facts = facts
         self.instance = secrets.token_hex(8)
         self.heard = asyncio.Event()
         self._sessions: dict[str, Session] = {}

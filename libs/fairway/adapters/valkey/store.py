@@ -165,7 +165,8 @@ class RedisStore:
 
     async def table(self, name: str) -> dict[str, bytes]:
         """All of a table as it is stored, in pieces and so not of one moment: for who looks at everything."""
-        found, cursor = dict[str, bytes](), 0
+        found = dict[str, bytes]()
+        cursor = 0
         while True:
             cursor, piece = await self._do("HSCAN", f"{self._prefix}:t:{name}", cursor, "COUNT", _PIECE)
             found |= {key.decode(): value for key, value in piece.items()}
@@ -176,7 +177,8 @@ class RedisStore:
         return int(await self._do("HLEN", f"{self._prefix}:t:{table}"))
 
     async def _keys(self, pattern: str) -> set[bytes]:
-        found, cursor = set[bytes](), 0
+        found = set[bytes]()
+        cursor = 0
         while True:
             cursor, piece = await self._do("SCAN", cursor, "MATCH", pattern, "COUNT", _PIECE)
             found.update(piece)

@@ -13,7 +13,8 @@ def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why:
     number and its first enqueue time; the queue lets it go only when nothing of the old attempt is left."""
     job = teller.job
     assert job is not None and job.spec is not None, "only an admitted job has attempts"
-    number, limit = spent(job), job.spec.attempts
+    number = spent(job)
+    limit = job.spec.attempts
     if number >= limit:
         last = Reason(why.code, f"{why.text} (attempt {number} of {limit}; no attempts left)", why.field, why.remedy)
         return given_up(teller, kind, last)
@@ -39,7 +40,8 @@ def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why:
     """The present attempt is over and another one follows, whatever the number: for what was never begun."""
     job = teller.job
     assert job is not None, "only a known job can be tried again"
-    cluster, number = job.cluster, job.attempt
+    cluster = job.cluster
+    number = job.attempt
     teller.say(kind, cluster=cluster, why=why)
     teller.say(wire.Recall, cluster=cluster, why=why)
     note = Reason(

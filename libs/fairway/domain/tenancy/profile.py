@@ -7,7 +7,9 @@ from msgspec import Struct
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import Toleration
 
-PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"
+PRIVILEGED = "privileged"
+BASELINE = "baseline"
+RESTRICTED = "restricted"
 # From the strictest to the one that allows everything (the Pod Security Standards of Kubernetes).
 LEVELS = (RESTRICTED, BASELINE, PRIVILEGED)
 # On a namespace of the hub, which its tenant cannot edit. Ours counts before the one of Kubernetes.
@@ -19,7 +21,8 @@ SYSTEM_CLASSES = "system-"
 # Fairway's own namespace, in the hub and in members: nobody else makes anything there.
 HOME = "fairway-system"
 # Where no tenant's job may be, neither on the hub nor in a member.
-_RESERVED_PREFIX, _RESERVED = "kube-", frozenset({HOME})
+_RESERVED_PREFIX = "kube-"
+_RESERVED = frozenset({HOME})
 
 
 class SystemNamespaces(Struct, frozen=True):

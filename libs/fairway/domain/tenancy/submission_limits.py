@@ -9,7 +9,8 @@ from fairway.domain.quota.tree import QuotaNode, leaves
 from fairway.wire.reasons import Code, Reason
 
 # Attributes of a node of the quota tree; the one nearest to the tenant's leaf counts.
-MAX_PENDING, MAX_RATE = "fairway.io/max-pending", "fairway.io/max-submit-rate"
+MAX_PENDING = "fairway.io/max-pending"
+MAX_RATE = "fairway.io/max-submit-rate"
 # In place of a tenant's name: whoever is in no leaf. Each of their jobs is refused, and is in the record all the same.
 _ELSEWHERE = ""
 # Tenants whose last submissions still count, before those that do no more are forgotten.
@@ -81,7 +82,8 @@ class SubmissionRate:
         """Milliseconds until one more may be submitted; 0: now, and it counts as submitted. `now` in ms."""
         if not rate:
             return 0
-        at, each = now * 1_000, 1_000_000 // rate
+        at = now * 1_000
+        each = 1_000_000 // rate
         until = max(self._until.pop(tenant, 0), at)
         over = until + each - at - 1_000_000
         self._until[tenant] = until if over > 0 else until + each

@@ -18,7 +18,8 @@ _INSTEAD = msgspec.json.encode(CUT)
 
 def readable(data: bytes) -> bytes:
     """The same text, or one in which CUT stands for each part below DEEPEST levels."""
-    parts, kept = [], 0
+    parts = []
+    kept = 0
     for begin, end in below(data, DEEPEST):
         parts += [data[kept:begin], _INSTEAD]
         kept = end

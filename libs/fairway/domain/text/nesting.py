@@ -14,7 +14,8 @@ def below(data: bytes, most: int) -> Iterator[tuple[int, int]]:
     have, costs two looks at it: it cannot be nested deeper than it has brackets."""
     if data.count(b"{") + data.count(b"[") <= most:
         return
-    level, begin = 0, 0
+    level = 0
+    begin = 0
     for token in _TOKEN.finditer(data):
         sign = data[token.start()]
         if sign in b"{[":

@@ -10,7 +10,7 @@ import typer
 from msgspec import Struct
 from msgspec.structs import fields
 
-from fairway.client.failure import ERROR, USAGE, Failure, end, say
+from fairway.client.failure import ERROR, USAGE, Failure, say
 from fairway.lab.bench import options, runs
 
 _bench = typer.Typer(no_args_is_help=True, help="Measure Fairway on this machine, against real servers.")
@@ -51,7 +51,8 @@ def _command(run: _Run, module: str, check: Callable[[Any], None]) -> Callable[.
 
     def parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
         if name in lists:  # typed with commas between
-            kind, default = Annotated[str, get_args(kind)[1]], ",".join(map(str, default))
+            kind = Annotated[str, get_args(kind)[1]]
+            default = ",".join(map(str, default))
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
     own = [parameter(name, hints[name], default) for name, default in asked.items()]
@@ -81,7 +82,7 @@ def every(
     names = only.split(",") if only else [one.name for one in BENCHES]
     if unknown := sorted(set(names) - {one.name for one in BENCHES}):
         known = ", ".join(one.name for one in BENCHES)
-        end(Failure(USAGE, f"no benchmark {', '.join(unknown)}", f"choose from {known}"))
+        raise Failure(USAGE, f"no benchmark {', '.join(unknown)}", f"choose from {known}")
     directory.mkdir(parents=True, exist_ok=True)
     results = []
     for one in BENCHES:

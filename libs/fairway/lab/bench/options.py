@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from fairway.client.failure import ERROR, USAGE, Failure, end
+from fairway.client.failure import ERROR, USAGE, Failure
 from fairway.domain.text.digits import is_whole
 from fairway.lab.bench.runs import KueueRun
 
@@ -20,7 +20,7 @@ def check_processes(run: Any) -> None:
     from fairway.lab.bench.pipeline.fleet import SPLITS
 
     if run.processes not in SPLITS:
-        end(Failure(USAGE, f"--processes is {run.processes}", f"choose from {', '.join(map(str, SPLITS))}"))
+        raise Failure(USAGE, f"--processes is {run.processes}", f"choose from {', '.join(map(str, SPLITS))}")
 
 
 def check_built(run: Any) -> None:
@@ -32,14 +32,14 @@ def check_built(run: Any) -> None:
 
 def check_kueue(run: KueueRun) -> None:
     if run.jobs % 10:
-        end(Failure(USAGE, f"--jobs is {run.jobs}", "give a multiple of ten: seven are small, two medium, one large"))
+        raise Failure(USAGE, f"--jobs is {run.jobs}", "give a multiple of ten: seven are small, two medium, one large")
 
 
 def numbers(name: str, text: str) -> tuple[int, ...]:
     """Of clusters, as `--name` gives them."""
     found = tuple(int(one) for one in text.split(",") if is_whole(one) and int(one))
     if len(found) != text.count(",") + 1:
-        end(Failure(USAGE, f"--{name} is {text!r}", "give numbers of clusters such as 3,30"))
+        raise Failure(USAGE, f"--{name} is {text!r}", "give numbers of clusters such as 3,30")
     return found
 
 
@@ -50,10 +50,10 @@ def show(measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, directory: 
     from fairway.lab.bench.measuring.progress import Bar
 
     if output not in ("json", "text"):
-        end(Failure(USAGE, f"-o is {output!r}", "choose json or text"))
+        raise Failure(USAGE, f"-o is {output!r}", "choose json or text")
     bar = Bar()
     with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:
         outcome = uvloop.run(measure(run, Path(directory or temporary), bar.tell))
     typer.echo(outcome.json() if output == "json" else outcome.text())
     if outcome.wrong:
-        end(Failure(ERROR, outcome.wrong, "see the logs of the services in the folder that --dir names"))
+        raise Failure(ERROR, outcome.wrong, "see the logs of the services in the folder that --dir names")

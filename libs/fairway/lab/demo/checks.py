@@ -26,7 +26,9 @@ class Stage:
     """`answers` has what `why` said of a job at its mark."""
 
     def __init__(self, script: Script, doors: Submitters, record: Record) -> None:
-        self._script, self._doors, self._record = script, doors, record
+        self._script = script
+        self._doors = doors
+        self._record = record
         self.answers: dict[str, dict[str, Any]] = {}
         self._sent: set[str] = set()
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairway.client.failure import Failure, end, say
+from fairway.client.failure import say
 
 SCENARIO = Path(__file__).parent / "script" / "scenario.yaml"
 INTERRUPTED = 130
@@ -34,8 +34,6 @@ def demo(
 
     try:
         kept = uvloop.run(play(scenario))
-    except Failure as failure:
-        end(failure)
     except (asyncio.CancelledError, KeyboardInterrupt):
         say("interrupted; nothing of the demo is left running")
         raise typer.Exit(INTERRUPTED) from None

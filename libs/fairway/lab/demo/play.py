@@ -52,7 +52,8 @@ async def play(scenario: Path) -> bool:
 
 def _once_interruptible() -> None:
     """The first signal ends the demo in order; a second one would only leave something behind."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
     assert task is not None, "called in a coroutine"
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, lambda: None if task.cancelling() else task.cancel())

@@ -37,7 +37,9 @@ _TOLD = ("submitted", "rejected", "blocked", "running", "succeeded", "failed", "
 
 class Screen:
     def __init__(self, scenario: Scenario, record: Record, began: float, out: Console | None = None) -> None:
-        self._scenario, self._record, self._began = scenario, record, began
+        self._scenario = scenario
+        self._record = record
+        self._began = began
         self._out = out or Console(highlight=False, emoji=False)
         self._live = Live(console=self._out, auto_refresh=False, transient=True) if self._out.is_terminal else None
         self._task: asyncio.Task[None] | None = None

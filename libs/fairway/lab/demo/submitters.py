@@ -29,12 +29,15 @@ from fairway.wire import subjects
 from fairway.wire.inbound import SubmitRequest
 from fairway.workloads.settings.quota_trees import KIND as TREE
 
-_LOOKS, _LOOK_S = 500, 0.02
+_LOOKS = 500
+_LOOK_S = 0.02
 
 
 class Submitters:
     def __init__(self, fleet: EmbeddedFleet, bus: NatsBus, hub: KubernetesCluster) -> None:
-        self._fleet, self._bus, self._hub = fleet, bus, hub
+        self._fleet = fleet
+        self._bus = bus
+        self._hub = hub
         self.api = Api(fleet.http, Credential(fleet.token, "the administrator's token"))
         self._tenants: dict[str, KubernetesCluster] = {}
         self._sent = 0

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 def filled(page: str, parts: Mapping[str, str]) -> str:
     """The page with each part between its markers. A part without a place raises."""
     for name, text in parts.items():
-        begin, end = f"<!-- {name}: written by `make schemas` -->\n", f"<!-- end of {name} -->"
+        begin = f"<!-- {name}: written by `make schemas` -->\n"
+        end = f"<!-- end of {name} -->"
         before, there, rest = page.partition(begin)
         _, closed, after = rest.partition(end)
         if not (there and closed):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairway.client.failure import ERROR, USAGE, Failure, end
+from fairway.client.failure import ERROR, USAGE, Failure
 
 _commands = typer.Typer()
 
@@ -26,14 +26,12 @@ def up(
     real API servers with real schedulers and operators, built from source at the first time (about 20 minutes).
     """
     if not 1 <= clusters <= 50:
-        end(Failure(USAGE, f"--clusters {clusters} is out of range", "use 1 to 50"))
+        raise Failure(USAGE, f"--clusters {clusters} is out of range", "use 1 to 50")
     import uvloop
 
     from fairway.lab.fleet import foreground
 
     try:
         uvloop.run(foreground.stay_up(dir, foreground.real() if real else foreground.simulated(clusters)))
-    except Failure as failure:
-        end(failure)
     except (OSError, RuntimeError) as error:
-        end(Failure(ERROR, f"the fleet did not start: {error}"))
+        raise Failure(ERROR, f"the fleet did not start: {error}") from error

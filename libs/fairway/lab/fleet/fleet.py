@@ -21,7 +21,8 @@ from fairway.runtime import private_files
 
 HUB = "hub"
 # Simulated clusters are up in a second. Real ones take 20 s on two idle cores, and far longer on busy ones.
-_READY_S, _REAL_READY_S = 60.0, 240.0
+_READY_S = 60.0
+_REAL_READY_S = 240.0
 _LOOK_S = 0.2
 # As any real node reports; the training-operator's launcher of an MPIJob asks for 5 GiB of it.
 _DISK = {"ephemeral-storage": "500Gi"}
@@ -72,7 +73,8 @@ class EmbeddedFleet:
     program = "fairway.cli.main"
 
     def __init__(self, dir: Path, plan: FleetPlan) -> None:
-        self.dir, self.plan = dir.resolve(), plan
+        self.dir = dir.resolve()
+        self.plan = plan
         self.nats: EmbeddedServer
         self.nats_others: list[EmbeddedServer] = []
         self.valkey: EmbeddedServer
@@ -133,7 +135,8 @@ class EmbeddedFleet:
         self._write_address()
 
     async def _start_nats(self) -> None:
-        home, interval = self.dir / "nats", self.plan.sync_interval
+        home = self.dir / "nats"
+        interval = self.plan.sync_interval
         if self.plan.nats_servers == 1:
             self.nats = await nats_server(home, sync_interval=interval)
         else:
@@ -157,7 +160,8 @@ class EmbeddedFleet:
                 private_files.write(self.kubeconfigs / f"{name}.json", facts)
 
     def _clusters(self) -> SimFleet | RealClusters:
-        where, run_ms = str(self.kubeconfigs), self.plan.default_run_ms
+        where = str(self.kubeconfigs)
+        run_ms = self.plan.default_run_ms
         known = identities.write(self._identities(HUB), self.known)
         if self.plan.real:
             members = tuple(one for one in self.plan.clusters if isinstance(one, RealMember))

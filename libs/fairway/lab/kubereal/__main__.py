@@ -30,7 +30,8 @@ async def host(fleet: RealClusters, found: Tools) -> str:
     try:
         said = {"ready": True, "clusters": await real.start(), "pids": real.planes.pids()}
         print(msgspec.json.encode(said).decode(), flush=True)
-        asked, fallen = asyncio.create_task(end.wait()), asyncio.create_task(real.planes.first_end())
+        asked = asyncio.create_task(end.wait())
+        fallen = asyncio.create_task(real.planes.first_end())
         await asyncio.wait((asked, fallen), return_when=asyncio.FIRST_COMPLETED)
         for one in (asked, fallen):
             one.cancel()

@@ -28,7 +28,8 @@ class PlaneAdmin:
     """Requests go side by side, a few at once; paths are those of the API."""
 
     def __init__(self, http: Http) -> None:
-        self._http, self._kinds = http, Kinds(http)
+        self._http = http
+        self._kinds = Kinds(http)
         self._turn = asyncio.Semaphore(_AT_ONCE)
 
     async def get(self, path: str, **query: str) -> Json | None:

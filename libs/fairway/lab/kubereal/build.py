@@ -123,7 +123,8 @@ def _definitions(program: Path, module: Module, folder: Path) -> None:
 
 def _run(command: list[str], module: Module, say: Say) -> str:
     """What the command says on standard output; what it compiles is counted aloud from time to time."""
-    said, last = 0, time.monotonic()
+    said = 0
+    last = time.monotonic()
     words: list[str] = []
     with subprocess.Popen(
         command,

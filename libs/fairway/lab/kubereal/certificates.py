@@ -39,7 +39,8 @@ class WebhookCertificate(Struct, frozen=True):
 @lru_cache(maxsize=1)
 def pair() -> WebhookCertificate:
     """One for all clusters of this process: making it takes half a second."""
-    ca_key, key = _key(), _key()
+    ca_key = _key()
+    key = _key()
     authority = x509.Name(
         [x509.NameAttribute(NameOID.ORGANIZATION_NAME, "fairway"), x509.NameAttribute(NameOID.COMMON_NAME, _AUTHORITY)]
     )

@@ -51,7 +51,9 @@ class Plane:
     """One cluster. `kubeconfig` is its administrator's; `programs` are its processes by name."""
 
     def __init__(self, spec: Spec, dir: Path, tools: Tools, store: str) -> None:
-        self.spec, self.dir, self.tools = spec, dir, tools
+        self.spec = spec
+        self.dir = dir
+        self.tools = tools
         self._known = spec.identities or (Identity(secrets.token_urlsafe(32), "admin", "admin", (MASTERS,)),)
         self.token = self._known[0].token
         self.programs: dict[str, Program] = {}
@@ -163,7 +165,8 @@ class Planes:
     """The clusters by name, and the etcd under them."""
 
     def __init__(self, dir: Path, tools: Tools) -> None:
-        self._dir, self._tools = dir.resolve(), tools
+        self._dir = dir.resolve()
+        self._tools = tools
         self._etcd: Program | None = None
         self.store = ""  # etcd's address
         self.by_name: dict[str, Plane] = {}

@@ -9,7 +9,8 @@ _SERVICES = "10.96.0.0/16"
 
 def etcd(data: Path, client: int, peer: int) -> list[str]:
     """Without fsync: what these clusters hold is not kept beyond their processes."""
-    here, there = f"http://127.0.0.1:{client}", f"http://127.0.0.1:{peer}"
+    here = f"http://127.0.0.1:{client}"
+    there = f"http://127.0.0.1:{peer}"
     return [
         f"--data-dir={data}",
         f"--listen-client-urls={here}",

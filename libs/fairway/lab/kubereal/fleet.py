@@ -32,7 +32,8 @@ class RealFleet:
     """The running servers. `start` returns when every API answers and every operator is ready."""
 
     def __init__(self, fleet: RealClusters, tools: Tools) -> None:
-        self.fleet, self.tools = fleet, tools
+        self.fleet = fleet
+        self.tools = tools
         self.planes = Planes(Path(fleet.dir), tools)
         self._known = read_identities(fleet.identities)
 

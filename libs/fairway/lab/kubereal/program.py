@@ -29,9 +29,11 @@ class Program:
     def __init__(
         self, name: str, command: Sequence[str | Path], dir: Path, env: Mapping[str, str] | None = None
     ) -> None:
-        self.name, self.log = name, dir / f"{name}.log"
+        self.name = name
+        self.log = dir / f"{name}.log"
         self._command = [str(part) for part in command]
-        self._dir, self._env = dir, {**os.environ, **(env or {})}
+        self._dir = dir
+        self._env = {**os.environ, **(env or {})}
         self._process: asyncio.subprocess.Process | None = None
         self._ended = False
 

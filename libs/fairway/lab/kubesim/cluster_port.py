@@ -19,13 +19,14 @@ from fairway.lab.kubesim.api.selectors import seen
 from fairway.lab.kubesim.api.store import Event, Key, StoredObject
 from fairway.lab.kubesim.http import access_reviews
 from fairway.lab.kubesim.http.identities import MASTERS, Identity, IdentityBook, User
-from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
+from fairway.runtime.cluster_port import Applied, Change, ClusterRefused, check_labels
 from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code
 from fairway.workloads.member_copy import FIELD_MANAGER
 
 Json = dict[str, Any]
-_NAMESPACE, _POD = "Namespace.v1", "Pod.v1"
+_NAMESPACE = "Namespace.v1"
+_POD = "Pod.v1"
 _ASKER = User("fairway", groups=(MASTERS,))
 _REVIEWS = {f"{one.kind}.{one.api_version}": one for one in access_reviews.RESOURCES}
 
@@ -38,7 +39,10 @@ class KubesimCluster:
     deletion = meta.Deletion(policy="Foreground")
 
     def __init__(self, name: str, api: ClusterApi, kinds: Sequence[str], identities: Sequence[Identity] = ()) -> None:
-        self.name, self.api, self._kinds, self.away = name, api, tuple(kinds), False
+        self.name = name
+        self.api = api
+        self._kinds = tuple(kinds)
+        self.away = False
         self._book = IdentityBook(identities) if identities else None
         self._changed = asyncio.Event()
         api.store.listen("", self._wake)
@@ -65,12 +69,12 @@ class KubesimCluster:
 
     async def apply(self, kind: str, manifest: Json, level: str = "") -> Applied:
         self._reached()
-        resource, named = self.resource(kind), manifest["metadata"]
-        namespace = named.get("namespace") or "default"
+        resource = self.resource(kind)
+        name = manifest["metadata"]["name"]
+        namespace = manifest["metadata"].get("namespace") or "default"
         self._take_namespace(namespace, level)
-        found = self.stored(kind, namespace, named["name"])
-        if found is not None:
-            check_ours(f"{kind} {namespace}/{named['name']}", found.obj, manifest)
+        if found := self.stored(kind, namespace, name):
+            check_ours(f"{kind} {namespace}/{name}", found.obj, manifest)
             return Applied(found.obj["metadata"]["uid"], adopted=True)
         return Applied(self._create(resource, manifest).obj["metadata"]["uid"])
 
@@ -112,7 +116,8 @@ class KubesimCluster:
         self, kind: str, namespace: str, name: str, body: Json | list[Json], subresource: str = ""
     ) -> Json | None:
         self._reached()
-        resource, old = self.resource(kind), self.stored(kind, namespace, name)
+        resource = self.resource(kind)
+        old = self.stored(kind, namespace, name)
         if old is None:
             return None
         with _refusing():
@@ -134,7 +139,7 @@ class KubesimCluster:
             return access_reviews.answer(self._book, _ASKER, resource, body)
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
-        _check_named(labels)
+        check_labels(labels)
         self._reached()
         found = self.stored(kind, namespace, name) if name else None
         found = found if found and _carries(found, labels) else None
@@ -159,7 +164,7 @@ class KubesimCluster:
         return bool(now and now.obj["metadata"]["uid"] == found.obj["metadata"]["uid"])
 
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
-        _check_named(labels)
+        check_labels(labels)
         self._reached()
         for found in self.every(kind):
             if found.key.namespace == namespace and name in ("", found.key.name) and _carries(found, labels):
@@ -173,7 +178,8 @@ class KubesimCluster:
 
     def _delete(self, found: StoredObject, how: meta.Deletion) -> None:
         """As it is now: what went before may have taken it along."""
-        now, resource = self.api.store.get(found.key), self.api.resource_of(found)
+        now = self.api.store.get(found.key)
+        resource = self.api.resource_of(found)
         if now is not None and resource is not None:
             with _refusing():
                 self.api.delete(resource, now, how)
@@ -191,7 +197,8 @@ class KubesimCluster:
         resource = self._resource(kind)
 
         def hear(event: Event) -> None:
-            key, told = event.new.key, seen(event, match)
+            key = event.new.key
+            told = seen(event, match)
             if told and namespace in ("", key.namespace) and (resource or _is(event.new, kind)):
                 last = event.old if told == "DELETED" and event.old else event.new
                 line.put_nowait(Change(kind, key.namespace, key.name, last.obj, gone=told == "DELETED"))
@@ -236,11 +243,6 @@ def _where(resource: ApiResource, namespace: str | None) -> str:
 
 def _is(stored: StoredObject, kind: str) -> bool:
     return kind == f"{stored.obj['kind']}.{stored.obj['apiVersion']}"
-
-
-def _check_named(labels: dict[str, str]) -> None:
-    if not labels:
-        raise ValueError("a deletion without labels would take anybody's object; name the job and the attempt")
 
 
 def _carries(stored: StoredObject, labels: dict[str, str]) -> bool:

@@ -122,7 +122,8 @@ def obstacle(want: Want, space: Space) -> str:
 
 def _tolerated(taint: Json, tolerations: Iterable[Json]) -> bool:
     for one in tolerations:
-        key, operator = one.get("key", ""), one.get("operator") or "Equal"
+        key = one.get("key", "")
+        operator = one.get("operator") or "Equal"
         if one.get("effect") and one["effect"] != taint["effect"]:
             continue
         if operator == "Exists" and key in ("", taint["key"]):
@@ -140,7 +141,8 @@ def _term(term: Json, space: Space) -> bool:
 
 
 def _holds(one: Json, found: Mapping[str, str]) -> bool:
-    value, values = found.get(one["key"]), one.get("values") or []
+    value = found.get(one["key"])
+    values = one.get("values") or []
     match one["operator"]:
         case "In":
             return value in values

@@ -38,7 +38,8 @@ class Kubelet:
         api.store.listen("pods", self._pod_changed)
 
     def _pod_changed(self, event: Event) -> None:
-        key, obj = event.new.key, event.new.obj
+        key = event.new.key
+        obj = event.new.obj
         if event.type == "DELETED" or obj["status"].get("phase") in _ENDED:
             self._forget(key)
         elif obj["metadata"].get("deletionTimestamp") and key in self._pods and key in self._api.graceful:
@@ -113,7 +114,8 @@ class Kubelet:
         stored = self._api.store.get(key)
         if not running or not stored:
             return
-        code, reason = running.spec.exit_code, running.spec.reason
+        code = running.spec.exit_code
+        reason = running.spec.reason
         policy = stored.obj["spec"].get("restartPolicy", "Always")
         if policy == "Always" or (policy == "OnFailure" and code):
             self._restart(key, running, code, reason)

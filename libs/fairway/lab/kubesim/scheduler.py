@@ -36,7 +36,8 @@ class Scheduler:
         self._kick()
 
     def _pod_changed(self, event: Event) -> None:
-        key, obj = event.new.key, event.new.obj
+        key = event.new.key
+        obj = event.new.obj
         if event.type == "DELETED" or obj["status"].get("phase") in _ENDED:
             self._pending.pop(key, None)
             self._release(key)

@@ -15,7 +15,8 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 def main(argv: list[str]) -> None:
     """`argv`: process id of the parent, absolute path of the program, its arguments. Does not return."""
-    parent, program = int(argv[0]), argv[1]
+    parent = int(argv[0])
+    program = argv[1]
     os.umask(0o077)  # what it writes may hold secrets: logs, messages, keys
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -39,7 +39,9 @@ async def nats_server(
     `max_payload` is in bytes; `more` stands in the configuration as well, such as who may do what. StartError if it
     does not come up.
     """
-    program, home, name = nats_program(), _folder(dir), f"fairway-{os.urandom(4).hex()}"
+    program = nats_program()
+    home = _folder(dir)
+    name = f"fairway-{os.urandom(4).hex()}"
 
     def command(at: int) -> list[str]:
         config = home / "nats.conf"
@@ -83,7 +85,8 @@ async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -
 
     StartError if it does not come up.
     """
-    program, home = valkey_program(), _folder(dir)
+    program = valkey_program()
+    home = _folder(dir)
 
     def command(at: int) -> list[str]:
         config = home / "valkey.conf"

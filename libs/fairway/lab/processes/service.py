@@ -22,7 +22,8 @@ class Child:
     """`python -m MODULE ARGS`, whose first line on standard output is JSON. Its log goes to `log`."""
 
     def __init__(self, name: str, module: str, args: Sequence[str], log: Path, env: Mapping[str, str]) -> None:
-        self.name, self.log = name, log
+        self.name = name
+        self.log = log
         self._command = [sys.executable, "-m", module, *args]
         self._env = {**os.environ, **env}
         self._process: asyncio.subprocess.Process | None = None

@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fairway.client.failure import USAGE, Failure, end, say
+from fairway.client.failure import USAGE, Failure, say
 from fairway.lab.simulation.outcome import RunOutcome, RunPlan
 from fairway.lab.simulation.people.faults import PROFILES
 
@@ -35,9 +35,9 @@ def simulate(
 ) -> None:
     """Run a fleet on a virtual clock, with faults drawn from a seed; the same seed is the same run."""
     if profile != "all" and profile not in PROFILES:
-        end(Failure(USAGE, f"--profile {profile} is not known", f"use {', '.join(PROFILES)} or all"))
+        raise Failure(USAGE, f"--profile {profile} is not known", f"use {', '.join(PROFILES)} or all")
     if output not in ("", "json"):
-        end(Failure(USAGE, f"--output {output} is not known", "use json, or leave it out"))
+        raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
     profiles = tuple(PROFILES) if profile == "all" else (profile,)
     seeds = count(seed) if runs == 0 else iter(range(seed, seed + runs))
     plans = (RunPlan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace) for one in seeds)
@@ -72,7 +72,9 @@ class _Tally:
     """Tells of a seed that broke at once, and of all of them in the end."""
 
     def __init__(self, output: str) -> None:
-        self._output, self._outcomes, self.broken = output, 0, list[RunOutcome]()
+        self._output = output
+        self._outcomes = 0
+        self.broken = list[RunOutcome]()
         self._hours = self._seconds = 0.0
         self._steps = self._jobs = 0
         self._states: dict[int, str] = {}
@@ -80,8 +82,10 @@ class _Tally:
 
     def take(self, outcome: RunOutcome) -> None:
         self._outcomes += 1
-        self._hours, self._seconds = self._hours + outcome.hours, self._seconds + outcome.seconds
-        self._steps, self._jobs = self._steps + outcome.steps, self._jobs + outcome.jobs
+        self._hours = self._hours + outcome.hours
+        self._seconds = self._seconds + outcome.seconds
+        self._steps = self._steps + outcome.steps
+        self._jobs = self._jobs + outcome.jobs
         self._last = outcome
         self._states[outcome.seed] = outcome.state_hash
         if outcome.violations:

@@ -60,9 +60,14 @@ class SimulatedFleet:
     def __init__(
         self, weather: FaultInjector, members: dict[str, dict[str, int]], heard: MemberEvents, pace: float
     ) -> None:
-        self.weather, self.clock, self.meter, self._pace = weather, Instant(), Meter(), pace
+        self.weather = weather
+        self.clock = Instant()
+        self.meter = Meter()
+        self._pace = pace
         self.books = StoreChecks()
-        self.bus, self.store, self.reach = MemoryBus(self.clock), CheckedStore(self.books, self.clock), StoreReach()
+        self.bus = MemoryBus(self.clock)
+        self.store = CheckedStore(self.books, self.clock)
+        self.reach = StoreReach()
         rng = Random(weather.rng.random())
         self.members = {name: SimulatedMember(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
         self.processes: dict[str, SimulatedProcess] = {}
@@ -134,12 +139,15 @@ class SimulatedFleet:
             self._start(name)
 
     def _agent(self, process: SimulatedProcess, member: SimulatedMember, ids: ProcessIds) -> None:
-        bus, port = BusPort(process, self.bus, self.weather), MemberPort(process, member, self.weather)
+        bus = BusPort(process, self.bus, self.weather)
+        port = MemberPort(process, member, self.weather)
         settings = msgspec.structs.replace(_AGENT, cordoned=self.joined[member.name].cordoned)
         process.start(run_agent(port, bus, ProcessClock(process), ids, settings))
 
     def _services(self, process: SimulatedProcess, names: tuple[str, ...], life: int) -> None:
-        clock, bus, catalog = ProcessClock(process), BusPort(process, self.bus, self.weather), Catalog()
+        clock = ProcessClock(process)
+        bus = BusPort(process, self.bus, self.weather)
+        catalog = Catalog()
         members = self._known[process.name] = Members()
         for name in self.joined:
             self._make_known(process, name)

@@ -21,8 +21,11 @@ class SimulatedProcess:
     def __init__(
         self, name: str, weather: FaultInjector, died: Callable[["SimulatedProcess"], None], skew_ms: int = 0
     ) -> None:
-        self.name, self.skew_ms, self.dead = name, skew_ms, False
-        self._weather, self._died = weather, died
+        self.name = name
+        self.skew_ms = skew_ms
+        self.dead = False
+        self._weather = weather
+        self._died = died
         self._running = asyncio.Event()
         self._running.set()
 
@@ -60,7 +63,8 @@ class SimulatedProcess:
 
     async def call(self, effect: Callable[[], Awaitable[T]], what: str) -> T:
         """An effect outside, with what may go wrong: late, not done, done and not answered, the end of the process."""
-        weather, profile = self._weather, self._weather.profile
+        weather = self._weather
+        profile = self._weather.profile
         weather.steps += 1
         away, back = weather.delays()
         await self._takes(away)
@@ -102,7 +106,8 @@ class ProcessClock:
 
 class ProcessIds:
     def __init__(self, process: SimulatedProcess, life: int) -> None:
-        self._prefix, self._count = f"{process.name}-{life}", 0
+        self._prefix = f"{process.name}-{life}"
+        self._count = 0
 
     def new(self) -> str:
         self._count += 1

@@ -55,11 +55,14 @@ class _Run:
     async def run(self) -> RunOutcome:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._failed)
-        witness, plan = self._witness, self._plan
+        witness = self._witness
+        plan = self._plan
         witness.outside.now = lambda: round(loop.time() * 1000)
         heard = MemberEvents(witness.started, witness.ended, witness.gone, witness.deleted)
         fleet = self._fleet = SimulatedFleet(self._weather, self._nodes, heard, plan.pace)
-        fleet.bus.told, fleet.books.wrong, fleet.books.most = witness.stored, witness.breach, witness.most
+        fleet.bus.told = witness.stored
+        fleet.books.wrong = witness.breach
+        fleet.books.most = witness.most
         witness.outside.present = lambda name: fleet.members[name].attempts()
         witness.outside.made = lambda name, uid: fleet.members[name].made_for(uid)
         witness.outside.members = lambda: fleet.joined
@@ -104,7 +107,8 @@ class _Run:
         return set(self._witness.submitted.values()) <= known.keys()
 
     def _outcome(self, seconds: float) -> RunOutcome:
-        fleet, known = self._fleet, rows(self._fleet)
+        fleet = self._fleet
+        known = rows(self._fleet)
         breaches = tuple(self._witness.breaches)
         return RunOutcome(
             plan=self._plan,

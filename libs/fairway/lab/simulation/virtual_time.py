@@ -22,10 +22,13 @@ class _Call:
 
     def __init__(self, work: Callable[..., object], args: tuple[Any, ...], context: Context | None, at: float) -> None:
         self.work: Callable[..., object] | None = work
-        self.args, self.context, self._at = args, context or copy_context(), at
+        self.args = args
+        self.context = context or copy_context()
+        self._at = at
 
     def cancel(self) -> None:
-        self.work, self.args = None, ()
+        self.work = None
+        self.args = ()
 
     def cancelled(self) -> bool:
         return self.work is None
@@ -41,7 +44,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def __init__(self) -> None:
         super().__init__()
-        self._now, self._stopped = 0.0, False
+        self._now = 0.0
+        self._stopped = False
         self._calls: deque[_Call] = deque()
         self._timers: list[tuple[float, int, _Call]] = []
         self._order = count()
@@ -85,7 +89,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _run_once(self) -> None:
         """Until it is stopped."""
-        calls, timers = self._calls, self._timers
+        calls = self._calls
+        timers = self._timers
         self._stopped = False
         while not self._stopped:
             if calls:

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from fairway.client.failure import ERROR, Failure, end
-from fairway.operate.replay.command import Output, check_output, commands
+from fairway.client.failure import ERROR, Failure
+from fairway.client.options import check_output
+from fairway.operate.replay.command import Output, commands
 
 
 class Name(StrEnum):
@@ -36,10 +37,8 @@ def _trace(name: Name) -> None:
 
         try:
             good = carry_out(name.value, file, jobs, (equal_clusters(clusters, nodes, gpus), speedup), output)
-        except Failure as failure:
-            end(failure)
         except (OSError, RuntimeError) as error:
-            end(Failure(ERROR, f"the fleet did not start: {error}"))
+            raise Failure(ERROR, f"the fleet did not start: {error}") from error
         raise typer.Exit(0 if good else 1)
 
 

@@ -107,7 +107,9 @@ class Replay:
     """One replay at work: a task that submits, a task that follows the record, and their counts."""
 
     def __init__(self, plan: ReplayPlan, jobs: Sequence[TraceJob], bus: NatsBus) -> None:
-        self._plan, self._jobs, self._bus = plan, sorted(jobs, key=lambda job: job.at), bus
+        self._plan = plan
+        self._jobs = sorted(jobs, key=lambda job: job.at)
+        self._bus = bus
         self._speedup = plan.speedup or speedup_for(jobs)
         nodes = allocatable(plan.clusters)
         self._gpus = sum(amounts.get(GPU, 0) for one in nodes.values() for amounts in one.values())
@@ -161,7 +163,8 @@ class Replay:
         return self._start + round(self._jobs[index].at * 1000 / self._speedup)
 
     def _submission(self, index: int) -> Outgoing:
-        job, name = self._jobs[index], f"{self._plan.name}.{index}"
+        job = self._jobs[index]
+        name = f"{self._plan.name}.{index}"
         self._tally.submit(name, job, self._due(index))
         raw = Raw(_encode(manifest(job, max(1, round(job.seconds * 1000 / self._speedup)))))
         message = wire.Submitted(

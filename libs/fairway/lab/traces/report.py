@@ -29,7 +29,8 @@ class Course(Struct):
     def take(self, message: wire.JobMessage) -> None:
         match message:
             case wire.Queue():
-                self._since, self._told = message.at, message.why is not None
+                self._since = message.at
+                self._told = message.why is not None
             case wire.Blocked():
                 self._told = True
             case wire.Dequeued() if self._told:

@@ -87,7 +87,8 @@ def _pod(index: int, row: dict[str, str], first: int, known: set[str]) -> TraceJ
     requests = {"cpu": f"{row['cpu_milli']}m", "memory": f"{row['memory_mib']}Mi"}
     if int(row["num_gpu"] or 0):
         requests[GPU] = row["num_gpu"]
-    created, began = int(row["creation_time"]), row["scheduled_time"] or row["creation_time"]
+    created = int(row["creation_time"])
+    began = row["scheduled_time"] or row["creation_time"]
     return TraceJob(
         name=f"openb-{index}",
         tenant=row["qos"].lower() or "none",

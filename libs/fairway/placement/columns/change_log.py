@@ -24,7 +24,8 @@ class ChangeLog:
         if size + len(numbers) > _KEEP:
             kept = min(size, max(_KEEP // 2 - len(numbers), 0))
             self._buffer[:kept] = self._buffer[size - kept : size].copy()
-            self._from, size = self.version - kept, kept
+            self._from = self.version - kept
+            size = kept
         if len(numbers) > _KEEP:
             self.version = self._from = self.version + len(numbers)
             return

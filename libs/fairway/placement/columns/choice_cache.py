@@ -28,7 +28,8 @@ class ChoiceCache:
     of that."""
 
     def __init__(self, views: Mapping[str, ClusterView], watch: Watch) -> None:
-        self._views, self._watch = views, watch
+        self._views = views
+        self._watch = watch
         self.fleet_nodes = FleetNodes()
         self.names = Names(())
         self.all = self.observed = np.zeros(0, np.int64)
@@ -98,8 +99,10 @@ class ChoiceCache:
         self._known = dict(sorted(self._views.items()))
         views = list(self._known.values())
         self.fleet_nodes.muster(views)
-        self.names, self.all = Names(self._known), np.arange(len(views))
-        self._infos, self.observed = [view.info for view in views], np.zeros(len(views), np.int64)
+        self.names = Names(self._known)
+        self.all = np.arange(len(views))
+        self._infos = [view.info for view in views]
+        self.observed = np.zeros(len(views), np.int64)
         self._pod_counts.clear()
         self._rules.clear()
         for eligible in self._reaches.values():
@@ -110,9 +113,11 @@ class ChoiceCache:
     def _inform(self, names: list[str]) -> None:
         changed = []
         for name in names:
-            slot, info = self.fleet_nodes.slots[name], self._views[name].info
+            slot = self.fleet_nodes.slots[name]
+            info = self._views[name].info
             self.observed[slot] = info.observed_at
-            old, self._infos[slot] = self._infos[slot], info
+            old = self._infos[slot]
+            self._infos[slot] = info
             if _facts(old) != _facts(info):
                 changed.append(slot)
         self.earliest = int(self.observed.min()) if len(self.observed) else 0

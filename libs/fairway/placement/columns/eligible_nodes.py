@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairway.placement.columns.change_log import Numbers
-from fairway.placement.columns.nodes import PODS, UNLISTED, FleetNodes, widened
+from fairway.placement.columns.growing_arrays import widened
+from fairway.placement.columns.nodes import PODS, UNLISTED, FleetNodes
 from fairway.placement.shape_index import MAX_PODS, admits
 from fairway.placement.shapes import Amounts, Where
 
@@ -30,8 +31,10 @@ class EligibleNodes:
         self._summed = self._summed_deep = -1
         self._stale = np.ones(slots, np.bool_)
         self._free = self._whole = np.zeros((0, slots), np.int64)
-        self.open_nodes, self.good_nodes = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
-        self._unlisted, self._ever_unlisted = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+        self.open_nodes = np.zeros(slots, np.int64)
+        self.good_nodes = np.zeros(slots, np.int64)
+        self._unlisted = np.zeros(slots, np.int64)
+        self._ever_unlisted = np.zeros(slots, np.int64)
 
     def refresh(self) -> None:
         """Decides anew which nodes are admitted, of those that are other nodes now."""
@@ -39,7 +42,8 @@ class EligibleNodes:
         if self._seen == fleet_nodes.deep.version:
             return
         if len(self.limit) < fleet_nodes.used:
-            self.open, self.good = widened(self.open, len(fleet_nodes.home)), widened(self.good, len(fleet_nodes.home))
+            self.open = widened(self.open, len(fleet_nodes.home))
+            self.good = widened(self.good, len(fleet_nodes.home))
         deep = fleet_nodes.deep.since(self._seen)
         homes = fleet_nodes.home.tolist()
         for position in range(fleet_nodes.used) if deep is None else deep.tolist():
@@ -54,7 +58,8 @@ class EligibleNodes:
         fleet_nodes = self._fleet_nodes
         if len(self._free) < len(fleet_nodes.free):
             more = np.zeros((len(fleet_nodes.free) - len(self._free), len(fleet_nodes.views)), np.int64)
-            self._free, self._whole = np.vstack((self._free, more)), np.vstack((self._whole, more))
+            self._free = np.vstack((self._free, more))
+            self._whole = np.vstack((self._whole, more))
         if self._summed_deep != fleet_nodes.deep.version:
             for some, at in fleet_nodes.changed(fleet_nodes.deep.since(self._summed_deep)):
                 self._sum_deep(some, at)
@@ -75,10 +80,13 @@ class EligibleNodes:
         self._stale[late] = False
 
     def _sum_deep(self, slots: Numbers, at: Numbers) -> None:
-        whole, open_, good = self._fleet_nodes.whole[:, at], self.open[at], self.good[at]
+        whole = self._fleet_nodes.whole[:, at]
+        open_ = self.open[at]
+        good = self.good[at]
         unlisted = whole[PODS] == UNLISTED
         self._whole[:, slots] = (np.maximum(whole, 0) * good).sum(axis=2)
-        self.open_nodes[slots], self.good_nodes[slots] = open_.sum(axis=1), good.sum(axis=1)
+        self.open_nodes[slots] = open_.sum(axis=1)
+        self.good_nodes[slots] = good.sum(axis=1)
         self._unlisted[slots] = (unlisted & open_).sum(axis=1)
         self._ever_unlisted[slots] = (unlisted & good).sum(axis=1)
 

@@ -7,18 +7,16 @@ Blocks grow by moving to the end. Readers (eligible nodes, pod counts) learn fro
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairway.domain.resources import Resources
 from fairway.placement.cluster import ClusterView
 from fairway.placement.columns.change_log import ChangeLog, Numbers
+from fairway.placement.columns.growing_arrays import grown
 from fairway.placement.shape_index import NodeState
 from fairway.placement.shapes import Amounts
-
-Array = TypeVar("Array", NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_])
 
 # In place of an amount of `pods`: the node does not limit them.
 UNLISTED = 1 << 62
@@ -27,7 +25,8 @@ MOST = 1 << 50
 _SMALLEST_BLOCK = 8
 _MOST_ROWS = 4096
 # The rows of `free` and `whole`: of a resource that no node has, of pods, and from there on of those that were met.
-_NOBODY_HAS, PODS = 0, 1
+_NOBODY_HAS = 0
+PODS = 1
 # Positions looked at together: bounds what a look at a whole fleet takes of memory.
 _AT_ONCE = 1 << 18
 
@@ -47,7 +46,8 @@ class FleetNodes:
         self._amounts: Callable[[Mapping[str, int]], Any] = lambda row: (row["pods"],)
         self.free = np.zeros((2, 0), np.int64)
         self.whole = np.zeros((2, 0), np.int64)
-        self.touched, self.deep = ChangeLog(), ChangeLog()
+        self.touched = ChangeLog()
+        self.deep = ChangeLog()
         self.used = self.wasted = self.even = 0
         self._blocks: list[_Block] = []
         self._rows: dict[Amounts, tuple[Numbers, Numbers]] = {}
@@ -61,7 +61,8 @@ class FleetNodes:
             self._vacate(blocks[slot].at.values())
             self.wasted += int(self.size[slot])
         self._blocks = [blocks[slot] if slot >= 0 else _Block() for slot in old]
-        self.views, self.slots = list(views), {view.name: slot for slot, view in enumerate(views)}
+        self.views = list(views)
+        self.slots = {view.name: slot for slot, view in enumerate(views)}
         sizes = [(int(self.start[slot]), int(self.size[slot])) if slot >= 0 else (0, 0) for slot in old]
         self.start, self.size = np.array(sizes, np.int64).reshape(-1, 2).T.copy()
         self._level()
@@ -77,13 +78,15 @@ class FleetNodes:
         deep: dict[int, NodeState | None] = {}
         for cluster in clusters:
             slot = self.slots[cluster]
-            view, block = self.views[slot], self._blocks[slot]
+            view = self.views[slot]
+            block = self._blocks[slot]
             changed, replaced = view.changes(block.seen)
             block.seen = view.version
             if replaced is None or replaced:
                 names = [*block.at, *view.states] if replaced is None else replaced
                 deep |= self._settle(slot, dict.fromkeys(names))
-            at, states = block.at, view.states
+            at = block.at
+            states = view.states
             for name in states if changed is None else changed:
                 if name in at:
                     light[at[name]] = states[name].free
@@ -129,7 +132,8 @@ class FleetNodes:
 
     def _settle(self, slot: int, names: Iterable[str]) -> dict[int, NodeState | None]:
         """Gives positions to new nodes and takes those of the gone; returns all positions to be read anew."""
-        block, states = self._blocks[slot], self.views[slot].states
+        block = self._blocks[slot]
+        states = self.views[slot].states
         at = block.at
         gone = [name for name in names if name in at and name not in states]
         new = [name for name in names if name not in at and name in states]
@@ -162,13 +166,17 @@ class FleetNodes:
         """A block at the end for so many nodes and some more; returns its positions, the first one last."""
         size = max(_SMALLEST_BLOCK, 1 << nodes.bit_length())
         self.wasted += int(self.size[slot])
-        start, self.used = self.used, self.used + size
-        self.start[slot], self.size[slot] = start, size
+        start = self.used
+        self.used = self.used + size
+        self.start[slot] = start
+        self.size[slot] = size
         self._level()
         self.who += [""] * size
         if self.used > len(self.home):
-            self.home, self.rank = grown(self.home, self.used), grown(self.rank, self.used)
-            self.free, self.whole = grown(self.free, self.used), grown(self.whole, self.used)
+            self.home = grown(self.home, self.used)
+            self.rank = grown(self.rank, self.used)
+            self.free = grown(self.free, self.used)
+            self.whole = grown(self.whole, self.used)
             self.first = grown(self.first, self.used)
         self.first[start : self.used] = start
         self.home[start : self.used] = slot
@@ -192,7 +200,8 @@ class FleetNodes:
             self._columns += [(name, 0) for name in more]
             self._amounts = itemgetter(*self.resources)
             nothing = np.zeros((len(more), self.free.shape[1]), np.int64)
-            self.free, self.whole = np.vstack((self.free, nothing)), np.vstack((self.whole, nothing))
+            self.free = np.vstack((self.free, nothing))
+            self.whole = np.vstack((self.whole, nothing))
 
     def _table(self, rows: Collection[Mapping[str, int]]) -> Numbers:
         """Amounts by resource and row."""
@@ -226,15 +235,3 @@ def _within(size: int) -> Numbers:
 
 # A position without a node: nothing fits there.
 _VACANT = {"pods": 0}
-
-
-def grown(array: Numbers, least: int) -> Numbers:
-    """With room for `least` in its last dimension, and for as many again, so that growing is rare."""
-    return widened(array, max(2 * array.shape[-1], least))
-
-
-def widened(array: Array, size: int) -> Array:
-    """The same with zeros behind it up to this size of its last dimension."""
-    wider = np.zeros((*array.shape[:-1], size), array.dtype)
-    wider[..., : array.shape[-1]] = array
-    return wider

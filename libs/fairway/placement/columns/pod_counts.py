@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fairway.placement.columns.change_log import Numbers
 from fairway.placement.columns.eligible_nodes import MOST_PODS, EligibleNodes
-from fairway.placement.columns.nodes import PODS, UNLISTED, FleetNodes, widened
+from fairway.placement.columns.growing_arrays import widened
+from fairway.placement.columns.nodes import PODS, UNLISTED, FleetNodes
 from fairway.placement.node_packing import Placed
 from fairway.placement.shape_index import MAX_PODS
 from fairway.placement.shapes import Shape
@@ -40,9 +41,11 @@ class PodCounts:
         self._mixed = np.zeros(0, np.bool_)
         self.mixed = False
         slots = len(fleet_nodes.views)
-        self.total, self.plain = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+        self.total = np.zeros(slots, np.int64)
+        self.plain = np.zeros(slots, np.int64)
         self.most = np.zeros(slots, np.int64)
-        self.ever, self.largest = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+        self.ever = np.zeros(slots, np.int64)
+        self.largest = np.zeros(slots, np.int64)
         self._base = self.total
 
     def refresh(self) -> None:
@@ -56,7 +59,9 @@ class PodCounts:
             for slots, at in fleet_nodes.changed(fleet_nodes.deep.since(self._seen_deep)):
                 self._resize(slots, at)
             if bool(self._mixed.any()) != self.mixed:
-                self.mixed, touched = not self.mixed, None  # `plain` is only counted where there are mixed nodes
+                # `plain` is only counted where there are mixed nodes
+                self.mixed = not self.mixed
+                touched = None
             self._base = fleet_nodes.start << _SHIFT
             self._seen_deep = fleet_nodes.deep.version
         at = np.arange(fleet_nodes.used) if touched is None else touched
@@ -75,7 +80,8 @@ class PodCounts:
         minus = self._minus[self._fleet_nodes.block(slot)]
         if not self.mixed:
             return self._fill(slot, minus, amount)
-        mixed, plain = self._mixed[self._fleet_nodes.block(slot)], min(amount, int(self.plain[slot]))
+        mixed = self._mixed[self._fleet_nodes.block(slot)]
+        plain = min(amount, int(self.plain[slot]))
         placed = self._fill(slot, minus * ~mixed, plain)
         return placed + self._fill(slot, minus * mixed, amount - plain)
 
@@ -133,9 +139,11 @@ class PodCounts:
 
     def _fit(self) -> None:
         """As many positions as there are nodes, the sums of all in order: also where a block was left meanwhile."""
-        size, used = len(self._fleet_nodes.home), self._fleet_nodes.used
+        size = len(self._fleet_nodes.home)
+        used = self._fleet_nodes.used
         if len(self._minus) < size:
-            self._minus, self._sums = widened(self._minus, size), widened(self._sums, size)
+            self._minus = widened(self._minus, size)
+            self._sums = widened(self._sums, size)
             self._mixed = widened(self._mixed, size)
         self._sums[self._used : used] = self._fleet_nodes.first[self._used : used] << _SHIFT
         self._used = used

@@ -43,7 +43,8 @@ class _Survey:
     """The sheet in the making."""
 
     def __init__(self, cache: ChoiceCache, context: Context) -> None:
-        self._cache, self._context = cache, context
+        self._cache = cache
+        self._context = context
         self.answers = list(_FIXED)
         self.answer = np.zeros(len(cache.all), np.int64)
         self.columns: Columns = {}
@@ -51,12 +52,14 @@ class _Survey:
 
     def rule(self, wanted: WantedClusters) -> Numbers:
         """Answers for those that a rule or the time excludes; returns the others."""
-        cache, context = self._cache, self._context
+        cache = self._cache
+        context = self._context
         rules = cache.rules(wanted)
         fresh = cache.earliest >= max(context.now - context.stale_after, 1)
         if fresh and not rules.answers and not context.avoid:
             return cache.all
-        ruled, seen = rules.index, cache.observed
+        ruled = rules.index
+        seen = cache.observed
         # Before the first report nobody knows its kinds either.
         kind = np.array([False, *(code is Code.KIND_NOT_SERVED for code, _ in rules.answers)])[ruled]
         unknown = (seen == 0) & ((ruled == 0) | kind)
@@ -72,7 +75,8 @@ class _Survey:
         return asked
 
     def _avoid(self) -> None:
-        rank, now = self._cache.names.rank, self._context.now
+        rank = self._cache.names.rank
+        now = self._context.now
         known = {rank[name]: until for name, until in self._context.avoid.items() if until > now and name in rank}
         found = sorted((at, until) for at, until in known.items() if self.answer[at] == _FITS)
         if found:
@@ -86,9 +90,12 @@ class _Survey:
         total = pod_count.total if len(asked) == len(pod_count.total) else pod_count.total[asked]
         fits = total >= part.needed
         if fits.all():
-            yes, total = asked, total.copy()  # the counts go on, the table stays
+            # the counts go on, the table stays
+            yes = asked
+            total = total.copy()
         else:
-            yes, no = asked[fits], asked[~fits]
+            yes = asked[fits]
+            no = asked[~fits]
             self._lack(part, pod_count, no, total[~fits])
             total = total[fits]
         if len(yes):
@@ -99,7 +106,8 @@ class _Survey:
 
     def _lack(self, part: Part, pod_count: PodCounts, no: Numbers, total: Numbers) -> None:
         """`fit.shortfall` for these clusters, where one shape does not fit."""
-        eligible, lacking = pod_count.eligible, ("pods", *(name for name, _ in part.shape.requests))
+        eligible = pod_count.eligible
+        lacking = ("pods", *(name for name, _ in part.shape.requests))
         eligible.sum(no)
         at_most = pod_count.ever[no]
         never = at_most < part.needed
@@ -115,7 +123,8 @@ class _Survey:
     def try_each(self, demand: Demand, asked: Numbers) -> None:
         """A gang of several shapes, which may be in each other's way: where the counts do not tell, only trying does,
         cluster by cluster."""
-        views, weights = self._cache.fleet_nodes.views, self._context.weights
+        views = self._cache.fleet_nodes.views
+        weights = self._context.weights
         sure = self._certain(demand, asked)
         fits = {name: np.zeros(len(self.answer), np.int64) for name in FIELDS[FITS]}
         fits["total"][:] = -1
@@ -149,7 +158,8 @@ class _Survey:
         needed = np.array([[part.needed] for part in demand.parts])
         order = (totals // np.maximum(needed, 1)).argsort(axis=0, kind="stable")
         most = np.array([pod_count.most[asked] for pod_count in pod_counts])
-        left, asks = np.take_along_axis(totals, order, 0), np.take_along_axis(needed, order, 0)
+        left = np.take_along_axis(totals, order, 0)
+        asks = np.take_along_axis(needed, order, 0)
         left = left - (asks.cumsum(axis=0) - asks) * np.take_along_axis(most, order, 0)
         sure = (((asks == 0) | (left >= asks)) & (totals >= needed)).all(axis=0)
         found: NDArray[np.bool_] = sure & (totals[lead(demand)] > 0)
@@ -160,7 +170,8 @@ class _Survey:
         totals = np.array([self._cache.pod_count(part.shape).total[slots] for part in demand.parts])
         wanted = np.array([[part.wanted] for part in demand.parts])
         share: Numbers = 100 * np.minimum(wanted, totals).sum(axis=0) // int(wanted.sum())
-        first, weights = lead(demand), self._context.weights
+        first = lead(demand)
+        weights = self._context.weights
         part = demand.parts[first]
         total, whole, *others = grades(self._cache.pod_count(part.shape), slots, totals[first], part, weights)
         return demand.needed, demand.needed, total + weights.whole_job * (share - whole), share, *others

@@ -85,7 +85,8 @@ def seconds(milliseconds: int) -> str:
 def _nearest(verdict_table: VerdictTable) -> int:
     """Room that others hold first, then what a report or time will change, then what is too small; the first in order
     among equals."""
-    room, never = verdict_table.codes(*_ROOM), verdict_table.codes(Code.NEVER_FITS)
+    room = verdict_table.codes(*_ROOM)
+    never = verdict_table.codes(Code.NEVER_FITS)
     kind = np.where(room, 3, np.where(verdict_table.codes(*_PASSING), 2, never))
     pods = np.where(room, verdict_table.row("by_node"), np.where(kind < 2, verdict_table.row("at_most"), 0))
     by_sum = np.where(room, verdict_table.row("by_sum"), 0)

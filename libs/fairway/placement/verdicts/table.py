@@ -20,7 +20,10 @@ from fairway.wire.spec import KINDS
 
 SCORES = Score.__struct_fields__
 NUMBERS = ClusterVerdict.__struct_fields__[3:-1]
-FITS, SHORT, STALE, AVOIDED = "fits", "short", "stale", "avoided"
+FITS = "fits"
+SHORT = "short"
+STALE = "stale"
+AVOIDED = "avoided"
 # Which numbers an answer comes with; other codes come with none.
 FIELDS = {
     FITS: ("needed", "by_node", *SCORES),
@@ -48,7 +51,11 @@ class VerdictTable:
     def __init__(
         self, names: Names, answers: Sequence[Answer], answer: Numbers, columns: Columns, best: int | None = None
     ) -> None:
-        self.names, self.answers, self.answer, self.columns, self.best = names, answers, answer, columns, best
+        self.names = names
+        self.answers = answers
+        self.answer = answer
+        self.columns = columns
+        self.best = best
 
     def __len__(self) -> int:
         return len(self.answer)

@@ -21,7 +21,8 @@ from fairway.wire.reasons import Reason
 
 KIND = "fairway.dlq"
 # Of a message that is too large for a letter so much is kept, and its digest (bytes); of any text, so many characters.
-_KEPT, _LONGEST = 4_096, 1_000
+_KEPT = 4_096
+_LONGEST = 1_000
 _encode = msgspec.json.Encoder().encode
 _decode = decoder(DeadLetter)
 

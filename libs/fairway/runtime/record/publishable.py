@@ -22,7 +22,8 @@ from fairway.wire.subjects import STREAMS
 _PLAIN = re.compile(r"[!-~]+")
 _SUBJECT = re.compile(r"[!-)+-=?-~]+")
 # A line of the protocol has 4,096 bytes, with the subject of the answer in it; ids of ours have 30 to 60 characters.
-_LONGEST_SUBJECT, LONGEST_ID = 1_024, 512
+_LONGEST_SUBJECT = 1_024
+LONGEST_ID = 512
 # The headers of a message besides its ids and its kind (connection.py writes 117 bytes of them), with room to spare.
 _HEADERS = 256
 _encode = msgspec.json.Encoder().encode
@@ -111,7 +112,8 @@ def same(message: Outgoing, subject: str, data: bytes) -> bool:
     if data == message.data:
         return True
     try:
-        ours, theirs = _words(message.data), _words(data)
+        ours = _words(message.data)
+        theirs = _words(data)
     except msgspec.DecodeError:
         return False
     return ours == theirs

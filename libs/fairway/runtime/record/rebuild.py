@@ -37,7 +37,8 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
     """Fills an empty store and gives it an epoch; returns how many jobs it now knows. `number` counts this owner's
     rebuilds. What others decided in the former working set, and say from here on, comes too late."""
     born, sets = await _begun(bus, owner, number)
-    folding, heard = Folding(sets), 0
+    folding = Folding(sets)
+    heard = 0
     # All of it: to pass messages over costs the server more than to send them (docs/performance.md).
     async for delivery in bus.history(subjects.JOBS):
         heard += 1
@@ -64,7 +65,8 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
 async def _filled(store: Store, folding: Folding, jobs: dict[str, Job]) -> dict[str, int]:
     """Loads the rows of these jobs; the use of quota that they make together."""
     quota: dict[str, int] = {}
-    left, room = iter(jobs.items()), asyncio.Semaphore(_LOADS)
+    left = iter(jobs.items())
+    room = asyncio.Semaphore(_LOADS)
 
     async def load(rows: dict[str, dict[str, tuple[int, bytes]]]) -> None:
         for table, some in rows.items():
@@ -88,7 +90,9 @@ def _said(message: wire.Rebuild, number: int) -> Outgoing:
 
 async def _begun(bus: Bus, owner: str, number: int) -> tuple[int, WorkingSets]:
     """Says that a rebuild begins: its place in the record, and the working sets that were in use before."""
-    start, sets, born = _said(wire.Rebuild(owner=owner), number), WorkingSets(), 0
+    start = _said(wire.Rebuild(owner=owner), number)
+    sets = WorkingSets()
+    born = 0
     await bus.publish([start])
     async for delivery in bus.history(subjects.JOBS, (start.subject,)):
         if (message := rebuild_of(delivery)) is not None:

@@ -47,12 +47,15 @@ class Past:
     those that were read."""
 
     def __init__(self, bus: Bus, store: Store) -> None:
-        self._bus, self._store = bus, store
-        self.known, self._born = WorkingSets(), 0
+        self._bus = bus
+        self._store = store
+        self.known = WorkingSets()
+        self._born = 0
 
     async def sets(self) -> WorkingSets:
         """Unreachable when the bus is away."""
         if self._store.born != self._born:
             born = self._store.born
-            self.known, self._born = await working_sets(self._bus, self.known), born
+            self.known = await working_sets(self._bus, self.known)
+            self._born = born
         return self.known

@@ -58,7 +58,8 @@ class FleetView(JobsView[object]):
 
     def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         wanted = super().wants(heard, now)
-        wanted.since, wanted.follow = self.version, self.follow
+        wanted.since = self.version
+        wanted.follow = self.follow
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)

@@ -44,7 +44,8 @@ class JobsView(Generic[Said]):
         self.stored = {}
         for (table, key), row in found.rows.items():
             if table == decision.JOBS:
-                self.jobs[key], self.revs[key] = row_cache.JOBS.value(table, key, row.data), row.rev
+                self.jobs[key] = row_cache.JOBS.value(table, key, row.data)
+                self.revs[key] = row.rev
         for one in heard:
             if isinstance(one.message, JobMessage):
                 self._catch_up(one.message)
@@ -61,7 +62,8 @@ class JobsView(Generic[Said]):
     def apply(self, step: Step) -> None:
         for write in step.writes:
             if isinstance(write, Put) and write.table == decision.JOBS:
-                self.jobs[write.key], self.revs[write.key] = write.value, write.rev
+                self.jobs[write.key] = write.value
+                self.revs[write.key] = write.rev
                 self.stored.pop(write.key, None)
 
     def make_up(self, heard: Heard[Said], decided: Decision, now: int) -> Decision:

@@ -71,7 +71,8 @@ class Members(Mapping[str, Cluster]):
 
     def put(self, cluster: Cluster, facts: Facts = NO_FACTS) -> None:
         """A member, new or in the place of the one of that name."""
-        self._clusters[cluster.name], self._facts[cluster.name] = cluster, facts
+        self._clusters[cluster.name] = cluster
+        self._facts[cluster.name] = facts
         self._tell()
 
     def drop(self, name: str) -> Cluster | None:

@@ -18,7 +18,8 @@ from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.reasons import Code, Reason
 
 # What travels as one, before it is compressed; and what NATS takes (1 MiB), with room for the headers.
-_PIECE, _LARGEST = 256 << 10, 1_000_000
+_PIECE = 256 << 10
+_LARGEST = 1_000_000
 _encode = msgspec.json.Encoder().encode
 _SLOW = Reason(
     Code.VIEW_NOT_STORED,
@@ -82,7 +83,9 @@ class PendingViews:
     until `resume`."""
 
     def __init__(self, service: str, instance: str, most: int) -> None:
-        self._service, self._instance, self._most = service, instance, most
+        self._service = service
+        self._instance = instance
+        self._most = most
         self._waiting: deque[tuple[int, Kept]] = deque()
         self._open: Iterator[views.Entry] = iter(())
         self._bytes = self._number = self._at = self._after = 0
@@ -105,11 +108,13 @@ class PendingViews:
         for one in lost:
             self.gap = _longer(self.gap, one)
         self._waiting.clear()
-        self._open, self._bytes = iter(()), 0
+        self._open = iter(())
+        self._bytes = 0
 
     def resume(self, now: int) -> None:
         """What is put from now on is kept again, behind a word on what was given up."""
-        gap, self.gap = self.gap, None
+        gap = self.gap
+        self.gap = None
         if gap is not None:
             self.put(One(now, gap), 0)
 
@@ -131,7 +136,8 @@ class PendingViews:
     def _begin(self) -> None:
         size, one = self._waiting.popleft()
         self._bytes -= size
-        self._open, self._at = one.entries(), one.now
+        self._open = one.entries()
+        self._at = one.now
         if isinstance(one, Everything):
             self._after = one.after
 
@@ -144,7 +150,8 @@ class PendingViews:
             return None
         self._number += 1
         name = f"{self._instance}-{self._number}"
-        subject, source = subjects.view(part, self._service), f"/fairway/{self._service}"
+        subject = subjects.view(part, self._service)
+        source = f"/fairway/{self._service}"
         return Outgoing(name, subject, data, f"fairway.view.{part}", source)
 
 

@@ -24,11 +24,16 @@ log = structlog.get_logger()
 # Bytes that wait to be stored; more is given up.
 _MOST = 32 << 20
 # How long a look waits for others to travel with; a process that is killed takes as much with it (s).
-_GATHER_S, _AGAIN_S, _LAST_S = 0.1, 0.5, 1.0
+_GATHER_S = 0.1
+_AGAIN_S = 0.5
+_LAST_S = 1.0
 # The whole view is told again when so many times its own size was told since, and before any decision an hour later.
-_TIMES, _LEAST, WHOLE_MS = 4, 1 << 20, 3_600_000
+_TIMES = 4
+_LEAST = 1 << 20
+WHOLE_MS = 3_600_000
 # About what a row of the whole view takes, and what anything small does.
-_ROW, _SMALL = 512, 128
+_ROW = 512
+_SMALL = 128
 
 
 class _WholeView(Struct):
@@ -52,9 +57,11 @@ class Recorder:
     bytes wait to be stored; a whole view counts for `least` when it is smaller."""
 
     def __init__(self, bus: Bus, service: str, instance: str, most: int = _MOST, least: int = _LEAST) -> None:
-        self._bus, self._backlog = bus, PendingViews(service, instance, most)
+        self._bus = bus
+        self._backlog = PendingViews(service, instance, most)
         self._whole = _WholeView(least)
-        self._stuck, self._since = False, 0
+        self._stuck = False
+        self._since = 0
         self._freed: Mapping[str, int] = {}
         self._places: dict[int, int] = {}
         self._sending: Outgoing | None = None
@@ -63,7 +70,8 @@ class Recorder:
 
     def begin(self, born: int) -> None:
         """The view has forgotten everything, and will be filled from this working set."""
-        self._whole.born, self._whole.due = born, True
+        self._whole.born = born
+        self._whole.due = True
 
     def fed(self, view: FleetView, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         """The view was refreshed."""
@@ -79,7 +87,8 @@ class Recorder:
         changes = [] if whole else found.changes
         rows = (*found.rows.values(), *(row for *_, row in changes if row))
         self._put(Fed(now, found, changes, told, heard), sum([len(row.data) for row in rows]))
-        self._freed, self._places = freed, {id(one): at for at, one in enumerate(heard)}
+        self._freed = freed
+        self._places = {id(one): at for at, one in enumerate(heard)}
         if heard:
             self._whole.after = max(self._whole.after, *(one.sequence for one in heard))
 
@@ -87,7 +96,9 @@ class Recorder:
         clusters = [(one.info, [state.node for state in one.states.values()]) for one in view.clusters.values()]
         told = self._whole
         told.size = _ROW * sum(len(nodes) + 1 for _, nodes in clusters)
-        told.due, told.at, self._since = False, now, 0
+        told.due = False
+        told.at = now
+        self._since = 0
         # What it refers to is the view's own: it counts for nothing.
         self._backlog.put(Everything(now, told.born, told.after, [*view.assumed.values()], clusters), 0)
 
@@ -140,4 +151,5 @@ class Recorder:
             except Unsayable as error:
                 log.error("a view cannot be recorded", cause=str(error))
                 self._whole.due = True  # with what was in it, what follows cannot be understood
-            self._sending, self._stuck = None, False
+            self._sending = None
+            self._stuck = False

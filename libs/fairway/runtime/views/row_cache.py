@@ -28,7 +28,8 @@ class Rows(Generic[T]):
 
     def __init__(self, kind: type[T], most: int = _MOST_BYTES) -> None:
         self._decode = msgspec.json.Decoder(kind).decode
-        self._most, self._bytes = most, 0
+        self._most = most
+        self._bytes = 0
         # A plain dict passes over all that was taken from its front before it finds its first key.
         self._known: OrderedDict[tuple[str, str], tuple[bytes, T]] = OrderedDict()
 

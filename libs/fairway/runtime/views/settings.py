@@ -69,8 +69,10 @@ class Catalog:
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self.reserved = frozenset(reserved)
-        self.tenancies, self.members = Tenancies(), Membership()
-        self.policies, self.classes = PoliciesInForce(), PriorityClasses()
+        self.tenancies = Tenancies()
+        self.members = Membership()
+        self.policies = PoliciesInForce()
+        self.classes = PriorityClasses()
         self.tree: QuotaNode | None = None
         self.limits: dict[str, Limits] = {}
         self.queues: dict[str, QueueSpec] = {}

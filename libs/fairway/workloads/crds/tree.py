@@ -22,7 +22,9 @@ from fairway.workloads.crds.parts import (
 from fairway.workloads.settings.quota_trees import API_VERSION, KIND, MOST_CHILDREN, MOST_NAMED
 
 # Levels that are written out (the root is 0), and those whose numbers are compared by rules.
-_TYPED, _RULED, _SUMMED = 5, 2, 1
+_TYPED = 5
+_RULED = 2
+_SUMMED = 1
 _NAME = r"^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 _QUANTITY: Json = {
     "x-kubernetes-int-or-string": True,

@@ -69,7 +69,8 @@ def _workers(group: Field, cluster: Field) -> tuple[int, int]:
     the cluster scales itself, times numOfHosts."""
     if group["suspend"].flag():
         return 0, 0
-    least, most = read_replicas(group["minReplicas"], 0), group["maxReplicas"].whole(MOST_PODS)
+    least = read_replicas(group["minReplicas"], 0)
+    most = group["maxReplicas"].whole(MOST_PODS)
     if cluster["enableInTreeAutoscaling"].flag():
         if not group["maxReplicas"].given:
             group["maxReplicas"].wrong("is missing, so that the cluster may grow without end", "set it")
@@ -107,7 +108,8 @@ def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
 
 def phase(workload: Workload, manifest: Field) -> Phase:
     status = manifest["status"]
-    deployment, job = str(status["jobDeploymentStatus"].value or ""), str(status["jobStatus"].value or "")
+    deployment = str(status["jobDeploymentStatus"].value or "")
+    job = str(status["jobStatus"].value or "")
     cluster = status["rayClusterStatus"]
     active = count(cluster["readyWorkerReplicas"])
     message = status["message"].value

@@ -32,7 +32,8 @@ JOB_ANNOTATIONS: frozenset[str] = frozenset()
 # Every node of every cluster is held against these: labels, expressions and tolerations of the pod sets that differ,
 # and the values of the expressions. Eight of the first for each pod set, and all nodes by name in the largest cluster
 # measured.
-MOST_NODE_RULES, MOST_NODE_VALUES = 2_048, 5_000
+MOST_NODE_RULES = 2_048
+MOST_NODE_VALUES = 5_000
 # A mebibyte has room for 350,000, and what one costs its reader is some microseconds. The largest of 514
 # manifests that come with the operators has 192; a Workflow may have 5,000 steps, with four values each and more.
 MOST_VALUES = 50_000
@@ -80,7 +81,8 @@ def read_unchecked(manifest: dict[str, Any], kinds: Mapping[str, Kind] = KINDS) 
 
 
 def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Workload:
-    problems, manifest = root.problems, root.value
+    problems = root.problems
+    manifest = root.value
     kind = _kind_of(root, kinds)
     if more_than(MOST_VALUES, manifest, size):
         remedy = "keep data in a ConfigMap or a volume, or make several jobs of it"
@@ -119,16 +121,19 @@ def status(
 
 
 def _kind_of(root: Field, kinds: Mapping[str, Kind]) -> Kind:
-    api_version, name = root["apiVersion"].text(), root["kind"].text()
+    api_version = root["apiVersion"].text()
+    name = root["kind"].text()
     kind = kinds.get(f"{name}.{api_version}")
     if kind is not None:
         return kind
     served = sorted(known.api_version for known in kinds.values() if known.name == name)
     if served:
-        field, text = "apiVersion", f"{shown(api_version)} of {name} is not known"
+        field = "apiVersion"
+        text = f"{shown(api_version)} of {name} is not known"
         remedy = f"use {' or '.join(served)}"
     else:
-        field, text = "kind", f"{shown(name)} of {shown(api_version)} is not a job kind Fairway knows"
+        field = "kind"
+        text = f"{shown(name)} of {shown(api_version)} is not a job kind Fairway knows"
         remedy = f"use one of {', '.join(sorted({known.name for known in kinds.values()}))}, or declare the kind"
     raise Refused(*root.problems.reasons, Reason(Code.UNKNOWN_KIND, text, field, remedy))
 

@@ -27,7 +27,8 @@ _HARMLESS = frozenset(
     )
 )
 # Koordinator's classes of service; SYSTEM is for what the node itself runs on.
-_QOS, _CLASSES = "koordinator.sh/qosClass", ("", "LSE", "LSR", "LS", "BE")
+_QOS = "koordinator.sh/qosClass"
+_CLASSES = ("", "LSE", "LSR", "LS", "BE")
 
 
 def obeyed(key: str) -> bool:

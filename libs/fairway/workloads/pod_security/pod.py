@@ -28,7 +28,10 @@ class Pod:
         accounts: tuple[Field, ...] = (),
         quiet: Callable[[], bool] = bool,
     ) -> None:
-        self.role, self.accounts, self.quiet, self._describe = role, accounts, quiet, describe
+        self.role = role
+        self.accounts = accounts
+        self.quiet = quiet
+        self._describe = describe
 
     @cached_property
     def _described(self) -> tuple[PodView, PodView]:

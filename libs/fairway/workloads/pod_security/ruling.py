@@ -9,7 +9,8 @@ class Ruling:
     chart of the kind's operator makes."""
 
     def __init__(self, tenancy: Tenancy, account: str = "") -> None:
-        self.tenancy, self.account = tenancy, account
+        self.tenancy = tenancy
+        self.account = account
         self._said: set[str] = set()
 
     @property

@@ -8,7 +8,9 @@ from msgspec import Struct, field
 
 from fairway.domain.quota.tree import QUOTA_LABELS
 
-_CLASS, _LEAF, _QUEUE = "classes", "leaves", "queues"
+_CLASS = "classes"
+_LEAF = "leaves"
+_QUEUE = "queues"
 # As pods, Argo, and Kubeflow's and Spark's scheduling options write it; as Koordinator and Volcano read it in a member.
 _KEYS = {
     **dict.fromkeys(("priorityClassName", "priorityClass", "podPriorityClassName"), _CLASS),
@@ -17,7 +19,8 @@ _KEYS = {
 }
 _QUEUE_KEYS = tuple(key for key, kind in _KEYS.items() if kind == _QUEUE)
 # Spark writes labels and annotations of its pods as settings that end with their names.
-_CONF, _SPARK = "sparkConf", "spark.kubernetes."
+_CONF = "sparkConf"
+_SPARK = "spark.kubernetes."
 _NAMES = frozenset((*_KEYS, _CONF))
 # Each of them holds one of these.
 _WORDS = (b"riorityClass", *(name.encode() for name in QUOTA_LABELS), b"volcano.sh/queue-name", _CONF.encode())

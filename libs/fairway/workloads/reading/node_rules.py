@@ -53,7 +53,9 @@ def read_terms(affinity: Field, node_name: Field) -> Terms:
 
 def read_expression(entry: Field, field: bool = False) -> Expression:
     """One matchExpressions (or matchFields) entry, with the number of values its operator takes."""
-    key, operator, values = entry["key"].text(), entry["operator"].text(), entry["values"].texts()
+    key = entry["key"].text()
+    operator = entry["operator"].text()
+    values = entry["values"].texts()
     if not key or not (field or is_label_key(key)):
         entry["key"].wrong(f"is {shown(entry['key'].value)}, not a label key", "name the label to compare")
     elif field and key != "metadata.name":
@@ -78,7 +80,8 @@ def read_tolerations(field: Field) -> tuple[Toleration, ...]:
     found = []
     for entry in field.items():
         operator = entry["operator"].choice("Equal", "Exists", "")
-        key, value = entry["key"].text(), entry["value"].text()
+        key = entry["key"].text()
+        value = entry["value"].text()
         effect = entry["effect"].choice("", "NoSchedule", "PreferNoSchedule", "NoExecute")
         if not key and operator != "Exists":
             entry["key"].wrong("is empty", "name the taint, or set operator: Exists to tolerate every taint")

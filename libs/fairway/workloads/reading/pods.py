@@ -70,7 +70,8 @@ def is_extended(name: str) -> bool:
 
 def read_requests(resources: Field) -> Resources:
     """Requests of one container: what is not requested is what is limited."""
-    requests, limits = read_amounts(resources["requests"]), read_amounts(resources["limits"])
+    requests = read_amounts(resources["requests"])
+    limits = read_amounts(resources["limits"])
     for name, amount in requests.items():
         if is_extended(name) and amount != limits.get(name):
             resources["requests"][name].wrong(

@@ -9,7 +9,8 @@ _encode = msgspec.json.Encoder().encode
 
 def values(value: Any, most: int) -> int:
     """How many single values there are, empty lists and mappings too; counted as far as one beyond `most`."""
-    count, left = 0, [value]
+    count = 0
+    left = [value]
     while left and count <= most:
         one = left.pop()
         inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()

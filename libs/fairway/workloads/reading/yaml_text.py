@@ -133,7 +133,8 @@ def scalar(event: yaml.ScalarEvent) -> Any:
 
 
 def _based(text: str) -> int:
-    sign, digits = (-1 if text[0] == "-" else 1), text.lstrip("+-").lower()
+    sign = -1 if text[0] == "-" else 1
+    digits = text.lstrip("+-").lower()
     base = {"x": 16, "o": 8, "b": 2}.get(digits[1], 8)
     return sign * int(digits.lstrip("0xob") or "0", base)
 

@@ -11,7 +11,8 @@ from fairway.workloads.settings.policy_limits import Together, size_of
 
 class PoliciesInForce:
     def __init__(self) -> None:
-        self.book, self.together = PolicyBook(), Together()
+        self.book = PolicyBook()
+        self.together = Together()
         self.by_title: dict[str, Policy] = {}
 
     def take(self, title: str, key: Key, manifest: dict[str, Any] | None) -> None:

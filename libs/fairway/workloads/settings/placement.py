@@ -19,7 +19,8 @@ _PLACEMENT = (
 )
 _AFFINITY = ("affinityName", "clusterNames", "exclude", "labelSelector")
 # The CRDs have the same bounds: what their rules cost is reckoned with the largest policy they take.
-MOST_TIERS, MOST_EXPRESSIONS = 50, 50
+MOST_TIERS = 50
+MOST_EXPRESSIONS = 50
 _REPLICAS = (
     "customSchedulingType",
     "replicaSchedulingType",
@@ -51,7 +52,8 @@ def read_labels(selector: Field) -> tuple[Expression, ...]:
 
 def read_placement(field: Field) -> Placement:
     only(field, *_PLACEMENT)
-    one, many = field["clusterAffinity"], field["clusterAffinities"]
+    one = field["clusterAffinity"]
+    many = field["clusterAffinities"]
     if one.given and many.given:
         many.wrong("stands beside clusterAffinity", "keep one of the two")
     affinities = tuple(_affinity(entry) for entry in many.items(MOST_TIERS))
@@ -85,7 +87,8 @@ def _clusters(field: Field) -> tuple[str, ...]:
 
 def _spread(field: Field) -> None:
     """One group of clusters is what Fairway does anyway; more would divide the job."""
-    most, least = field["maxGroups"].whole(0), field["minGroups"].whole(0)
+    most = field["maxGroups"].whole(0)
+    least = field["minGroups"].whole(0)
     by = field["spreadByField"].choice("cluster", "region", "zone", "provider")
     if field["spreadByLabel"].given or by != "cluster" or least > 1 or most > 1:
         field.wrong(

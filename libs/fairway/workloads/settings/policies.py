@@ -19,7 +19,8 @@ from fairway.workloads.settings.durations import read_duration, read_number
 from fairway.workloads.settings.placement import only, read_labels, read_placement
 
 GROUPS = ("policy.karmada.io/v1alpha1", "policy.one.alibabacloud.com/v1alpha1")
-NAMESPACED, CLUSTER_WIDE = "PropagationPolicy", "ClusterPropagationPolicy"
+NAMESPACED = "PropagationPolicy"
+CLUSTER_WIDE = "ClusterPropagationPolicy"
 
 ATTEMPTS = "fairway.io/max-attempts"
 START_TIMEOUT = "fairway.io/start-timeout"
@@ -32,12 +33,16 @@ _SPEC = (
     *("preemption", "conflictResolution", "activationPreference", "schedulerName", "dependentOverrides"),
 )
 # As documented on wire.policy.Policy.
-ATTEMPTS_DEFAULT, START_DEFAULT, AVOID_DEFAULT = 3, 300_000, 600_000
+ATTEMPTS_DEFAULT = 3
+START_DEFAULT = 300_000
+AVOID_DEFAULT = 600_000
 _WEEK = 7 * 24 * 3_600_000
 # The CRD has the same bound: what its rules cost is reckoned with the largest policy it takes.
 MOST_SELECTORS = 500
 # How closely an entry may select an object.
-BY_KIND, BY_LABELS, BY_NAME = 1, 2, 3
+BY_KIND = 1
+BY_LABELS = 2
+BY_NAME = 3
 # Policies that a sentence names.
 _NAMED = 5
 
@@ -53,7 +58,8 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
     root = Field(manifest, problems)
     root["apiVersion"].choice(GROUPS[0], *GROUPS)
     kind = root["kind"].choice(NAMESPACED, CLUSTER_WIDE)
-    metadata, spec = root["metadata"], root["spec"]
+    metadata = root["metadata"]
+    spec = root["spec"]
     check_annotations(metadata["annotations"], ANNOTATIONS)
     only(spec, *_SPEC)
     namespace = read_namespace(metadata["namespace"]) if kind == NAMESPACED else ""
@@ -135,7 +141,8 @@ def select(policies: Iterable[Policy], manifest: dict[str, Any]) -> Policy | Ref
             continue
         here = (bool(policy.namespace), policy.priority, close)
         if not best or here > rank:
-            best, rank = [policy], here
+            best = [policy]
+            rank = here
         elif here == rank:
             best.append(policy)
     return chosen(best, manifest)

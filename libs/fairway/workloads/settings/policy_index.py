@@ -69,7 +69,8 @@ class _Best:
 
     def take(self, rank: tuple[Rank, int], policies: Mapping[Key, Policy]) -> None:
         if not self.policies or rank > self._rank:
-            self.policies, self._rank = dict(policies), rank
+            self.policies = dict(policies)
+            self._rank = rank
         elif rank == self._rank:
             self.policies.update(policies)
 
@@ -127,7 +128,8 @@ class PolicyBook:
 
     def _selecting(self, manifest: dict[str, Any]) -> Iterator[tuple[int, Equals]]:
         meta = manifest["metadata"]
-        kind, name = f"{manifest['kind']}.{manifest['apiVersion']}", str(meta.get("name") or "")
+        kind = f"{manifest['kind']}.{manifest['apiVersion']}"
+        name = str(meta.get("name") or "")
         for namespace in (meta.get("namespace") or "default", ""):
             if (entries := self._places.get((namespace, kind))) is not None:
                 yield from entries.selecting(name, meta.get("labels") or {})

@@ -19,10 +19,13 @@ MOST_BYTES = 256 * 1024
 # 500 entries by kind and name have 2,000; reading so many takes some 10 ms.
 MOST_FIELDS = 5_000
 # As many as Kubernetes takes expressions, labels in one selector; and twice the clusters of the largest fleet measured.
-MOST_LABELS, MOST_VALUES = MOST_EXPRESSIONS, 500
+MOST_LABELS = MOST_EXPRESSIONS
+MOST_VALUES = 500
 # Of one namespace, and of the cluster-wide ones together. Five times the ten thousand jobs with a policy each that
 # are measured; so many entries by kind and labels take a job two milliseconds, if all of them ask for its labels.
-MOST_POLICIES, MOST_TERMS, MOST_TOGETHER = 50_000, 20_000, 32 * 2**20
+MOST_POLICIES = 50_000
+MOST_TERMS = 20_000
+MOST_TOGETHER = 32 * 2**20
 # Policies that come along with one job, together no larger than one may be.
 MOST_ALONG = 100
 _encode = msgspec.json.Encoder().encode
@@ -55,12 +58,14 @@ def too_large(manifest: Mapping[str, Any]) -> tuple[Reason, ...]:
 
 def _selector_too_large(field: str, labels: Mapping[str, Any], expressions: list[Any]) -> Reason | None:
     if len(labels) > MOST_LABELS:
-        text, remedy = f"has {len(labels)} labels, more than {MOST_LABELS}", "ask for fewer, or for one that they share"
+        text = f"has {len(labels)} labels, more than {MOST_LABELS}"
+        remedy = "ask for fewer, or for one that they share"
         return Reason(Code.TOO_LARGE, text, f"{field}.matchLabels", remedy)
     for index, one in enumerate(expressions):
         count = len(_list(_mapping(one).get("values")))
         if count > MOST_VALUES:
-            text, remedy = f"has {count} values, more than {MOST_VALUES}", "give these jobs a label that they share"
+            text = f"has {count} values, more than {MOST_VALUES}"
+            remedy = "give these jobs a label that they share"
             return Reason(Code.TOO_LARGE, text, f"{field}.matchExpressions[{index}].values", remedy)
     return None
 

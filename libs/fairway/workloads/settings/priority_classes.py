@@ -4,6 +4,24 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from fairway.workloads.reading.fields import Field, Problems
+
+# HighestUserDefinablePriority of Kubernetes, which keeps what is above for itself and has two classes there.
+MOST_OF_USERS = 1_000_000_000
+_MOST = 2**31 - 1
+
+
+def read_priority_class(manifest: dict[str, Any], most: int = _MOST) -> int:
+    """Its value, at most `most`. Raises Refused."""
+    problems = Problems()
+    root = Field(manifest, problems)
+    if not root["value"].given:
+        root["value"].wrong("is missing", "write a whole number")
+    value = root["value"].whole(0, -(2**31), most)
+    root["globalDefault"].flag()
+    problems.stop()
+    return value
+
 
 class PriorityClasses(Struct):
     values: dict[str, int] = field(default_factory=dict)

@@ -12,7 +12,8 @@ from fairway.domain.quota.tree import ALLOW_NAMESPACES
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, read_listed, read_name
 
-API_VERSION, KIND = "scheduling.x-k8s.io/v1alpha1", "Queue"
+API_VERSION = "scheduling.x-k8s.io/v1alpha1"
+KIND = "Queue"
 POLICY_LABEL = "kube-queue/queue-policy"
 LEAF_ANNOTATION = "kube-queue/quota-fullname"
 QUEUE_ANNOTATIONS = ("kube-queue/queue-name", "koord-queue/queue-name")
@@ -32,7 +33,8 @@ def read_queue(manifest: dict[str, Any]) -> QueueSpec:
     root = Field(manifest, problems)
     if root["apiVersion"].value != API_VERSION or root["kind"].value != KIND:
         root["kind"].wrong("is not a Queue", f"use kind: {KIND} of apiVersion: {API_VERSION}")
-    metadata, spec = root["metadata"], root["spec"]
+    metadata = root["metadata"]
+    spec = root["spec"]
     check_annotations(metadata["annotations"], frozenset({ALLOW_NAMESPACES}))
     policy, by_time = _policy(metadata["labels"][POLICY_LABEL], spec["queuePolicy"])
     queue = QueueSpec(

@@ -15,12 +15,14 @@ from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import is_label_value, is_namespace, read_listed
 from fairway.workloads.reading.pods import read_amounts
 
-API_VERSION, KIND = "scheduling.sigs.k8s.io/v1beta1", "ElasticQuotaTree"
+API_VERSION = "scheduling.sigs.k8s.io/v1beta1"
+KIND = "ElasticQuotaTree"
 ROOT = "root"
 _NO_LIMIT = 2**31 - 1
 _BYTES = ("memory", "storage")
 # The CRD has the same bounds: what its rules cost is reckoned with the largest tree it takes.
-MOST_CHILDREN, MOST_NAMED = 64, 24
+MOST_CHILDREN = 64
+MOST_NAMED = 24
 # Deeper than any organisation; it bounds the recursion below.
 _DEEPEST = 20
 # A limit that large is none.

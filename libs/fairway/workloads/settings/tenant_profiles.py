@@ -9,12 +9,18 @@ from fairway.workloads.reading.names import is_namespace, read_name
 from fairway.workloads.reading.node_rules import read_tolerations
 from fairway.workloads.settings.placement import only
 
-API_VERSION, KIND = "fairway.io/v1alpha1", "TenantProfile"
-NAMESPACES, LEVEL, TOLERATIONS, TOKENS = "namespaces", "podSecurity", "tolerations", "automountServiceAccountToken"
+API_VERSION = "fairway.io/v1alpha1"
+KIND = "TenantProfile"
+NAMESPACES = "namespaces"
+LEVEL = "podSecurity"
+TOLERATIONS = "tolerations"
+TOKENS = "automountServiceAccountToken"
 # Lists of names.
 NAMES = ("serviceAccounts", "priorityClasses", "queues", "quotaLeaves", "clusters", "schedulers", "runtimeClasses")
 # The CRD has the same bounds; a name is at most as long as a Kubernetes name (a leaf's path as a tree is deep).
-MOST_NAMESPACES, MOST_NAMES, LONGEST_NAME = 1_000, 256, 1_300
+MOST_NAMESPACES = 1_000
+MOST_NAMES = 256
+LONGEST_NAME = 1_300
 
 
 def read_tenant_profile(manifest: dict[str, Any]) -> Profile:

@@ -72,7 +72,8 @@ def _most_executors(spec: Field) -> int:
     start = executors(spec)
     if not _dynamic(spec):
         return start
-    field, conf = spec["dynamicAllocation"]["maxExecutors"], spec["sparkConf"][f"{_DYNAMIC}maxExecutors"]
+    field = spec["dynamicAllocation"]["maxExecutors"]
+    conf = spec["sparkConf"][f"{_DYNAMIC}maxExecutors"]
     if not field.given and not conf.given:
         field.wrong("is missing, so that Spark may ask for executors without end", "set it")
     # Which of the two counts depends on where dynamic allocation is switched on; the larger is enough for both.
@@ -81,7 +82,8 @@ def _most_executors(spec: Field) -> int:
 
 def executors(spec: Field) -> int:
     """How many executors Spark asks for at its start."""
-    dynamic, conf = spec["dynamicAllocation"], spec["sparkConf"]
+    dynamic = spec["dynamicAllocation"]
+    conf = spec["sparkConf"]
     enabled = _dynamic(spec)
     asked = _number(spec["executor"]["instances"], conf["spark.executor.instances"], 0 if enabled else 2)
     if not enabled:

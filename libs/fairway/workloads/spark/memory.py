@@ -8,7 +8,9 @@ from fairway.workloads.reading.fields import Field, shown
 
 MIB = 2**20
 # Spark: MEMORY_OVERHEAD_MIN_MIB; MEMORY_OVERHEAD_FACTOR for the JVM, and for Python and R.
-LEAST_OVERHEAD_MIB, JVM_FACTOR, OTHER_FACTOR = 384, Decimal("0.1"), Decimal("0.4")
+LEAST_OVERHEAD_MIB = 384
+JVM_FACTOR = Decimal("0.1")
+OTHER_FACTOR = Decimal("0.4")
 _BYTES = re.compile(r"([0-9]{1,15})\s*(?:([kmgtp])b?|(b))?", re.IGNORECASE | re.ASCII)
 # As Java reads one; Decimal takes digits of every alphabet, and underscores.
 _FACTOR = re.compile(r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][+-]?[0-9]{1,2})?")
@@ -17,7 +19,8 @@ _UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 
 def pod_memory(spec: Field, role: str) -> int:
     """Bytes of a driver or executor pod: heap + overhead, + PySpark's and off-heap memory for executors."""
-    field, conf = spec[role], spec["sparkConf"]
+    field = spec[role]
+    conf = spec["sparkConf"]
     heap = _mib(_first(field["memory"], conf[f"spark.{role}.memory"]), 1024)
     overhead = _first(field["memoryOverhead"], conf[f"spark.{role}.memoryOverhead"])
     more = _mib(overhead, 0) if overhead.given else max(int(heap * _factor(spec, role)), LEAST_OVERHEAD_MIB)

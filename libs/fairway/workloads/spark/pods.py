@@ -65,7 +65,8 @@ _QUIET = frozenset(
         "priorityClassName",
     )
 )
-_HOST, _SAFE = "hostPath", ("emptyDir", "persistentVolumeClaim")
+_HOST = "hostPath"
+_SAFE = ("emptyDir", "persistentVolumeClaim")
 
 
 def pod_templates(manifest: Field) -> Iterator[Pod]:
@@ -89,7 +90,8 @@ def _quiet(spec: Any, role: Any) -> bool:
 
 def _described(spec: Field, role: str) -> tuple[PodView, PodView]:
     """What the operator's webhook writes into a pod comes first, then the pod's template."""
-    field, template = spec[role], spec[role]["template"]
+    field = spec[role]
+    template = spec[role]["template"]
     below = template["spec"]
     listed = below["containers"].items()
     first = listed[0] if listed else Field({}, spec.problems, field, "template")

@@ -7,7 +7,8 @@ from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, shown
 
-_ONE, _MANY = ("mutex", "semaphore"), ("mutexes", "semaphores")
+_ONE = ("mutex", "semaphore")
+_MANY = ("mutexes", "semaphores")
 
 
 def check_locks(synchronization: Field, namespace: str, ruling: Ruling) -> None:

@@ -76,7 +76,8 @@ class Templates:
         return PodSet(name, count, one.requests, one.node_selector, one.node_terms, one.tolerations)
 
     def _read(self, name: str) -> PodSet:
-        template, spec = self.by_name[name], self.spec
+        template = self.by_name[name]
+        spec = self.spec
         affinity = template["affinity"] if template["affinity"].given else spec["affinity"]
         tolerations = template["tolerations"] if template["tolerations"].given else spec["tolerations"]
         return PodSet(
@@ -150,10 +151,8 @@ class Templates:
             field.wrong(f"{shown(field.value)} is not a template of this workflow", "correct the name or add it")
 
     def _ordered(self, wave: Counter[str]) -> list[tuple[str, int]]:
-        return sorted(
-            wave.items(),
-            key=lambda one: (*(-part for part in weight(self.pod_set(one[0], 1).requests)), one[0]),
-        )
+        by_name = sorted(wave.items())
+        return sorted(by_name, key=lambda one: weight(self.pod_set(one[0], 1).requests), reverse=True)
 
     def _wave(self, pods: Counter[str]) -> Wave:
         requests: Resources = {}

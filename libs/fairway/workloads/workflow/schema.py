@@ -98,7 +98,8 @@ def check_shape(spec: Field) -> None:
 
 
 def _fields(field: Field, kind: str, left: list[tuple[Field, str]]) -> None:
-    types, folded = _TYPES[kind], _FOLDED[kind]
+    types = _TYPES[kind]
+    folded = _FOLDED[kind]
     for key, one in field.pairs():
         if key in types:
             left.append((one, types[key]))

@@ -20,7 +20,8 @@ _NAMED = frozenset(("initContainers", "sidecars"))
 
 def with_defaults(template: Field, defaults: Field) -> Field:
     """A template as Argo runs it."""
-    own, more = template.value, defaults.value
+    own = template.value
+    more = defaults.value
     if not isinstance(own, dict) or not isinstance(more, dict):
         return template
     if _CLEARED & own.keys():

@@ -63,7 +63,10 @@ class Access:
     """What one caller may, for one request. `asked` counts what was asked."""
 
     def __init__(self, callers: Callers, caller: Caller, token: str, request: str) -> None:
-        self._callers, self.caller, self._token, self.request = callers, caller, token, request
+        self._callers = callers
+        self.caller = caller
+        self._token = token
+        self.request = request
         self._said: dict[AccessQuestion, bool] = {}
         self._anew = False
 

@@ -10,7 +10,8 @@ from fairway.runtime.ports import Clock
 V = TypeVar("V")
 # A yes holds for as long, a no for as long (ms): what was taken away is gone after the first, what was given is there
 # after the second.
-GOOD_MS, BAD_MS = 60_000, 10_000
+GOOD_MS = 60_000
+BAD_MS = 10_000
 # Some 200 bytes each.
 _MOST = 16_384
 
@@ -19,7 +20,8 @@ class AnswerCache(Generic[V]):
     """A falsy answer is a no. A flood of refused ones never pushes out a good one."""
 
     def __init__(self, clock: Clock, most: int = _MOST) -> None:
-        self._clock, self._most = clock, most
+        self._clock = clock
+        self._most = most
         self._good: OrderedDict[bytes, tuple[int, V]] = OrderedDict()
         self._bad: OrderedDict[bytes, tuple[int, V]] = OrderedDict()
         self._asking: dict[bytes, asyncio.Task[V]] = {}

@@ -17,9 +17,12 @@ class Gate:
     def __init__(
         self, app: ASGIApp, callers: Callers, hosts: Hosts, limits: HttpLimits, ports: tuple[Clock, Ids]
     ) -> None:
-        self._app, self._callers, self._hosts = app, callers, hosts
+        self._app = app
+        self._callers = callers
+        self._hosts = hosts
         self._clock, self._ids = ports
-        self._paces, self._strangers = Buckets(limits.rate, 2 * limits.rate), UnknownTokens(limits.rate)
+        self._paces = Buckets(limits.rate, 2 * limits.rate)
+        self._strangers = UnknownTokens(limits.rate)
         self._in_hand = InHand(limits.in_hand, "requests of one caller")
         self._of_tenants = Buckets(TOGETHER * limits.rate, TOGETHER * 2 * limits.rate)
         self._in_hand_of_tenants = InHand(TOGETHER * limits.in_hand, "requests of the service accounts of a namespace")
@@ -43,7 +46,8 @@ class Gate:
             return  # nobody is there to be told
 
     async def _access(self, request: Request) -> Access:
-        now, tokens = self._clock.now(), self._callers.tokens
+        now = self._clock.now()
+        tokens = self._callers.tokens
         token = _bearer(request)
         # Whoever has no good token cannot be told from others at the same address, and may cost the hub a question.
         if wait := self._strangers.wait(self._hosts.address(request), *tokens.standing(token), now):

@@ -9,7 +9,8 @@ from fairway.runtime import private_files
 
 SETTING = "FAIRWAY_HTTP_KEY_FILE"
 # Of a key that nobody guesses, at 20 tries a second.
-_LEAST, _MOST_BYTES = 24, 64 * 1024
+_LEAST = 24
+_MOST_BYTES = 64 * 1024
 _MAKE = f"make one with (umask 077; head -c 32 /dev/urandom | base64 > http.key), and set {SETTING} to it"
 
 
@@ -23,7 +24,8 @@ class Keys:
         return len(self._digests)
 
     def hold(self, token: str) -> bool:
-        given, found = sha256(token.encode()).digest(), False
+        given = sha256(token.encode()).digest()
+        found = False
         for digest in self._digests:
             found |= hmac.compare_digest(given, digest)
         return found

@@ -9,7 +9,8 @@ from fairway.gateway.http.problem import Problem
 
 # No job id begins with it.
 _MARK = "~"
-_NONCE, _PROOF = 12, 16
+_NONCE = 12
+_PROOF = 16
 
 
 class PageCursor:
@@ -19,7 +20,8 @@ class PageCursor:
         self._secret = secrets.token_bytes(32)
 
     def close(self, text: str) -> str:
-        nonce, plain = secrets.token_bytes(_NONCE), text.encode()
+        nonce = secrets.token_bytes(_NONCE)
+        plain = text.encode()
         return _MARK + urlsafe_b64encode(nonce + self._proof(nonce, plain) + self._mixed(nonce, plain)).decode()
 
     def open(self, given: str) -> str:
@@ -30,7 +32,8 @@ class PageCursor:
             data = urlsafe_b64decode(given[len(_MARK) :].encode())
         except (ValueError, binascii.Error):
             data = b""
-        nonce, proof = data[:_NONCE], data[_NONCE : _NONCE + _PROOF]
+        nonce = data[:_NONCE]
+        proof = data[_NONCE : _NONCE + _PROOF]
         plain = self._mixed(nonce, data[_NONCE + _PROOF :])
         if not secrets.compare_digest(proof, self._proof(nonce, plain)):
             raise Problem(410, "this page of the list is not known here any more", "begin the list again")

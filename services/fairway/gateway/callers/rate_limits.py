@@ -36,7 +36,8 @@ class Buckets:
     """Each key may take `rate` a second, and `burst` at once."""
 
     def __init__(self, rate: int, burst: int) -> None:
-        self._rate, self._burst = rate, burst
+        self._rate = rate
+        self._burst = burst
         self._left: OrderedDict[str, tuple[float, int]] = OrderedDict()
 
     def wait(self, key: str, now: int) -> int:
@@ -55,7 +56,8 @@ class InHand:
     """At most so many at the same time for each key. `what`: of whom."""
 
     def __init__(self, most: int, what: str) -> None:
-        self._most, self._what = most, what
+        self._most = most
+        self._what = what
         self._counts: Counter[str] = Counter()
 
     @contextmanager

@@ -25,7 +25,8 @@ class Redaction:
     """For one caller."""
 
     def __init__(self, rows: Reader, access: Access) -> None:
-        self._rows, self._access = rows, access
+        self._rows = rows
+        self._access = access
 
     async def place(self, place: QueuePlace) -> QueuePlace:
         """Without the ids of jobs that the caller may not read. A sentence that speaks of one is said anew, without

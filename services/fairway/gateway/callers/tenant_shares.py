@@ -13,7 +13,8 @@ class SharedPlace:
     """Given back at the end of `with`. `lost`: a tenant that has fewer got it meanwhile; `on_loss` is told of that."""
 
     def __init__(self, tenant: str, give_back: Callable[["SharedPlace"], None]) -> None:
-        self.tenant, self.lost = tenant, False
+        self.tenant = tenant
+        self.lost = False
         self.on_loss: Callable[[], None] = lambda: None
         self._give_back = give_back
 
@@ -37,7 +38,8 @@ class Shares:
     as long as that makes them more even: so one tenant, or a few, can keep nobody out."""
 
     def __init__(self, most: int, what: str) -> None:
-        self._most, self._what = most, what
+        self._most = most
+        self._what = what
         self._taken: dict[SharedPlace, None] = {}  # the oldest first
 
     @property

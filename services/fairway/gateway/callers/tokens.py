@@ -30,10 +30,13 @@ HOW = (
     f"send a bearer token: kubectl create token NAME -n NAMESPACE --audience {AUDIENCE} makes one of a service account"
 )
 # What an API server calls whoever it does not know, where it lets them in.
-_NOBODY, _STRANGERS = "system:anonymous", "system:unauthenticated"
+_NOBODY = "system:anonymous"
+_STRANGERS = "system:unauthenticated"
 # Questions to the hub at once: of those that it knows, and of each sort of token that was never good. For so long one
 # is waited for: less than a client waits for us.
-_AT_ONCE, _STRANGE_AT_ONCE, _WAIT_S = 8, 4, 5.0
+_AT_ONCE = 8
+_STRANGE_AT_ONCE = 4
+_WAIT_S = 5.0
 # Subjects that are remembered: as many as callers.
 _MOST_SUBJECTS = 16_384
 
@@ -84,7 +87,8 @@ class Tokens:
     """`hub` None: only the keys count."""
 
     def __init__(self, clock: Clock, hub: Hub | None, keys: Keys) -> None:
-        self._hub, self._keys = hub, keys
+        self._hub = hub
+        self._keys = keys
         self._kept: AnswerCache[Caller | None] = AnswerCache(clock)
         self._subjects: OrderedDict[Subject, None] = OrderedDict()
 
@@ -110,7 +114,8 @@ class Tokens:
         if self._keys.hold(token):
             return Caller(OPERATOR, operator=True)
         if self._hub is not None and is_token(token):
-            hub, key = self._hub, _digest(token)
+            hub = self._hub
+            key = _digest(token)
             standing, subject = self.standing(token)
             caller = await self._kept.get(key, lambda: _reviewed(hub, token, standing), anew)
             if caller is not None and subject is not None:

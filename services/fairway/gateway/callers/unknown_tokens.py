@@ -6,7 +6,8 @@ from enum import Enum
 from fairway.gateway.callers.rate_limits import Buckets
 
 # Tokens are renewed every hour or so: one subject has few new ones.
-_OF_SUBJECT, _OF_SUBJECT_AT_ONCE = 1, 5
+_OF_SUBJECT = 1
+_OF_SUBJECT_AT_ONCE = 5
 
 
 class AddressStanding(Enum):

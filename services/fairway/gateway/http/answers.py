@@ -163,7 +163,9 @@ def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRo
         holds: Resources = {}
         for amounts in node.holds.values():
             holds = add(holds, amounts)
-        allocatable, used, held = add(allocatable, node.allocatable), add(used, node.used), add(held, holds)
+        allocatable = add(allocatable, node.allocatable)
+        used = add(used, node.used)
+        held = add(held, holds)
         if node.schedulable:
             left = add(add(node.allocatable, node.used, -1), holds, -1)
             free = add(free, {name: max(0, left[name]) for name in node.allocatable})

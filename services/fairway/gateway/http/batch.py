@@ -64,7 +64,8 @@ class BatchDoor:
         self._door = door
 
     async def post(self, request: Request) -> Response:
-        wait, access = waits(request), access_of(request)
+        wait = waits(request)
+        access = access_of(request)
         jobs = _jobs(await self._door.reading.documents(request))
         seen: dict[str, _New] = {}
         drafts = [await self._draft(one, access, seen) for one in jobs]

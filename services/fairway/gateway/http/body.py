@@ -24,7 +24,8 @@ def from_envelope(body: dict[str, Any], client: str) -> Asked:
     unknown = sorted(set(body) - {"manifest", "policies", "client"})
     if unknown:
         raise Refused(Reason(Code.INVALID, "is not known", str(unknown[0])[:80], "use manifest, policies and client"))
-    manifest, policies = body.get("manifest"), body.get("policies") or []
+    manifest = body.get("manifest")
+    policies = body.get("policies") or []
     if not isinstance(manifest, dict):
         raise Refused(Reason(Code.INVALID, "is missing or not an object", "manifest", "put the job's manifest here"))
     if not isinstance(policies, list) or not all(isinstance(one, dict) for one in policies):

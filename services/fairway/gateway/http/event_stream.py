@@ -28,7 +28,8 @@ _decode = decoder(wire.Message)
 _encode = msgspec.json.Encoder().encode
 # Each open stream holds a consumer of its own.
 _STREAMS = 64
-_LOST, _COME_BACK_MS = "another tenant has fewer event streams and got this one's place; come back later", 5_000
+_LOST = "another tenant has fewer event streams and got this one's place; come back later"
+_COME_BACK_MS = 5_000
 # A comment this often, so that a reader who left is noticed and no proxy thinks the line is dead.
 _KEEP_ALIVE_S = 15.0
 # Whoever may no longer watch is not told any more after a minute: it is looked at with an event, or a comment.
@@ -39,8 +40,10 @@ class Streams:
     """`each`: so many one caller may have open; `most`: all of them together."""
 
     def __init__(self, world: World, each: int = 8, most: int = _STREAMS, keep_alive_s: float = _KEEP_ALIVE_S) -> None:
-        self._world, self._keep_alive_s = world, keep_alive_s
-        self._all, self._mine = Shares(most, "event streams"), InHand(each, "event streams of one caller")
+        self._world = world
+        self._keep_alive_s = keep_alive_s
+        self._all = Shares(most, "event streams")
+        self._mine = InHand(each, "event streams of one caller")
 
     async def events(self, request: Request) -> Response:
         namespace = request.query_params.get("namespace", "")
@@ -61,7 +64,8 @@ class Streams:
     async def lines(self, namespace: str, after: int, access: Access | None = None) -> AsyncGenerator[bytes, None]:
         """Ends when the bus is away: the reader comes back with the last id, and nothing is lost. Ends too when the
         caller may no longer watch."""
-        told, asked_at = self._told(namespace, after), self._world.clock.now()
+        told = self._told(namespace, after)
+        asked_at = self._world.clock.now()
         waiting: asyncio.Task[Delivery] | None = None
         try:
             yield b": open\n\n"
@@ -69,13 +73,15 @@ class Streams:
                 waiting = waiting or asyncio.ensure_future(anext(told))
                 done, _ = await asyncio.wait([waiting], timeout=self._keep_alive_s)
                 if access is not None and self._world.clock.now() - asked_at >= _ASK_AGAIN_MS:
-                    access, asked_at = await access.again(), self._world.clock.now()
+                    access = await access.again()
+                    asked_at = self._world.clock.now()
                     if not await access.jobs("watch", namespace):
                         raise forbidden(access.caller, AccessQuestion("watch", JOBS, namespace=namespace))
                 if not done:
                     yield b": still here\n\n"
                     continue
-                one, waiting = waiting.result(), None
+                one = waiting.result()
+                waiting = None
                 if text := event(one):
                     yield text
         except (Unreachable, StoreWiped, OSError, TimeoutError, StopAsyncIteration):
@@ -90,7 +96,8 @@ class Streams:
 
     async def _told(self, namespace: str, after: int) -> AsyncGenerator[Delivery, None]:
         """Without what was said too late for its working set: it happened for nobody."""
-        wanted, now = [subjects.job("*", namespace), REBUILDS], bool(after)
+        wanted = [subjects.job("*", namespace), REBUILDS]
+        now = bool(after)
         start = {"start": after + 1} if after else {"last": True}
         sets = await working_sets(self._world.bus)
         record = self._world.bus.history(subjects.JOBS, wanted, live=True, **start)
@@ -113,7 +120,9 @@ class _Held(StreamingResponse):
 
     def __init__(self, body: AsyncGenerator[bytes, None], place: SharedPlace, held: ExitStack) -> None:
         super().__init__(body, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-        self._lines, self._place, self._held = body, place, held
+        self._lines = body
+        self._place = place
+        self._held = held
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False

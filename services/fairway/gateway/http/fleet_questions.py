@@ -65,7 +65,8 @@ class ClusterList(Struct, frozen=True):
 
 class FleetQuestions:
     def __init__(self, world: World, configuration: Configuration) -> None:
-        self._world, self._set = world, configuration
+        self._world = world
+        self._set = configuration
         self._rows = Reader(world.store)
         self._counted: tuple[int, QueueList] | None = None
 
@@ -92,7 +93,8 @@ class FleetQuestions:
         known = {name: _info(row.data) for name, row in found.whole.get(decision.CLUSTERS, {}).items()}
         for name, labels in self._set.members.clusters.items():
             known.setdefault(name, ClusterInfo(name, labels=labels))
-        now, frozen = self._world.clock.now(), await self._rows.frozen()
+        now = self._world.clock.now()
+        frozen = await self._rows.frozen()
         rows = [cluster_row(known[name], await self._nodes(name), now) for name in sorted(known)]
         if frozen is not None:
             rows = [msgspec.structs.replace(row, frozen=True) for row in rows]

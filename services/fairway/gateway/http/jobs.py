@@ -27,7 +27,9 @@ from fairway.gateway.submissions import cancellation
 from fairway.runtime.ports import Unreachable, World
 from fairway.wire import asks
 
-_MOST, _USUAL, _MOST_NAMED = 500, 100, 100
+_MOST = 500
+_USUAL = 100
+_MOST_NAMED = 100
 # Every story reads the record through a consumer of its own.
 _STORIES = 8
 _PLACE_S = 0.5
@@ -50,14 +52,18 @@ class Cancelling(Struct, frozen=True):
 
 class JobQuestions:
     def __init__(self, world: World, door: Door) -> None:
-        self._world, self._door = world, door
-        self._rows, self._seal = Reader(world.store), PageCursor()
+        self._world = world
+        self._door = door
+        self._rows = Reader(world.store)
+        self._seal = PageCursor()
         self._stories = asyncio.Semaphore(_STORIES)
 
     async def list(self, request: Request) -> Response:
-        query, access = request.query_params, access_of(request)
+        query = request.query_params
+        access = access_of(request)
         states = _states(query.get("state", ""))
-        namespace, most = query.get("namespace", ""), _limit(query.get("limit", ""))
+        namespace = query.get("namespace", "")
+        most = _limit(query.get("limit", ""))
         if namespace and not await access.everywhere("list"):
             await access.need(AccessQuestion("list", JOBS, namespace=namespace))
 
@@ -72,7 +78,8 @@ class JobQuestions:
             return await self._page(access, await self._rows.some(_names(query["id"]), passes), "")
         # Jobs that have not ended are found without looking at all those that have.
         live = bool(states) and not any(State(one) in _ENDED for one in states)
-        table, after = decision.LIVE if live else decision.JOBS, self._seal.open(query.get("continue", ""))
+        table = decision.LIVE if live else decision.JOBS
+        after = self._seal.open(query.get("continue", ""))
         jobs, resume = await self._rows.page(table, after, most, passes)
         return await self._page(access, jobs, resume)
 
@@ -98,7 +105,8 @@ class JobQuestions:
             return answer(await story_of(self._world.bus, self._rows, job.id))
 
     async def cancel(self, request: Request) -> Response:
-        name, access = request.path_params["id"], access_of(request)
+        name = request.path_params["id"]
+        access = access_of(request)
         job = await self._rows.job(name)
         if job is None:
             raise _unknown(name)

@@ -63,7 +63,10 @@ class Reading:
     """`count` is told of each body that cannot be read."""
 
     def __init__(self, world: World, ids: Ids, body_s: float, count: Callable[[Code], None]) -> None:
-        self._world, self._ids, self._body_s, self._count = world, ids, body_s, count
+        self._world = world
+        self._ids = ids
+        self._body_s = body_s
+        self._count = count
         self._turns = Turns()
 
     async def asked(self, request: Request) -> Asked:
@@ -110,7 +113,8 @@ async def read_body(request: Request, seconds: float) -> bytes:
     declared = request.headers.get("content-length", "")
     if is_whole(declared) and int(declared) > LARGEST_TEXT:
         raise _too_large(int(declared))
-    size, parts = 0, []
+    size = 0
+    parts = []
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():

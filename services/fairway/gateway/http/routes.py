@@ -75,7 +75,8 @@ Table = list[tuple[Operation, Handler]]
 
 def create_app(world: World, settings: HttpSettings) -> Starlette:
     door = _door(world, settings)
-    jobs, streams = JobQuestions(world, door), Streams(world, settings.limits.streams)
+    jobs = JobQuestions(world, door)
+    streams = Streams(world, settings.limits.streams)
     table = _of_jobs(jobs, door) + _of_fleet(FleetQuestions(world, settings.configuration), streams)
     table.append(
         (_SETTING, SettingsDoor(door, settings.hub, settings.admin, settings.configuration.policies.together).post)
@@ -108,7 +109,8 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
         await door.settled.close()
 
     routes = [Route(op.path, guarded(op, handler), methods=[op.method]) for op, handler in table]
-    hosts, ports = Hosts(settings.hosts, settings.proxies), (world.clock, settings.ids)
+    hosts = Hosts(settings.hosts, settings.proxies)
+    ports = (world.clock, settings.ids)
     return Starlette(
         routes=[*routes, Route("/openapi.json", openapi)],
         exception_handlers={
@@ -176,8 +178,10 @@ def _of_jobs(jobs: JobQuestions, door: Door) -> Table:
         Batch,
     )
     cancelled = {200: (Cancelling,), 202: (Cancelling,)}
-    listed, read = ("GET", "/v1/jobs", rights.LIST, "Jobs, in pages, by id."), rights.READ
-    why, story = "Where it stands, and why.", "What happened to it."
+    listed = ("GET", "/v1/jobs", rights.LIST, "Jobs, in pages, by id.")
+    read = rights.READ
+    why = "Where it stands, and why."
+    story = "What happened to it."
     return [
         (post, door.post),
         (batch, BatchDoor(door).post),
@@ -190,7 +194,8 @@ def _of_jobs(jobs: JobQuestions, door: Door) -> Table:
 
 
 def _of_fleet(fleet: FleetQuestions, streams: Streams) -> Table:
-    text, named = "What happens to a tenant's jobs, as it happens.", (_NAMESPACE, _LAST)
+    text = "What happens to a tenant's jobs, as it happens."
+    named = (_NAMESPACE, _LAST)
     queues = Operation("GET", "/v1/queues", rights.QUEUES, "Queues, and who waits.", {200: (QueueList,)})
     quota = Operation("GET", "/v1/quota", rights.QUOTAS, "The quota tree and its use.", {200: (QuotaList,)})
     clusters = Operation("GET", "/v1/clusters", rights.CLUSTERS, "Clusters, their room.", {200: (ClusterList,)})

@@ -41,14 +41,18 @@ class SettingsDoor:
     how large the policies in force are."""
 
     def __init__(self, door: Door, hub: Cluster | None, admin: frozenset[str], together: Together) -> None:
-        self._door, self._hub, self._admin, self._together = door, hub, admin, together
+        self._door = door
+        self._hub = hub
+        self._admin = admin
+        self._together = together
 
     async def post(self, request: Request) -> Response:
         documents = await self._door.reading.documents(request)
         if len(documents) != 1:
             text = f"the body holds {len(documents)} objects, not one"
             raise refused([Reason(Code.INVALID, text, remedy="send one object in each request")])
-        one, access = _object(documents[0]), access_of(request)
+        one = _object(documents[0])
+        access = access_of(request)
         for ask in setting(one):
             await access.need(ask)
         if reasons := beyond(one, self._together) or problems_of(one, self._admin):

@@ -32,7 +32,9 @@ from fairway.workloads.kinds.registry import read
 
 _encode = msgspec.json.Encoder().encode
 # Together less than the 15 s that the command waits for an answer.
-_LISTEN_S, _PUBLISH_S, _WAIT_S = 2.0, 5.0, 5.0
+_LISTEN_S = 2.0
+_PUBLISH_S = 5.0
+_WAIT_S = 5.0
 # Submissions that are known again before admission has stored their clients; older ones are found in the store.
 _RECENT = 10_000
 
@@ -54,14 +56,18 @@ class Door:
     def __init__(
         self, world: World, reading: Reading, foresee: Callable[[Submission], Preview], limiter: Limiter
     ) -> None:
-        self._world, self.reading, self._foresee, self._limiter = world, reading, foresee, limiter
+        self._world = world
+        self.reading = reading
+        self._foresee = foresee
+        self._limiter = limiter
         self._rows = Reader(world.store)
         # Digest and job by client. Not what was submitted: each may have a megabyte.
         self._recent: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self.settled = FirstResult(world)
 
     async def post(self, request: Request) -> Response:
-        asked, access = await self.reading.asked(request), access_of(request)
+        asked = await self.reading.asked(request)
+        access = access_of(request)
         said = await self.allowed(asked, access)
         if "dryRun" in request.query_params:
             return problem.answer(self._foresee(said))
@@ -107,7 +113,8 @@ class Door:
     async def known(self, said: Submission) -> str | None:
         """The job that this client's same body made before; a different body is refused. Admission has the last word:
         what cannot be looked up now goes through, and is recognised there."""
-        digest, job = "", ""
+        digest = ""
+        job = ""
         if (recent := self._recent.get(said.key)) is not None:
             digest, job = recent
         else:

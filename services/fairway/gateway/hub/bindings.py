@@ -143,7 +143,8 @@ def conditions(job: Job) -> tuple[Condition, ...]:
     code, text = _lacking(job)
     left = f"left queue {job.queue}" if job.queue else "waits in no queue"
     where = f"{job.cluster}: {wording.many(_pods(job), 'pod')} on {wording.many(wording.node_count(job.slots), 'node')}"
-    placed, applied = _placed(job), job.state in _APPLIED and bool(job.cluster)
+    placed = _placed(job)
+    applied = job.state in _APPLIED and bool(job.cluster)
     return (
         Condition("Queuing", waits, *((code, text) if waits or not placed else ("Dequeued", left))),
         Condition("Scheduled", placed, *(("Success", where) if placed else (code, text))),

@@ -20,7 +20,8 @@ from fairway.workloads.kinds.registry import KINDS
 log = structlog.get_logger()
 _KIND = "Event.v1"
 # What the API server takes (core/v1 validation of events).
-_MESSAGE, _NAME = 1_024, 200
+_MESSAGE = 1_024
+_NAME = 200
 _WARNINGS = (wire.Rejected, wire.Failed, wire.Lost)
 _REASONS: dict[type[wire.JobMessage], str] = {
     wire.Rejected: "Rejected",
@@ -74,7 +75,8 @@ def _text(job: Job, message: wire.JobMessage, dispatched: bool) -> str:
 
 def _dispatched(job: Job, at: int) -> str:
     """Everything between the submission and the cluster, in one sentence."""
-    pods, nodes = sum(one.count for one in job.slots), wording.node_count(job.slots)
+    pods = sum(one.count for one in job.slots)
+    nodes = wording.node_count(job.slots)
     where = f"{wording.many(pods, 'pod')} on {wording.many(nodes, 'node')}"
     tries = f"attempt {job.attempt} of {job.spec.attempts}" if job.spec and job.attempt > 1 else ""
     parts = (
@@ -142,7 +144,9 @@ class Announcer:
     """Writes notes one after another; when too many wait, the oldest are forgotten."""
 
     def __init__(self, hub: Cluster, clock: Clock, most: int = 5_000) -> None:
-        self._hub, self._clock, self._most = hub, clock, most
+        self._hub = hub
+        self._clock = clock
+        self._most = most
         self._notes: dict[str, Note] = {}
         self._news = asyncio.Event()
 

@@ -27,6 +27,7 @@ from fairway.gateway.submission_limiter import Limiter, in_turn
 from fairway.gateway.submissions import deletion
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable, Wanted, World
+from fairway.runtime.retry import until_reached
 from fairway.runtime.vital_tasks import vital
 from fairway.workloads.kinds.registry import KINDS
 
@@ -44,22 +45,31 @@ class Intake:
     def __init__(
         self, world: World, hub: Cluster, updates: PendingUpdates, limiter: Limiter, system: SystemNamespaces
     ) -> None:
-        self._world, self._hub, self._updates, self._limiter = world, hub, updates, limiter
-        self._rows, self._post = Reader(world.store), Post(world)
-        self._room, self.announcer = WaitingObjects(), Announcer(hub, world.clock)
+        self._world = world
+        self._hub = hub
+        self._updates = updates
+        self._limiter = limiter
+        self._rows = Reader(world.store)
+        self._post = Post(world)
+        self._room = WaitingObjects()
+        self.announcer = Announcer(hub, world.clock)
         self._conditions = Conditions(hub, world.clock)
         self._settings = HubSettings(world, self._room, self.announcer, self._conditions, system)
         self._submitter = Submitter(world, hub, self._room, updates, self._settings)
         self._delay = SubmissionDelay(self._room.named, self._settings.in_force)
         self._left = {"settings": set(WATCHED), "jobs": set(KINDS)}
-        self._settled, self.told, self._news = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._settled = asyncio.Event()
+        self.told = asyncio.Event()
+        self._news = asyncio.Event()
         self._ready: dict[str, HubObject] = {}
         self._gone: dict[str, HubObject] = {}
         self.present: dict[str, HubObject] = {}
-        self.shown, self._shown = dict[str, bytes](), set[str]()
+        self.shown = dict[str, bytes]()
+        self._shown = set[str]()
 
     async def run(self) -> None:
-        await self._recalled()
+        clock = self._world.clock
+        await until_reached("gateway", clock, self._settings.recall)
         async with asyncio.TaskGroup() as group:
             group.create_task(vital("intake: settings.run", self._settings.run()))
             group.create_task(vital("intake: announcer.run", self.announcer.run()))
@@ -71,15 +81,7 @@ class Intake:
                 group.create_task(vital("intake: watch_jobs", self._watch_jobs(kind)))
             group.create_task(vital("intake: work", self._work()))
             await self.told.wait()
-            group.create_task(vital("intake: missed", self._missed()))
-
-    async def _recalled(self) -> None:
-        while True:
-            try:
-                return await self._settings.recall()
-            except (Unreachable, OSError, TimeoutError) as error:
-                log.warning("waiting", service="gateway", cause=str(error))
-                await self._world.clock.sleep(0.5)
+            group.create_task(vital("intake: missed", until_reached("gateway", clock, self._missed, 1)))
 
     async def _watch_settings(self, kind: str) -> None:
         async for change in self._hub.watch(kind):
@@ -140,7 +142,8 @@ class Intake:
 
     def take_shown(self) -> set[str]:
         """The uids of objects whose status changed since the last call."""
-        shown, self._shown = self._shown, set()
+        shown = self._shown
+        self._shown = set()
         return shown
 
     def job(self, uid: str) -> str:
@@ -173,8 +176,10 @@ class Intake:
     async def _submit_ripe(self) -> int | None:
         """Submits those that nothing is awaited for; how long until the next of the others is ripe (ms)."""
         while True:
-            now, changed = self._world.clock.now(), self._settings.changed_at
-            ripe, until = [], []
+            now = self._world.clock.now()
+            changed = self._settings.changed_at
+            ripe = []
+            until = []
             for one in self._ready.values():
                 at = max(self._delay.ripe_at(one, changed, now), self._limiter.until(one.namespace))
                 ripe.append(one) if at <= now else until.append(at)
@@ -219,14 +224,8 @@ class Intake:
 
     async def _missed(self) -> None:
         """Live jobs whose object was deleted while nobody looked."""
-        while True:
-            try:
-                async for job in self._rows.live_jobs():
-                    await self.check(job)
-                return
-            except Unreachable as error:
-                log.warning("waiting", service="gateway", cause=str(error))
-                await self._world.clock.sleep(1)
+        async for job in self._rows.live_jobs():
+            await self.check(job)
 
     async def check(self, job: Job) -> None:
         """Cancels a job whose object is gone from the hub. Raises Unreachable."""

@@ -11,7 +11,6 @@ from fairway.domain import decision
 from fairway.domain.fold import caught_up
 from fairway.domain.job import Job
 from fairway.domain.text.decoding import decoder
-from fairway.domain.working_sets import WorkingSets
 from fairway.explain.events import reason
 from fairway.gateway.hub.bindings import binding_of, unclaimed
 from fairway.gateway.hub.events import Note, note_of, note_on, write
@@ -24,17 +23,22 @@ from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.ports import Delivery, Source, Unreachable, Wanted, World
 from fairway.runtime.record.senders import in_place
 from fairway.runtime.record.working_sets import Past
+from fairway.runtime.retry import until_reached
 from fairway.runtime.vital_tasks import vital
 from fairway.wire import flow
 from fairway.wire import jobs as wire
 
 log = structlog.get_logger()
 _decode = decoder(wire.Message)
-_BATCH, _MOST_WAITING, _AT_ONCE = 64, 10_000, 8
+_BATCH = 64
+_MOST_WAITING = 10_000
+_AT_ONCE = 8
 # A write costs the hub and this process some 4 ms of a core: telling takes less than half of one, while jobs move.
-_A_SECOND, _BURST = 100, 50
+_A_SECOND = 100
+_BURST = 50
 _LATER_MS = 1_000
-_LOOK_S, _LOOK_IDLE_S = 0.02, 0.1
+_LOOK_S = 0.02
+_LOOK_IDLE_S = 0.1
 # Of so many jobs it is remembered what was told; of an older one something may be told once more.
 _REMEMBERED = 100_000
 
@@ -50,9 +54,14 @@ class ToldUpdate(Struct):
 
 class JobUpdates:
     def __init__(self, world: World, hub: Cluster, intake: Intake, updates: PendingUpdates) -> None:
-        self._world, self._hub, self._intake, self._updates = world, hub, intake, updates
-        self._rows, self._book = Reader(world.store), BindingBook(hub, world.clock, intake.present)
-        self._gate, self._pace = asyncio.Semaphore(_AT_ONCE), UpdatePace(_A_SECOND, _BURST)
+        self._world = world
+        self._hub = hub
+        self._intake = intake
+        self._updates = updates
+        self._rows = Reader(world.store)
+        self._book = BindingBook(hub, world.clock, intake.present)
+        self._gate = asyncio.Semaphore(_AT_ONCE)
+        self._pace = UpdatePace(_A_SECOND, _BURST)
         self._told: OrderedDict[str, ToldUpdate] = OrderedDict()
         self._source: Source | None = None
         self._past = Past(world.bus, world.store)
@@ -67,7 +76,8 @@ class JobUpdates:
         source = self._source = await self._consumer()
         while True:
             batch = await source.batch(256)
-            now, sets = self._world.clock.now(), await self._sets()
+            now = self._world.clock.now()
+            sets = await until_reached("gateway", self._world.clock, self._past.sets)
             for one in batch:
                 message = _message(one)
                 if message is None or sets.late(message, one.sequence):
@@ -77,22 +87,11 @@ class JobUpdates:
             while len(self._updates) > _MOST_WAITING:
                 await self._world.clock.sleep(_LOOK_S)
 
-    async def _sets(self) -> WorkingSets:
-        while True:
-            try:
-                return await self._past.sets()
-            except Unreachable as error:
-                log.warning("waiting", service="gateway", cause=str(error))
-                await self._world.clock.sleep(0.5)
-
     async def _consumer(self) -> Source:
         stream, durable, heard = flow.consumer("gateway-narrator")
-        while True:
-            try:
-                return await self._world.bus.consume(stream, durable, heard)
-            except (Unreachable, OSError, TimeoutError) as error:
-                log.warning("waiting", service="gateway", cause=str(error))
-                await self._world.clock.sleep(0.5)
+        return await until_reached(
+            "gateway", self._world.clock, lambda: self._world.bus.consume(stream, durable, heard)
+        )
 
     async def _tell(self) -> None:
         while True:
@@ -110,7 +109,8 @@ class JobUpdates:
             for uid in list(self._intake.present):
                 self._updates.touch(self._intake.job(uid), now)
             self._intake.still_unclaimed()
-        gone, left = self._updates.take_gone(), self._updates.take_unclaimed(now, _BATCH)
+        gone = self._updates.take_gone()
+        left = self._updates.take_unclaimed(now, _BATCH)
         lines = self._updates.take(now, _BATCH)
         for uid in self._intake.take_shown():
             self._restate(uid, now)

@@ -41,7 +41,9 @@ class BindingBook:
 
     def __init__(self, hub: Cluster, clock: Clock, present: Mapping[str, Any]) -> None:
         """`present` are the uids of the objects that the hub has."""
-        self._hub, self._clock, self._present = hub, clock, present
+        self._hub = hub
+        self._clock = clock
+        self._present = present
         self._there: dict[tuple[str, str], Written] = {}
         self.served = False
         self._look_at = 0
@@ -51,7 +53,8 @@ class BindingBook:
         of objects that are no longer present are removed."""
         if self.served or self._clock.now() < self._look_at:
             return False
-        first, self._look_at = not self._look_at, self._clock.now() + _LOOK_AGAIN_MS
+        first = not self._look_at
+        self._look_at = self._clock.now() + _LOOK_AGAIN_MS
         try:
             # Patching what is not there costs nothing, and is refused only where the kind is not known.
             await self._hub.patch(KIND, "default", "fairway.is-it-served", [])
@@ -111,7 +114,8 @@ class BindingBook:
     def _refused(self, one: Binding, error: ClusterRefused) -> None:
         if error.code == Code.KIND_NOT_SERVED:
             log.warning("no bindings any more", cause=str(error))
-            self.served, self._look_at = False, self._clock.now() + _LOOK_AGAIN_MS
+            self.served = False
+            self._look_at = self._clock.now() + _LOOK_AGAIN_MS
         else:
             log.info("binding not taken", namespace=one.namespace, name=one.name, cause=str(error))
 

@@ -17,31 +17,20 @@ from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.kinds.registry import KINDS, read_unchecked, status
-from fairway.workloads.reading.fields import Field, Problems
 from fairway.workloads.settings import tenant_profiles
 from fairway.workloads.settings.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, is_policy, read_policy
+from fairway.workloads.settings.priority_classes import read_priority_class
 from fairway.workloads.settings.queues import queue_of, read_queue
 from fairway.workloads.settings.quota_trees import read_quota_tree
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]
-TREE, QUEUE, CLASS = "ElasticQuotaTree", "Queue", "PriorityClass"
+TREE = "ElasticQuotaTree"
+QUEUE = "Queue"
+CLASS = "PriorityClass"
 # Watched for what its labels say of the safety of pods, and nobody's setting.
 NAMESPACE = "Namespace.v1"
 _encode = msgspec.json.Encoder(order="deterministic").encode
-
-
-def read_priority_class(manifest: Json) -> int:
-    """Its value. Raises Refused."""
-    problems = Problems()
-    root = Field(manifest, problems)
-    if not root["value"].given:
-        root["value"].wrong("is missing", "write a whole number")
-    # Kubernetes keeps what is above 10^9 for itself, and has two classes there.
-    value = root["value"].whole(0, -(2**31), 2**31 - 1)
-    root["globalDefault"].flag()
-    problems.stop()
-    return value
 
 
 # What the hub sets for the fleet, as `Kind.group/version`, with who reads it.

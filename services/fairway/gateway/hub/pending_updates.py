@@ -14,7 +14,8 @@ PASSING_MS = 1_000
 # A pod of a free node is up in well under a second: then one write tells of both.
 STARTING_MS = 500
 # While many jobs move, words wait longer: moving comes first, and one write tells of more (ms a line, and in all).
-STRETCH_MS, LONGEST_MS = 10, 8_000
+STRETCH_MS = 10
+LONGEST_MS = 8_000
 # What follows at once upon a word that will stay: the status of the hub's object, the end of a short job.
 SOON_MS = 100
 # A job may be about to get its policy, applied in the same breath; in a burst, policies come in behind their jobs.
@@ -71,7 +72,8 @@ class PendingUpdates:
         elif line.newest is not None and line.newest.tenant != message.tenant:
             line.ends.append((one.id, message))  # one of them is none of this job's: both are looked at
         elif line.newest is None or message.rev >= line.newest.rev:
-            line.newest, line.cause = message, one.id
+            line.newest = message
+            line.cause = one.id
         stretch = 0 if isinstance(message, wire.Rejected) else self._stretch()
         self._at(message.job, line, min(now + patience(message), line.first + PASSING_MS) + stretch)
 
@@ -93,7 +95,8 @@ class PendingUpdates:
         newer.ends = line.ends + newer.ends
         newer.deliveries = line.deliveries + newer.deliveries
         if newer.newest is None:
-            newer.newest, newer.cause = line.newest, line.cause
+            newer.newest = line.newest
+            newer.cause = line.cause
         self._at(job, newer, now)
 
     def _at(self, job: str, line: PendingUpdate, due: int) -> None:
@@ -111,7 +114,8 @@ class PendingUpdates:
         return taken
 
     def take_gone(self) -> list[HubObject]:
-        gone, self.gone = list(self.gone.values()), {}
+        gone = list(self.gone.values())
+        self.gone = {}
         return gone
 
     def take_unclaimed(self, now: int, most: int) -> list[Unclaimed]:
@@ -133,7 +137,9 @@ class UpdatePace:
     newer ones, so that the cost of a burst is bounded, not its truth."""
 
     def __init__(self, a_second: int, most: int, within_s: int = 10) -> None:
-        self._least, self._most, self._within_s = a_second, most, within_s
+        self._least = a_second
+        self._most = most
+        self._within_s = within_s
         self._next = 0
 
     def wait(self, now: int, waiting: int) -> int:

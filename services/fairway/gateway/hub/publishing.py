@@ -55,7 +55,8 @@ class HubOutbox:
         while True:
             await self._news.wait()
             self._news.clear()
-            words, self._waiting = self._waiting, []
+            words = self._waiting
+            self._waiting = []
             await self._post.say(words)
             self._done += len(words)
             async with self._stored:

@@ -16,7 +16,8 @@ from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
 
 log = structlog.get_logger()
-READY, IN_FORCE = "Ready", "InForce"
+READY = "Ready"
+IN_FORCE = "InForce"
 # Built in, and made without a status.
 _WITHOUT = frozenset({"PriorityClass"})
 # As the API server has it for conditions of its own.
@@ -64,7 +65,8 @@ class Conditions:
     """Keeps the last word on each object until it is written; a later one takes its place."""
 
     def __init__(self, hub: Cluster, clock: Clock) -> None:
-        self._hub, self._clock = hub, clock
+        self._hub = hub
+        self._clock = clock
         self._waiting: dict[str, tuple[HubObject, SettingStanding]] = {}
         self._written: dict[str, tuple[SettingStanding, Any]] = {}
         self._without: set[str] = set()

@@ -55,8 +55,11 @@ class HubSettings:
         conditions: Conditions,
         namespaces: SystemNamespaces = SYSTEM_NAMESPACES,
     ) -> None:
-        self._world, self._room, self._announcer = world, room, announcer
-        self._conditions, self._namespaces = conditions, namespaces
+        self._world = world
+        self._room = room
+        self._announcer = announcer
+        self._conditions = conditions
+        self._namespaces = namespaces
         self._outbox = HubOutbox(Post(world))
         self._in_force: dict[Key, InForce] = {}
         self._holders: dict[Key, Key] = {}
@@ -92,7 +95,9 @@ class HubSettings:
 
     async def recall(self) -> None:
         """What the stream holds, so that a restart says nothing twice and notices what was deleted meanwhile."""
-        self._in_force, self._holders, self._complaints = {}, {}, set()
+        self._in_force = {}
+        self._holders = {}
+        self._complaints = set()
         async for one in self._world.bus.history(subjects.CONFIG, last=True):
             if (found := setting(one)) is not None:
                 self._remember(*found, one.sequence)
@@ -114,7 +119,8 @@ class HubSettings:
             return await self._drop_unseen(change.kind)
         one = hub_object(change.kind, change.manifest)
         if change.kind == objects.NAMESPACE:
-            named, one = one, objects.labelled(one) or one
+            named = one
+            one = objects.labelled(one) or one
             if one is named:
                 return await self._leave(one)
         if change.gone:
@@ -165,7 +171,8 @@ class HubSettings:
         """Whoever is in force in its place gives way."""
         holder = self._holders.get(objects.place_of(one.key))
         if holder is not None and holder != one.key:
-            known, now = self._in_force.pop(holder), self._world.clock.now()
+            known = self._in_force.pop(holder)
+            now = self._world.clock.now()
             await self._say(holder, objects.withdrawn(holder, f"{known.digest}/{known.sequence}/{now}", now))
 
     async def _accept(self, one: HubObject) -> list[HubObject]:

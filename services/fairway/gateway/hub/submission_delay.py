@@ -17,7 +17,8 @@ class SubmissionDelay:
     kind and name."""
 
     def __init__(self, named: Callable[[HubObject], bool], in_force: Callable[[str, str], bool]) -> None:
-        self._named, self._in_force = named, in_force
+        self._named = named
+        self._in_force = in_force
         self._since: dict[str, int] = {}
 
     def ripe_at(self, one: HubObject, settings_changed: int, now: int) -> int:

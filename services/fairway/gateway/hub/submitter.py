@@ -33,7 +33,10 @@ class Submitter:
     def __init__(
         self, world: World, hub: Cluster, room: WaitingObjects, updates: PendingUpdates, settings: HubSettings
     ) -> None:
-        self._clock, self._hub, self._room, self._updates = world.clock, hub, room, updates
+        self._clock = world.clock
+        self._hub = hub
+        self._room = room
+        self._updates = updates
         self._settings = settings
         self._rows = Reader(world.store)
         # Jobs that do not have the id that the uid gives, because that one was refused.

@@ -1,12 +1,9 @@
 """`fairway audit verify`: does the record say what the store says, and was everything well by it?"""
 
-from typing import Annotated
-
 import typer
 
-from fairway.client.failure import ERROR, USAGE, Failure, end
-
-Json = Annotated[str, typer.Option("-o", "--output", help="json; sentences by default")]
+from fairway.client.failure import ERROR
+from fairway.client.options import Json, check_output
 
 _commands = typer.Typer(no_args_is_help=True, help="Questions to the record itself.")
 
@@ -28,15 +25,9 @@ def verify(output: Json = "") -> None:
     from fairway.operate.audit import verify as audit_work
     from fairway.process.log import configure
 
-    if output not in ("", "json"):
-        end(Failure(USAGE, f"-o {output} is not known", "use json, or leave it out"))
+    check_output(output)
     configure()
-    try:
-        audit = asyncio.run(audit_work.verified())
-    except Failure as failure:
-        end(failure)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+    audit = asyncio.run(audit_work.verified())
     audit_show.show(audit, output)
     if not audit.ok:
         raise typer.Exit(ERROR)

@@ -42,7 +42,9 @@ class SecondLook:
     """`now` is the time in milliseconds. Raises StoreWiped when the store is not the one that was opened any more."""
 
     def __init__(self, bus: NatsBus, store: RedisStore, now: Callable[[], int]) -> None:
-        self._bus, self._store, self._now = bus, store, now
+        self._bus = bus
+        self._store = store
+        self._now = now
 
     async def everything(self) -> dict[Key, Value]:
         """Every row that is compared, not of one moment."""

@@ -85,7 +85,8 @@ async def _verified(bus: NatsBus, look: SecondLook) -> Audit:
 
 async def _replayed(bus: NatsBus, last: int) -> _Replay:
     """By the very code that rebuilds a store, into an empty one in memory."""
-    past, store = NatsPast(bus, last), MemoryStore()
+    past = NatsPast(bus, last)
+    store = MemoryStore()
     await store.begin_rebuild("audit", _LOCK_MS)
     count = await rebuild(cast(Bus, past), store, "audit")  # a rebuild publishes and reads, no more
     rows = {table: {key: (row.rev, row.data) for key, row in rows.items()} for table, rows in store.rows.items()}
@@ -97,14 +98,16 @@ async def _replayed(bus: NatsBus, last: int) -> _Replay:
 async def _breaches(bus: NatsBus, last: int) -> tuple[list[Violation], dict[str, int]]:
     """What is broken by the record alone, and who asked. What only its end shows, and the next messages may mend,
     counts when it is still so after a while."""
-    checker, start = Checker(None), 1
+    checker = Checker(None)
+    start = 1
     await _hear(checker, bus, start, last)
     found = list(checker.findings().violations)
     for _ in range(_LOOKS):
         if not found:
             break
         await asyncio.sleep(SETTLES_MS / 1000)
-        start, last = last + 1, await newest(bus)
+        start = last + 1
+        last = await newest(bus)
         await _hear(checker, bus, start, last)
         found = [one for one in checker.findings().violations if one in {*found}]
     return found, checker.findings().asked

@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-from fairway.client.failure import DENIED, NOT_FOUND, USAGE, Failure, end
+from fairway.client.failure import DENIED, NOT_FOUND, USAGE, Failure
+from fairway.client.options import Json, check_output
 
 Number = Annotated[int, typer.Argument(min=1, help="of the letter, as `fairway dlq list` has it")]
 Numbers = Annotated[list[int] | None, typer.Argument(min=1, help="of the letters", show_default=False)]
 Service = Annotated[str, typer.Option("-s", "--service", help="only letters of this service")]
 All = Annotated[bool, typer.Option("--all", help="every letter, or every one of --service")]
-Json = Annotated[str, typer.Option("-o", "--output", help="json; a table or sentences by default")]
 
 _commands = typer.Typer(no_args_is_help=True, help="Dead letters: messages that no service could handle.")
 
@@ -37,7 +37,7 @@ def show(number: Number, output: Json = "") -> None:
 
     kept = _carried_out(output, lambda: dlq_work.one(number))
     if kept is None:
-        end(Failure(NOT_FOUND, f"there is no dead letter {number}", "`fairway dlq list` has their numbers"))
+        raise Failure(NOT_FOUND, f"there is no dead letter {number}", "`fairway dlq list` has their numbers")
     dlq_show.show_one(kept, output)
 
 
@@ -67,7 +67,7 @@ def _asked(numbers: list[int] | None, all: bool, service: str) -> Any:
     from fairway.operate.dead_letters.retry import LetterSelection
 
     if bool(numbers) == all or (numbers and service):
-        end(Failure(USAGE, "which letters?", "give their numbers, or --all, or --all with --service"))
+        raise Failure(USAGE, "which letters?", "give their numbers, or --all, or --all with --service")
     return LetterSelection(tuple(numbers or ()), service)
 
 
@@ -76,15 +76,9 @@ def _carried_out(output: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> A
 
     from fairway.process.log import configure
 
-    if output not in ("", "json"):
-        end(Failure(USAGE, f"-o {output} is not known", "use json, or leave it out"))
+    check_output(output)
     configure()
-    try:
-        return asyncio.run(work())
-    except Failure as failure:
-        end(failure)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+    return asyncio.run(work())
 
 
 def _tell(outcomes: Any, output: str) -> None:

@@ -19,7 +19,10 @@ from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.subjects import JOBS, STREAMS
 
 log = structlog.get_logger()
-RETRIED, DROPPED, LEFT, NOT_THERE = "retried", "dropped", "left", "not there"
+RETRIED = "retried"
+DROPPED = "dropped"
+LEFT = "left"
+NOT_THERE = "not there"
 # While the bus still knows a message, it is tried again every second, for as long as it may know it and a little.
 _TRY_S = 1.0
 _TRIES = int(next(stream.duplicate_window for stream in STREAMS if stream.name == JOBS)) + 30

@@ -32,7 +32,8 @@ def _row(one: LetterLine) -> tuple[object, ...]:
 
 
 def show_one(kept: KeptLetter, output: str) -> None:
-    line, data = LetterLine.of(kept), kept.letter.data
+    line = LetterLine.of(kept)
+    data = kept.letter.data
     if output:
         _print({**msgspec.to_builtins(line), **_message(data)})
         return

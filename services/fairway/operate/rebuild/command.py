@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from fairway.client.failure import USAGE, Failure, end
+from fairway.client.options import Json, check_output
 
 _commands = typer.Typer()
 
@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 def rebuild(
     yes: Annotated[bool, typer.Option("--yes", help="do not ask first")] = False,
     timeout: Annotated[float, typer.Option(min=1, help="seconds in which a service has to have done it")] = 300,
-    output: Annotated[str, typer.Option("-o", "--output", help="json; sentences by default")] = "",
+    output: Json = "",
 ) -> None:
     """Take the working set away from all services, and wait until one has made it anew from the record.
 
@@ -29,14 +29,8 @@ def rebuild(
     from fairway.operate import servers
     from fairway.operate.rebuild import rebuild as rebuild_work
 
-    if output not in ("", "json"):
-        end(Failure(USAGE, f"-o {output} is not known", "use json, or leave it out"))
-    try:
-        of = servers.settings()
-        if not yes and not typer.confirm(rebuild_work.question(of), err=True):
-            raise typer.Exit(1)
-        rebuild_work.show(asyncio.run(rebuild_work.rebuilt(of, timeout)), output)
-    except Failure as failure:
-        end(failure)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+    check_output(output)
+    of = servers.settings()
+    if not yes and not typer.confirm(rebuild_work.question(of), err=True):
+        raise typer.Exit(1)
+    rebuild_work.show(asyncio.run(rebuild_work.rebuilt(of, timeout)), output)

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from fairway.client.failure import USAGE, Failure, end
+from fairway.client.failure import USAGE, Failure
+from fairway.client.options import check_output
 
 Output = Annotated[str, typer.Option("-o", "--output", help="json; lines for a person by default")]
 # fairway-lab adds the traces that it knows.
@@ -31,10 +32,7 @@ def decisions(
     check_output(output)
     from fairway.operate.replay.decisions import DecisionFilter, carry_out
 
-    try:
-        same = carry_out(DecisionFilter(_moment("--from", since), _moment("--to", until), job), output)
-    except Failure as failure:
-        end(failure)
+    same = carry_out(DecisionFilter(_moment("--from", since), _moment("--to", until), job), output)
     raise typer.Exit(0 if same else 1)
 
 
@@ -45,10 +43,6 @@ def _moment(name: str, given: str) -> int:
     try:
         moment = datetime.fromisoformat(given)
     except ValueError:
-        end(Failure(USAGE, f"{name} {given} is no time", "write it as 2025-11-03T10:00 or 2025-11-03T10:00:00.5+01:00"))
+        remedy = "write it as 2025-11-03T10:00 or 2025-11-03T10:00:00.5+01:00"
+        raise Failure(USAGE, f"{name} {given} is no time", remedy) from None
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
-def check_output(output: str) -> None:
-    if output not in ("", "json"):
-        end(Failure(USAGE, f"-o {output} is not known", "use json"))

@@ -72,7 +72,8 @@ class _Record:
     """The scheduler's events, read as far as they are needed; those left were not asked for."""
 
     def __init__(self, deliveries: AsyncIterator[Delivery]) -> None:
-        self._deliveries, self._at = deliveries, 0
+        self._deliveries = deliveries
+        self._at = 0
         self.left: dict[tuple[str, int], Event] = {}
         self._taken: set[str] = set()
 
@@ -102,7 +103,9 @@ class _Record:
 
 class _Replay:
     def __init__(self, asked: DecisionFilter, record: _Record, again: Callable[..., Decision]) -> None:
-        self._asked, self._record, self._again = asked, record, again
+        self._asked = asked
+        self._record = record
+        self._again = again
         self._processes: dict[str, Redecider] = {}
         self._unsaid: dict[tuple[str, int], Result] = {}
         self._first = 0

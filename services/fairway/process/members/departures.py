@@ -1,7 +1,5 @@
 """When a joined cluster has left, the fleet is told: its name is no cluster's any more, and its room is nobody's."""
 
-import asyncio
-
 import msgspec
 import structlog
 from msgspec import Raw, structs
@@ -10,6 +8,7 @@ from fairway.domain.events import message_id
 from fairway.process.members.enrolment import Enrolment
 from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
 from fairway.runtime.record.publishable import Unsayable
+from fairway.runtime.retry import until_reached
 from fairway.runtime.views.settings import setting
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
@@ -26,7 +25,9 @@ class Departures:
     """Runs beside the agents. What left while no such process was alive is found at the start."""
 
     def __init__(self, bus: Bus, clock: Clock, enrolment: Enrolment) -> None:
-        self._bus, self._clock, self._enrolment = bus, clock, enrolment
+        self._bus = bus
+        self._clock = clock
+        self._enrolment = enrolment
 
     async def run(self) -> None:
         await self._enrolment.known.wait()
@@ -68,18 +69,11 @@ class Departures:
             _outgoing(name, now, subjects.config("Member", "", name), structs.replace(withdrawn, kind="Member")),
             _outgoing(name, now, subjects.cluster(fleet.Report.verb, name), left),
         ]
-        while True:
-            try:
-                await self._bus.publish(messages)
-            except Unreachable as error:
-                log.warning("waiting", service="agent", cause=str(error))
-                await asyncio.sleep(_AGAIN_S)
-            except Unsayable as error:
-                log.error("cluster has left and cannot be named", cluster=name, cause=str(error))
-                return
-            else:
-                log.info("cluster has left", cluster=name)
-                return
+        try:
+            await until_reached("agent", self._clock, lambda: self._bus.publish(messages), _AGAIN_S)
+            log.info("cluster has left", cluster=name)
+        except Unsayable as error:
+            log.error("cluster has left and cannot be named", cluster=name, cause=str(error))
 
 
 def _outgoing(name: str, now: int, subject: str, message: fleet.FleetMessage) -> Outgoing:

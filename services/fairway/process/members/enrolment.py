@@ -47,7 +47,8 @@ class Enrolment:
         self.secrets: dict[str, Joined] = {}
         self.known = asyncio.Event()
         self.left: asyncio.Queue[str] = asyncio.Queue()
-        self._settings, self._bus = settings, bus
+        self._settings = settings
+        self._bus = bus
         self._origins: dict[str, str] = {}
         self._named: dict[str, str] = {}
         self._prints: dict[str, Print] = {}
@@ -117,7 +118,8 @@ class Enrolment:
 
     async def _take(self, name: str, source: MemberSource) -> None:
         """New credentials for the same cluster go into the client that is in use; another cluster takes its place."""
-        known, facts = self.members.get(name), self.members.facts(name)
+        known = self.members.get(name)
+        facts = self.members.facts(name)
         if known is not None and (facts.uid, facts.mode) == (source.facts.uid, source.facts.mode):
             if isinstance(known, KubernetesCluster):
                 await known.renew(source.kubeconfig)

@@ -35,6 +35,7 @@ from fairway.process.readiness import readiness
 from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
+from fairway.runtime.retry import until_reached
 from fairway.runtime.views.members import Facts, Members
 from fairway.wire import subjects
 from fairway.wire.envelope import Actor
@@ -57,16 +58,13 @@ def given_by(name: str) -> Actor:
 async def announce(bus: Bus, name: str, facts: Facts, clock: Clock, who: Actor) -> None:
     """For the hub's side: what was said of a cluster when it joined, where no member may speak. It counts, whatever
     the cluster's own agent says."""
-    now, subject = clock.now(), subjects.config("Member", "", name)
+    now = clock.now()
+    subject = subjects.config("Member", "", name)
     said = Configured(at=now, kind="Member", name=name, manifest=msgspec.Raw(msgspec.json.encode(facts)), who=who)
-    data, kind = msgspec.json.encode(said), "fairway.config.Member"
+    data = msgspec.json.encode(said)
+    kind = "fairway.config.Member"
     word = Outgoing(message_id("member", name, now), subject, data, kind, "/fairway/agent")
-    while True:
-        try:
-            return await bus.publish([word])
-        except Unreachable as error:
-            log.warning("waiting", service="agent", cluster=name, cause=str(error))
-            await clock.sleep(_AGAIN_S)
+    await until_reached(f"agent of {name}", clock, lambda: bus.publish([word]), _AGAIN_S)
 
 
 async def keep_informed(cluster: RemoteCluster, facts: Facts, clock: Clock) -> None:
@@ -95,7 +93,9 @@ class MemberSide:
     """One cluster's agent and its serving end. The agent waits for what the hub says of the cluster."""
 
     def __init__(self, cluster: KubernetesCluster, bus: NatsBus, settings: Settings) -> None:
-        self._cluster, self._bus, self._settings = cluster, bus, settings
+        self._cluster = cluster
+        self._bus = bus
+        self._settings = settings
         self._members = Members()
         self._agent: Agent | None = None
         self.known = asyncio.Event()

@@ -20,7 +20,8 @@ from fairway.runtime.ports import Clock, Unreachable
 
 log = structlog.get_logger()
 _LOOK_S = 60.0
-_FIRST, _SPREAD = 1 / 3, 1 / 10
+_FIRST = 1 / 3
+_SPREAD = 1 / 10
 
 
 class Renewal:
@@ -29,7 +30,9 @@ class Renewal:
     both are good."""
 
     def __init__(self, enrolment: Enrolment, hub: Cluster, clock: Clock, seed: int) -> None:
-        self._enrolment, self._hub, self._clock = enrolment, hub, clock
+        self._enrolment = enrolment
+        self._hub = hub
+        self._clock = clock
         self._at = _FIRST + random.Random(seed).random() * _SPREAD
 
     async def run(self) -> None:
@@ -59,7 +62,8 @@ class Renewal:
     async def _token(self, one: Joined, cluster: KubernetesCluster, life: TokenLife) -> str:
         """With the account that may ask for it, whose own is renewed too. A cluster that joined before there was one
         asks for itself."""
-        seconds, where = (life.ends - life.begins) // 1000, (SECRET, HOME, renewal_name(one.name))
+        seconds = (life.ends - life.begins) // 1000
+        where = (SECRET, HOME, renewal_name(one.name))
         found = await self._hub.get(*where)
         if found is None:
             return await cluster.token(life.namespace, life.account, seconds)

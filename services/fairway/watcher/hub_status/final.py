@@ -63,11 +63,14 @@ def _word(job: Job | None, message: Hears) -> FinalWord | None:
         return None
     match message:
         case wire.Failed() | wire.Lost():
-            why, final = message.why, message.final
+            why = message.why
+            final = message.final
         case wire.Rejected():
-            why, final = message.reasons[0], True
+            why = message.reasons[0]
+            final = True
         case wire.Cancelled():
-            why, final = job.why or Reason(Code.CANCELLED, "it was cancelled"), True
+            why = job.why or Reason(Code.CANCELLED, "it was cancelled")
+            final = True
         case _:
             return None
     if not final and (job.state in (State.DISPATCHED, State.RUNNING) or job.ended):

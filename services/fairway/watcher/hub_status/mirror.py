@@ -58,7 +58,9 @@ class HubStatusMirror:
     """`members` are looked at when the record calls a failure final whose words nobody has seen here."""
 
     def __init__(self, hub: Cluster, members: Mapping[str, Cluster], clock: Clock) -> None:
-        self._writer, self._members, self._clock = Writer(hub), members, clock
+        self._writer = Writer(hub)
+        self._members = members
+        self._clock = clock
         self._lines: dict[str, _Line] = {}
         self._ended: OrderedDict[str, tuple[str, Ended]] = OrderedDict()
         self._due: list[str] = []
@@ -68,10 +70,12 @@ class HubStatusMirror:
 
     def saw(self, job: Job, attempt: int, cluster: str, manifest: Json) -> None:
         """What the object of an attempt shows; passed over unless it is the job's present attempt."""
-        spec, seen = job.spec, manifest.get("status")
+        spec = job.spec
+        seen = manifest.get("status")
         if spec is None or spec.hub is None or not seen or not _speaks(job):
             return
-        work, uid = spec.workload, spec.hub.uid
+        work = spec.workload
+        uid = spec.hub.uid
         state = status(manifest, work, seen).state
         end = self._end(uid, job.id)
         old = end is not None and not _goes_on(work.key, end, seen, state)
@@ -102,7 +106,8 @@ class HubStatusMirror:
         except Unreachable as error:
             return Outcome(call, False, "", str(error))
         if call.attempt >= line.attempt and not line.ends:
-            line.attempt, line.held = call.attempt + (0 if word.final and word.failed else 1), None
+            line.attempt = call.attempt + (0 if word.final and word.failed else 1)
+            line.held = None
             self._put(line, step, word.final)
         if line.queued:
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -111,7 +116,8 @@ class HubStatusMirror:
         return Outcome(call, True)
 
     async def _step(self, line: _Line, call: Call, word: final.FinalWord) -> Next:
-        ends, said = KINDS[word.kind].ends, StatusWord(word.why.code.value, word.why.text, rfc3339(word.at))
+        ends = KINDS[word.kind].ends
+        said = StatusWord(word.why.code.value, word.why.text, rfc3339(word.at))
         if not word.final:
             return lambda shown: ends.waits(shown, said)
         seen = (line.held or await self._seen(call, word)) if word.failed else None
@@ -132,11 +138,16 @@ class HubStatusMirror:
     def _of(self, place: HubPlace, job: str) -> _Line:
         line = self._lines.setdefault(place.uid, _Line(place, job))
         if line.job != job:
-            line.job, line.shown, line.ends, line.attempt, line.held = job, None, False, 0, None
+            line.job = job
+            line.shown = None
+            line.ends = False
+            line.attempt = 0
+            line.held = None
         return line
 
     def _put(self, line: _Line, step: Next, ends: bool) -> None:
-        line.next, line.ends = step, ends
+        line.next = step
+        line.ends = ends
         if not line.queued:
             line.queued = True
             self._due.append(line.place.uid)
@@ -156,20 +167,25 @@ class HubStatusMirror:
                 await self._news.wait()
                 await self._clock.sleep(_SETTLE_S)
                 self._news.clear()
-                due, self._due = self._due, []
+                due = self._due
+                self._due = []
                 for uid in due:
                     self._line.put_nowait(uid)
 
     async def _work(self) -> None:
         while True:
             line = self._lines[await self._line.get()]
-            step, waiting, line.next, line.waiting = line.next, line.waiting, None, []
+            step = line.next
+            waiting = line.waiting
+            line.next = None
+            line.waiting = []
             assert step is not None, "an object is in the line because there is something to write"
             try:
                 line.shown = await self._writer.write(line.place, line.shown, step)
             except Unreachable as error:
                 log.info("waiting", service=final.SERVICE, cause=str(error))
-                line.next, line.waiting = line.next or step, [*waiting, *line.waiting]
+                line.next = line.next or step
+                line.waiting = [*waiting, *line.waiting]
                 self._group.create_task(self._again(line))
                 continue
             line.waiting = [*waiting, *line.waiting]

@@ -69,7 +69,8 @@ class Writer:
             if over and (end.state != known.state or end.digest == known.digest or not grows(place.kind)):
                 return new
             known = {}
-        shown, new = known, step(known)
+        shown = known
+        new = step(known)
         if new == shown:
             return shown
         try:

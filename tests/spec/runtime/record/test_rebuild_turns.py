@@ -26,7 +26,8 @@ def life(name: str) -> Life:
 
 
 async def test_a_rebuild_gives_others_a_turn_every_few_hundred_events_and_leaves_out_nothing() -> None:
-    bus, store = MemoryBus(), MemoryStore()
+    bus = MemoryBus()
+    store = MemoryStore()
     for number in range(JOBS):
         for sequence, one in life(f"j{number}").said:
             name = f"j{number}-{sequence}"

@@ -32,7 +32,8 @@ def test_a_report_in_the_name_of_another_cluster_is_not() -> None:
 
 
 async def test_what_is_configured_in_a_place_that_belongs_to_something_else_is_passed_over() -> None:
-    bus, catalog = MemoryBus(ManualClock()), Catalog()
+    bus = MemoryBus(ManualClock())
+    catalog = Catalog()
     place = subjects.config("Cluster", "", "south")
     forged = fleet.Configured(kind="PriorityClass", name="mine", manifest=Raw(b'{"value": 1000000}'))
     honest = fleet.Configured(kind="Cluster", name="north", manifest=Raw(b'{"labels": {}}'))

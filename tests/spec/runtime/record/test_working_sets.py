@@ -37,7 +37,9 @@ SAID: tuple[wire.JobMessage, ...] = (
 
 
 async def test_a_word_that_came_too_late_for_a_set_between_is_passed_over_though_the_latest_is_younger() -> None:
-    clock, store, heard = ManualClock(), MemoryStore(), list[str]()
+    clock = ManualClock()
+    store = MemoryStore()
+    heard = list[str]()
     bus = MemoryBus(clock)
     await bus.publish(
         [

@@ -89,7 +89,8 @@ def full(namespace: str = "team-a") -> Together:
 
 
 def test_a_namespace_that_is_full_takes_no_more_and_says_so_and_others_do() -> None:
-    made, one = full(), PolicySize(100, 1)
+    made = full()
+    one = PolicySize(100, 1)
     why = made.too_many(("PropagationPolicy", "team-a", "new"), one)
     assert why is not None and (why.code, why.field) == ("TooManyPolicies", "metadata.namespace")
     assert why.text.startswith("the policies of namespace team-a would have 20001 entries by kind")

@@ -48,7 +48,9 @@ _LONG = frozenset(
 def table() -> str:
     """A line for each type, `Name field:type ...`, in the order of their names."""
     known = json.loads((source(MODULE) / "api" / "jsonschema" / "schema.json").read_text())["definitions"]
-    lines, left, seen = [], [_ROOT], {_ROOT}
+    lines = []
+    left = [_ROOT]
+    seen = {_ROOT}
     while left:
         name = left.pop()
         fields = known[name].get("properties", {})

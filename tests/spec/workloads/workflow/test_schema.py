@@ -61,7 +61,8 @@ def test_a_field_of_another_type_is_refused_by_name(path: str, value: Any, field
     assert wanted in found[field] or "not a" in found[field]
 
 
-SIZE, SINCE = "emptyDir.sizeLimit", "metadata.creationTimestamp"
+SIZE = "emptyDir.sizeLimit"
+SINCE = "metadata.creationTimestamp"
 
 
 @pytest.mark.parametrize(

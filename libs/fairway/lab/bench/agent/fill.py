@@ -12,7 +12,8 @@ import msgspec
 
 Json = dict[str, Any]
 # Below etcd's limits: 128 operations and 1.5 MiB a transaction.
-_BATCH, _AT_ONCE = 64, 4
+_BATCH = 64
+_AT_ONCE = 4
 # The API server's own name of the folder for nodes.
 _FOLDERS = {"Node": "minions", "Pod": "pods/default"}
 _TIME = "2026-01-01T00:00:00Z"

@@ -9,7 +9,9 @@ from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.agent.observe import ATTEMPT, JOB, POD_SET
 
 Json = dict[str, Any]
-NODE, POD, SPACE = "Node.v1", "Pod.v1", "default"
+NODE = "Node.v1"
+POD = "Pod.v1"
+SPACE = "default"
 # A kubelet says at least so often how its node is, changed or not (nodeStatusReportFrequency).
 HEARTBEAT_S = 300.0
 _GANG = 8
@@ -139,7 +141,8 @@ def standing(number: int, nodes: int) -> Json:
 
 def lived(phase: str) -> Json:
     """What a kubelet says of a pod that runs, or has succeeded."""
-    runs, since = phase == "Running", "2026-01-01T00:00:00Z"
+    runs = phase == "Running"
+    since = "2026-01-01T00:00:00Z"
     ready = [{"type": one, "status": str(runs), "lastTransitionTime": since} for one in ("Ready", "ContainersReady")]
     state = {"running": {"startedAt": since}} if runs else {"terminated": {"exitCode": 0, "reason": "Completed"}}
     container = {
@@ -171,7 +174,10 @@ class Churn:
     def __init__(
         self, cluster: KubernetesCluster, nodes: int, rate: float, expect: Callable[[str, str, bool], None]
     ) -> None:
-        self._cluster, self._nodes, self._rate, self._expect = cluster, nodes, rate, expect
+        self._cluster = cluster
+        self._nodes = nodes
+        self._rate = rate
+        self._expect = expect
         self._lag = max(1, int(rate / 8))
         self._doing: dict[int, asyncio.Task[None]] = {}
         self._begun = 0.0
@@ -206,7 +212,8 @@ class Churn:
         if before is not None:
             await before
         asked = asyncio.get_running_loop().time()
-        name, on = f"churn-{number:06}", node_name(number * 7 % self._nodes)
+        name = f"churn-{number:06}"
+        on = node_name(number * 7 % self._nodes)
         if stage == 0:
             self._expect(on, f"{name}/1", True)
             await self._cluster.create(POD, pod(name, on, f"{name}/1"))

@@ -38,7 +38,10 @@ class AgentScene:
     """The servers, and the cluster as the benchmark's own client sees it."""
 
     def __init__(self, dir: Path, found: Planes, nats: EmbeddedServer, valkey: EmbeddedServer) -> None:
-        self.dir, self.planes, self.nats, self.valkey = dir, found, nats, valkey
+        self.dir = dir
+        self.planes = found
+        self.nats = nats
+        self.valkey = valkey
         self.cluster: KubernetesCluster
         self.bus: NatsBus
         environment = {
@@ -153,12 +156,15 @@ async def _steady(
     await churn.run(churn.warm)
     heard.begin()
     churn.writes.clear()
-    pids, begun, made = scene.pids(), loop.time(), churn.made
+    pids = scene.pids()
+    begun = loop.time()
+    made = churn.made
     spent = cpu(pids)
     for _ in range(int(run.seconds)):
         await churn.run(int(run.events))
         tell("", 1)
-    took, after = loop.time() - begun, cpu(pids)
+    took = loop.time() - begun
+    after = cpu(pids)
     figures = {
         "events_per_second": (churn.made - made) / took,
         "steady_cpu_percent": 0.0,

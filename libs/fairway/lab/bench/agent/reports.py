@@ -22,7 +22,8 @@ class HeardReports:
         self._view: dict[str, Node] = {}
         self._owed: dict[str, dict[str, tuple[bool, float]]] = {}
         self._full = False
-        self.complete, self.complete_at = asyncio.Event(), 0.0
+        self.complete = asyncio.Event()
+        self.complete_at = 0.0
         self.messages = self.bytes = self.rows = 0
         self.delays: list[float] = []
 
@@ -39,8 +40,11 @@ class HeardReports:
         return heard
 
     def hear(self, data: bytes) -> None:
-        now, report = asyncio.get_running_loop().time(), _decode(data)
-        self.messages, self.bytes, self.rows = self.messages + 1, self.bytes + len(data), self.rows + len(report.nodes)
+        now = asyncio.get_running_loop().time()
+        report = _decode(data)
+        self.messages = self.messages + 1
+        self.bytes = self.bytes + len(data)
+        self.rows = self.rows + len(report.nodes)
         if report.full:
             self._full = True
             self._view.clear()

@@ -110,8 +110,10 @@ class LoadedClusters:
 
     def _fill(self, cluster: str, draw: Random) -> None:
         """Gangs come and some of them end, wherever on the nodes, until so much of the GPUs is used."""
-        first, at = len(self.gangs), self.clusters[cluster]
-        gpu, half = list(_NODE).index(_GPU), (1 - _FULL) * _NODE[_GPU] * len(self.nodes)
+        first = len(self.gangs)
+        at = self.clusters[cluster]
+        gpu = list(_NODE).index(_GPU)
+        half = (1 - _FULL) * _NODE[_GPU] * len(self.nodes)
         for number in range(1 << 20):
             if self.free[gpu, at].sum() <= half:
                 return
@@ -146,7 +148,8 @@ def barely(fleet_nodes: LoadedClusters, pods: int, asks: Resources) -> int:
 
 def gang(draw: Random) -> tuple[int, Resources]:
     """How many pods, and what each requests."""
-    pods, asks = draw.choice(_GANGS), draw.choice(_SHAPES)
+    pods = draw.choice(_GANGS)
+    asks = draw.choice(_SHAPES)
     return (min(pods, _MOST_GPUS // asks[_GPU]) if _GPU in asks else pods), asks
 
 

@@ -79,10 +79,13 @@ class Decisions:
     """A fleet of so many clusters, and what was measured."""
 
     def __init__(self, run: DecisionsRun, clusters: int) -> None:
-        self._run, self._draw = run, Random(run.seed)
+        self._run = run
+        self._draw = Random(run.seed)
         self._fleet_nodes = LoadedClusters(clusters, run.nodes, self._draw)
-        self._service, self._view = service(), SchedulerView()
-        self._numbers, self._version = count(1), count(1)
+        self._service = service()
+        self._view = SchedulerView()
+        self._numbers = count(1)
+        self._version = count(1)
         infos = [(decision.CLUSTERS, name, Row(1, _encode(info))) for name, info in self._fleet_nodes.infos(_NOW)]
         self._view.refresh(ReadRows(changes=[*infos, *self._fleet_nodes.rows()], version=next(self._version)), (), _NOW)
         calm_collector()
@@ -112,7 +115,8 @@ class Decisions:
             self._account(job, step)
 
     def _decide(self, heard: Heard[wire.Dequeued]) -> Step:
-        processor, began = time.thread_time_ns(), time.perf_counter_ns()
+        processor = time.thread_time_ns()
+        began = time.perf_counter_ns()
         decided = self._service.decide(self._view, heard, _NOW)
         ended = time.perf_counter_ns()
         self._measured.processor += time.thread_time_ns() - processor
@@ -150,10 +154,8 @@ class Decisions:
 
     def figures(self) -> dict[str, float]:
         decisions = len(self._measured.took)
-        rate, bare = (
-            1e9 * decisions / sum(self._measured.took),
-            1e9 * len(self._measured.bare) / sum(self._measured.bare),
-        )
+        rate = 1e9 * decisions / sum(self._measured.took)
+        bare = 1e9 * len(self._measured.bare) / sum(self._measured.bare)
         parts = statistics.quantiles(self._measured.took, n=100)
         return {
             "decisions_per_second": round(rate, 1),

@@ -13,12 +13,14 @@ from fairway.lab.kubesim.nodes import NodeGroup
 from fairway.workloads.member_copy import JOB_LABEL
 
 Json = dict[str, Any]
-JOB, POLICY = "PyTorchJob.kubeflow.org/v1", "PropagationPolicy.policy.karmada.io/v1alpha1"
+JOB = "PyTorchJob.kubeflow.org/v1"
+POLICY = "PropagationPolicy.policy.karmada.io/v1alpha1"
 TENANT = "default"
 # One node of one GPU in one cluster, for which jobs wait in turn.
 SMALL = {"fairway.test/size": "small"}
 _GPU = "nvidia.com/gpu"
-GPUS_PER_JOB, NODES = 2, 4
+GPUS_PER_JOB = 2
+NODES = 4
 _AT_ONCE = 32
 
 
@@ -171,7 +173,8 @@ async def bare(member: KubernetesCluster, jobs: int, cpu: Callable[[], Mapping[s
         async with gate:
             await member.create(JOB, job(name))
 
-    before, begun = cpu(), asyncio.get_running_loop().time()
+    before = cpu()
+    begun = asyncio.get_running_loop().time()
     await asyncio.gather(*(one(f"bare-{at}") for at in range(jobs * LEAST_WRITES)))
     took = asyncio.get_running_loop().time() - begun
     after = cpu()

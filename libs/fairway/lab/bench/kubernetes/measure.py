@@ -42,7 +42,8 @@ class KubernetesScene:
     def __init__(
         self, fleet: EmbeddedFleet, clusters: Mapping[str, KubernetesCluster], arrived: Callable[[], None]
     ) -> None:
-        self.fleet, self.clusters = fleet, clusters
+        self.fleet = fleet
+        self.clusters = clusters
         self.hub = clusters[HUB]
         self.sightings = load.Sightings(arrived)
 
@@ -118,7 +119,8 @@ async def _measured_burst(
     scene: KubernetesScene, names: Sequence[str]
 ) -> tuple[dict[str, float], dict[str, float], dict[str, Any]]:
     """Figures, seconds of processor time a job by process, and calls a job by server."""
-    since, asked = Spent(scene.pids()), await load.calls(scene.clusters)
+    since = Spent(scene.pids())
+    asked = await load.calls(scene.clusters)
     await _burst(scene, names)
     seen = scene.sightings
     took = max(seen.seen[name] for name in names) - min(seen.sent[name] for name in names)

@@ -41,7 +41,8 @@ async def account(bus: Bus, arrivals: Sequence[Arrival]) -> Account:
     besides: list[str] = []
     turns: Counter[str] = Counter()
     async for delivery in bus.history(subjects.JOBS, (*_VERBS, f"fairway.job.{_BACK}.>")):
-        verb, job = delivery.subject.split(".")[2], job_of(delivery)
+        verb = delivery.subject.split(".")[2]
+        job = job_of(delivery)
         if job in found and verb in (_BACK, WAY[0]):
             turns[job] += 1 if verb == WAY[0] else -1
         if verb in WAY and job in found and verb not in found[job]:
@@ -58,11 +59,14 @@ class Courses:
     which goes along."""
 
     def __init__(self, arrivals: Sequence[Arrival], tick: Callable[[], None], last: int = 0) -> None:
-        self.arrivals, self._tick, self.last = arrivals, tick, last
+        self.arrivals = arrivals
+        self._tick = tick
+        self.last = last
         self._known = {one.id for one in arrivals}
         self._heard: dict[str, dict[str, float]] = {verb: {} for verb in WAY}
         self.begun = self.sent = 0.0
-        self._done, self._news = asyncio.Event(), asyncio.Event()
+        self._done = asyncio.Event()
+        self._news = asyncio.Event()
 
     def __getitem__(self, verb: str) -> Mapping[str, float]:
         return self._heard[verb]
@@ -77,9 +81,11 @@ class Courses:
 
     async def _submit(self, bus: Bus) -> None:
         loop = asyncio.get_running_loop()
-        self.begun, sent = loop.time(), 0
+        self.begun = loop.time()
+        sent = 0
         while sent < len(self.arrivals):
-            passed, due = loop.time() - self.begun, sent
+            passed = loop.time() - self.begun
+            due = sent
             while due < len(self.arrivals) and self.arrivals[due].at <= passed:
                 due += 1
             if due > sent:

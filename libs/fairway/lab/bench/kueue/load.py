@@ -17,7 +17,8 @@ from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 
 Json = dict[str, Any]
-NOMINAL, BORROWING = 20, 100
+NOMINAL = 20
+BORROWING = 100
 _encode = msgspec.json.Encoder().encode
 
 

@@ -22,7 +22,10 @@ class Journeys:
     def __init__(
         self, bus: NatsBus, source: Iterator[tuple[str, Outgoing]], tick: Callable[[], None], patience_s: float = 30.0
     ) -> None:
-        self._bus, self._source, self._tick, self._patience_s = bus, source, tick, patience_s
+        self._bus = bus
+        self._source = source
+        self._tick = tick
+        self._patience_s = patience_s
         self.sent: dict[str, float] = {}
         self.arrived: dict[str, float] = {}
         self.order: list[float] = []
@@ -60,7 +63,8 @@ class Journeys:
     async def steady(self, count: int, rate: float) -> None:
         """Sends so many at `rate` per second, whatever arrives; returns when all have arrived."""
         loop = asyncio.get_running_loop()
-        start, sent = loop.time(), 0
+        start = loop.time()
+        sent = 0
         while sent < count:
             due = min(count, int((loop.time() - start) * rate) + 1) - sent
             if due:

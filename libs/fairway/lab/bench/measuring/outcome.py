@@ -34,8 +34,8 @@ class BenchOutcome(Struct, kw_only=True):
     not be, whatever the figures: a benchmark that lost something has failed."""
 
     name: str
-    machine: dict[str, Any]
     figures: dict[str, float]
+    machine: dict[str, Any] = {}
     goals: dict[str, Goal] = {}
     counts: dict[str, int] = {}
     cpu_seconds_per_job: dict[str, float] = {}

@@ -33,7 +33,8 @@ class StoreFacts(Struct):
         for table, _ in _unlike(self.rows, other.rows):
             tables[table.partition("/")[0]] += 1
         found = {f"{table}_differ": count for table, count in tables.items()}
-        quota, holds = len(_unlike(self.quota, other.quota)), len(_unlike(self.holds, other.holds))
+        quota = len(_unlike(self.quota, other.quota))
+        holds = len(_unlike(self.holds, other.holds))
         return found | {"quota_differ": quota, "holds_differ": holds}
 
     def forget(self, job: Job) -> None:

@@ -38,7 +38,8 @@ class Agents:
     """`nodes` are as last reported; `said_bytes` is what all reports together had."""
 
     def __init__(self, bus: NatsBus, ground: ReportedNodes) -> None:
-        self._bus, self._ground = bus, ground
+        self._bus = bus
+        self._ground = ground
         self.nodes = {name: {node.name: node for node in nodes} for name, nodes in ground.clusters.items()}
         self._sequences = dict.fromkeys(ground.clusters, 0)
         self.said_bytes = 0
@@ -82,7 +83,9 @@ class Agents:
 
     async def beat(self, every_s: float, news: News) -> None:
         """For ever: each cluster reports once in so many seconds, one after the other."""
-        names, loop, turn = list(self.nodes), asyncio.get_running_loop(), 0
+        names = list(self.nodes)
+        loop = asyncio.get_running_loop()
+        turn = 0
         start = loop.time()
         while True:
             await asyncio.sleep(1 / _ROUNDS_A_SECOND)

@@ -63,19 +63,25 @@ def _named(found: dict[int, ClustersFound], what: str) -> dict[str, Any]:
 
 async def _at(run: ClustersRun, clusters: int, dir: Path, tell: Tell) -> ClustersFound:
     tell(f"loading {clusters}", 0)
-    size, loop = _size(run, clusters), asyncio.get_running_loop()
-    ground, start = load.ground(size), loop.time()
+    size = _size(run, clusters)
+    loop = asyncio.get_running_loop()
+    ground = load.ground(size)
+    start = loop.time()
     plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True)
     async with scene(dir, ground, plan, run.every_s, strangers(ground, run.changes)) as on:
-        loaded, cache = loop.time() - start, await _cache_mib(on)
+        loaded = loop.time() - start
+        cache = await _cache_mib(on)
         journeys = Journeys(on.bus, load.submissions(size), lambda: tell("", 1), patience_s=_PATIENCE_S)
         async with dispatching(on.bus, journeys):
             tell(f"warming up {clusters}", run.warmup)
             await journeys.saturate(run.warmup, run.window)
             tell(f"{clusters} clusters", run.jobs)
-            since, start, said = Spent(on.pids()), loop.time(), on.agents.said_bytes
+            since = Spent(on.pids())
+            start = loop.time()
+            said = on.agents.said_bytes
             await journeys.saturate(run.jobs, run.window)
-            took, spent = loop.time() - start, since.per_job(run.jobs)
+            took = loop.time() - start
+            spent = since.per_job(run.jobs)
         return ClustersFound(
             {
                 "jobs_per_second": round(run.jobs / took, 1),

@@ -54,7 +54,9 @@ class PipelineScene:
     clusters."""
 
     def __init__(self, fleet: EmbeddedFleet, bus: NatsBus, agents: Agents) -> None:
-        self.fleet, self.bus, self.agents = fleet, bus, agents
+        self.fleet = fleet
+        self.bus = bus
+        self.agents = agents
 
     def pids(self) -> dict[str, int]:
         """Of every process, the benchmark's own among them."""
@@ -78,7 +80,8 @@ class Spent:
     """Processor time of the scene's processes from now on."""
 
     def __init__(self, pids: Mapping[str, int]) -> None:
-        self._pids, self._before = dict(pids), cpu(pids)
+        self._pids = dict(pids)
+        self._before = cpu(pids)
 
     def per_job(self, jobs: int) -> dict[str, float]:
         """Seconds a job by process, and of `all` without the benchmark's own."""

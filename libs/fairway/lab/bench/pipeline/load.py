@@ -86,7 +86,8 @@ def ground(size: GangSize) -> ReportedNodes:
 
 def submissions(size: GangSize) -> Iterator[tuple[str, Outgoing]]:
     """Endless: the id that the job is going to have, and the message that submits it."""
-    draw, number = Random(size.seed), 0
+    draw = Random(size.seed)
+    number = 0
     while True:
         number += 1
         tenant = _tenant(draw.randrange(size.tenants))
@@ -107,7 +108,8 @@ def _template(kind: str, gpus: int, tenant: str) -> bytes:
 
 def _pytorch(gpus: int) -> dict[str, Any]:
     """At most 8 GPUs a pod; a master alone, or a master with workers."""
-    each, pods = min(gpus, 8), max(1, gpus // 8)
+    each = min(gpus, 8)
+    pods = max(1, gpus // 8)
     replicas = {"Master": {"replicas": 1, "restartPolicy": "OnFailure", "template": pod_template(each)}}
     if pods > 1:
         replicas["Worker"] = {"replicas": pods - 1, "restartPolicy": "OnFailure", "template": pod_template(each, 8)}

@@ -84,7 +84,6 @@ async def _pipeline(run: PipelineRun, on: PipelineScene, tell: Tell) -> BenchOut
         stubbed=STUBBED,
         run=msgspec.structs.asdict(run),
         details={"batches": batches},
-        machine={},
         reference="a bare loop of seven hops with messages of the same sizes, in as many processes, without store and "
         "decisions",
     )

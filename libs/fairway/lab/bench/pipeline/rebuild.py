@@ -56,9 +56,11 @@ async def _wiped(run: RebuildRun, on: PipelineScene, tell: Tell) -> BenchOutcome
         tell("filling the queue", run.waiting)
         await held.saturate(run.waiting, run.window)
         tell("reading the store", 0)
-        were, stood = await facts(store, on.agents.nodes), await _places(on, held)
+        were = await facts(store, on.agents.nodes)
+        stood = await _places(on, held)
         tell("wiped", 1)
-        since, seconds = Spent(on.pids()), await _again(on, running)
+        since = Spent(on.pids())
+        seconds = await _again(on, running)
         spent = since.per_job(run.jobs + run.waiting)
         known = await _known_again(run, on, store)
         tell("comparing", 0)
@@ -70,7 +72,6 @@ async def _wiped(run: RebuildRun, on: PipelineScene, tell: Tell) -> BenchOutcome
         goals=GOALS,
         stubbed=STUBBED,
         run=msgspec.structs.asdict(run),
-        machine={},
         figures={"dispatching_again_seconds": round(seconds, 2), "capacity_known_seconds": round(seconds + known, 2)},
         counts={
             "running": run.jobs,

@@ -55,14 +55,18 @@ async def measure(run: WorkersRun, dir: Path, tell: Tell) -> BenchOutcome:
 
 class Workers:
     def __init__(self, run: WorkersRun, on: PipelineScene, tell: Tell) -> None:
-        self._run, self._on, self._tell = run, on, tell
+        self._run = run
+        self._on = on
+        self._tell = tell
         self._journeys = Journeys(on.bus, load.submissions(_size(run)), lambda: tell("", 1))
         self._names = (f"stages-{number}" for number in count(2))
         self._returned: Counter[str] = Counter()
         self._changes = 0
 
     async def measured(self) -> BenchOutcome:
-        run, tell, journeys = self._run, self._tell, self._journeys
+        run = self._run
+        tell = self._tell
+        journeys = self._journeys
         figures: dict[str, float] = {}
         async with dispatching(self._on.bus, journeys), beside(self._follow_returned()):
             tell("warming up", run.warmup)
@@ -88,7 +92,6 @@ class Workers:
             name="workers",
             figures=figures,
             counts=counts,
-            machine={},
             stubbed=STUBBED,
             rss_peak_mib=peaks,
             run=msgspec.structs.asdict(run),
@@ -104,11 +107,15 @@ class Workers:
 
     async def _rate(self, number: int) -> dict[str, float]:
         """Jobs a second; steps that were refused, and placements sent back, for each decision of the scheduler."""
-        run, loop = self._run, asyncio.get_running_loop()
-        before, returned = await metrics(self._on.addresses()), self._returned.total()
-        since, start = Spent(self._on.pids()), loop.time()
+        run = self._run
+        loop = asyncio.get_running_loop()
+        before = await metrics(self._on.addresses())
+        returned = self._returned.total()
+        since = Spent(self._on.pids())
+        start = loop.time()
         await self._journeys.saturate(run.jobs, run.window)
-        rate, spent = run.jobs / (loop.time() - start), since.per_job(run.jobs)["all"]
+        rate = run.jobs / (loop.time() - start)
+        spent = since.per_job(run.jobs)["all"]
         after = await metrics(self._on.addresses())
         grown = {key: value - before.get(key, 0.0) for key, value in after.items()}
         conflicts = sum(value for (name, _), value in grown.items() if name == "fairway_conflicts_total")

@@ -52,7 +52,9 @@ async def measure(run: BacklogRun, dir: Path, tell: Tell) -> BenchOutcome:
 
 class BacklogMeasurement:
     def __init__(self, run: BacklogRun, on: PipelineScene, tell: Tell) -> None:
-        self._run, self._on, self._tell = run, on, tell
+        self._run = run
+        self._on = on
+        self._tell = tell
         self._waiting = WaitingOrder()
         self._submissions = load.Submissions()
         self._draw = Random(run.seed)
@@ -60,14 +62,17 @@ class BacklogMeasurement:
         self._in_place = [self._submissions.one(load.full_tenant(at), load.OWN) for at in range(run.tenants)]
 
     async def measured(self) -> BenchOutcome:
-        run, on, tell = self._run, self._on, self._tell
+        run = self._run
+        on = self._on
+        tell = self._tell
         journeys = Journeys(on.bus, self._jobs(), lambda: tell("", 1))
         async with beside(journeys.listen(subjects.JOBS, SUBJECTS, self._waiting.heard)):
             await self._fill()
             tell("filling the queue", run.jobs)
             since = Spent(on.pids())
             await journeys.saturate(run.jobs, run.window)
-            spent, sizes = since.per_job(run.jobs), rss_mib(on.pids())
+            spent = since.per_job(run.jobs)
+            sizes = rss_mib(on.pids())
             listed, whys = await self._answers()
             tell("freeing slots", run.rounds)
             rounds = [await self._round(at) for at in range(run.rounds)]
@@ -86,7 +91,6 @@ class BacklogMeasurement:
             goals=_goals(run),
             counts=counts,
             cpu_seconds_per_job=spent,
-            machine={},
             rss_peak_mib=on.peaks(),
             stubbed=STUBBED,
             run=msgspec.structs.asdict(run),
@@ -118,7 +122,8 @@ class BacklogMeasurement:
                 await self._waiting.heard_more()
 
     def _jobs(self) -> Iterator[tuple[str, Outgoing]]:
-        shapes, tenants = self._submissions.of_every_shape(), cycle(range(self._run.tenants))
+        shapes = self._submissions.of_every_shape()
+        tenants = cycle(range(self._run.tenants))
         for at in count():
             if at % 10 < _QUOTA_OF_TEN:
                 kind: Any = next(tenants)
@@ -130,7 +135,8 @@ class BacklogMeasurement:
 
     async def _answers(self) -> tuple[list[float], list[float]]:
         """Milliseconds, ascending: of pages of the list, one after the other, and of the reasons of any jobs."""
-        names, resume = self._waiting.waiting(), ""
+        names = self._waiting.waiting()
+        resume = ""
         known = {"Authorization": f"Bearer {self._on.fleet.token}"}
         async with aiohttp.ClientSession(self._on.fleet.http, headers=known) as session:
 
@@ -150,7 +156,8 @@ class BacklogMeasurement:
             return await self._timed("listing jobs", page), await self._timed("asking why", why)
 
     async def _timed(self, what: str, ask: Callable[[int], Awaitable[None]]) -> list[float]:
-        loop, took = asyncio.get_running_loop(), []
+        loop = asyncio.get_running_loop()
+        took = []
         self._tell(what, self._run.asked)
         for at in range(self._run.asked):
             start = loop.time()
@@ -168,7 +175,8 @@ class BacklogMeasurement:
 
     async def _free_quota(self, at: int) -> tuple[float, str]:
         """Cancels what a tenant has in a cluster; its quota is free when that is said to have ended."""
-        tenant, (gone, _) = load.full_tenant(at), self._in_place[at]
+        tenant = load.full_tenant(at)
+        (gone, _) = self._in_place[at]
         said = msgspec.json.encode(wire.Cancel(job=gone, tenant=tenant, who=BENCH))
         await self._on.bus.publish([Outgoing(f"cancel-{gone}", subjects.job("cancel", tenant), said, "fairway.job")])
         job = self._waiting.first(at)
@@ -179,7 +187,8 @@ class BacklogMeasurement:
 
     async def _free_room(self, at: int) -> tuple[float, str]:
         """A stranger's pod ends on a full node of a cluster."""
-        cluster, size = at % self._run.clusters, self._draw.randrange(load.OWN)
+        cluster = at % self._run.clusters
+        size = self._draw.randrange(load.OWN)
         node = list(self._on.agents.nodes[load.cluster(cluster)].values())[-1 - at // self._run.clusters]
         job = self._waiting.first((cluster % load.MODELS, size))
         begun = asyncio.get_running_loop().time()

@@ -26,7 +26,10 @@ SIZES = ((1, 40), (2, 32), (4, 24), (6, 16), (8, 8), (8, 2))
 # What tenants of a full quota ask for, and nobody else: what one of their jobs leaves is room for theirs alone.
 OWN = len(SIZES) - 1
 SHAPES = MODELS * OWN
-_GPU, _GPUS, _CORES, _GIB = "nvidia.com/gpu", 8, 96, 1 << 30
+_GPU = "nvidia.com/gpu"
+_GPUS = 8
+_CORES = 96
+_GIB = 1 << 30
 _NAME = "fairway-bench-job"
 _encode = msgspec.json.Encoder().encode
 Submission = tuple[str, Outgoing]
@@ -105,7 +108,8 @@ class Submissions:
     def of_every_shape(self) -> Iterator[tuple[tuple[int, int], Submission]]:
         """Endless, in turn: model and size, and a job that waits for such room."""
         for at in count():
-            model, size = at % MODELS, at // MODELS % OWN
+            model = at % MODELS
+            size = at // MODELS % OWN
             yield (model, size), self.one(open_tenant(model), size)
 
 

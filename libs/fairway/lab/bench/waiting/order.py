@@ -49,7 +49,8 @@ class WaitingOrder:
 
     def heard(self, delivery: Delivery) -> str:
         """The job that waits from now on, if it has not before."""
-        word, now = _word(delivery.data), asyncio.get_running_loop().time()
+        word = _word(delivery.data)
+        now = asyncio.get_running_loop().time()
         self._news.set()
         match word.type:
             case "queue":

@@ -2,7 +2,7 @@
 how many were woken for it."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -68,7 +68,10 @@ async def _rounds(run: WakeUpRun, on: PipelineScene, waiting: WaitingOrder, tell
         await _round(on, waiting, *next(room))
         tell("", 1)
     tell("freeing room", run.rounds)
-    wakes, starts, since, rounds = waiting.wakes.copy(), len(waiting.starts), Spent(on.pids()), []
+    wakes = waiting.wakes.copy()
+    starts = len(waiting.starts)
+    since = Spent(on.pids())
+    rounds = []
     for _ in range(run.rounds):
         rounds.append(await _round(on, waiting, *next(room)))
         tell("", 1)
@@ -78,29 +81,27 @@ async def _rounds(run: WakeUpRun, on: PipelineScene, waiting: WaitingOrder, tell
     woken = waiting.wakes - wakes
     took = sorted(one.took_ms for one in rounds if one.took_ms is not None)
     went = [(one.job, one.cluster) for one in waiting.starts[starts:]]
-    right = len({(one.job, one.cluster) for one in rounds}.intersection(went))
     return BenchOutcome(
         name="wake-up",
         goals=GOALS,
         stubbed=STUBBED,
         run=msgspec.structs.asdict(run),
-        machine={},
         figures={
             "freed_p50_ms": percentile(took, 0.5),
             "freed_p99_ms": percentile(took, 0.99),
             "wakes_per_start": round(woken.total() / max(len(went), 1), 2),
             "sweep_wakes": (await metrics(on.addresses()))["fairway_sweep_wakes_total", "queue"],
         },
-        counts={
-            "rounds": len(rounds),
-            "started": right,
-            "not_right": len(went) - right,
-            "never_woken": len(rounds) - len(took),
-        },
+        counts={**_started(rounds, went), "never_woken": len(rounds) - len(took)},
         cpu_seconds_per_job=spent,
         rss_peak_mib=on.peaks(),
         details={"woken_by": dict(woken)},
     )
+
+
+def _started(rounds: Sequence[Round], went: Sequence[tuple[str, str]]) -> dict[str, int]:
+    right = len({(one.job, one.cluster) for one in rounds}.intersection(went))
+    return {"rounds": len(rounds), "started": right, "not_right": len(went) - right}
 
 
 def _rooms(run: WakeUpRun, on: PipelineScene) -> Iterator[tuple[int, int, Node]]:

@@ -6,7 +6,8 @@ from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
 from fairway.lab.kubereal.operators.webhooks import Hook, configuration
 from fairway.lab.kubereal.program import free_ports
 
-_GROUP, _VERSION = "jobset.x-k8s.io", "v1alpha2"
+_GROUP = "jobset.x-k8s.io"
+_VERSION = "v1alpha2"
 
 
 def jobset(site: Site) -> Setup:

@@ -40,7 +40,8 @@ def uses(pods: Iterable[Json]) -> dict[str, NodeUse]:
     for pod in pods:
         node = pod["spec"].get("nodeName")
         if node and (pod.get("status") or {}).get("phase") == "Running":
-            used, metadata = _use(pod), pod["metadata"]
+            used = _use(pod)
+            metadata = pod["metadata"]
             sums = found[node]
             sums.total = (sums.total[0] + used[0], sums.total[1] + used[1])
             entry = {"name": metadata["name"], "namespace": metadata["namespace"], "podUsage": _shown(used)}

@@ -30,7 +30,8 @@ class KubernetesApi:
     def __init__(self, path: str) -> None:
         with open(path) as file:
             config = json.load(file)
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        cluster = config["clusters"][0]["cluster"]
+        user = config["users"][0]["user"]
         trust = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
         server = urlsplit(cluster["server"])
         self._connection = http.client.HTTPSConnection(str(server.hostname), server.port, context=trust, timeout=30)
@@ -53,7 +54,8 @@ class SparkSubmission:
         self.name = "spark"
         at = 0
         while at < len(arguments) and arguments[at].startswith("--"):
-            option, value = arguments[at], arguments[at + 1]
+            option = arguments[at]
+            value = arguments[at + 1]
             if option == "--conf":
                 key, _, text = value.partition("=")
                 self.conf[key] = text
@@ -96,7 +98,8 @@ class SparkSubmission:
         factor = float(self.of("spark.kubernetes.memoryOverheadFactor") or 0.1)
         memory += _mib(given) if given else max(_LEAST_OVERHEAD, int(memory * factor))
         cores = self.of(f"spark.kubernetes.{role}.request.cores") or self.of(f"spark.{role}.cores") or "1"
-        requests, limits = {"cpu": cores, "memory": f"{memory}Mi"}, {"memory": f"{memory}Mi"}
+        requests = {"cpu": cores, "memory": f"{memory}Mi"}
+        limits = {"memory": f"{memory}Mi"}
         most = self.of(f"spark.kubernetes.{role}.limit.cores")
         if most:
             limits["cpu"] = most

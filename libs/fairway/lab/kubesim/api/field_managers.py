@@ -31,10 +31,12 @@ def signed(manager: str, body: Json, now: int) -> Json:
 def rewritten(manager: str, old: Json, new: Json, now: int) -> Json:
     """`new` as `manager` makes it of `old`: what it sets in the spec is its own and nobody else's, and what it takes
     away is nobody's."""
-    before, after = old.get("spec"), new.get("spec")
+    before = old.get("spec")
+    after = new.get("spec")
     if before == after:
         return new
-    taken, lost = _set(before, after), _taken_away(before, after)
+    taken = _set(before, after)
+    lost = _taken_away(before, after)
     entries = old["metadata"].get("managedFields") or ()
     others = [_without(_without(one, taken), lost) for one in entries if one["manager"] != manager]
     mine = entry(manager, new["apiVersion"], now, {"f:spec": taken})

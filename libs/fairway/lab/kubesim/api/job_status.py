@@ -15,7 +15,8 @@ _CONDITIONS = "status.conditions"
 
 def faults(old: Json, new: Json) -> list[Fault]:
     """(field, message) of everything that is wrong with the change of the Job's status."""
-    before, after = old.get("status") or {}, new.get("status") or {}
+    before = old.get("status") or {}
+    after = new.get("status") or {}
     spec = new.get("spec") or {}
     return [
         *(_negative(after)),
@@ -55,8 +56,10 @@ def _conditions(before: Json, after: Json) -> list[Fault]:
         for kind in _STAYING
         if _is(before, kind) and not _is(after, kind)
     ]
-    complete, failed = _is(after, "Complete"), _is(after, "Failed")
-    target, met = _is(after, "FailureTarget"), _is(after, "SuccessCriteriaMet")
+    complete = _is(after, "Complete")
+    failed = _is(after, "Failed")
+    target = _is(after, "FailureTarget")
+    met = _is(after, "SuccessCriteriaMet")
     touched = any(_is(before, kind) != _is(after, kind) for kind in _STAYING)
     if touched:
         rules = (
@@ -85,7 +88,8 @@ def _counters(before: Json, after: Json, spec: Json) -> list[Fault]:
 
 def _times(before: Json, after: Json, suspended: bool) -> list[Fault]:
     found: list[Fault] = []
-    start, completion = after.get("startTime"), after.get("completionTime")
+    start = after.get("startTime")
+    completion = after.get("completionTime")
     resumes = _is(before, "Suspended") and _is(after, "Suspended", "False")
     if before.get("startTime") and start != before["startTime"] and not suspended and not resumes:
         found.append(("status.startTime", "Required value: startTime cannot be removed for unsuspended job"))

@@ -74,7 +74,8 @@ def _read(root: Any, path: list[str]) -> Any:
 
 
 def _write(root: Any, path: list[str], value: Any, insert: bool) -> None:
-    parent, last = _read(root, path[:-1]), path[-1]
+    parent = _read(root, path[:-1])
+    last = path[-1]
     if isinstance(parent, dict):
         parent[last] = value
     elif last == "-":

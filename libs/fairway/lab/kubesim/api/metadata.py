@@ -110,7 +110,8 @@ def born(resource: ApiResource, metadata: Json, uids: Uids, now: int) -> Json:
 
 def renewed(resource: ApiResource, old: StoredObject, metadata: Json) -> Json:
     """The metadata of an update; 409 when it was made from another version or another object."""
-    former, name = old.obj["metadata"], old.key.name
+    former = old.obj["metadata"]
+    name = old.key.name
     version = metadata.get("resourceVersion")
     if not version and not resource.builtin:
         fault = ("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
@@ -191,7 +192,8 @@ def check_same(resource: ApiResource, old: StoredObject, patched: Json) -> None:
 def check_preconditions(resource: ApiResource, old: StoredObject, wanted: Json) -> None:
     """409 when a delete asks for another uid or version than the stored one."""
     for field, label in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
-        want, have = wanted.get(field), old.obj["metadata"][field]
+        want = wanted.get(field)
+        have = old.obj["metadata"][field]
         if want and want != have:
             why = f"Precondition failed: {label} in precondition: {want}, {label} in object meta: {have}"
             raise conflict(resource.storage, old.key.name, why)

@@ -119,5 +119,6 @@ def of_crd(crd: Json) -> list[ApiResource]:
 
 def _columns(version: Json) -> Iterator[Column]:
     for column in version.get("additionalPrinterColumns", ()):
-        path, type = column["jsonPath"].lstrip("."), column.get("type", "string")
+        path = column["jsonPath"].lstrip(".")
+        type = column.get("type", "string")
         yield Column(column["name"], path, type, column.get("priority", 0))

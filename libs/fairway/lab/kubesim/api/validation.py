@@ -37,7 +37,8 @@ def check_frozen(resource: ApiResource, old: Json, new: Json) -> None:
     """422 when fields that the real kind keeps immutable would change (batch/v1 Job; pod requests), or when an object
     that is being deleted would get another finalizer."""
     faults = _finalizers(old["metadata"], new["metadata"])
-    before, after = old.get("spec") or {}, new.get("spec") or {}
+    before = old.get("spec") or {}
+    after = new.get("spec") or {}
     fields: tuple[str, ...] = ()
     if resource.storage == "jobs.batch":
         fields = ("selector", "completions", "completionMode")

@@ -6,7 +6,8 @@ from fairway.lab.kubesim.api.errors import ApiError, Json, bad_request, invalid
 from fairway.lab.kubesim.api.registry import ApiResource
 from fairway.lab.kubesim.http.identities import AUDIENCE, AccessWish, IdentityBook, User
 
-AUTHENTICATION, AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
+AUTHENTICATION = "authentication.k8s.io"
+AUTHORIZATION = "authorization.k8s.io"
 
 
 def _review(group: str, kind: str) -> ApiResource:
@@ -79,7 +80,8 @@ def _master(user: User) -> str:
 
 
 def _wish(spec: Json, resource: ApiResource) -> AccessWish:
-    asked, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    asked = spec.get("resourceAttributes")
+    path = spec.get("nonResourceAttributes")
     if bool(asked) is bool(path):
         text = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
         raise invalid(resource.group_kind, "", [("spec.resourceAttributes", text)])
@@ -87,7 +89,8 @@ def _wish(spec: Json, resource: ApiResource) -> AccessWish:
         return AccessWish(str(path.get("verb") or ""), path=str(path.get("path") or ""))
     if not isinstance(asked, dict):
         raise ApiError(400, "BadRequest", "spec.resourceAttributes is not an object")
-    plural, sub = str(asked.get("resource") or ""), str(asked.get("subresource") or "")
+    plural = str(asked.get("resource") or "")
+    sub = str(asked.get("subresource") or "")
     return AccessWish(
         str(asked.get("verb") or ""),
         str(asked.get("group") or ""),

@@ -47,9 +47,11 @@ def wished(method: str, parts: list[str], query: Mapping[str, str]) -> AccessWis
     """What a request wants, by its method and path (k8s.io/apiserver, RequestInfo)."""
     verb = _VERBS.get(method, method.lower())
     if parts[:1] == ["api"] and len(parts) > 2:
-        group, rest = "", parts[2:]
+        group = ""
+        rest = parts[2:]
     elif parts[:1] == ["apis"] and len(parts) > 3:
-        group, rest = parts[1], parts[3:]
+        group = parts[1]
+        rest = parts[3:]
     else:
         return AccessWish(verb, path="/" + "/".join(parts))
     namespace = rest[1] if rest[0] == "namespaces" and len(rest) > 1 else ""

@@ -63,7 +63,8 @@ class Discovery:
             if (resource.group, resource.version) == (group, version):
                 listed.append(_entry(resource))
                 if resource.status:
-                    name, verbs = f"{resource.plural}/status", ["get", "patch", "update"]
+                    name = f"{resource.plural}/status"
+                    verbs = ["get", "patch", "update"]
                     listed.append(
                         {**_entry(resource), "name": name, "verbs": verbs, "shortNames": [], "categories": []}
                     )

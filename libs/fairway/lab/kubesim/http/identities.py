@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 # Kubernetes' own: who is in the first may do everything, and everybody who is known is in the second.
-MASTERS, AUTHENTICATED = "system:masters", "system:authenticated"
+MASTERS = "system:masters"
+AUTHENTICATED = "system:authenticated"
 # What a real API server takes tokens for when nothing else is configured.
 AUDIENCE = "https://kubernetes.default.svc"
 _ALL = "*"

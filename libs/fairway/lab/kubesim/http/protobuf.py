@@ -12,7 +12,10 @@ from fairway.lab.kubesim.api.errors import ApiError, Json
 MAGIC = b"k8s\x00"
 # Kinds whose metadata is all that this server needs of them; of an access review it is the question too.
 _KINDS = ("Namespace", "ServiceAccount", "Eviction", "SelfSubjectAccessReview", "SelfSubjectReview")
-_NAME, _LABELS, _ANNOTATIONS = 1, 11, 12  # of ObjectMeta
+# of ObjectMeta
+_NAME = 1
+_LABELS = 11
+_ANNOTATIONS = 12
 # What a SelfSubjectAccessReviewSpec holds, and in it the fields of each by number (k8s.io/api, authorization/v1).
 _ASKED = {
     1: ("resourceAttributes", ("namespace", "verb", "group", "version", "resource", "subresource", "name")),
@@ -32,7 +35,10 @@ def decode(raw: bytes) -> Json:
         if body["kind"] == "SelfSubjectAccessReview":
             body["spec"] = _asked(_first(_first(envelope.get(2, b"")).get(2, b"")))
     except (IndexError, KeyError, UnicodeDecodeError, ValueError):
-        body, metadata, labels, annotations = {"kind": ""}, {}, {}, {}
+        body = {"kind": ""}
+        metadata = {}
+        labels = {}
+        annotations = {}
     if body["kind"] not in _KINDS:
         raise ApiError(
             415, "UnsupportedMediaType", "this server reads no protobuf; send JSON or YAML (kubectl apply -f)"

@@ -89,16 +89,21 @@ class Server:
     def target(self, parts: list[str]) -> Target:
         """404 when the path names no resource of this cluster."""
         if parts[:1] == ["api"] and len(parts) > 2:
-            group, version, rest = "", parts[1], parts[2:]
+            group = ""
+            version = parts[1]
+            rest = parts[2:]
         elif parts[:1] == ["apis"] and len(parts) > 3:
-            group, version, rest = parts[1], parts[2], parts[3:]
+            group = parts[1]
+            version = parts[2]
+            rest = parts[3:]
         else:
             raise NoSuchPath
         if version not in self.api.registry.groups().get(group, ()):
             raise NoSuchPath
         namespace = ""
         if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in SUBRESOURCES:
-            namespace, rest = rest[1], rest[2:]
+            namespace = rest[1]
+            rest = rest[2:]
         plural, name, sub = (*rest, "", "")[:3]
         resource = self.api.registry.find(group, version, plural)
         if not resource and not any(one.builtin for one in self.api.registry if one.group == group):

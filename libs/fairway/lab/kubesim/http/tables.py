@@ -103,13 +103,15 @@ def _node(obj: Json, now: int) -> list[object]:
 
 
 def _job(obj: Json, now: int) -> list[object]:
-    status, spec = obj.get("status", {}), obj.get("spec", {})
+    status = obj.get("status", {})
+    spec = obj.get("spec", {})
     shown = "Running"
     for condition in status.get("conditions") or ():
         if condition.get("status") == "True" and condition["type"] in ("Complete", "Failed", "Suspended"):
             shown = condition["type"]
     wanted = spec.get("completions") or spec.get("parallelism") or 1
-    begin, end = status.get("startTime"), status.get("completionTime")
+    begin = status.get("startTime")
+    end = status.get("completionTime")
     taken = _span(_millis(begin), _millis(end) if end else now) if begin else ""
     return [obj["metadata"]["name"], shown, f"{status.get('succeeded', 0)}/{wanted}", taken]
 

@@ -124,7 +124,8 @@ async def _pump(stream: WatchStream, response: web.StreamResponse, bookmarks: bo
     next_bookmark = loop.time() + BOOKMARK_SECONDS
     while not stream.cut and loop.time() < end:
         if stream.pending:
-            chunk, stream.pending = b"".join(stream.pending), []
+            chunk = b"".join(stream.pending)
+            stream.pending = []
             await response.write(chunk)
             continue
         stream.wake.clear()

@@ -141,7 +141,8 @@ def _pod(view: OperatorView, step: WorkflowStep) -> Json:
 
 
 def _metadata(view: OperatorView, template: Json) -> Json:
-    shared, own = view.spec.get("podMetadata") or {}, template.get("metadata") or {}
+    shared = view.spec.get("podMetadata") or {}
+    own = template.get("metadata") or {}
     fields = ("labels", "annotations")
     return {field: {**(shared.get(field) or {}), **(own.get(field) or {})} for field in fields}
 

@@ -55,7 +55,8 @@ class Driver:
 
     def _drain(self) -> None:
         self._kicked = False
-        dirty, self._dirty = self._dirty, {}
+        dirty = self._dirty
+        self._dirty = {}
         for key in dirty:
             stored = self._api.store.get(key)
             resource = self._api.resource_of(stored) if stored else None

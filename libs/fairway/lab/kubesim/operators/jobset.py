@@ -123,7 +123,8 @@ def _jobs(view: OperatorView, tries: int, suspend: bool) -> list[Json]:
 
 
 def _job(name: str, template: Json, labels: Json, suspend: bool) -> Json:
-    given, spec = template.get("metadata") or {}, template.get("spec") or {}
+    given = template.get("metadata") or {}
+    spec = template.get("spec") or {}
     # The default of its webhook.
     pods = dict(spec.get("template") or {})
     pods["spec"] = {"restartPolicy": "OnFailure", **(pods.get("spec") or {})}

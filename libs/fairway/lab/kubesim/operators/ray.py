@@ -69,7 +69,8 @@ def _pod(view: OperatorView, name: str, group: Json, role: tuple[str, str]) -> J
 
 def reconcile_job(view: OperatorView) -> Reconciled:
     state = view.status.get("jobDeploymentStatus", "")
-    clusters, jobs = view.named("RayCluster"), view.named("Job")
+    clusters = view.named("RayCluster")
+    jobs = view.named("Job")
     children = (*clusters.values(), *jobs.values())
     if state in _FINAL:
         return Reconciled(delete=tuple(clusters.values()) if view.spec.get("shutdownAfterJobFinishes") else ())

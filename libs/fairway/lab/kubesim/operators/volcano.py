@@ -114,7 +114,8 @@ def _restart(view: OperatorView, pods: list[Json], commands: list[Json]) -> Reco
 
 
 def _ended(view: OperatorView, pods: list[Json]) -> str:
-    succeeded, failed = count(pods, "Succeeded"), count(pods, "Failed")
+    succeeded = count(pods, "Succeeded")
+    failed = count(pods, "Failed")
     enough = view.spec.get("minSuccess")
     if enough and succeeded >= int(enough):
         return "Completed"

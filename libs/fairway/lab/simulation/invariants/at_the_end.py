@@ -74,7 +74,8 @@ def _sums(fleet: SimulatedFleet) -> Found:
 
 def _unlike(fleet: SimulatedFleet) -> Found:
     """Invariant 8: the rows of the jobs are what a rebuild from the whole record would make of them."""
-    sets, record = WorkingSets(), fleet.bus.stored("JOBS")
+    sets = WorkingSets()
+    record = fleet.bus.stored("JOBS")
     for one in record:
         if isinstance(message := _message(one.data), wire.Rebuild):
             sets.hear(message, one.sequence)

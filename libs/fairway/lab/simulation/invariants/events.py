@@ -62,7 +62,8 @@ class EventChecks:
         self.outside = Outside()
         self.running: dict[str, dict[int, str]] = {}
         self.ordered: set[tuple[str, int]] = set()
-        self._checker, self._silence = Checker(nodes, tree, grace), Silence(grace.reports)
+        self._checker = Checker(nodes, tree, grace)
+        self._silence = Silence(grace.reports)
         self._nodes: dict[str, dict[str, Node]] = {}
         self._came_of = _Attempts()
         self.submitted: dict[str, str] = {}
@@ -125,7 +126,8 @@ class EventChecks:
         changed = [_without({*node.attempts} - {key}, node) for node in known.values() if key in node.attempts]
         if changed:
             known |= {node.name: node for node in changed}
-            at, nodes = T0 + self.outside.now(), tuple(changed)
+            at = T0 + self.outside.now()
+            nodes = tuple(changed)
             self._checker.see(fleet_wire.Report(at=at, cluster=cluster, epoch="", sequence=0, full=False, nodes=nodes))
 
     def _compare(self, message: wire.JobMessage) -> None:

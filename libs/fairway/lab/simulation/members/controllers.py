@@ -52,7 +52,8 @@ class Controlled(KubesimCluster):
     def __init__(self, name: str, clock: SimClock, nodes: dict[str, int], rng: Random, heard: MemberEvents) -> None:
         api = ClusterApi(ObjectStore(history=0), Registry(EVERYTHING), clock, Uids(f"simulation/{name}"))
         super().__init__(name, api, pods.KINDS)
-        self._rng, self._heard = rng, heard
+        self._rng = rng
+        self._heard = heard
         self.fate: Callable[[str, int], Fate] = lambda job, attempt: Fate()
         self.lost = 0
         self._whose: dict[str, tuple[str, int]] = {}
@@ -113,7 +114,8 @@ class Controlled(KubesimCluster):
     async def _act(self, made: StoredObject) -> None:
         """The operator of one object."""
         job, attempt = attempt_of(made.obj)
-        fate, kind = self.fate(job, attempt), kind_of(made)
+        fate = self.fate(job, attempt)
+        kind = kind_of(made)
         while self.there(made):
             self._make_pods(made, fate)
             await self.until(lambda: not self.there(made) or self._bound(made))

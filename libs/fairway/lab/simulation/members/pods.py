@@ -8,9 +8,11 @@ from fairway.lab.kubesim.api.metadata import rfc3339
 
 Json = dict[str, Any]
 GPU = "nvidia.com/gpu"
-JOB, PYTORCH = "Job.batch/v1", "PyTorchJob.kubeflow.org/v1"
+JOB = "Job.batch/v1"
+PYTORCH = "PyTorchJob.kubeflow.org/v1"
 KINDS = (JOB, PYTORCH)
-NODE, POD = "Node.v1", "Pod.v1"
+NODE = "Node.v1"
+POD = "Pod.v1"
 
 
 class WantedPod(Struct, frozen=True):

@@ -23,12 +23,14 @@ from fairway.workloads.settings.quota_trees import read_quota_tree
 Json = dict[str, Any]
 _encode = msgspec.json.Encoder().encode
 # How often it is looked whether a member is empty, and how long whoever wants it to leave has patience (s).
-_LOOK_S, _PATIENCE_S = 5.0, 900.0
+_LOOK_S = 5.0
+_PATIENCE_S = 900.0
 
 
 def tree(scale: int) -> Json:
     """A quota tree of three levels, in which so many GPUs are nearly enough for everybody's max."""
-    half, most = scale // 2, scale * 3 // 4
+    half = scale // 2
+    most = scale * 3 // 4
     leaf_a = {"name": "a", "namespaces": ["team-a"], "min": {GPU: half // 2}, "max": {GPU: most}}
     leaf_b = {"name": "b", "namespaces": ["team-b"], "min": {GPU: half // 4}, "max": {GPU: half}}
     leaf_c = {"name": "c", "namespaces": ["team-c"], "min": {GPU: half // 4}, "max": {GPU: half}}
@@ -71,7 +73,11 @@ class Administrators:
     """`gpus` are all that the members have; a job may have so many `attempts`."""
 
     def __init__(self, fleet: SimulatedFleet, rng: Random, witness: EventChecks, gpus: int, attempts: int) -> None:
-        self._fleet, self._rng, self._witness, self._gpus, self._attempts = fleet, rng, witness, gpus, attempts
+        self._fleet = fleet
+        self._rng = rng
+        self._witness = witness
+        self._gpus = gpus
+        self._attempts = attempts
         self._words = 0
         self._moving: set[str] = set()
 
@@ -108,7 +114,8 @@ class Administrators:
         self._moving.discard(name)
 
     async def _moved(self, name: str) -> None:
-        fleet, facts = self._fleet, self._fleet.counted(name)
+        fleet = self._fleet
+        facts = self._fleet.counted(name)
         await self._join(name, replace(facts, cordoned=True, emptied=self._rng.random() < 0.7))
         if await self._empty(name):
             fleet.leave(name)

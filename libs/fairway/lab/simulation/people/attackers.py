@@ -32,7 +32,10 @@ class Attackers:
     def __init__(
         self, fleet: SimulatedFleet, weather: FaultInjector, witness: EventChecks, tenants: dict[str, str]
     ) -> None:
-        self._fleet, self._rng, self._witness, self._tenants = fleet, weather.rng, witness, tenants
+        self._fleet = fleet
+        self._rng = weather.rng
+        self._witness = witness
+        self._tenants = tenants
         self._count = 0
 
     def _member(self) -> SimulatedMember:
@@ -46,11 +49,13 @@ class Attackers:
         """An object, and a pod, with the labels of somebody's job in a namespace of their own."""
         if not self._tenants:
             return
-        member, kind = self._member(), self._rng.choice(pods.KINDS)
+        member = self._member()
+        kind = self._rng.choice(pods.KINDS)
         labels = job_labels(*self._attempt())
         if (ours := member.ours()) and self._rng.random() < 0.8:  # of what is there now
             copied = self._rng.choice(ours)
-            kind, labels = kind_of(copied), job_labels(*member.whose(copied))
+            kind = kind_of(copied)
+            labels = job_labels(*member.whose(copied))
         self._count += 1
         meta = {"name": f"forged-{self._count}", "namespace": HOSTILE, "labels": labels}
         await self._there(member, kind, self._made(kind, meta, self._rng.random() < 0.5))
@@ -58,7 +63,8 @@ class Attackers:
     async def squat(self) -> None:
         """An object under the name and with the labels that a job's first attempt will have."""
         number = len(self._witness.submitted) + self._rng.choice((0, 1, 2))
-        tenant, kind = self._rng.choice(("team-a", "team-b", "team-c")), self._rng.choice(pods.KINDS)
+        tenant = self._rng.choice(("team-a", "team-b", "team-c"))
+        kind = self._rng.choice(pods.KINDS)
         name = f"job-{number}"
         meta: Json = {"name": name, "namespace": tenant}
         meta["labels"] = job_labels(job_id(tenant, f"client-{number}", name), 1)
@@ -83,7 +89,8 @@ class Attackers:
 
     async def _there(self, member: SimulatedMember, kind: str, manifest: Json) -> None:
         """With a pod, for a while; the object only where there is none of its name."""
-        meta, intruder = manifest["metadata"], f"intruder-{self._count}"
+        meta = manifest["metadata"]
+        intruder = f"intruder-{self._count}"
         free = member.stored(kind, meta["namespace"], meta["name"]) is None
         forged = member.put(kind, manifest) if free else None
         pod = member.intrude(intruder, meta["labels"], self._rng.choice((1, 4, 8)))
@@ -102,7 +109,8 @@ class Attackers:
         job, attempt = self._attempt()
         strand = wire.Strand(job, attempt, "n0", "has not been ready", 999)
         rows = (*self._witness.reported(own), _HUGE)
-        now, epoch = self._fleet.clock.now(), f"lie-{self._count}"
+        now = self._fleet.clock.now()
+        epoch = f"lie-{self._count}"
         said = self._rng.choice(
             (
                 wire.Stranded(at=now, cluster=other, attempts=(strand,)),

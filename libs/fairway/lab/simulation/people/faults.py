@@ -100,7 +100,10 @@ class FaultInjector:
     """Draws what happens to each call, of which it counts the `steps`. After `clear` nothing goes wrong any more."""
 
     def __init__(self, profile: FaultProfile, rng: Random) -> None:
-        self.profile, self.rng, self.clears, self.steps = profile, rng, False, 0
+        self.profile = profile
+        self.rng = rng
+        self.clears = False
+        self.steps = 0
 
     def clear(self) -> None:
         self.clears = True

@@ -32,15 +32,20 @@ class People:
     """Everything that comes from outside, drawn from the weather's chance."""
 
     def __init__(self, fleet: SimulatedFleet, weather: FaultInjector, witness: EventChecks, plan: RunPlan) -> None:
-        self._fleet, self._weather, self._rng, self._witness = fleet, weather, weather.rng, witness
-        self._seconds, self._jobs = plan.hours * _HOUR, plan.jobs
+        self._fleet = fleet
+        self._weather = weather
+        self._rng = weather.rng
+        self._witness = witness
+        self._seconds = plan.hours * _HOUR
+        self._jobs = plan.jobs
         self.drawn = Counter[str]()
         self._tenants: dict[str, str] = {}
         self._fates: dict[tuple[str, int], Fate] = {}
 
     async def live(self, above: Administrators) -> None:
         """Returns when the time of trouble is over."""
-        profile, start = self._weather.profile, asyncio.get_running_loop().time()
+        profile = self._weather.profile
+        start = asyncio.get_running_loop().time()
         hours = self._seconds / _HOUR
         intruders = Attackers(self._fleet, self._weather, self._witness, self._tenants)
         rates: list[tuple[float, Callable[[], Awaitable[None]]]] = [
@@ -83,8 +88,10 @@ class People:
     async def _submit(self) -> None:
         if len(self._witness.submitted) >= self._jobs:
             return
-        rng, number = self._rng, len(self._witness.submitted)
-        tenant, client = rng.choice(TENANTS), f"client-{number}"
+        rng = self._rng
+        number = len(self._witness.submitted)
+        tenant = rng.choice(TENANTS)
+        client = f"client-{number}"
         manifest = self._manifest(f"job-{number}", tenant)
         job = self._witness.submitted[client] = job_id(tenant, client, f"job-{number}")
         self._tenants[job] = tenant
@@ -129,7 +136,8 @@ class People:
 
     def _drawn(self, attempt: int) -> Fate:
         rng = self._rng
-        up, run = rng.choice((0.2, 2.0, 20.0)), rng.choice((1.0, 20.0, 120.0, 600.0))
+        up = rng.choice((0.2, 2.0, 20.0))
+        run = rng.choice((1.0, 20.0, 120.0, 600.0))
         luck = 1.0 if self._weather.clears or attempt > 4 else rng.random()
         for end, share in (("failed", 0.12), ("stuck", 0.16), ("vanished", 0.18)):
             if luck < share:
@@ -186,7 +194,8 @@ class People:
         member = self._member()
         if member.away:
             return
-        member.away, member.lost = True, member.lost + 1
+        member.away = True
+        member.lost = member.lost + 1
         await asyncio.sleep(self._rng.choice((1.0, 20.0, 120.0, 600.0)))
         member.away = False
 

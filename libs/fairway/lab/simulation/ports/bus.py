@@ -13,7 +13,9 @@ _AGAIN_S = 0.2
 
 class BusPort:
     def __init__(self, process: SimulatedProcess, bus: MemoryBus, weather: FaultInjector) -> None:
-        self._process, self._bus, self._weather = process, bus, weather
+        self._process = process
+        self._bus = bus
+        self._weather = weather
 
     async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
         await self._process.call(lambda: self._published(messages), "the bus")
@@ -101,7 +103,9 @@ class SourcePort:
     """A durable consumer; what is not acknowledged for `wait_s` comes again."""
 
     def __init__(self, port: BusPort, source: MemorySource, wait_s: float) -> None:
-        self._port, self._source, self._wait_s = port, source, wait_s
+        self._port = port
+        self._source = source
+        self._wait_s = wait_s
         self.stream = source.stream
 
     async def batch(self, most: int) -> list[Delivery]:

@@ -19,7 +19,9 @@ _REFUSALS = ("TooManyRequests", "InternalError", "Conflict")
 class MemberPort:
     def __init__(self, process: SimulatedProcess, member: SimulatedMember, weather: FaultInjector) -> None:
         self.name = member.name
-        self._process, self._member, self._weather = process, member, weather
+        self._process = process
+        self._member = member
+        self._weather = weather
 
     async def _call(self, effect: Callable[[], Awaitable[T]]) -> T:
         if self._weather.happens(self._weather.profile.refused):
@@ -64,7 +66,9 @@ class MemberPort:
         known: dict[tuple[str, str], Change] = {}
         while True:
             await self._reached()
-            losses, listed, now = self._member.lost, False, set[tuple[str, str]]()
+            losses = self._member.lost
+            listed = False
+            now = set[tuple[str, str]]()
             async with aclosing(self._member.watch(kind, selector, namespace)) as changes:
                 async for change in changes:
                     await self._process.gate()

@@ -19,7 +19,9 @@ class StorePort:
     """One client. Every call of it passes the gate of its process."""
 
     def __init__(self, process: SimulatedProcess, store: MemoryStore, reach: StoreReach) -> None:
-        self._process, self._store, self._reach = process, store, reach
+        self._process = process
+        self._store = store
+        self._reach = reach
 
     async def _call(self, name: str, *args: Any) -> Any:
         async def made() -> Any:

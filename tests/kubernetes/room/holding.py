@@ -22,7 +22,6 @@ from fairway.domain.tenancy.profile import BASELINE
 from fairway.join import rights
 from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.control_plane import Plane, kubeconfig
-from fairway.propagator.calls import Made
 from fairway.propagator.held_room import Room
 from fairway.propagator.rooms import Rooms
 from fairway.runtime.ports import Commit
@@ -43,7 +42,8 @@ class Ground:
     """Some nodes of a member, for one test; `name` labels and taints them."""
 
     def __init__(self, plane: Plane, name: str) -> None:
-        self.plane, self.name = plane, name
+        self.plane = plane
+        self.name = name
         self.cluster: KubernetesCluster
         self.nodes: list[str] = []
         self.store = MemoryStore()
@@ -125,7 +125,8 @@ class Ground:
 
     async def apply(self, room: Room, cluster: KubernetesCluster | None = None) -> None:
         """As the propagator does: the member's own copy of a Job with one pod for each of the rooms."""
-        pods, total = self.pod("x")["spec"], len(room.names)
+        pods = self.pod("x")["spec"]
+        total = len(room.names)
         pods.pop("schedulerName", None)
         spec = {"parallelism": total, "completions": total, "template": {"spec": pods}}
         meta = {"name": self.name, "namespace": "default"}
@@ -177,48 +178,6 @@ async def ground(plane: Plane, name: str, nodes: int) -> AsyncIterator[Ground]:
         await found.close()
 
 
-class Stranger:
-    """Makes pods of the gang's size and priority, all the time, and some of them are always waiting."""
-
-    def __init__(self, place: Ground) -> None:
-        self._place, self._made = place, 0
-
-    async def __aenter__(self) -> "Stranger":
-        self._task = asyncio.create_task(self._try())
-        await until(lambda: _true(self._made > 20), "the stranger tries")
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        await self._place.cluster.discard("Pod.v1", "default", {"who": f"stranger-{self._place.name}"})
-
-    async def _try(self) -> None:
-        place, who = self._place, f"stranger-{self._place.name}"
-        while True:
-            self._made += 1
-            await place.cluster.create("Pod.v1", place.pod(f"{who}-{self._made}", who=who))
-            if self._made > 30:
-                await place.cluster.discard("Pod.v1", "default", {"who": who}, f"{who}-{self._made - 30}")
-            await asyncio.sleep(0.005)  # or it takes the processor that the schedulers need
-
-    async def inside(self) -> list[str]:
-        """Those of them that got onto a node."""
-        pods = await self._place.pods(selector=f"who=stranger-{self._place.name}")
-        return [pod["metadata"]["name"] for pod in pods if pod["spec"].get("nodeName")]
-
-
-async def made(rooms: Rooms, room: Room, looks: int = 30) -> Made:
-    """What is held once it is all of it, or after so many looks."""
-    for _ in range(looks):
-        with contextlib.suppress(Exception):
-            found = await rooms.make("m", room)
-            if found.ready == found.total:
-                return found
-        await asyncio.sleep(0.05)
-    return await rooms.make("m", room)
-
-
 async def until(look: Callable[[], Any], what: str, seconds: float = 30.0) -> Any:
     """What `look` finds, as soon as it is true."""
     end = asyncio.get_running_loop().time() + seconds
@@ -226,20 +185,6 @@ async def until(look: Callable[[], Any], what: str, seconds: float = 30.0) -> An
         assert asyncio.get_running_loop().time() < end, f"not within {seconds:.0f} s: {what}"
         await asyncio.sleep(0.02)
     return seen
-
-
-async def _true(value: bool) -> bool:
-    return value
-
-
-async def on_nodes(place: Ground, room: Room) -> list[str]:
-    """The nodes of the gang's pods, once all have one."""
-
-    async def look() -> list[str]:
-        nodes = [pod["spec"].get("nodeName", "") for pod in await place.ours(room)]
-        return sorted(nodes) if len(nodes) == len(room.names) and all(nodes) else []
-
-    return list(await until(look, "every pod of the gang has a node"))
 
 
 def dir_of(factory: Any) -> Path:
