@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import Node, Pods
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
+from tests.support.memory.clock import ManualClock
+from tests.support.memory.cluster import MemoryCluster
 
 GPU = "nvidia.com/gpu"
 KIND = "Job.batch/v1"

@@ -8,8 +8,6 @@ from typing import Any
 import msgspec
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock, settle
-from fairway.adapters.memory.cluster import MemoryCluster, Scene
 from fairway.adapters.memory.store import MemoryStore
 from fairway.audit.auditor import Checker, Findings, Spoken
 from fairway.domain.job import Job
@@ -30,6 +28,8 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.inbound import CancelRequest, SubmitRequest
 from tests.scenarios.memory_agents import GPU, KIND, MemoryAgent, insist
+from tests.support.memory.clock import ManualClock, settle
+from tests.support.memory.cluster import MemoryCluster, Scene
 
 Json = dict[str, Any]
 KEY = b"the key of a fleet in memory"

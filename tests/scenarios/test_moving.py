@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fairway.adapters.memory.cluster import MemoryCluster, Scene
 from fairway.domain.job import Job
 from fairway.domain.recorded_verdicts import verdicts
 from fairway.runtime.cluster_port import Change
 from tests.scenarios.memory_fleet import Fleet, done, policy, running, runs
+from tests.support.memory.cluster import MemoryCluster, Scene
 
 FOR_EVER = runs(ends="")
 

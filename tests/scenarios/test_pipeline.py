@@ -2,8 +2,6 @@
 
 import msgspec
 
-from fairway.adapters.memory.clock import settle
-from fairway.adapters.memory.cluster import Scene
 from fairway.domain.names import job_id
 from fairway.domain.recorded_verdicts import verdicts
 from fairway.wire import jobs as wire
@@ -11,6 +9,8 @@ from fairway.wire.capacity import Node
 from tests.scenarios.memory_agents import GPU
 from tests.scenarios.memory_fleet import Fleet, policy, running, runs
 from tests.scenarios.weather import BLOCK
+from tests.support.memory.clock import settle
+from tests.support.memory.cluster import Scene
 
 STRICT = {"annotations": {"kube-queue/queue-name": "strict"}}
 

@@ -2,11 +2,11 @@
 
 import random
 
-from fairway.adapters.memory.clock import settle
-from fairway.adapters.memory.cluster import Scene
 from fairway.domain.job import State
 from tests.scenarios.memory_agents import GPU
 from tests.scenarios.memory_fleet import Fleet, policy, runs
+from tests.support.memory.clock import settle
+from tests.support.memory.cluster import Scene
 
 TREE = {
     "apiVersion": "scheduling.sigs.k8s.io/v1beta1",

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.system_clock import SystemClock
 from fairway.lab.kubesim import SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
 from fairway.lab.kubesim.cluster_port import KubesimCluster
 from fairway.runtime import cluster_port
+from tests.support.memory.cluster import MemoryCluster
 from tests.support.simulated import JOB, KINDS, NODES, simulated
 
 Json = dict[str, Any]

@@ -8,9 +8,6 @@ import httpx
 import msgspec
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import CountingIds, ManualClock
-from fairway.adapters.memory.cluster import MemoryCluster
-from fairway.adapters.memory.identities import MemoryIdentities, MemoryIdentity, MemoryRule
 from fairway.adapters.memory.store import MemoryStore
 from fairway.admission.understand import understand
 from fairway.domain.job import Job
@@ -26,6 +23,9 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.policy import Placement
 from fairway.wire.workload import PodSet, Workload
+from tests.support.memory.clock import CountingIds, ManualClock
+from tests.support.memory.cluster import MemoryCluster
+from tests.support.memory.identities import MemoryIdentities, MemoryIdentity, MemoryRule
 
 GPU = "nvidia.com/gpu"
 NOW = 1_700_000_000_000

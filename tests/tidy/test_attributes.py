@@ -20,7 +20,7 @@ _HUB = {
 }
 # Not divided yet.
 _STILL = {
-    "libs/fairway/adapters/memory/cluster.py:MemoryCluster": 15,
+    "tests/support/memory/cluster.py:MemoryCluster": 15,
     "libs/fairway/lab/simulation/fleet.py:SimulatedFleet": 14,
     "libs/fairway/lab/traces/replay.py:Replay": 14,
     "tests/faults/arena/links.py:Link": 12,

@@ -7,13 +7,13 @@ from typing import Any
 import httpx
 import pytest
 
-from fairway.adapters.memory.clock import ManualClock
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.domain.tenancy.member_namespace import made
 from fairway.domain.tenancy.profile import BASELINE
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.workloads.seal import SEAL
 from tests.support import cluster_ports as houses
+from tests.support.memory.clock import ManualClock
+from tests.support.memory.cluster import MemoryCluster
 from tests.support.simulated import JOB, job, simulated
 
 SEALED = {"annotations": {SEAL: "v1 j1/1 00 aa"}}

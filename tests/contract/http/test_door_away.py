@@ -13,7 +13,6 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.adapters.valkey.store import RedisStore
@@ -27,6 +26,7 @@ from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 from fairway.workloads.kinds.registry import KINDS
 from tests.support.http_door import ADMIN, POLICY, WIDE, bearer, callers, job
+from tests.support.memory.cluster import MemoryCluster
 
 JOB = "Job.batch/v1"
 PP = "PropagationPolicy.policy.karmada.io/v1alpha1"

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from fairway.adapters.memory.identities import MemoryIdentity
 from fairway.gateway.http.event_stream import Streams
 from fairway.wire import jobs as wire
 from tests.support.http_door import TENANT_A, TENANT_B, House, bearer, opened
+from tests.support.memory.identities import MemoryIdentity
 
 
 @pytest_asyncio.fixture

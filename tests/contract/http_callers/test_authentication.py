@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fairway.adapters.memory.clock import ManualClock
 from fairway.gateway.callers.caller import AccessQuestion, Caller
 from fairway.gateway.callers.rate_limits import HttpLimits
 from fairway.runtime.cluster_port import ClusterRefused
 from tests.support.http_door import ADMIN, NOBODY, TENANT_A, TENANT_B, House, callers, opened
+from tests.support.memory.clock import ManualClock
 
 LIST = "/v1/jobs?namespace=team-a"
 

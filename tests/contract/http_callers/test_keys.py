@@ -8,7 +8,6 @@ import pytest
 import pytest_asyncio
 from starlette.requests import Request
 
-from fairway.adapters.memory.clock import ManualClock
 from fairway.gateway.callers.caller import AccessQuestion
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.keys import read_keys
@@ -16,6 +15,7 @@ from fairway.gateway.http.problem import Problem
 from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.settings import Settings
 from tests.support.http_door import House, callers, opened
+from tests.support.memory.clock import ManualClock
 
 LIST = "/v1/jobs?namespace=team-a"
 KEY = "k" * 40

@@ -10,7 +10,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairway.adapters.memory.identities import MemoryIdentity
 from fairway.gateway.callers.access import Access
 from fairway.gateway.callers.caller import Caller
 from fairway.gateway.callers.rate_limits import HttpLimits
@@ -21,6 +20,7 @@ from fairway.runtime.ports import Delivery
 from fairway.wire import jobs as wire
 from tests.contract.http.test_limits import Server, Wire, answered, serving
 from tests.support.http_door import TENANT_A, TENANT_B, House, opened, tenant
+from tests.support.memory.identities import MemoryIdentity
 
 STREAMS = 64
 _ASGI = {"type": "http", "asgi": {"spec_version": "2.4"}}

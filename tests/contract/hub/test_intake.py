@@ -6,7 +6,6 @@ import httpx
 import msgspec
 import pytest_asyncio
 
-from fairway.adapters.memory.clock import CountingIds
 from fairway.admission.understand import understand
 from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.runtime.views.settings import Catalog
@@ -16,6 +15,7 @@ from fairway.wire.capacity import Slot
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 from tests.support.http_door import ADMIN, bearer, callers
+from tests.support.memory.clock import CountingIds
 from tests.support.simulated_hub import JOB, PP, TREE, House, admitted, opened
 
 NOON = "2026-11-21T12:00:00Z"

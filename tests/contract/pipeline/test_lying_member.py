@@ -12,8 +12,6 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.remote import messages as rw
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.domain.text.foreign_json import CUT
@@ -24,6 +22,8 @@ from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.service import Eyes
 from fairway.workloads.member_copy import job_labels
 from tests.contract.pipeline.test_watcher_eyes import KEY, KIND, Box
+from tests.support.memory.clock import ManualClock
+from tests.support.memory.cluster import MemoryCluster
 
 Json = dict[str, Any]
 META = {"name": "a", "namespace": "team-a", "uid": "1", "labels": job_labels("a-1", 2)}

@@ -8,7 +8,6 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.nats import publisher
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock, SystemIds
@@ -17,6 +16,7 @@ from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import subjects
 from fairway.wire.fleet import Report
 from tests.support.bus_users import at, connected, settled
+from tests.support.memory.cluster import MemoryCluster
 
 
 @pytest.fixture

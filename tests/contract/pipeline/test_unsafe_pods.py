@@ -9,7 +9,6 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from fairway.adapters.memory.clock import CountingIds
 from fairway.admission.service import service as admission
 from fairway.admission.understand import understand
 from fairway.domain.submission import raw
@@ -24,6 +23,7 @@ from fairway.wire import subjects
 from fairway.wire.inbound import SubmitRequest
 from tests.cases.pod_rules import RULES, Rule
 from tests.support.http_door import ADMIN, bearer, callers
+from tests.support.memory.clock import CountingIds
 from tests.support.simulated_hub import House, opened
 
 Json = dict[str, Any]

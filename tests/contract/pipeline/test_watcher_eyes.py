@@ -4,8 +4,6 @@ import asyncio
 from typing import Any
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.domain.decision import Call
 from fairway.runtime.views.members import Members
 from fairway.watcher.missing import Listed
@@ -14,6 +12,8 @@ from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.object_owner import Observed
 from fairway.watcher.service import Eyes
 from fairway.workloads.member_copy import job_labels
+from tests.support.memory.clock import ManualClock
+from tests.support.memory.cluster import MemoryCluster
 
 KIND = "Job.batch/v1"
 KEY = b"a key"

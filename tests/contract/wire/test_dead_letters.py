@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
 from fairway.quota.service import service
 from fairway.runtime.loop import Loop
@@ -15,6 +14,7 @@ from fairway.runtime.ports import Delivery, Outgoing, World
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, jobs, subjects
 from fairway.wire.reasons import Code
+from tests.support.memory.clock import ManualClock
 
 SUBJECT = subjects.job(jobs.Admitted.verb, "team-a")
 

@@ -6,8 +6,6 @@ import msgspec
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.memory.store import MemoryStore
 from fairway.lab.documents.generated_blocks import filled, table
 from fairway.lab.documents.schemas import tag_of
@@ -18,6 +16,8 @@ from fairway.runtime.service import Service
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, flow, inbound, jobs
+from tests.support.memory.clock import ManualClock
+from tests.support.memory.cluster import MemoryCluster
 
 # A server keeps what a consumer was told last under its name: with another name it would begin anew, and with other
 # subjects pass over what it has to hear.

@@ -16,7 +16,6 @@ import httpx
 import yaml
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
-from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.system_clock import SystemClock
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import kubeconfig
@@ -33,6 +32,7 @@ from tests.kubernetes.support.join_fleet import House, house, job
 from tests.kubernetes.support.koord import only_its_scheduler
 from tests.kubernetes.support.own import crd
 from tests.paths import ROOT
+from tests.support.memory.clock import ManualClock
 
 Json = dict[str, Any]
 HUB = ROOT / "deploy" / "hub"

@@ -9,13 +9,13 @@ import pytest
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import CountingIds
 from fairway.adapters.system_clock import SystemClock
 from fairway.agent import SHAPES, AgentSettings, run_agent
 from fairway.lab.kubesim import KubeSim, NodeGroup
 from fairway.wire import subjects
 from fairway.wire.capacity import Node
 from fairway.wire.fleet import Report
+from tests.support.memory.clock import CountingIds
 
 JOB = "Job.batch/v1"
 GPU = NodeGroup(2, "gpu", {"cpu": "4", "nvidia.com/gpu": "2"}, labels={"type": "A100"})

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import CountingIds, ManualClock, settle
 from fairway.agent import Agent, AgentSettings
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Ids, Unreachable
 from fairway.wire import subjects
 from fairway.wire.capacity import Taint
 from fairway.wire.fleet import Configured, Report
+from tests.support.memory.clock import CountingIds, ManualClock, settle
 
 Json = dict[str, Any]
 SETTINGS = AgentSettings(labels={"zone": "a"}, taints=(Taint("spot", "NoSchedule"),), heartbeat=5.0)

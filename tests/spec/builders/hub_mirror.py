@@ -9,7 +9,6 @@ import msgspec
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.adapters.kubernetes.watch import WatchPace
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Decision, Heard
 from fairway.domain.job import Job
@@ -21,6 +20,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.kinds.registry import KINDS
 from tests.spec.builders.lives import Life
+from tests.support.memory.cluster import MemoryCluster
 
 Json = dict[str, Any]
 JOB = "Job.batch/v1"

@@ -9,8 +9,6 @@ import msgspec
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock, settle
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Add, Step
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
@@ -24,6 +22,8 @@ from fairway.runtime.ports import Commit, Outgoing, World
 from fairway.wire.reasons import Code
 from fairway.workloads.kinds.registry import KINDS
 from tests.spec.gateway.hub_objects import JOB, PP, job, policy, thing
+from tests.support.memory.clock import ManualClock, settle
+from tests.support.memory.cluster import MemoryCluster
 
 PATIENCE_S = 10
 

@@ -1,8 +1,6 @@
 """The statuses of the hub's objects, as the narrator asks for them: of objects that are still there."""
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
 from fairway.gateway.hub.intake import Intake
@@ -11,6 +9,8 @@ from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import World
 from tests.spec.gateway.hub_objects import JOB, thing
+from tests.support.memory.clock import ManualClock
+from tests.support.memory.cluster import MemoryCluster
 
 SHOWN = thing(JOB, "train", spec={}, status={"active": 1})
 

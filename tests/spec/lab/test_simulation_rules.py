@@ -2,7 +2,6 @@
 
 import pytest
 
-from fairway.adapters.memory.clock import ManualClock
 from fairway.domain.decision import JOBS, OWED, Put, Step, ledger, nodes
 from fairway.domain.quota.shares import Share, owed_key
 from fairway.domain.reservations import Hold
@@ -14,6 +13,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node, Slot
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import GPU, dequeued, queued
+from tests.support.memory.clock import ManualClock
 
 LEAF = ("root", "root/a")
 WAITS = queued().now

@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock
 from fairway.process.members.pull_mode import JOINED_BY, announce, given_by
 from fairway.runtime.views.members import Facts
 from fairway.wire import fleet
 from fairway.wire.envelope import Actor
+from tests.support.memory.clock import ManualClock
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fairway.adapters.memory.clock import ManualClock
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.propagator.priority_classes import KIND, Classes
+from tests.support.memory.clock import ManualClock
+from tests.support.memory.cluster import MemoryCluster
 
 MINUTE_S = 60
 

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock, settle
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
@@ -28,6 +27,7 @@ from fairway.wire.capacity import ClusterInfo, Node, Taint
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
 from tests.spec.builders.lives import GPU, T0, Life, S, spec, submitted
+from tests.support.memory.clock import ManualClock, settle
 
 KIND = "PyTorchJob.kubeflow.org/v1"
 NAMES = ("east", "north", "south", "west")

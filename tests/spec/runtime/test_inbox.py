@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock, settle
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import NOTHING
 from fairway.runtime import inbox as module
@@ -15,6 +14,7 @@ from fairway.runtime.inbox import Inbox
 from fairway.runtime.ports import World
 from fairway.runtime.service import Service
 from fairway.runtime.views.jobs import JobsView
+from tests.support.memory.clock import ManualClock, settle
 
 
 class Tick(msgspec.Struct, frozen=True):

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock, settle
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Decision, Heard, Put, Say, Step
 from fairway.runtime.loop import Loop
@@ -17,6 +16,7 @@ from fairway.runtime.service import Consumer, Service
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
+from tests.support.memory.clock import ManualClock, settle
 
 
 class View:

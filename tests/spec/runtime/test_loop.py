@@ -9,7 +9,6 @@ import msgspec
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock, settle
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Say, Step
 from fairway.runtime.loop import Loop
@@ -18,6 +17,7 @@ from fairway.runtime.ports import Outgoing, ReadRows, Store, StoreWiped, Wanted,
 from fairway.runtime.service import Consumer, Service
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from tests.support.memory.clock import ManualClock, settle
 
 
 class View:

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from fairway.adapters.memory.clock import ManualClock
-from fairway.adapters.memory.cluster import MemoryCluster
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.views.members import Facts, Members
+from tests.support.memory.clock import ManualClock
+from tests.support.memory.cluster import MemoryCluster
 
 
 def cluster(name: str) -> MemoryCluster:

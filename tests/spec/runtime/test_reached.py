@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.ports import ReadRows, StoreWiped, Unreachable, Wanted, World
+from tests.support.memory.clock import ManualClock
 
 
 @pytest.mark.parametrize(("trouble", "reached"), [(Unreachable, False), (StoreWiped, True)])

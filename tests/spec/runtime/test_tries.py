@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from fairway.adapters.memory.clock import settle
 from fairway.domain.decision import Decision, Heard
 from tests.spec.runtime.test_loop import View, bench, decide
+from tests.support.memory.clock import settle
 
 # Milliseconds from the first try: each wait is twice the one before.
 SIX = [0, 400, 1_200, 2_800, 6_000, 12_400]

@@ -7,12 +7,12 @@ import pytest
 from msgspec import Raw
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock
 from fairway.reserver.service import service
 from fairway.runtime.inbox import Item
 from fairway.runtime.ports import Delivery, Outgoing
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
+from tests.support.memory.clock import ManualClock
 
 NORTH = fleet.Report(cluster="north", epoch="e", sequence=1, full=True)
 

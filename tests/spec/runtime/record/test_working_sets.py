@@ -5,7 +5,6 @@ import asyncio
 import msgspec
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.adapters.memory.clock import ManualClock
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.runtime.loop import Loop
@@ -16,6 +15,7 @@ from fairway.runtime.views.jobs import JobsView
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from tests.spec.builders.lives import T0
+from tests.support.memory.clock import ManualClock
 
 
 def event(job: str, epoch: int) -> wire.Dequeued:

@@ -38,7 +38,7 @@ class MemoryCluster:
     """`away`: nothing is answered. `lost_answers` is how many of the next calls take effect without saying so.
     `refuses` maps an object's name to the code that refuses it. `slow_s` is how long pods take to go. `namespaces` are
     those that jobs were applied in, or that were there before, with their labels. `reviews` says whose a token is and
-    who may do what (memory_identities has some); without it nobody is known."""
+    who may do what (identities.py has some); without it nobody is known."""
 
     def __init__(self, name: str, clock: Clock, kinds: Sequence[str], play: Play = lambda manifest: ()) -> None:
         self.name = name
