@@ -57,9 +57,10 @@ def turn(path: Path) -> int:
 
 
 def group(nodeid: str) -> str:
-    """The tests of tests/spec are too short to be dealt one by one: a file of them is a group."""
+    """The tests of tests/spec are too short to be dealt one by one, and those of the house all read every file: a file
+    of them is a group."""
     file = nodeid.partition("::")[0].removeprefix("tests/").removesuffix(".py")
-    return TOGETHER.get(file, file if file.startswith("spec/") else nodeid)
+    return TOGETHER.get(file, file if file.startswith(("spec/", "tidy/test_house")) else nodeid)
 
 
 class Dealing(LoadScopeScheduling):

@@ -48,9 +48,9 @@ async def reported(name: str, *options: str) -> Any:
 
 
 async def test_the_bench_reports_and_dispatches_every_job_exactly_once() -> None:
-    """5,000 jobs, 50 before them to warm up and 1,250 after them at half the rate."""
-    report = await reported("pipeline", "--jobs", "5000", "--warmup", "50", "--clusters", "20", "--nodes", "50")
-    assert report["counts"] == {"submitted": 6_300, "dispatched": 6_300, "not_once": 0}
+    """2,000 jobs, 50 before them to warm up and 500 after them at half the rate."""
+    report = await reported("pipeline", "--jobs", "2000", "--warmup", "50", "--clusters", "20", "--nodes", "50")
+    assert report["counts"] == {"submitted": 2_550, "dispatched": 2_550, "not_once": 0}
     assert all(report["figures"][name] > 0 for name in FIGURES)
     assert set(report["figures"]) == set(FIGURES)
     assert report["met"] == (not report["missed"])
@@ -77,12 +77,12 @@ async def test_each_freed_room_starts_the_job_whose_turn_it_is_and_no_other() ->
 
 
 async def test_after_a_wipe_the_store_holds_what_it_held_before() -> None:
-    report = await reported("rebuild", "--jobs", "5000", "--waiting", "100", "--clusters", "20", "--nodes", "50")
+    report = await reported("rebuild", "--jobs", "2000", "--waiting", "100", "--clusters", "20", "--nodes", "50")
     tables = ("jobs", "placed", "live", "names", "clients", "ledger", "quota", "holds", "places")
     same = {f"{table}_differ": 0 for table in tables}
-    assert report["counts"] == {"running": 5_000, "waiting": 100, "not_once": 0, **same}
+    assert report["counts"] == {"running": 2_000, "waiting": 100, "not_once": 0, **same}
     assert report["figures"]["capacity_known_seconds"] >= report["figures"]["dispatching_again_seconds"] > 0
-    assert report["details"]["record"]["messages"] >= 5_100, "each submission is a message of its own"
+    assert report["details"]["record"]["messages"] >= 2_100, "each submission is a message of its own"
 
 
 async def test_of_a_backlog_a_freed_slot_starts_the_first_that_it_serves_and_no_other() -> None:

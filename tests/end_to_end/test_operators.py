@@ -62,7 +62,7 @@ async def test_the_store_is_what_the_record_says_while_jobs_come_and_after_it_wa
         found.append(await asked(fleet, "rebuild", "--yes"))
         found.append(await asked(fleet, "audit", "verify"))
 
-    jobs = load(200, seconds=25)
+    jobs = load(100, seconds=12)
     plan = ReplayPlan(name="operators", dir=tmp_path, clusters=CLUSTERS, speedup=1, patience_s=45)
     report = await replay(plan, jobs, while_running=beside)
     before, made, after = found

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,6 +43,7 @@ def paths() -> list[Path]:
     return found
 
 
+@cache
 def sources(*suffixes: str) -> list[Source]:
     """The text files with one of these suffixes; without suffixes, every file that is text."""
     found = []

@@ -27,6 +27,7 @@ def test_every_file_whose_tests_share_servers_is_in_a_group_and_no_other() -> No
         pytest.param("kubernetes/simulator/test_contract", "servers", id="one of a group"),
         pytest.param("kubernetes/test_status", "servers", id="another of that group"),
         pytest.param("spec/process/test_settings", "spec/process/test_settings", id="a file of short tests"),
+        pytest.param("tidy/test_house", "tidy/test_house", id="a file whose tests read every file"),
     ],
 )
 def test_the_tests_of_a_group_are_one_unit(file: str, want: str) -> None:
