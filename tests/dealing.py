@@ -14,6 +14,7 @@ TOGETHER = {
     "end_to_end/test_cli": "commands",
     "end_to_end/test_up": "up",
     "tidy/test_wheel": "wheel",
+    "kubernetes/join/test_join": "join",
     "kubernetes/matrix/test_accounts": "accounts",
     "kubernetes/rights/test_rights": "rights",
     "kubernetes/rights/test_stolen_account": "stolen",

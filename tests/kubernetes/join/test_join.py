@@ -1,27 +1,35 @@
 """Real clusters join a fleet that is running, go on through what becomes of their credentials, and leave it again."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tests.kubernetes.support.join_fleet import House, house
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+ENDED = ("succeeded", "failed", "cancelled", "rejected")
 
-@pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[House]:
-    async with house(tmp_path, ("north",)) as found:
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def fleet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    async with house(tmp_path_factory.mktemp("join")) as found:
         await found.run()
         yield found
 
 
-@pytest.fixture
-async def two(tmp_path: Path) -> AsyncIterator[House]:
-    """With a second cluster, south."""
-    async with house(tmp_path) as found:
-        await found.run()
-        yield found
+@pytest_asyncio.fixture(loop_scope="module")
+async def home(fleet: House) -> AsyncIterator[House]:
+    """Nobody has joined. Afterwards every job is cancelled, and every member leaves."""
+    yield fleet
+    for name, row in (await fleet.jobs()).items():
+        if row["state"] not in ENDED:
+            await fleet.fairway("cancel", name)
+            await fleet.state(name, "cancelled")
+    for name in await fleet.clusters():
+        await fleet.fairway("leave", name)
+        await fleet.until(lambda name=name: _gone(fleet, name), f"{name} is forgotten")
 
 
 async def test_a_member_goes_on_with_new_credentials_when_the_old_ones_end_and_nobody_starts_anything_anew(
@@ -49,33 +57,34 @@ async def test_a_member_goes_on_with_new_credentials_when_the_old_ones_end_and_n
     assert (await home.jobs())["before"]["attempt"] == 1
 
 
-async def test_a_cluster_with_jobs_does_not_leave_before_they_have_ended_or_moved(two: House) -> None:
-    await two.join("north")
-    await two.join("south")
-    await two.until(lambda: _reported(two, "north"), "north has reported")
-    await two.until(lambda: _reported(two, "south"), "south has reported")
-    await two.submit("here", "1h", "north", "south")
-    first = (await two.state("here", "running"))["cluster"]
+async def test_a_cluster_with_jobs_does_not_leave_before_they_have_ended_or_moved(home: House) -> None:
+    await home.join("north")
+    await home.join("south")
+    await home.until(lambda: _reported(home, "north"), "north has reported")
+    await home.until(lambda: _reported(home, "south"), "south has reported")
+    await home.submit("here", "1h", "north", "south")
+    first = (await home.state("here", "running"))["cluster"]
     other = {"north": "south", "south": "north"}[first]
-    assert "team-a/here (running)" in await two.fairway("leave", first, code=4)
-    assert (await two.clusters())[first]["cordoned"] is False
+    assert "team-a/here (running)" in await home.fairway("leave", first, code=4)
+    assert (await home.clusters())[first]["cordoned"] is False
 
-    admin = ("--kubeconfig", str(two.planes[first].kubeconfig), "--allow-loopback")
-    said = await two.fairway("leave", first, "--drain", "--move", *admin)
+    admin = ("--kubeconfig", str(home.planes[first].kubeconfig), "--allow-loopback")
+    said = await home.fairway("leave", first, "--drain", "--move", *admin)
     assert f"{first} has left the fleet" in said
-    moved = (await two.jobs())["here"]
+    moved = (await home.jobs())["here"]
     assert (moved["cluster"], moved["attempt"]) == (other, 2)
-    assert not two.api(first).items("batch/v1/namespaces/team-a/jobs")
-    await two.until(lambda: _gone(two, first), f"{first} is forgotten")
-    assert two.api(first).get("v1/namespaces/fairway-system/serviceaccounts/fairway-member") is None
-    assert two.api(first).get("rbac.authorization.k8s.io/v1/clusterroles/fairway-member") is None
-    assert "UnknownCluster" in await two.submit("nowhere", "1s", first, code=4)
+    assert home.api(first).get("batch/v1/namespaces/team-a/jobs/here") is None
+    await home.until(lambda: _gone(home, first), f"{first} is forgotten")
+    assert home.api(first).get("v1/namespaces/fairway-system/serviceaccounts/fairway-member") is None
+    assert home.api(first).get("rbac.authorization.k8s.io/v1/clusterroles/fairway-member") is None
+    assert "UnknownCluster" in await home.submit("nowhere", "1s", first, code=4)
     # It may come again.
-    await two.join(first)
-    await two.until(lambda: _reported(two, first), f"{first} has reported again")
+    await home.join(first)
+    await home.until(lambda: _reported(home, first), f"{first} has reported again")
 
 
 async def test_a_member_in_pull_mode_is_reached_by_nobody_and_does_all_the_others_do(home: House) -> None:
+    begun = len(home.asked("north"))
     await home.join("north", "--mode", "pull", "--labels", "site=far")
     secret = home.api("hub").get("v1/namespaces/fairway-system/secrets/fairway-cluster-north")
     assert secret is not None and set(secret["data"]) == {"facts.json"}
@@ -92,17 +101,17 @@ async def test_a_member_in_pull_mode_is_reached_by_nobody_and_does_all_the_other
     await beside.kill()
     home.api("north").delete("batch/v1/namespaces/team-a/jobs/long", propagationPolicy="Background")
     await home.submit("waits", "1s")
-    await home.beside("north")
+    beside = await home.beside("north")
     assert (await home.state("waits", "succeeded"))["cluster"] == "north"
     vanished = await home.until(lambda: _again(home, "long"), "long is to be tried again")
     assert "an attempt failed there" in vanished["text"]
     await home.fairway("cancel", "long")
     await home.state("long", "cancelled")
 
-    asked = home.asked("north")
-    assert _refused_for_good(asked) == []
+    assert _refused_for_good(home.asked("north")[begun:]) == []
     await home.fairway("leave", "north")
     await home.until(lambda: _gone(home, "north"), "north is forgotten")
+    await beside.stop()
 
 
 async def _again(home: House, name: str) -> dict[str, Any] | None:
