@@ -1,7 +1,9 @@
 # Needs Python 3.11 or newer with its venv module, and make. Nothing else: no root, no Docker.
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
-# Tests wait now and then: one worker more than there are cores.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+CORES   := $(shell getconf _NPROCESSORS_ONLN)
+# Tests wait now and then: one worker more than there are cores. Those on real clusters wait more than they work.
+WORKERS ?= $(shell echo $$(($(CORES) + 1)))
+WORKERS_ON_REAL ?= $(shell echo $$(($(CORES) * 2)))
 
 VENV  := .venv
 BIN   := $(VENV)/bin
@@ -20,10 +22,10 @@ demo: install ## submit jobs of every kind to an embedded fleet of three cluster
 
 test: lint kubernetes ## everything that must pass: lint, all tests, then those on real Kubernetes
 	@$(BIN)/pytest -n $(WORKERS)
-	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS_ON_REAL) tests/kubernetes
 
 test-real: kubernetes ## the tests on real Kubernetes alone
-	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS_ON_REAL) tests/kubernetes
 
 faults: install ## break real NATS, Valkey, members and services under load, one fault after the other; and replay every seed
 	@$(BIN)/pytest -n $(WORKERS) -m '' -rP tests/faults tests/simulation/test_seeds.py
