@@ -9,6 +9,7 @@ from fairway.domain.resources import describe
 from fairway.explain import wording
 from fairway.placement.verdicts.recorded import words
 from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Reason
 
@@ -137,12 +138,8 @@ def _dispatched(job: Job, message: wire.Dispatched) -> Told:
     return f"Applied in {message.cluster}{uid}.", ()
 
 
-def _running(job: Job, message: wire.Running) -> Told:
-    return f"Running in {message.cluster}" + _said(message.text), ()
-
-
-def _succeeded(job: Job, message: wire.Succeeded) -> Told:
-    return f"Succeeded in {message.cluster}" + _said(message.text), ()
+def _went(job: Job, message: wire.Running | wire.Succeeded) -> Told:
+    return f"{message.verb.capitalize()} in {message.cluster}{_said(message.text)}", ()
 
 
 def _said(text: str) -> str:
@@ -150,22 +147,14 @@ def _said(text: str) -> str:
     return f": {text.rstrip('.')}." if text else "."
 
 
-def _failed(job: Job, message: wire.Failed) -> Told:
+def _over(job: Job, message: wire.Failed | wire.Lost) -> Told:
+    innocent = ", by no doing of its own" if isinstance(message, wire.Lost) else ""
     end = " The job ends here." if message.final else ""
-    return f"Failed in {message.cluster}: {reason(message.why)}.{end}", ()
+    return f"{message.verb.capitalize()} in {message.cluster}{innocent}: {reason(message.why)}.{end}", ()
 
 
-def _lost(job: Job, message: wire.Lost) -> Told:
-    end = " The job ends here." if message.final else ""
-    return f"Lost in {message.cluster}, by no doing of its own: {reason(message.why)}.{end}", ()
-
-
-def _recall(job: Job, message: wire.Recall) -> Told:
-    return f"To be removed from {message.cluster}: {reason(message.why)}.", ()
-
-
-def _cancelled(job: Job, message: wire.Cancelled) -> Told:
-    return f"Cancelled{f' by {message.who}' if message.who else ''}; nothing of it is left in any cluster.", ()
+def _by(who: Actor | None) -> str:
+    return f" by {who}" if who else ""
 
 
 _TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
@@ -179,12 +168,12 @@ _TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
     wire.Placed: _placed,
     wire.Reserved: _reserved,
     wire.Dispatched: _dispatched,
-    wire.Running: _running,
-    wire.Succeeded: _succeeded,
-    wire.Failed: _failed,
-    wire.Lost: _lost,
-    wire.Recall: _recall,
+    wire.Running: _went,
+    wire.Succeeded: _went,
+    wire.Failed: _over,
+    wire.Lost: _over,
+    wire.Recall: lambda job, message: (f"To be removed from {message.cluster}: {reason(message.why)}.", ()),
     wire.Removed: lambda job, message: (f"Gone from {message.cluster}, pods included.", ()),
-    wire.Cancel: lambda job, message: (f"Cancellation asked for{f' by {message.who}' if message.who else ''}.", ()),
-    wire.Cancelled: _cancelled,
+    wire.Cancel: lambda job, message: (f"Cancellation asked for{_by(message.who)}.", ()),
+    wire.Cancelled: lambda job, message: (f"Cancelled{_by(message.who)}; nothing of it is left in any cluster.", ()),
 }

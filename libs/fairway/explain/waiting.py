@@ -1,9 +1,10 @@
 """Why a queued job waits, by what it lacks."""
 
+from msgspec import Struct
+
 from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job
 from fairway.explain import wording
-from fairway.explain.answer_parts import Standing
 from fairway.wire.asks import QueuePlace
 from fairway.wire.jobs import Verdict
 from fairway.wire.reasons import Code
@@ -22,6 +23,19 @@ _UNSURE = (
 )
 
 Found = tuple[str, tuple[str, ...], str]  # because, moves, next event
+
+
+class Standing(Struct, frozen=True):
+    """`where` continues the job's name, `because` stands alone; `moves` are conditions, any one of which would move
+    it; `next_event` is the verb on the bus that would say so; `timer` what happens at `timer_at` (ms) without it."""
+
+    reason: str
+    where: str
+    because: str
+    moves: tuple[str, ...] = ()
+    next_event: str = ""
+    timer: str = ""
+    timer_at: int = 0
 
 
 def standing(job: Job, place: QueuePlace | None, now: int) -> Standing:
