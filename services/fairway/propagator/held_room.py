@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from fairway.domain.job import Job
 from fairway.domain.tenancy.profile import HOME
+from fairway.propagator import priority_classes
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, Slot
 from fairway.wire.workload import Expression, PodSet
 from fairway.workloads.member_copy import HOLD_LABEL, KOORD_SCHEDULER, PLACEHOLDER_LABEL, POD_SET_LABEL, job_labels
@@ -159,12 +160,9 @@ def priority_class(priority: int) -> Json:
     """The class of placeholders for pods of this priority: nobody of the same priority drives them out, and they drive
     out nobody. (A pod may not say so itself: the API server takes both from its class.)"""
     value = min(priority, _HIGHEST)
-    return {
-        "metadata": {"name": f"fairway-hold-{value}"},
-        "value": value,
-        "preemptionPolicy": "Never",
-        "description": "Pods that hold room for the pods of a Fairway job.",
-    }
+    return priority_classes.priority_class(
+        f"fairway-hold-{value}", value, "Pods that hold room for the pods of a Fairway job."
+    )
 
 
 def _term(expressions: tuple[Expression, ...]) -> Json:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from fairway.propagator.handover import Clear, HeldPlace, JobPod, Take, attempt_of, next_steps, seen
 from fairway.propagator.held_room import KINDS, NAMESPACE, POD, RESERVATION, ROOM_LABEL, Room
+from fairway.propagator.priority_classes import ensure
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.workloads.member_copy import ATTEMPT_LABEL, GATE, HOLD_LABEL, JOB_LABEL
@@ -200,8 +201,4 @@ class MemberRoom:
 
     async def _create(self, kind: str, manifest: dict[str, Any]) -> None:
         async with self._calls:
-            try:
-                await self.cluster.create(kind, manifest)
-            except ClusterRefused as error:
-                if error.code != "AlreadyExists":
-                    raise
+            await ensure(self.cluster, kind, manifest)
