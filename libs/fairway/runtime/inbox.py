@@ -3,14 +3,16 @@
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 
 from fairway.domain.decision import Heard
 from fairway.domain.events import message_id
-from fairway.runtime.ports import Delivery, Source, Unreachable, World
+from fairway.runtime.ports import Delivery, Source, World
 from fairway.runtime.record.senders import wrong_place
+from fairway.runtime.retry import until_reached
 from fairway.runtime.service import AnyService, Consumer
 from fairway.wire.reasons import Refused
 
@@ -87,12 +89,9 @@ class Inbox:
             group.create_task(self._drain())
 
     async def _listen(self, ear: Consumer[Any]) -> None:
-        while True:
-            try:
-                source = await self._world.bus.consume(ear.stream, ear.durable, ear.subjects)
-                break
-            except (Unreachable, OSError, TimeoutError):
-                await self._world.clock.sleep(0.5)
+        bus = self._world.bus
+        listen = partial(bus.consume, ear.stream, ear.durable, ear.subjects)
+        source = await until_reached(self._service.name, self._world.clock, listen)
         self._sources.append(source)
         while True:
             deliveries = await source.batch(self._service.most)

@@ -160,9 +160,8 @@ def priority_class(priority: int) -> Json:
     """The class of placeholders for pods of this priority: nobody of the same priority drives them out, and they drive
     out nobody. (A pod may not say so itself: the API server takes both from its class.)"""
     value = min(priority, _HIGHEST)
-    return priority_classes.priority_class(
-        f"fairway-hold-{value}", value, "Pods that hold room for the pods of a Fairway job."
-    )
+    why = "Pods that hold room for the pods of a Fairway job."
+    return priority_classes.priority_class(f"fairway-hold-{value}", value, why)
 
 
 def _term(expressions: tuple[Expression, ...]) -> Json:

@@ -76,14 +76,9 @@ class Admin:
         return await self._kinds.served(kinds)
 
     async def get(self, manifest: Json) -> Json | None:
-        try:
-            path = await self._path(manifest)
-            found: Json = value(path, await self._http.call(Request("GET", path)))
-        except HttpRefusal as error:
-            if error.status != 404:
-                raise
-            return None
-        return found
+        path = await self._path(manifest)
+        data = await self._http.found(Request("GET", path))
+        return None if data is None else value(path, data)
 
     async def metadata(self, kind: str, selector: str = "") -> list[Json]:
         """The metadata of every object of a kind, in all namespaces."""
@@ -145,11 +140,7 @@ class Admin:
         await self._http.call(Request("PATCH", await self._path(manifest), query, manifest, _APPLY))
 
     async def remove(self, manifest: Json) -> None:
-        try:
-            await self._http.call(Request("DELETE", await self._path(manifest)))
-        except HttpRefusal as error:
-            if error.status != 404:
-                raise
+        await self._http.found(Request("DELETE", await self._path(manifest)))
 
     async def _path(self, manifest: Json) -> str:
         resource = await self._kinds.find(f"{manifest['kind']}.{manifest['apiVersion']}")

@@ -211,12 +211,8 @@ class Kinds:
 
     async def _ask(self, api_version: str) -> dict[str, ServedResource]:
         base = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-        try:
-            entries = _decoded(base, await self._http.call(Request("GET", base)), _Entries)
-        except HttpRefusal as error:
-            if error.status != 404:
-                raise
-            return {}
+        data = await self._http.found(Request("GET", base))
+        entries = _Entries() if data is None else _decoded(base, data, _Entries)
         return {
             entry.kind: ServedResource(entry.kind, api_version, base, entry.name, entry.namespaced)
             for entry in entries.resources or ()

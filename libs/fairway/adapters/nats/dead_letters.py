@@ -9,6 +9,7 @@ from nats.js.api import PubAck
 
 from fairway.adapters.nats.bundle import messages
 from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.nats.connection import headers_of
 from fairway.adapters.nats.publisher import StoredMessage, stored_at
 from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Outgoing, Unreachable
@@ -100,18 +101,11 @@ class NatsLetters:
             message = renamed(message)
 
     async def _acked(self, message: Outgoing) -> PubAck:
-        headers = {
-            "Nats-Msg-Id": message.id,
-            "ce-id": message.id,
-            "ce-specversion": "1.0",
-            "ce-type": message.kind,
-            "ce-source": message.source,
-        }
+        headers = headers_of(message)
         try:
-            stored = await self._js.publish(message.subject, message.data, timeout=_WAIT_S, headers=headers)
+            return await self._js.publish(message.subject, message.data, timeout=_WAIT_S, headers=headers)
         except (nats.errors.Error, TimeoutError) as error:
             raise Unreachable(f"the message was not stored: {error}") from error
-        return stored
 
 
 def _kept(number: int, data: bytes) -> KeptLetter:
