@@ -219,8 +219,3 @@ class Agent:
             return False
         self._away.bus = ""
         return True
-
-
-async def run_agent(cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: AgentSettings) -> None:
-    """Until cancelled."""
-    await Agent(cluster, bus, clock, ids, settings).run()

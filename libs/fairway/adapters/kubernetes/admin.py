@@ -4,7 +4,8 @@ import base64
 import random
 import re
 from collections.abc import AsyncIterator, Iterable
-from typing import Any
+from contextlib import asynccontextmanager
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
@@ -58,9 +59,14 @@ class Admin:
         self._kinds = Kinds(http)
 
     @classmethod
-    async def open(cls, name: str, config: Json, loopback: bool) -> "Admin":
+    @asynccontextmanager
+    async def open(cls, name: str, config: Json, loopback: bool) -> AsyncIterator[Self]:
         """`config` is a checked kubeconfig."""
-        return cls(Http(name, await connect(config, loopback), random.Random(name)))
+        http = Http(name, await connect(config, loopback), random.Random(name))
+        try:
+            yield cls(http)
+        finally:
+            await http.close()
 
     async def version(self) -> Version:
         said = value("/version", await self._http.call(Request("GET", "/version")))
@@ -149,9 +155,6 @@ class Admin:
 
     async def token(self, namespace: str, account: str, seconds: int) -> str:
         return await request_token(self._http, namespace, account, seconds)
-
-    async def close(self) -> None:
-        await self._http.close()
 
 
 async def request_token(http: Http, namespace: str, account: str, seconds: int) -> str:

@@ -13,14 +13,10 @@ Numbers = Annotated[list[int] | None, typer.Argument(min=1, help="of the letters
 Service = Annotated[str, typer.Option("-s", "--service", help="only letters of this service")]
 All = Annotated[bool, typer.Option("--all", help="every letter, or every one of --service")]
 
-_commands = typer.Typer(no_args_is_help=True, help="Dead letters: messages that no service could handle.")
+commands = typer.Typer(name="dlq", no_args_is_help=True, help="Dead letters: messages that no service could handle.")
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(_commands, name="dlq")
-
-
-@_commands.command("list")
+@commands.command("list")
 def list_(service: Service = "", output: Json = "") -> None:
     """List the letters, oldest first: whose they are, when and why they came, which message they hold."""
     from fairway.operate.dead_letters import retry as dlq_work
@@ -29,7 +25,7 @@ def list_(service: Service = "", output: Json = "") -> None:
     dlq_show.show_all(_carried_out(output, lambda: dlq_work.found(service)), output)
 
 
-@_commands.command()
+@commands.command()
 def show(number: Number, output: Json = "") -> None:
     """Show one letter whole, with the message that it holds."""
     from fairway.operate.dead_letters import retry as dlq_work
@@ -41,7 +37,7 @@ def show(number: Number, output: Json = "") -> None:
     dlq_show.show_one(kept, output)
 
 
-@_commands.command()
+@commands.command()
 def retry(numbers: Numbers = None, all: All = False, service: Service = "", output: Json = "") -> None:
     """Say the messages again where they were said; a letter goes once its message is stored.
 
@@ -54,7 +50,7 @@ def retry(numbers: Numbers = None, all: All = False, service: Service = "", outp
     _tell(_carried_out(output, lambda: dlq_work.retried(asked)), output)
 
 
-@_commands.command()
+@commands.command()
 def drop(numbers: Numbers = None, all: All = False, service: Service = "", output: Json = "") -> None:
     """Delete letters for good. Who did it is said in a line of the log, with what the letter was."""
     from fairway.operate.dead_letters import retry as dlq_work
