@@ -139,7 +139,7 @@ class Agent:
         """Which kinds are served now, and how room can be held; False when the API did not say."""
         try:
             served = await self._cluster.served()
-            holds = await ways(self._cluster, self._settings.reserve, self._clock.now())
+            holds = await ways(self._cluster, self._settings.facts.reserve, self._clock.now())
         except (Unreachable, ClusterRefused) as error:
             self._lost(str(error))
             return False

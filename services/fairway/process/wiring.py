@@ -19,7 +19,7 @@ from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.adapters.valkey.store import RedisStore
 from fairway.admission.understand import understand
-from fairway.agent.service import Agent
+from fairway.agent import Agent, AgentSettings
 from fairway.gateway.callers.access import Callers
 from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.gateway.service import run_gateway
@@ -29,7 +29,7 @@ from fairway.process.composition import Act, Composition
 from fairway.process.fleet_key import fleet_key
 from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.members.departures import Departures
-from fairway.process.members.enrolment import Enrolment, agent_settings, follow_file, member_options
+from fairway.process.members.enrolment import Enrolment, follow_file, member_options
 from fairway.process.members.pull_mode import JOINED_BY, announce, given_by, keep_informed
 from fairway.process.members.token_renewal import Renewal
 from fairway.process.settings import Settings
@@ -122,7 +122,8 @@ class Parts(Struct):
         if isinstance(cluster, RemoteCluster):
             await keep_informed(cluster, facts, self.clock)
         mode = facts.mode if joined else ""
-        await Agent(cluster, self.bus, self.clock, self.ids, agent_settings(self.settings, facts, mode)).run()
+        said = AgentSettings(facts, mode, stranded=self.settings.node_grace)
+        await Agent(cluster, self.bus, self.clock, self.ids, said).run()
 
     async def close(self) -> None:
         await self.enrolment.close()

@@ -12,12 +12,13 @@ from fairway.adapters.memory.clock import CountingIds, ManualClock, settle
 from fairway.agent import Agent, AgentSettings
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Ids, Unreachable
+from fairway.runtime.views.members import Facts
 from fairway.wire import subjects
 from fairway.wire.capacity import Taint
 from fairway.wire.fleet import Configured, Report
 
 Json = dict[str, Any]
-SETTINGS = AgentSettings(labels={"zone": "a"}, taints=(Taint("spot", "NoSchedule"),), heartbeat=5.0)
+SETTINGS = AgentSettings(Facts({"zone": "a"}, (Taint("spot", "NoSchedule"),)), heartbeat=5.0)
 
 
 def node(name: str) -> Json:
@@ -127,7 +128,7 @@ async def test_the_first_report_is_full_and_says_what_the_cluster_is(scene: Scen
     assert shape(report) == (1, True, ["n1", "n2"], [])
     assert report.nodes[0].used == {"cpu": 1000, "pods": 1}
     assert (report.cluster, report.epoch, report.kinds) == ("m1", "epoch-1", ("Job.batch/v1",))
-    assert (report.labels, report.taints) == (SETTINGS.labels, SETTINGS.taints)
+    assert (report.labels, report.taints) == (SETTINGS.facts.labels, SETTINGS.facts.taints)
     assert scene.agent.ready
 
 

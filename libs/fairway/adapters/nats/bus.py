@@ -5,7 +5,7 @@ Why not the library's own `fetch` and awaited publishes: at seven hops a job the
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -172,7 +172,7 @@ class NatsBus:
 
     def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
-    ) -> AsyncIterator[Delivery]:
+    ) -> AsyncGenerator[Delivery, None]:
         return told(HistoryQuery(stream, subjects, start, live, last), self._pass, self._leave)
 
     async def _pass(self, stream: str, config: ConsumerConfig) -> tuple[NatsSource, int]:

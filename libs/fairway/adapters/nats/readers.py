@@ -1,7 +1,7 @@
 """A bus whose past is read over a connection of its own: what callers may ask for, at any time and as often as they
 like, shares none with what services hear and say."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Delivery, Outgoing, Source
@@ -21,7 +21,7 @@ class Readers:
 
     def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
-    ) -> AsyncIterator[Delivery]:
+    ) -> AsyncGenerator[Delivery, None]:
         return self._readers.history(stream, subjects, start, live, last)
 
     async def fetch(self, stream: str, sequence: int) -> bytes | None:

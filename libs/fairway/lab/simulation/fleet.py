@@ -141,7 +141,7 @@ class SimulatedFleet:
     def _agent(self, process: SimulatedProcess, member: SimulatedMember, ids: ProcessIds) -> None:
         bus = BusPort(process, self.bus, self.weather)
         port = MemberPort(process, member, self.weather)
-        settings = msgspec.structs.replace(_AGENT, cordoned=self.joined[member.name].cordoned)
+        settings = msgspec.structs.replace(_AGENT, facts=self.joined[member.name])
         process.start(Agent(port, bus, ProcessClock(process), ids, settings).run())
 
     def _services(self, process: SimulatedProcess, names: tuple[str, ...], life: int) -> None:

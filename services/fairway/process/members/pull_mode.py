@@ -23,13 +23,13 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.adapters.remote.member_side import Serving
 from fairway.adapters.system_clock import SystemClock, SystemIds
-from fairway.agent.service import Agent
+from fairway.agent import Agent, AgentSettings
 from fairway.domain.events import message_id
 from fairway.domain.tenancy.profile import HOME
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.http_callers import own_hosts
 from fairway.process.http_server import Server, told_to_end
-from fairway.process.members.enrolment import agent_settings, follow_file, member_options
+from fairway.process.members.enrolment import follow_file, member_options
 from fairway.process.readiness import readiness
 from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
@@ -113,7 +113,7 @@ class MemberSide:
 
     async def _report(self, cluster: Cluster) -> None:
         facts = self._members.facts(cluster.name)
-        said = agent_settings(self._settings, facts, facts.mode)
+        said = AgentSettings(facts, facts.mode, stranded=self._settings.node_grace)
         self._agent = Agent(cluster, self._bus, SystemClock(), SystemIds(), said)
         await self._agent.run()
 
