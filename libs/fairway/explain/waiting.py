@@ -49,8 +49,8 @@ def _lacks(job: Job, place: QueuePlace | None) -> tuple[Code, str]:
     """The queue knows best what the job waits for now; the row has the last reason that was recorded."""
     if job.removing:
         return Code.WAITING_FOR_REMOVAL, ""
-    now = wording.code_of(place.lacks) if place and place.lacks else None
-    if now is not None and place is not None:
+    now = Code(place.lacks) if place and place.lacks else Code.UNKNOWN
+    if place is not None and now is not Code.UNKNOWN:  # which is also a code that only later versions know
         recorded = job.why.text if job.why and job.why.code is now else ""
         return now, place.text or recorded
     if job.why is None or job.why.code is Code.WAITING_FOR_REMOVAL:

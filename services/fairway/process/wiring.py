@@ -14,7 +14,6 @@ from fairway.adapters.kubernetes import kubeconfig
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.dead_letters import NatsLetters
-from fairway.adapters.nats.readers import Readers
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.adapters.valkey.store import RedisStore
@@ -92,7 +91,7 @@ class Parts(Struct):
         tasks: list[Coroutine[Any, Any, None]] = []
         if self.readers is not None:
             limiter = Limiter(self.world(), lambda: self.catalog.limits)
-            door = structs.replace(self.world(), bus=Readers(self.bus, self.readers))
+            door = structs.replace(self.world(), bus=self.bus.with_past_of(self.readers))
             process.door = create_app(door, http_settings(self, limiter))
             tasks.append(run_gateway(self.world(), self.hub, process.url, limiter, self.settings.namespaces))
         if "agent" in process.names:
