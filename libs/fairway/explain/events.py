@@ -107,16 +107,13 @@ def _placed(job: Job, message: wire.Placed) -> Told:
     total = scores.get(message.cluster, {}).get("total")
     score = "" if total is None else f", score {total}"
     affinity = f" (affinity {message.affinity})" if message.affinity else ""
+    ranked = sorted(scores.items(), key=lambda item: (-item[1].get("total", 0), item[0] != message.cluster))
     others = tuple(one for one in recorded_verdicts.verdicts(message) if one.cluster != message.cluster)
     return f"Placed in {message.cluster}{affinity}: {where}{score}.", (
         f"nodes: {wording.nodes(message.slots)}",
-        *(f"score of {name}: {_scored(parts)}" for name, parts in _ranked(message.cluster, scores)),
+        *(f"score of {name}: {_scored(parts)}" for name, parts in ranked),
         *verdicts(job, others),
     )
-
-
-def _ranked(chosen: str, scores: dict[str, dict[str, int]]) -> list[tuple[str, dict[str, int]]]:
-    return sorted(scores.items(), key=lambda item: (-item[1].get("total", 0), item[0] != chosen))
 
 
 def _scored(parts: dict[str, int]) -> str:

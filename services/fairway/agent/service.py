@@ -88,10 +88,6 @@ class Agent:
             return self._away.api or self._away.bus
         return "" if self._listed.complete.is_set() else f"listing the nodes and pods of {self._cluster.name}"
 
-    @property
-    def ready(self) -> bool:
-        return not self.why
-
     async def run(self) -> None:
         """Until cancelled. Neither an API nor a bus that is away ends it."""
         while not await self._discover():

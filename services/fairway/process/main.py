@@ -161,7 +161,8 @@ async def _work(process: Process, servers: tuple[Server, Server], ready: Ready |
             for task in parts.doors(process):
                 group.create_task(vital(getattr(task, "__qualname__", "door"), task))
             if ready is not None:
-                await _all_ready(process)
+                while process.waiting():
+                    await asyncio.sleep(0.02)
                 addresses = {"http": server.address, "metrics": watched.address}
                 ready({"ready": True, **addresses, "services": process.names})
     finally:
@@ -184,8 +185,3 @@ def calm_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 200, 100)
-
-
-async def _all_ready(process: Process) -> None:
-    while process.waiting():
-        await asyncio.sleep(0.02)

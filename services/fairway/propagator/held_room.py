@@ -24,6 +24,7 @@ KINDS = {PLACEHOLDERS: POD, RESERVATIONS: RESERVATION}
 # Placeholders have a namespace of their own: the right to make pods is needed there only, and what they take is not
 # charged to the quota of the job's namespace.
 NAMESPACE = HOME
+PLACES = {PLACEHOLDERS: NAMESPACE, RESERVATIONS: ""}
 # On a placeholder: the namespace of the pod that it holds room for.
 NAMESPACE_LABEL = "fairway.io/for-namespace"
 # What a placeholder runs where nobody says otherwise.

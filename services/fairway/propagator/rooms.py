@@ -14,7 +14,7 @@ from fairway.domain.tenancy.profile import RESTRICTED
 from fairway.domain.text.decoding import decoder
 from fairway.propagator import priority_classes
 from fairway.propagator.calls import Made
-from fairway.propagator.held_room import NAMESPACE, RESERVATION, Room, manifests, priority_class
+from fairway.propagator.held_room import NAMESPACE, PLACES, Room, manifests, priority_class
 from fairway.propagator.member_room import AttemptRoom, MemberRoom
 from fairway.propagator.priority_classes import ensure
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
@@ -141,7 +141,7 @@ class Rooms:
         attempt = member.attempts.get(room.key)
         held = {place.name for place in attempt.places.values() if place.ready} if attempt else set()
         name = next((one for one in room.names if one not in held), "")
-        found = await member.cluster.get(room.kind, "" if room.kind == RESERVATION else NAMESPACE, name)
+        found = await member.cluster.get(room.kind, PLACES[room.way], name)
         conditions = ((found or {}).get("status") or {}).get("conditions") or ()
         said = [one.get("message", "") for one in conditions if one.get("status") == "False"]
         return next((text for text in said if text), "its scheduler has not said why")

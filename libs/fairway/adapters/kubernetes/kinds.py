@@ -91,13 +91,6 @@ class _Group(Struct):
     versions: list[_Version] | None = None
 
 
-class _Groups(Struct):
-    """Aggregated discovery (Kubernetes 1.27 and later); an older API answers with another kind."""
-
-    kind: str = ""
-    items: list[_Group] | None = None
-
-
 class _GroupVersion(Struct, rename="camel"):
     group_version: str
 
@@ -106,9 +99,12 @@ class _PlainGroup(Struct):
     versions: list[_GroupVersion] | None = None
 
 
-class _PlainGroups(Struct):
-    """As an API without aggregated discovery tells its groups."""
+class _Groups(Struct):
+    """`items` are those of aggregated discovery (Kubernetes 1.27 and later); an older API answers with another `kind`,
+    and tells its `groups`."""
 
+    kind: str = ""
+    items: list[_Group] | None = None
     groups: list[_PlainGroup] | None = None
 
 
@@ -157,7 +153,7 @@ class Kinds:
     async def _versions(self) -> list[str]:
         """Those of groups, from an API without aggregated discovery."""
         data = await self._http.call(Request("GET", "/apis"))
-        groups = _decoded("/apis", data, _PlainGroups).groups or ()
+        groups = _decoded("/apis", data, _Groups).groups or ()
         return [version.group_version for group in groups for version in group.versions or ()]
 
     def _age(self) -> float:

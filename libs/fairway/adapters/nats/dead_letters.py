@@ -68,12 +68,14 @@ class NatsLetters:
             raise dead_letter_retry.not_there(kept.letter)
         stands = await self._publish(message)
         if stands == kept.letter.sequence:
-            raise dead_letter_retry.same_place(kept.letter)
+            text = f"the bus still knows message {stands} of {kept.letter.stream}, and would not store it a second time"
+            raise dead_letter_retry.too_soon(text)
         stored = await self._bus.fetch(subjects.JOBS, stands)
         try:
             dead_letter_retry.check(stored or b"", stands, await working_sets(self._bus))
         except Refused:
-            raise dead_letter_retry.rebuilt_meanwhile() from None
+            text = "the working set was rebuilt while the message was on its way"
+            raise dead_letter_retry.too_soon(text) from None
         await self.drop(kept.number)
 
     async def drop(self, number: int) -> None:
