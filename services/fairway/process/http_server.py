@@ -87,7 +87,7 @@ def config(app: Any, where: tuple[str, int], limits: HttpLimits) -> uvicorn.Conf
     )
 
 
-class Server(uvicorn.Server):
+class ListeningServer(uvicorn.Server):
     """Tells when it listens, and leaves the signals to the process."""
 
     def __init__(self, config: uvicorn.Config) -> None:

@@ -26,7 +26,7 @@ from fairway.domain.text.decoding import decoder
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.composition import Act
 from fairway.process.http_callers import callers_known, own_hosts
-from fairway.process.http_server import Server, config, told_to_end
+from fairway.process.http_server import ListeningServer, config, told_to_end
 from fairway.process.metrics_port import HEALTH, App, MetricsPage, Receive, Scope, Send
 from fairway.process.readiness import readiness
 from fairway.process.settings import Settings
@@ -120,7 +120,7 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
     if "gateway" in names:
         callers_known(settings)
     process = Process(names, settings, act)
-    server = Server(config(process, (settings.http_host, settings.http_port), settings.limits))
+    server = ListeningServer(config(process, (settings.http_host, settings.http_port), settings.limits))
     watched = _metrics(process, settings)
     async with asyncio.TaskGroup() as group:
         serving = group.create_task(server.serve())
@@ -135,14 +135,14 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
         server.should_exit = watched.should_exit = True
 
 
-def _metrics(process: Process, settings: Settings) -> Server:
+def _metrics(process: Process, settings: Settings) -> ListeningServer:
     page = MetricsPage(settings.metrics_host, process.counted, process)
     host = settings.metrics_host
     port = settings.metrics_port
-    return Server(uvicorn.Config(page, host=host, port=port, log_level="error", lifespan="off"))
+    return ListeningServer(uvicorn.Config(page, host=host, port=port, log_level="error", lifespan="off"))
 
 
-async def _work(process: Process, servers: tuple[Server, Server], ready: Ready | None) -> None:
+async def _work(process: Process, servers: tuple[ListeningServer, ListeningServer], ready: Ready | None) -> None:
     for one in servers:
         await one.listening.wait()
     server, watched = servers

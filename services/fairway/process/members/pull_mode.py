@@ -28,7 +28,7 @@ from fairway.domain.events import message_id
 from fairway.domain.tenancy.profile import HOME
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.http_callers import own_hosts
-from fairway.process.http_server import Server, told_to_end
+from fairway.process.http_server import ListeningServer, told_to_end
 from fairway.process.members.enrolment import follow_file, member_options
 from fairway.process.readiness import readiness
 from fairway.process.settings import Settings
@@ -127,7 +127,7 @@ async def run_member(settings: Settings, ready: Callable[[dict[str, Any]], None]
     inbox = f"_INBOX_{subjects.token(name)}"
     bus = await NatsBus.connect(settings.nats_url, f"fairway-member-{name}", inbox=inbox)
     side = MemberSide(cluster, bus, settings)
-    server = Server(_http(side, settings))
+    server = ListeningServer(_http(side, settings))
     tasks = [asyncio.create_task(one) for one in (side.run(), server.serve(), told_to_end())]
     if path is not None:
         tasks.append(asyncio.create_task(follow_file(path, cluster)))
