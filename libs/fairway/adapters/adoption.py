@@ -21,18 +21,11 @@ def check_ours(where: str, found: Json, wanted: Json) -> None:
     if there.get(ATTEMPT_LABEL) != ours.get(ATTEMPT_LABEL):
         text = f"{where} is there of attempt {there.get(ATTEMPT_LABEL)}; it has to be deleted first"
         raise ClusterRefused("StaleObject", text)
-    check_sealed(found, wanted, where)
-    if found["metadata"].get("deletionTimestamp"):
-        raise ClusterRefused("StaleObject", f"{where} is being deleted; apply again when it is gone")
-
-
-def check_sealed(found: Json, wanted: Json, where: str) -> None:
-    """Labels are anybody's to write, and names can be guessed: what is taken for ours was made by us and says so with
-    the seal that it would get now. Needs no key, so that a member's own side can do it."""
-    if seal_of(wanted) and not (made_by_fairway(found) and _same(seal_of(found), seal_of(wanted))):
+    # Labels are anybody's to write, and names can be guessed: what is taken for ours was made by us and says so with
+    # the seal that it would get now. Needs no key, so that a member's own side can do it.
+    seal = seal_of(wanted)
+    if seal and not (made_by_fairway(found) and compare_digest(seal_of(found).encode(), seal.encode())):
         text = f"{where} is there, with the labels of this very attempt and without its seal: somebody else made it"
         raise ClusterRefused(Code.NO_SEAL, text)
-
-
-def _same(one: str, other: str) -> bool:
-    return compare_digest(one.encode(), other.encode())
+    if found["metadata"].get("deletionTimestamp"):
+        raise ClusterRefused("StaleObject", f"{where} is being deleted; apply again when it is gone")

@@ -36,9 +36,3 @@ def ends(message: JobMessage) -> bool:
     """Whether this message is the end of its job."""
     end = isinstance(message, wire.Rejected | wire.Succeeded | wire.Cancelled)
     return end or bool(getattr(message, "final", False))
-
-
-def closes(message: JobMessage, here: Open | None) -> bool:
-    """Whether nothing is left to run of the open attempt after this message."""
-    removed = isinstance(message, wire.Removed) and here is not None and message.attempt == here.number
-    return removed or ends(message)

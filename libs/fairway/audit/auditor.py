@@ -6,6 +6,7 @@ charges over the quota tree (quota.py), looks what became of submissions and of 
 cancellations.py) and who asked (callers.py), and says of every breach the job, the place in the record and a sentence.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -86,7 +87,7 @@ class Checker:
 
     `nodes` is what each node of each cluster can take (base units, `pods` too where it is limited), or None when nobody
     knows what they could take then: room is not checked; `tree` the quota tree that was in force at first, or None.
-    What is decided may rest on what was known as long ago as `grace` says.
+    What is decided may rest on what was known as long ago as `grace` says. `charges` hears of other trees.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Checker:
         grace: Grace = USUAL,
     ) -> None:
         self._rooms = None if nodes is None else AuditedRooms(nodes, grace.reports)
-        self._charges = Charges(tree, grace.tree)
+        self.charges = Charges(tree, grace.tree)
         self._cancels = Cancels(grace.cancel)
         self._lives: dict[str, JobHistory] = {}
         self._submissions = AnsweredSubmissions()
@@ -117,7 +118,7 @@ class Checker:
         if not self._rebuilds.hear(message, sequence):
             return
         for life in self._lives.values():
-            for ready in life.settle():
+            for ready in life.order.settle(life.attempts.unheard):
                 self._follow(life, ready)
         self._release()
 
@@ -151,14 +152,6 @@ class Checker:
         if self._rooms is not None:
             self._rooms.see(report)
 
-    def quota(self, tree: QuotaNode, at: int) -> None:
-        """Another quota tree is in force from here on (ms since 1970)."""
-        self._charges.changed(tree, at)
-
-    def most(self, node: str, resource: str, at: int) -> int | None:
-        """What a node of the quota tree may be charged at that time (None: as much as anybody likes)."""
-        return self._charges.most(node, resource, at)
-
     def _event(self, spoken: Spoken) -> None:
         message = spoken.message
         life = self._lives.get(message.job)
@@ -168,7 +161,7 @@ class Checker:
         elif life.tenant != message.tenant:
             self._breach(spoken, "tenant", f"its tenant is {life.tenant}, but this was said for {message.tenant}")
             return
-        for ready in life.in_order(spoken):
+        for ready in life.order.ready(spoken):
             self._follow(life, ready)
 
     def _follow(self, life: JobHistory, ready: Spoken) -> None:
@@ -176,7 +169,7 @@ class Checker:
         self._violations += self._cancels.follow(ready)
         if self._rooms is not None:
             self._rooms.follow(life, ready)
-        self._charges.follow(life, ready)
+        self.charges.follow(life, ready)
 
     def _breach(self, spoken: Spoken, rule: str, text: str) -> None:
         self._violations.append(Violation(spoken.message.job, spoken.sequence, rule, text))
@@ -185,18 +178,14 @@ class Checker:
         """What was found so far, with what only the end of the record shows: gaps, lost messages, silent jobs."""
         self._release()
         lives = self._lives.values()
-        ends: dict[str, int] = {}
-        for life in lives:
-            if life.end:
-                ends[life.end] = ends.get(life.end, 0) + 1
         left = [breach for life in lives for breach in life.left()]
         room = self._rooms.breaches() if self._rooms is not None else ()
-        late = [*self._submissions.lost(), *left, *room, *self._charges.breaches()]
+        late = [*self._submissions.lost(), *left, *room, *self.charges.breaches()]
         return Findings(
             messages=self._messages,
             submitted=len(self._submissions),
             accepted=sum(life.accepted for life in lives),
-            ends=ends,
+            ends=dict(Counter(life.end for life in lives if life.end)),
             attempts=sum(life.attempts.reserved for life in lives),
             early=sum(life.order.early for life in lives),
             unfinished=tuple(sorted(life.job for life in lives if life.accepted and not life.end)),

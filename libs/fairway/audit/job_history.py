@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.audit.attempts import Open, Spoken, Violation, closes, ends
+from fairway.audit.attempts import Open, Spoken, Violation, ends
 from fairway.audit.rev_order import RevOrder
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
@@ -68,15 +68,6 @@ class JobHistory:
         self.end = ""
         self.last = ""
         self.reason = ""
-
-    def in_order(self, spoken: Spoken) -> Iterator[Spoken]:
-        """The messages that can be read now."""
-        return self.order.ready(spoken)
-
-    def settle(self) -> Iterator[Spoken]:
-        """A new working set was made of what had been said: what waits for an event that came too late is taken as it
-        is."""
-        return self.order.settle(self.attempts.unheard)
 
     def read(self, spoken: Spoken) -> list[Violation]:
         """The breaches of one message, which becomes part of the life."""
@@ -145,7 +136,9 @@ class JobHistory:
         self._goes_on(message)
         if not isinstance(message, wire.Recall | wire.Removed):
             self.attempts.number = max(self.attempts.number, message.attempt)
-        if closes(message, self.attempts.open):
+        here = self.attempts.open
+        removed = isinstance(message, wire.Removed) and here is not None and message.attempt == here.number
+        if removed or ends(message):
             self.attempts.open = None
         if ends(message):
             self.end = self.end or ("failed" if isinstance(message, wire.Lost) else message.verb)

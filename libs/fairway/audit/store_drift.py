@@ -6,7 +6,7 @@ ledger and the use of quota. What comes from agents, and what is on its way, is 
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +22,7 @@ _share = msgspec.json.Decoder(Share).decode
 # A row: its revision and its JSON. By table and key.
 Value = tuple[int, bytes]
 Key = tuple[str, str]
+K = TypeVar("K")
 
 
 class Drift(Struct, frozen=True):
@@ -60,7 +61,7 @@ def used(counters: Mapping[str, int]) -> dict[str, int]:
     return {key: amount for key, amount in counters.items() if amount}
 
 
-def unlike(made: Mapping[Key, Value], there: Mapping[Key, Value]) -> set[Key]:
+def unlike(made: Mapping[K, object], there: Mapping[K, object]) -> set[K]:
     return {key for key in made.keys() | there.keys() if made.get(key) != there.get(key)}
 
 
@@ -86,8 +87,7 @@ def drift(key: Key, made: Value | None, there: Value | None) -> Drift:
 def differing(made: Any, there: Any) -> dict[str, tuple[Any, Any]]:
     if not isinstance(made, dict) or not isinstance(there, dict):
         return {} if made == there else {"": (made, there)}
-    names = sorted(made.keys() | there.keys())
-    return {name: (made.get(name), there.get(name)) for name in names if made.get(name) != there.get(name)}
+    return {name: (made.get(name), there.get(name)) for name in sorted(unlike(made, there))}
 
 
 def quota_drift(rows: Iterable[bytes], owed: Iterable[bytes], counters: Mapping[str, int]) -> list[Drift]:
@@ -99,6 +99,5 @@ def quota_drift(rows: Iterable[bytes], owed: Iterable[bytes], counters: Mapping[
     there = used(counters)
     return [
         Drift(decision.QUOTA, key, None, None, {"": (made.get(key, 0), there.get(key, 0))})
-        for key in sorted(made.keys() | there.keys())
-        if made.get(key) != there.get(key)
+        for key in sorted(unlike(made, there))
     ]

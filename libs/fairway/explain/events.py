@@ -9,6 +9,7 @@ from fairway.domain.resources import describe
 from fairway.explain import wording
 from fairway.placement.verdicts.recorded import words
 from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Reason
 
@@ -106,16 +107,13 @@ def _placed(job: Job, message: wire.Placed) -> Told:
     total = scores.get(message.cluster, {}).get("total")
     score = "" if total is None else f", score {total}"
     affinity = f" (affinity {message.affinity})" if message.affinity else ""
+    ranked = sorted(scores.items(), key=lambda item: (-item[1].get("total", 0), item[0] != message.cluster))
     others = tuple(one for one in recorded_verdicts.verdicts(message) if one.cluster != message.cluster)
     return f"Placed in {message.cluster}{affinity}: {where}{score}.", (
         f"nodes: {wording.nodes(message.slots)}",
-        *(f"score of {name}: {_scored(parts)}" for name, parts in _ranked(message.cluster, scores)),
+        *(f"score of {name}: {_scored(parts)}" for name, parts in ranked),
         *verdicts(job, others),
     )
-
-
-def _ranked(chosen: str, scores: dict[str, dict[str, int]]) -> list[tuple[str, dict[str, int]]]:
-    return sorted(scores.items(), key=lambda item: (-item[1].get("total", 0), item[0] != chosen))
 
 
 def _scored(parts: dict[str, int]) -> str:
@@ -137,12 +135,8 @@ def _dispatched(job: Job, message: wire.Dispatched) -> Told:
     return f"Applied in {message.cluster}{uid}.", ()
 
 
-def _running(job: Job, message: wire.Running) -> Told:
-    return f"Running in {message.cluster}" + _said(message.text), ()
-
-
-def _succeeded(job: Job, message: wire.Succeeded) -> Told:
-    return f"Succeeded in {message.cluster}" + _said(message.text), ()
+def _went(job: Job, message: wire.Running | wire.Succeeded) -> Told:
+    return f"{message.verb.capitalize()} in {message.cluster}{_said(message.text)}", ()
 
 
 def _said(text: str) -> str:
@@ -150,22 +144,14 @@ def _said(text: str) -> str:
     return f": {text.rstrip('.')}." if text else "."
 
 
-def _failed(job: Job, message: wire.Failed) -> Told:
+def _over(job: Job, message: wire.Failed | wire.Lost) -> Told:
+    innocent = ", by no doing of its own" if isinstance(message, wire.Lost) else ""
     end = " The job ends here." if message.final else ""
-    return f"Failed in {message.cluster}: {reason(message.why)}.{end}", ()
+    return f"{message.verb.capitalize()} in {message.cluster}{innocent}: {reason(message.why)}.{end}", ()
 
 
-def _lost(job: Job, message: wire.Lost) -> Told:
-    end = " The job ends here." if message.final else ""
-    return f"Lost in {message.cluster}, by no doing of its own: {reason(message.why)}.{end}", ()
-
-
-def _recall(job: Job, message: wire.Recall) -> Told:
-    return f"To be removed from {message.cluster}: {reason(message.why)}.", ()
-
-
-def _cancelled(job: Job, message: wire.Cancelled) -> Told:
-    return f"Cancelled{f' by {message.who}' if message.who else ''}; nothing of it is left in any cluster.", ()
+def _by(who: Actor | None) -> str:
+    return f" by {who}" if who else ""
 
 
 _TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
@@ -179,12 +165,12 @@ _TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
     wire.Placed: _placed,
     wire.Reserved: _reserved,
     wire.Dispatched: _dispatched,
-    wire.Running: _running,
-    wire.Succeeded: _succeeded,
-    wire.Failed: _failed,
-    wire.Lost: _lost,
-    wire.Recall: _recall,
+    wire.Running: _went,
+    wire.Succeeded: _went,
+    wire.Failed: _over,
+    wire.Lost: _over,
+    wire.Recall: lambda job, message: (f"To be removed from {message.cluster}: {reason(message.why)}.", ()),
     wire.Removed: lambda job, message: (f"Gone from {message.cluster}, pods included.", ()),
-    wire.Cancel: lambda job, message: (f"Cancellation asked for{f' by {message.who}' if message.who else ''}.", ()),
-    wire.Cancelled: _cancelled,
+    wire.Cancel: lambda job, message: (f"Cancellation asked for{_by(message.who)}.", ()),
+    wire.Cancelled: lambda job, message: (f"Cancelled{_by(message.who)}; nothing of it is left in any cluster.", ()),
 }

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fairway.domain.job import Job, State
 from fairway.domain.resources import describe
 from fairway.explain import waiting, wording
-from fairway.explain.answer_parts import Standing
+from fairway.explain.waiting import Standing
 from fairway.wire.asks import QueuePlace
 
 
@@ -19,21 +19,13 @@ def standing(job: Job, place: QueuePlace | None, now: int) -> Standing:
 
 def _cancelling(job: Job, now: int) -> Standing:
     there = job.removing or job.cluster
-    if not there:
-        return Standing(
-            "Cancelled",
-            "is being cancelled",
-            "somebody asked for it; nothing runs",
-            ("the service that holds it says that it is cancelled",),
-            "cancelled",
-        )
-    return Standing(
-        "Cancelled",
-        "is being cancelled",
-        f"its object and its pods in {there} must go first",
-        (f"{there} shows nothing of it any more",),
-        "removed",
-    )
+    if there:
+        because = f"its object and its pods in {there} must go first"
+        move = f"{there} shows nothing of it any more"
+    else:
+        because = "somebody asked for it; nothing runs"
+        move = "the service that holds it says that it is cancelled"
+    return Standing("Cancelled", "is being cancelled", because, (move,), "removed" if there else "cancelled")
 
 
 def _admitted(job: Job, now: int) -> Standing:
@@ -106,11 +98,10 @@ def _else_again(job: Job, until: int, now: int) -> str:
 
 
 def _running(job: Job, now: int) -> Standing:
-    waited = f"it waited {wording.span(job.since - job.submitted_at)} from submission to running"
     return Standing(
         "Running",
         f"runs in {job.cluster} since {wording.moment(job.since)} ({wording.span(now - job.since)})",
-        waited,
+        f"it waited {wording.span(job.since - job.submitted_at)} from submission to running",
         ("it succeeds, fails, or is lost with its cluster",),
         "succeeded",
     )

@@ -1,7 +1,7 @@
 """What happened to a job, from the record: attempt by attempt, with the decision behind each step."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import aclosing
 from typing import Any, Protocol
 
 import msgspec
@@ -132,7 +132,7 @@ async def _recorded(bus: Bus, job: Job) -> list[Recorded]:
     left = set(range(1, job.rev + 1))
     mark = job.id.encode()
     sets = await working_sets(bus)
-    async with _closed(bus.history(subjects.JOBS, [subjects.job("*", job.tenant)], start=max(first, 1))) as past:
+    async with aclosing(bus.history(subjects.JOBS, [subjects.job("*", job.tenant)], start=max(first, 1))) as past:
         async for one in past:
             if one.sequence != first and mark not in one.data:
                 continue
@@ -150,21 +150,11 @@ async def _recorded(bus: Bus, job: Job) -> list[Recorded]:
     return found
 
 
-@asynccontextmanager
-async def _closed(past: AsyncIterator[Delivery]) -> AsyncIterator[AsyncIterator[Delivery]]:
-    """Whoever stops reading early gives the consumer back at once."""
-    try:
-        yield past
-    finally:
-        if isinstance(past, AsyncGenerator):
-            await past.aclose()
-
-
 async def _first(bus: Bus, job: Job) -> int:
     """The sequence of the submission. A job that was never understood has no spec; its rejection names it."""
     if job.spec is not None:
         return job.spec.manifest.sequence
-    async with _closed(bus.history(subjects.JOBS, [subjects.job(wire.Rejected.verb, job.tenant)])) as past:
+    async with aclosing(bus.history(subjects.JOBS, [subjects.job(wire.Rejected.verb, job.tenant)])) as past:
         async for one in past:
             message = _read(one) if job.id.encode() in one.data else None
             if isinstance(message, wire.Rejected) and message.job == job.id:

@@ -1,9 +1,10 @@
 """Why a queued job waits, by what it lacks."""
 
+from msgspec import Struct
+
 from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job
 from fairway.explain import wording
-from fairway.explain.answer_parts import Standing
 from fairway.wire.asks import QueuePlace
 from fairway.wire.jobs import Verdict
 from fairway.wire.reasons import Code
@@ -24,6 +25,19 @@ _UNSURE = (
 Found = tuple[str, tuple[str, ...], str]  # because, moves, next event
 
 
+class Standing(Struct, frozen=True):
+    """`where` continues the job's name, `because` stands alone; `moves` are conditions, any one of which would move
+    it; `next_event` is the verb on the bus that would say so; `timer` what happens at `timer_at` (ms) without it."""
+
+    reason: str
+    where: str
+    because: str
+    moves: tuple[str, ...] = ()
+    next_event: str = ""
+    timer: str = ""
+    timer_at: int = 0
+
+
 def standing(job: Job, place: QueuePlace | None, now: int) -> Standing:
     code, text = _lacks(job, place)
     because, moves, event = _explained(job, place, code, text)
@@ -35,8 +49,8 @@ def _lacks(job: Job, place: QueuePlace | None) -> tuple[Code, str]:
     """The queue knows best what the job waits for now; the row has the last reason that was recorded."""
     if job.removing:
         return Code.WAITING_FOR_REMOVAL, ""
-    now = wording.code_of(place.lacks) if place and place.lacks else None
-    if now is not None and place is not None:
+    now = Code(place.lacks) if place and place.lacks else Code.UNKNOWN
+    if place is not None and now is not Code.UNKNOWN:  # which is also a code that only later versions know
         recorded = job.why.text if job.why and job.why.code is now else ""
         return now, place.text or recorded
     if job.why is None or job.why.code is Code.WAITING_FOR_REMOVAL:

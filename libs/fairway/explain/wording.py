@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from fairway.domain.resources import describe
 from fairway.placement.shapes import ask, words
 from fairway.wire.capacity import Slot
-from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
 
 
@@ -76,9 +75,3 @@ def sentence(text: str) -> str:
         return ""
     start = text[0].upper() + text[1:] if text[0].isascii() and text.split(maxsplit=1)[0].isalpha() else text
     return start if start.endswith((".", "!", "?")) else f"{start}."
-
-
-def code_of(value: str) -> Code | None:
-    """A code that came over the wire as text; None when this version does not know it."""
-    code = Code(value)
-    return None if code is Code.UNKNOWN else code

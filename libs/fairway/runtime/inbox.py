@@ -3,14 +3,16 @@
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 
 from fairway.domain.decision import Heard
 from fairway.domain.events import message_id
-from fairway.runtime.ports import Delivery, Source, Unreachable, World
+from fairway.runtime.ports import Delivery, Source, World
 from fairway.runtime.record.senders import wrong_place
+from fairway.runtime.retry import until_reached
 from fairway.runtime.service import AnyService, Consumer
 from fairway.wire.reasons import Refused
 
@@ -60,17 +62,13 @@ class Item(Struct):
             self.inbox.put_later(self.local, delay_ms, self.delivery.id)
 
 
-class MessageBatch(Struct):
-    items: list[Item]
-
-
 class Inbox:
     """Merges all sources into one line of batches; at most two wait, the rest stays with the bus."""
 
     def __init__(self, service: AnyService, world: World) -> None:
         self._service = service
         self._world = world
-        self._line: asyncio.Queue[MessageBatch] = asyncio.Queue(maxsize=2)
+        self._line: asyncio.Queue[list[Item]] = asyncio.Queue(maxsize=2)
         self._local: deque[Item] = deque()
         self._wake = asyncio.Event()
         self._less = asyncio.Event()
@@ -87,16 +85,13 @@ class Inbox:
             group.create_task(self._drain())
 
     async def _listen(self, ear: Consumer[Any]) -> None:
-        while True:
-            try:
-                source = await self._world.bus.consume(ear.stream, ear.durable, ear.subjects)
-                break
-            except (Unreachable, OSError, TimeoutError):
-                await self._world.clock.sleep(0.5)
+        bus = self._world.bus
+        listen = partial(bus.consume, ear.stream, ear.durable, ear.subjects)
+        source = await until_reached(self._service.name, self._world.clock, listen)
         self._sources.append(source)
         while True:
             deliveries = await source.batch(self._service.most)
-            await self._line.put(MessageBatch([Item(delivery, ear, source) for delivery in deliveries]))
+            await self._line.put([Item(delivery, ear, source) for delivery in deliveries])
 
     async def give_back(self) -> None:
         """Once `run` is cancelled: all that is in hand goes to whoever listens. Local messages are dropped."""
@@ -150,14 +145,14 @@ class Inbox:
             self._wake.clear()
             while self._local:
                 count = min(self._service.most, len(self._local))
-                await self._line.put(MessageBatch([self._local.popleft() for _ in range(count)]))
+                await self._line.put([self._local.popleft() for _ in range(count)])
                 self._less.set()
 
-    async def next(self) -> MessageBatch:
+    async def next(self) -> list[Item]:
         """All that waits, as one batch if it is not too large: a round costs as much for two messages as for one."""
         batch = await self._line.get()
-        while len(batch.items) < self._service.most and not self._line.empty():
-            batch.items += self._line.get_nowait().items
+        while len(batch) < self._service.most and not self._line.empty():
+            batch += self._line.get_nowait()
         return batch
 
     def ack(self, items: Sequence[Item]) -> None:

@@ -10,14 +10,14 @@ from typing import Any
 
 import structlog
 
-from fairway.runtime.inbox import Inbox, Item, MessageBatch
+from fairway.runtime.inbox import Inbox, Item
 from fairway.runtime.lease import StoreAndLease
 from fairway.runtime.metrics import Meter
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.outside_calls import CallPlan, OutsideCalls
 from fairway.runtime.ports import Fenced, Outgoing, StoreWiped, Unreachable, World
 from fairway.runtime.record.dead_letters import dead_letter
-from fairway.runtime.record.senders import strangers
+from fairway.runtime.record.senders import foreign
 from fairway.runtime.record.working_sets import Past, late
 from fairway.runtime.service import AnyService, View
 from fairway.runtime.vital_tasks import LoopTasks, vital
@@ -105,7 +105,7 @@ class Loop:
             return False
         return True
 
-    async def _insist(self, batch: MessageBatch) -> None:
+    async def _insist(self, batch: Sequence[Item]) -> None:
         """Handles a batch, however often it takes: what is in hand is never dropped, unless another has the lease."""
         plans = await self._decoded(batch)
         while plans:
@@ -124,9 +124,9 @@ class Loop:
                 self._listen()
                 return
 
-    async def _decoded(self, batch: MessageBatch) -> list[CallPlan]:
+    async def _decoded(self, batch: Sequence[Item]) -> list[CallPlan]:
         plans = []
-        for item in batch.items:
+        for item in batch:
             try:
                 plans.append(CallPlan(item, item.heard()))
             except Refused as refused:
@@ -142,7 +142,8 @@ class Loop:
         plans = self._timely(plans)
         try:
             await self._look(plans)
-            for plan, why in strangers(self.view, plans):
+            known = getattr(self.view, "jobs", {})  # a view that knows no jobs can tell of none
+            for plan, why in [(one, why) for one in plans if (why := foreign(known, one.heard))]:
                 plans.remove(plan)
                 await self._bury(plan.item, why)
             plans = await self._decide(plans)

@@ -9,10 +9,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
-from fairway.domain.decision import Call, Decision, Heard, Message, Outcome
+from fairway.domain.decision import Call, Decision, Heard, Outcome
 from fairway.runtime.inbox import Item
 from fairway.runtime.vital_tasks import vital
 
@@ -72,12 +71,8 @@ class OutsideCalls:
             if len(outcomes) < len(made):
                 await self._failed(plan, next(one for one in made if isinstance(one, BaseException)))
             else:
-                plan.item.known = with_outcomes(plan.heard, *outcomes)
+                plan.item.known = structs.replace(plan.heard, outcomes=(*plan.heard.outcomes, *outcomes))
                 self._back(plan.item)
         finally:
             line.count -= 1
             self._ids.discard(plan.heard.id)
-
-
-def with_outcomes(heard: Heard[Message], *outcomes: Outcome) -> Heard[Message]:
-    return msgspec.structs.replace(heard, outcomes=(*heard.outcomes, *outcomes))

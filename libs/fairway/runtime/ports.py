@@ -1,6 +1,6 @@
 """What the loop needs of the world: a bus, a store, a clock, ids. Each has a real adapter and an in-memory twin."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -79,7 +79,7 @@ class Bus(Protocol):
 
     def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
-    ) -> AsyncIterator[Delivery]:
+    ) -> AsyncGenerator[Delivery, None]:
         """Stored messages from sequence `start`, in order; with `last` only the newest of each subject. Ends with
         the newest stored one, or with `live` never: then an empty Delivery marks that the past is over."""
 

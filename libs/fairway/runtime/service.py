@@ -16,24 +16,19 @@ class View(Protocol[Said]):
 
     def wants(self, heard: Sequence[Heard[Said]], now: int) -> Wanted:
         """What to read from the store before deciding on these messages."""
-        ...
 
     def refresh(self, found: ReadRows, heard: Sequence[Heard[Said]], now: int) -> None: ...
     def apply(self, step: Step) -> None:
         """A step was decided: the next message of the batch sees it done."""
-        ...
 
     def make_up(self, heard: Heard[Said], decided: Decision, now: int) -> Decision:
         """The decision, with what the store lacks of what the message says."""
-        ...
 
     def refused(self, step: Step) -> None:
         """The store did not take it: whatever it touched has to be read again."""
-        ...
 
     async def load(self, store: Store) -> None:
         """Another working set, or a new start: forget everything, and read what must be known from the beginning."""
-        ...
 
 
 class Decoder(Protocol[Message]):

@@ -6,7 +6,7 @@ reports what it cannot see: an agent that has lost its API is silent.
 """
 
 from fairway.agent.observe import SHAPES
-from fairway.agent.service import Agent, run_agent
+from fairway.agent.service import Agent
 from fairway.agent.settings import AgentSettings
 
-__all__ = ["SHAPES", "Agent", "AgentSettings", "run_agent"]
+__all__ = ["SHAPES", "Agent", "AgentSettings"]

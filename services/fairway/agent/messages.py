@@ -37,9 +37,9 @@ class AgentMessages:
     def introduction(self) -> Outgoing:
         """So that the fleet knows the cluster by name, before and after its reports."""
         name = self._cluster
-        settings = self._settings
-        joined = {"mode": settings.mode} if settings.mode else {}
-        manifest = msgspec.Raw(_encode({"labels": settings.labels, "taints": settings.taints, **joined}))
+        facts = self._settings.facts
+        joined = {"mode": self._settings.mode} if self._settings.mode else {}
+        manifest = msgspec.Raw(_encode({"labels": facts.labels, "taints": facts.taints, **joined}))
         who = Actor(f"cluster:{name}", "agent", self._epoch)
         message = Configured(at=self._clock.now(), kind="Cluster", name=name, manifest=manifest, who=who)
         return self._outgoing("configured", subjects.config("Cluster", "", name), message)
@@ -59,12 +59,12 @@ class AgentMessages:
                 full=full and index == 0,
                 nodes=rows,
                 gone=() if index else gone,
-                labels=self._settings.labels,
-                taints=self._settings.taints,
+                labels=self._settings.facts.labels,
+                taints=self._settings.facts.taints,
                 kinds=offer.kinds,
                 kubernetes=seen.kubernetes,
                 holds=offer.holds,
-                cordoned=self._settings.cordoned,
+                cordoned=self._settings.facts.cordoned,
                 mode=self._settings.mode,
             )
             messages.append(self._outgoing(str(self._sequence), subject, report))

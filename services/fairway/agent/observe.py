@@ -12,12 +12,9 @@ from fairway.domain.resources import Resources, add, parse_quantity
 from fairway.domain.tenancy.profile import HOME
 from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import Node, Taint
-from fairway.workloads.member_copy import PLACEHOLDER_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, PLACEHOLDER_LABEL, POD_SET_LABEL
 from fairway.workloads.reading.pods import pod_requests
 
-JOB = "fairway.io/job"
-ATTEMPT = "fairway.io/attempt"
-POD_SET = "fairway.io/pod-set"
 _ENDED = ("Succeeded", "Failed")
 
 Quantities = dict[str, str | int | float]
@@ -140,15 +137,15 @@ def use_of(manifest: dict[str, Any]) -> Use | None:
     labels = found.metadata.labels or {}
     if not spec.node_name or found.status.phase in _ENDED:
         return None
-    job = labels.get(JOB)
-    attempt = labels.get(ATTEMPT)
+    job = labels.get(JOB_LABEL)
+    attempt = labels.get(ATTEMPT_LABEL)
     key = f"{job}/{attempt}" if job and attempt and is_whole(attempt) else ""
     takes = _shared(tuple(one_pod(_requests(spec)).items()))
     if not key:
         return Use(intern(spec.node_name), takes)
     held = found.metadata.namespace == HOME and PLACEHOLDER_LABEL in labels
     namespace = "" if held else intern(found.metadata.namespace)
-    return Use(intern(spec.node_name), takes, key, intern(labels.get(POD_SET, "")), namespace)
+    return Use(intern(spec.node_name), takes, key, intern(labels.get(POD_SET_LABEL, "")), namespace)
 
 
 @lru_cache(maxsize=4_096)
@@ -179,9 +176,9 @@ def reserved_by(manifest: dict[str, Any]) -> Use | None:
     if status.phase != "Available" or not status.node_name:
         return None
     left = add(_amounts(status.allocatable), _amounts(status.allocated), -1)
-    key = f"{labels[JOB]}/{labels[ATTEMPT]}" if labels.get(JOB) and labels.get(ATTEMPT) else ""
+    key = f"{labels[JOB_LABEL]}/{labels[ATTEMPT_LABEL]}" if labels.get(JOB_LABEL) and labels.get(ATTEMPT_LABEL) else ""
     held = {name: amount for name, amount in left.items() if amount > 0}
-    return Use(status.node_name, one_pod(held) if key else held, key, labels.get(POD_SET, "") if key else "")
+    return Use(status.node_name, one_pod(held) if key else held, key, labels.get(POD_SET_LABEL, "") if key else "")
 
 
 def _requests(spec: _PodSpec) -> Resources:

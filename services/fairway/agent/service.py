@@ -88,10 +88,6 @@ class Agent:
             return self._away.api or self._away.bus
         return "" if self._listed.complete.is_set() else f"listing the nodes and pods of {self._cluster.name}"
 
-    @property
-    def ready(self) -> bool:
-        return not self.why
-
     async def run(self) -> None:
         """Until cancelled. Neither an API nor a bus that is away ends it."""
         while not await self._discover():
@@ -139,7 +135,7 @@ class Agent:
         """Which kinds are served now, and how room can be held; False when the API did not say."""
         try:
             served = await self._cluster.served()
-            holds = await ways(self._cluster, self._settings.reserve, self._clock.now())
+            holds = await ways(self._cluster, self._settings.facts.reserve, self._clock.now())
         except (Unreachable, ClusterRefused) as error:
             self._lost(str(error))
             return False
@@ -219,8 +215,3 @@ class Agent:
             return False
         self._away.bus = ""
         return True
-
-
-async def run_agent(cluster: Cluster, bus: Bus, clock: Clock, ids: Ids, settings: AgentSettings) -> None:
-    """Until cancelled."""
-    await Agent(cluster, bus, clock, ids, settings).run()

@@ -12,6 +12,7 @@ import yaml
 from fairway.workloads.crds import definitions
 
 ROOT = Path("deploy/crds")
+commands = typer.Typer()
 
 
 def pages() -> dict[str, str]:
@@ -42,12 +43,11 @@ def write(root: Path) -> list[str]:
     return list(made)
 
 
-def register(app: typer.Typer) -> None:
-    @app.command()
-    def crds() -> None:
-        """Print what the hub needs to know of policies, quota trees, queues, tenant profiles and bindings, for kubectl
-        apply -f -."""
-        typer.echo("---\n".join(pages().values()), nl=False)
+@commands.command()
+def crds() -> None:
+    """Print what the hub needs to know of policies, quota trees, queues, tenant profiles and bindings, for kubectl
+    apply -f -."""
+    typer.echo("---\n".join(pages().values()), nl=False)
 
 
 if __name__ == "__main__":

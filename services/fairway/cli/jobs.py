@@ -12,14 +12,10 @@ Name = Annotated[str, typer.Argument(help="only this one", show_default=False)]
 Namespace = Annotated[str, typer.Option("-n", "--namespace", help="only jobs of this namespace")]
 Output = Annotated[str, typer.Option("-o", "--output", help="wide, json, yaml or name; a table by default")]
 
-_commands = typer.Typer()
+commands = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(_commands)
-
-
-@_commands.command()
+@commands.command()
 def get(
     what: What,
     name: Name = "",
@@ -39,19 +35,19 @@ def get(
         raise typer.Exit(130 if not watch else 0) from None
 
 
-@_commands.command()
+@commands.command()
 def why(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Where a job stands, why, and what would move it."""
     _about(job, "why", (namespace, output, url, token_file))
 
 
-@_commands.command()
+@commands.command()
 def story(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Everything that happened to a job, attempt by attempt, with the decision behind each step."""
     _about(job, "story", (namespace, output, url, token_file))
 
 
-@_commands.command()
+@commands.command()
 def cancel(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Cancel a job: nothing of it stays in any cluster. One that has ended stays as it is."""
     from fairway.client.api import connect

@@ -95,7 +95,7 @@ def run(
 
 
 for _part in (submit, jobs, queues, join, dlq, audit, rebuild, replay_command, crds):
-    _part.register(app)
+    app.add_typer(_part.commands)
 # Commands of other packages: `fairway up`, `demo`, `bench` and more, where fairway-lab is installed.
 for _found in entry_points(group="fairway.commands"):
     _found.load()(app)

@@ -11,14 +11,10 @@ from fairway.client.failure import NOT_FOUND, Failure
 from fairway.client.options import Json, TokenFile, Url, check_output
 from fairway.gateway.http.answers import JobRow, QueueRow
 
-_commands = typer.Typer()
+commands = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(_commands)
-
-
-@_commands.command()
+@commands.command()
 def queue(
     name: Annotated[str, typer.Argument(help="only this one", show_default=False)] = "",
     output: Json = "",
@@ -47,7 +43,7 @@ def queue(
         console().print(render(queues, waiting, SystemClock().now()), end="")
 
 
-@_commands.command()
+@commands.command()
 def clusters(output: Output = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Every member cluster: its nodes, what is free, how old that news is."""
     from fairway.cli import listing

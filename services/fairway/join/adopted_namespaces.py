@@ -32,15 +32,16 @@ async def adopt(member: Admin, named: Sequence[str], most: str, say: Say) -> Non
         say(f"namespace {name} is not there yet; Fairway makes it for its first job")
     taken = []
     for name, metadata in sorted(found.items()):
-        theirs = is_tenants(name, metadata.get("labels") or {})
-        if name in named or _made(metadata) or theirs:
-            if not theirs:
+        given = is_tenants(name, metadata.get("labels") or {})
+        if name in named or _made(metadata) or given:
+            if not given:
                 await member.put(_labelled(name, metadata, name in named and not _made(metadata), most))
                 taken.append(name)
             await _bind(member, name)
     if taken:
         say(f"namespaces of tenants there from now on: {', '.join(taken)}")
-    left = await _used(member) - set(taken) - {name for name, one in found.items() if _is_given(name, one)}
+    theirs = {name for name, one in found.items() if is_tenants(name, one.get("labels") or {})}
+    left = await _used(member) - set(taken) - theirs
     if left:
         words = ",".join(sorted(left))
         say(f"hold jobs of a fleet and are not Fairway's to write in: {words} (--adopt-namespaces {words} gives them)")
@@ -82,10 +83,6 @@ def _made(metadata: Json) -> bool:
         one.get("manager") == FIELD_MANAGER and "f:kubernetes.io/metadata.name" in str(one.get("fieldsV1"))
         for one in written
     )
-
-
-def _is_given(name: str, metadata: Json) -> bool:
-    return is_tenants(name, metadata.get("labels") or {})
 
 
 def _labelled(name: str, metadata: Json, adopted: bool, most: str) -> Json:

@@ -3,11 +3,8 @@
 import msgspec
 
 from fairway.adapters.kubernetes.admin import Admin
-from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig, Json, read
 from fairway.agent.observe import node_of
-from fairway.client.failure import DENIED, USAGE, Failure
 from fairway.domain.resources import Resources, add
-from fairway.join.secret import Joined
 from fairway.runtime.views.members import Facts
 
 _NODE = "Node.v1"
@@ -30,15 +27,3 @@ def sized(facts: Facts, known: Facts | None, found: Resources, now: int) -> Fact
     if known is None or found == known.capacity:
         return msgspec.structs.replace(facts, capacity=found, confirmed=known.confirmed if known else 0)
     return msgspec.structs.replace(facts, capacity=found, confirmed=max(now, known.confirmed + 1))
-
-
-async def opened(one: Joined, admin: Json | None, loopback: bool) -> Admin:
-    """The member, with an administrator's kubeconfig, else with that of Fairway's own account, which may list nodes."""
-    if admin is None and one.kubeconfig is None:
-        text = f"the hub has no way to {one.name}, which is in pull mode"
-        raise Failure(USAGE, text, "name an administrator's kubeconfig of it with --kubeconfig")
-    try:
-        config = admin if admin is not None else read(one.kubeconfig, "", loopback)
-    except BadKubeconfig as error:
-        raise Failure(DENIED, f"{one.name}: {error}", "name an administrator's with --kubeconfig") from None
-    return await Admin.open(one.name, config, loopback)

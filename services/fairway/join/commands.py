@@ -20,14 +20,10 @@ ConfirmCapacity = Annotated[
     bool, typer.Option("--confirm-capacity", help="of a member: what it has now is true, and counts")
 ]
 
-_commands = typer.Typer()
+commands = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(_commands)
-
-
-@_commands.command()
+@commands.command()
 def join(
     context_of: typer.Context,
     name: Name,
@@ -80,11 +76,10 @@ def _confirmed(name: str, owner: tuple[str, str], hub: str, loopback: bool) -> N
     from fairway.join import confirm_capacity as confirming
 
     admin, home = _owners(owner, hub, loopback)
-    wish = confirming.Confirmation(name, home, admin, loopback)
-    _asked(confirming.confirm_capacity(wish, say))
+    _asked(confirming.confirm_capacity(name, home, admin, loopback, say))
 
 
-@_commands.command()
+@commands.command()
 def leave(
     name: Name,
     drain: Annotated[bool, typer.Option("--drain", help="no new work there, then wait until its jobs ended")] = False,

@@ -66,9 +66,8 @@ def check_name(name: str) -> None:
 async def join(wish: JoinRequest, say: Say) -> None:
     """Failure says what stands in the way; ClusterRefused and Unreachable are the APIs' own."""
     check_name(wish.name)
-    member = await Admin.open(wish.name, wish.admin, wish.loopback)
-    hub = await Admin.open("hub", wish.hub, loopback=True)
-    try:
+    opened = Admin.open(wish.name, wish.admin, wish.loopback)
+    async with opened as member, Admin.open("hub", wish.hub, loopback=True) as hub:
         facts, seconds = await _examined(wish, member, hub, say)
         await adopt(member, wish.adopt, facts.max_pod_security, say)
         for manifest in rights.objects(facts):
@@ -83,9 +82,6 @@ async def join(wish: JoinRequest, say: Say) -> None:
             await _tried(wish, credentials)
         await _remembered(hub, Joined(wish.name, facts, credentials), renewer)
         say(f"Secret {HOME}/{secret_name(wish.name)} is in the hub: {wish.name} has joined, in {facts.mode} mode")
-    finally:
-        await member.close()
-        await hub.close()
 
 
 async def _examined(wish: JoinRequest, member: Admin, hub: Admin, say: Say) -> tuple[Facts, int]:
@@ -177,14 +173,11 @@ async def joined(hub: Json) -> list[Joined]:
 async def _tried(wish: JoinRequest, credentials: Json) -> None:
     """The account must be able to do the first thing that is asked of it, and bounded by its policies: an API server
     heeds a new one a moment later."""
-    account = await Admin.open(wish.name, credentials, wish.loopback)
-    try:
+    async with Admin.open(wish.name, credentials, wish.loopback) as account:
         for _ in range(_TRIES):
             if "ValidatingAdmissionPolicy" in await account.refused(_UNLABELLED):
                 return
             await asyncio.sleep(_TRY_S)
-    finally:
-        await account.close()
     text = f"{wish.name} does not hold Fairway's account to its policies"
     raise Failure(DENIED, text, "see whether its API server serves and heeds ValidatingAdmissionPolicy")
 

@@ -36,8 +36,7 @@ class Farewell(Struct, frozen=True):
 
 
 async def leave(wish: Farewell, api: Api, say: Say) -> None:
-    hub = await Admin.open("hub", wish.hub, loopback=True)
-    try:
+    async with Admin.open("hub", wish.hub, loopback=True) as hub:
         one = await _member(hub, wish.name)
         if not wish.drain:
             await _refuse_with_jobs(api, one)
@@ -50,8 +49,6 @@ async def leave(wish: Farewell, api: Api, say: Say) -> None:
         await hub.remove(_named(wish.name))
         await hub.remove(renewal(wish.name, {}))
         say(f"{wish.name} has left the fleet")
-    finally:
-        await hub.close()
     if wish.admin is not None:
         await _cleared(wish, wish.admin, say)
 
@@ -104,14 +101,11 @@ async def _drained(api: Api, name: str, say: Say) -> None:
 
 async def _cleared(wish: Farewell, admin: Json, say: Say) -> None:
     """Fairway's own namespace stays: others may live in it."""
-    member = await Admin.open(wish.name, admin, wish.loopback)
-    try:
+    async with Admin.open(wish.name, admin, wish.loopback) as member:
         await release(member, say)
         for manifest in reversed(rights.objects()):
             if manifest["kind"] != "Namespace":
                 await member.remove(manifest)
-    finally:
-        await member.close()
     say(f"the account and its rights are gone from {wish.name}")
 
 

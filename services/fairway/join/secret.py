@@ -42,12 +42,13 @@ def secret(joined: Joined) -> Json:
     data = {_FACTS: _text(_encode(joined.facts))}
     if joined.kubeconfig is not None:
         data[_KUBECONFIG] = kubeconfig_text(joined.kubeconfig)
-    metadata = {
-        "name": secret_name(joined.name),
-        "namespace": HOME,
-        "labels": {LABEL: joined.name},
-        "annotations": {UID: joined.facts.uid},
-    }
+    made = _manifest(secret_name(joined.name), {LABEL: joined.name}, data)
+    made["metadata"]["annotations"] = {UID: joined.facts.uid}
+    return made
+
+
+def _manifest(name: str, labels: dict[str, str], data: dict[str, str]) -> Json:
+    metadata = {"name": name, "namespace": HOME, "labels": labels}
     return {"apiVersion": "v1", "kind": "Secret", "type": "fairway.io/cluster", "metadata": metadata, "data": data}
 
 
@@ -57,9 +58,7 @@ def renewal_name(cluster: str) -> str:
 
 def renewal(cluster: str, config: Json) -> Json:
     """The Secret with which tokens of a cluster are renewed: not one of those that every process follows."""
-    metadata = {"name": renewal_name(cluster), "namespace": HOME, "labels": {RENEWS: cluster}}
-    data = {_KUBECONFIG: kubeconfig_text(config)}
-    return {"apiVersion": "v1", "kind": "Secret", "type": "fairway.io/cluster", "metadata": metadata, "data": data}
+    return _manifest(renewal_name(cluster), {RENEWS: cluster}, {_KUBECONFIG: kubeconfig_text(config)})
 
 
 def read_renewal(manifest: Json) -> Any:

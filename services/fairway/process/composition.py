@@ -30,10 +30,6 @@ from fairway.watcher.silence import SETTLE_MS
 Act = Callable[[Call], Awaitable[Outcome]]
 
 
-def _no_recorder() -> Recorder | None:
-    return None
-
-
 class Composition(Struct):
     """What services are made from.
 
@@ -53,7 +49,7 @@ class Composition(Struct):
     key: bytes = b""
     hub: Cluster | None = None
     queues: list[queue.QueueView] = []
-    recorder: Callable[[], Recorder | None] = _no_recorder
+    recorder: Callable[[], Recorder | None] = lambda: None
     image: Image | None = None
     act: Act | None = None
     settle_ms: int = SETTLE_MS
@@ -73,16 +69,11 @@ class Composition(Struct):
         return [service for name in names if name in makers for service in makers[name]()]
 
     def _propagator(self) -> Sequence[AnyService]:
-        reserved = self.catalog.reserved
-        if self.act is not None:
-            return propagator.services(self.act, reserved=reserved)
-        if self.image is None:
-            return propagator.services(self._hands(None), reserved=reserved)
-        rooms = Rooms(self.members, self.world().store, self.clock, self.image)
-        return propagator.services(self._hands(rooms), rooms.run, reserved)
-
-    def _hands(self, rooms: Rooms | None) -> MemberCalls:
-        return MemberCalls(self.world(), self.members, self.key, rooms)
+        rooms = None
+        if self.act is None and self.image is not None:
+            rooms = Rooms(self.members, self.world().store, self.clock, self.image)
+        act = self.act or MemberCalls(self.world(), self.members, self.key, rooms)
+        return propagator.services(act, rooms.run if rooms else None, self.catalog.reserved)
 
     def _watcher(self) -> Sequence[AnyService]:
         suspicion = ObjectDoubts(self.bus, self.members, self.key)

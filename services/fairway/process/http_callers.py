@@ -2,15 +2,8 @@
 
 from urllib.parse import urlsplit
 
-from fairway.adapters.kubernetes.cluster import KubernetesCluster
-from fairway.gateway.callers.access import Callers
 from fairway.gateway.callers.keys import SETTING, Keys, read_keys
 from fairway.process.settings import Settings
-from fairway.runtime.ports import Clock
-
-
-def callers(settings: Settings, clock: Clock, hub: KubernetesCluster | None) -> Callers:
-    return Callers(clock, hub, callers_known(settings))
 
 
 def callers_known(settings: Settings) -> Keys:

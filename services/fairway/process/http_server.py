@@ -6,7 +6,10 @@ that whoever opens many and says nothing keeps nobody out.
 """
 
 import asyncio
+import contextlib
 import logging
+import signal
+from collections.abc import Iterator
 from typing import Any
 
 import uvicorn
@@ -82,3 +85,33 @@ def config(app: Any, where: tuple[str, int], limits: HttpLimits) -> uvicorn.Conf
         server_header=False,
         proxy_headers=False,
     )
+
+
+class ListeningServer(uvicorn.Server):
+    """Tells when it listens, and leaves the signals to the process."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    @property
+    def address(self) -> str:
+        host = self.config.host
+        port = int(self.servers[0].sockets[0].getsockname()[1])
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def told_to_end() -> None:
+    """By SIGTERM or SIGINT."""
+    end = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, end.set)
+    await end.wait()

@@ -8,8 +8,7 @@ import asyncio
 import contextlib
 import gc
 import os
-import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -27,7 +26,7 @@ from fairway.domain.text.decoding import decoder
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.composition import Act
 from fairway.process.http_callers import callers_known, own_hosts
-from fairway.process.http_server import config
+from fairway.process.http_server import ListeningServer, config, told_to_end
 from fairway.process.metrics_port import HEALTH, App, MetricsPage, Receive, Scope, Send
 from fairway.process.readiness import readiness
 from fairway.process.settings import Settings
@@ -115,44 +114,19 @@ def _control_plane(broker: NatsBroker, process: Process) -> None:
         return msgspec.json.encode(place_of(process.parts, job))
 
 
-class _Server(uvicorn.Server):
-    """Tells when it listens, and leaves the signals to the process."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.listening = asyncio.Event()
-
-    async def startup(self, sockets: list[Any] | None = None) -> None:
-        await super().startup(sockets)
-        self.listening.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    @property
-    def address(self) -> str:
-        host = self.config.host
-        port = int(self.servers[0].sockets[0].getsockname()[1])
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
 async def run(names: Sequence[str], settings: Settings, ready: Ready | None = None, act: Act | None = None) -> None:
     """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address. `act`
     stands in the place of all calls to members. ValueError when the gateway could not tell who comes."""
     if "gateway" in names:
         callers_known(settings)
     process = Process(names, settings, act)
-    server = _Server(config(process, (settings.http_host, settings.http_port), settings.limits))
-    end = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, end.set)
+    server = ListeningServer(config(process, (settings.http_host, settings.http_port), settings.limits))
     watched = _metrics(process, settings)
     async with asyncio.TaskGroup() as group:
         serving = group.create_task(server.serve())
         watching = group.create_task(watched.serve())
         working = group.create_task(_work(process, (server, watched), ready))
-        ending = group.create_task(end.wait())
+        ending = group.create_task(told_to_end())
         await asyncio.wait((serving, watching, working, ending), return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
         if not await ended(working, _END_S):
@@ -161,14 +135,14 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
         server.should_exit = watched.should_exit = True
 
 
-def _metrics(process: Process, settings: Settings) -> _Server:
+def _metrics(process: Process, settings: Settings) -> ListeningServer:
     page = MetricsPage(settings.metrics_host, process.counted, process)
     host = settings.metrics_host
     port = settings.metrics_port
-    return _Server(uvicorn.Config(page, host=host, port=port, log_level="error", lifespan="off"))
+    return ListeningServer(uvicorn.Config(page, host=host, port=port, log_level="error", lifespan="off"))
 
 
-async def _work(process: Process, servers: tuple[_Server, _Server], ready: Ready | None) -> None:
+async def _work(process: Process, servers: tuple[ListeningServer, ListeningServer], ready: Ready | None) -> None:
     for one in servers:
         await one.listening.wait()
     server, watched = servers
@@ -187,7 +161,8 @@ async def _work(process: Process, servers: tuple[_Server, _Server], ready: Ready
             for task in parts.doors(process):
                 group.create_task(vital(getattr(task, "__qualname__", "door"), task))
             if ready is not None:
-                await _all_ready(process)
+                while process.waiting():
+                    await asyncio.sleep(0.02)
                 addresses = {"http": server.address, "metrics": watched.address}
                 ready({"ready": True, **addresses, "services": process.names})
     finally:
@@ -210,8 +185,3 @@ def calm_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 200, 100)
-
-
-async def _all_ready(process: Process) -> None:
-    while process.waiting():
-        await asyncio.sleep(0.02)

@@ -2,8 +2,8 @@
 
 from fairway.wire.flow import INBOUND, LOOPS, STAGES
 
-__all__ = ["DOORS", "EVERYTHING", "INBOUND", "LOOPS", "MEMBER", "STAGES"]
-DOORS = ("gateway", INBOUND, "agent")
-EVERYTHING = (*DOORS, *STAGES)
+__all__ = ["EVERYTHING", "INBOUND", "LOOPS", "MEMBER", "STAGES"]
+# The doors before the pipeline, and its stages.
+EVERYTHING = ("gateway", INBOUND, "agent", *STAGES)
 # Beside a member in pull mode: its agent, and the hands and eyes of the others.
 MEMBER = "member"

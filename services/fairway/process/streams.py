@@ -20,16 +20,16 @@ async def provisioned(bus: NatsBus, replicas: int, streams: Sequence[Stream] = R
     while True:
         try:
             return await bus.provision(streams, replicas)
-        except (TimeoutError, OSError):
-            await asyncio.sleep(0.2)
         except Exception as error:
             if not _passing(error):
                 raise
-            await asyncio.sleep(0.2)
+        await asyncio.sleep(0.2)
 
 
 def _passing(error: Exception) -> bool:
     """The bus is starting, or has no leader at the moment, or not all its servers know each other yet."""
+    if isinstance(error, TimeoutError | OSError):
+        return True
     code = getattr(error, "err_code", 0)
     if code == NO_ROOM:
         return False

@@ -11,25 +11,24 @@ import structlog
 from msgspec import Struct, structs
 
 from fairway.adapters.kubernetes import kubeconfig
-from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
-from fairway.adapters.kubernetes.watch import WatchPace
+from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.dead_letters import NatsLetters
-from fairway.adapters.nats.readers import Readers
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.adapters.valkey.store import RedisStore
 from fairway.admission.understand import understand
-from fairway.agent.service import run_agent
+from fairway.agent import Agent, AgentSettings
+from fairway.gateway.callers.access import Callers
 from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.gateway.service import run_gateway
 from fairway.gateway.submission_limiter import Limiter
 from fairway.process.bus_isolation import told_of_doubts
 from fairway.process.composition import Act, Composition
 from fairway.process.fleet_key import fleet_key
-from fairway.process.http_callers import callers, own_hosts
+from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.members.departures import Departures
-from fairway.process.members.enrolment import Enrolment, agent_settings, follow_file
+from fairway.process.members.enrolment import Enrolment, follow_file, member_options
 from fairway.process.members.pull_mode import JOINED_BY, announce, given_by, keep_informed
 from fairway.process.members.token_renewal import Renewal
 from fairway.process.settings import Settings
@@ -46,7 +45,6 @@ from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher.silence import LIST_MS
 from fairway.wire import asks
-from fairway.workloads.kinds.registry import KINDS
 
 log = structlog.get_logger()
 # Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
@@ -93,7 +91,7 @@ class Parts(Struct):
         tasks: list[Coroutine[Any, Any, None]] = []
         if self.readers is not None:
             limiter = Limiter(self.world(), lambda: self.catalog.limits)
-            door = structs.replace(self.world(), bus=Readers(self.bus, self.readers))
+            door = structs.replace(self.world(), bus=self.bus.with_past_of(self.readers))
             process.door = create_app(door, http_settings(self, limiter))
             tasks.append(run_gateway(self.world(), self.hub, process.url, limiter, self.settings.namespaces))
         if "agent" in process.names:
@@ -123,7 +121,8 @@ class Parts(Struct):
         if isinstance(cluster, RemoteCluster):
             await keep_informed(cluster, facts, self.clock)
         mode = facts.mode if joined else ""
-        await run_agent(cluster, self.bus, self.clock, self.ids, agent_settings(self.settings, facts, mode))
+        said = AgentSettings(facts, mode, stranded=self.settings.node_grace)
+        await Agent(cluster, self.bus, self.clock, self.ids, said).run()
 
     async def close(self) -> None:
         await self.enrolment.close()
@@ -166,7 +165,7 @@ async def build(names: Sequence[str], settings: Settings, act: Act | None = None
 def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     """A dry run over HTTP reads a manifest as admission does, with the settings that this process knows."""
     of = parts.settings
-    come = callers(parts.settings, parts.clock, parts.hub)
+    come = Callers(parts.clock, parts.hub, callers_known(of))
     read = partial(understand, cause="dry-run", sequence=0, settings=parts.catalog)
     return HttpSettings(
         parts.ids,
@@ -184,7 +183,7 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
 
 
 async def _hub(settings: Settings) -> KubernetesCluster:
-    options = Options(kinds=tuple(sorted(KINDS)), seed=os.getpid(), pace=WatchPace(idle=settings.watch_silence))
+    options = member_options(settings, loopback=True)
     return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), options)
 
 

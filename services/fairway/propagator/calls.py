@@ -45,24 +45,17 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
     """Of the present attempt, or of an earlier one."""
     assert job.spec is not None, "a job with an attempt was admitted"
     work = job.spec.workload
-    hub = job.spec.hub.uid if job.spec.hub else ""
     number = attempt or job.attempt
-    room = room_of(job, number)
-    uid = next((one.uid for one in job.attempts if one.number == number), "")
-    manifest = job.spec.manifest
-    class_name = work.priority_class
-    value = job.spec.priority
-    level = job.spec.pod_security
     return Copy(
         work.key,
         work.namespace,
         work.name,
-        manifest,
-        hub,
-        room,
-        class_name,
-        value,
+        job.spec.manifest,
+        job.hub_uid,
+        room_of(job, number),
+        work.priority_class,
+        job.spec.priority,
         job.spec.tokens,
-        uid=uid,
-        level=level,
+        uid=next((one.uid for one in job.attempts if one.number == number), ""),
+        level=job.spec.pod_security,
     )

@@ -106,11 +106,8 @@ def _recall(view: JobRows, heard: Heard[object], message: wire.Recall, now: int)
         return NOTHING
     if not heard.outcomes:
         return Decision(calls=(Call(DELETE, message.cluster, job.id, message.attempt, copy_of(job, message.attempt)),))
-    if not gone(heard.outcomes[-1]):
+    outcome = heard.outcomes[-1]
+    if not (outcome.ok and outcome.body):
         return Decision(again_in=_AGAIN_MS)
     teller = Teller(view, SERVICE, heard, now, job.id)
     return Decision((teller.say(wire.Removed, attempt=message.attempt, cluster=message.cluster).step(),))
-
-
-def gone(outcome: Outcome) -> bool:
-    return outcome.ok and bool(outcome.body)

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from fairway.domain.job import Job
 from fairway.domain.tenancy.profile import HOME
+from fairway.propagator import priority_classes
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, Slot
 from fairway.wire.workload import Expression, PodSet
 from fairway.workloads.member_copy import HOLD_LABEL, KOORD_SCHEDULER, PLACEHOLDER_LABEL, POD_SET_LABEL, job_labels
@@ -23,6 +24,7 @@ KINDS = {PLACEHOLDERS: POD, RESERVATIONS: RESERVATION}
 # Placeholders have a namespace of their own: the right to make pods is needed there only, and what they take is not
 # charged to the quota of the job's namespace.
 NAMESPACE = HOME
+PLACES = {PLACEHOLDERS: NAMESPACE, RESERVATIONS: ""}
 # On a placeholder: the namespace of the pod that it holds room for.
 NAMESPACE_LABEL = "fairway.io/for-namespace"
 # What a placeholder runs where nobody says otherwise.
@@ -159,12 +161,8 @@ def priority_class(priority: int) -> Json:
     """The class of placeholders for pods of this priority: nobody of the same priority drives them out, and they drive
     out nobody. (A pod may not say so itself: the API server takes both from its class.)"""
     value = min(priority, _HIGHEST)
-    return {
-        "metadata": {"name": f"fairway-hold-{value}"},
-        "value": value,
-        "preemptionPolicy": "Never",
-        "description": "Pods that hold room for the pods of a Fairway job.",
-    }
+    why = "Pods that hold room for the pods of a Fairway job."
+    return priority_classes.priority_class(f"fairway-hold-{value}", value, why)
 
 
 def _term(expressions: tuple[Expression, ...]) -> Json:

@@ -4,18 +4,16 @@ that name."""
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from fairway.domain import decision
 from fairway.domain.decision import Call, Outcome
-from fairway.domain.job import ENDED, State
+from fairway.domain.job import ENDED
 from fairway.domain.names import HUB_UID
 from fairway.domain.text.decoding import decoder
 from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
 from fairway.propagator.calls import Copy, Made
 from fairway.propagator.priority_classes import Classes
-from fairway.propagator.rooms import Rooms
+from fairway.propagator.rooms import Rooms, job_progress
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
 from fairway.runtime.ports import StoreWiped, Unreachable, Wanted, World
 from fairway.wire import jobs as wire
@@ -28,15 +26,6 @@ Json = dict[str, Any]
 _DELETE_WAIT_S = 5.0
 _submitted = decoder(wire.Submitted)
 _manifest = decoder(dict[str, Any])
-
-
-class _Row(msgspec.Struct):
-    """Of a job's row only this is asked."""
-
-    state: State
-
-
-_row = decoder(_Row)
 
 
 class MemberCalls:
@@ -136,7 +125,7 @@ class MemberCalls:
         except StoreWiped:
             raise Unreachable("the working set is being rebuilt") from None
         row = found.rows.get((decision.JOBS, job))
-        return row is not None and _row(row.data).state in ENDED
+        return row is not None and job_progress(row.data).state in ENDED
 
     async def _delete(self, cluster: Cluster, call: Call) -> bool:
         """Its pods are waited for, and the object itself is deleted only if it is the attempt's: whoever else made one

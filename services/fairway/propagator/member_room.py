@@ -8,7 +8,8 @@ import structlog
 from msgspec import Struct
 
 from fairway.propagator.handover import Clear, HeldPlace, JobPod, Take, attempt_of, next_steps, seen
-from fairway.propagator.held_room import KINDS, NAMESPACE, POD, RESERVATION, ROOM_LABEL, Room
+from fairway.propagator.held_room import KINDS, PLACES, POD, ROOM_LABEL, Room
+from fairway.propagator.priority_classes import ensure
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.workloads.member_copy import ATTEMPT_LABEL, GATE, HOLD_LABEL, JOB_LABEL
@@ -179,15 +180,13 @@ class MemberRoom:
         return await self.cluster.patch(POD, pod.namespace, pod.name, body, "status") is not None
 
     async def clear(self, way: str, names: Iterable[str]) -> None:
-        kind = KINDS[way]
-        namespace = "" if kind == RESERVATION else NAMESPACE
         for name in names:
-            await self.cluster.discard(kind, namespace, {HOLD_LABEL: way}, name)
+            await self.cluster.discard(KINDS[way], PLACES[way], {HOLD_LABEL: way}, name)
 
     async def release(self, way: str, job: str, attempt: int) -> None:
         """Gives back every room of an attempt."""
         labels = {JOB_LABEL: job, ATTEMPT_LABEL: str(attempt), HOLD_LABEL: way}
-        await self.cluster.discard(KINDS[way], "" if KINDS[way] == RESERVATION else NAMESPACE, labels)
+        await self.cluster.discard(KINDS[way], PLACES[way], labels)
 
     async def make(self, room: Room, manifests: dict[str, dict[str, Any]]) -> None:
         """Creates what is missing; what is there already is as good."""
@@ -200,8 +199,4 @@ class MemberRoom:
 
     async def _create(self, kind: str, manifest: dict[str, Any]) -> None:
         async with self._calls:
-            try:
-                await self.cluster.create(kind, manifest)
-            except ClusterRefused as error:
-                if error.code != "AlreadyExists":
-                    raise
+            await ensure(self.cluster, kind, manifest)

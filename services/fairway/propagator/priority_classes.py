@@ -34,14 +34,12 @@ class Classes:
         self._known[key] = now
 
 
-def priority_class(name: str, value: int) -> dict[str, Any]:
+_WHY = "Made by Fairway for a job that names it, with the value that it has on the hub."
+
+
+def priority_class(name: str, value: int, description: str = _WHY) -> dict[str, Any]:
     """Never: Fairway puts jobs where there is room, and its classes need to drive out nobody."""
-    return {
-        "metadata": {"name": name},
-        "value": value,
-        "preemptionPolicy": "Never",
-        "description": "Made by Fairway for a job that names it, with the value that it has on the hub.",
-    }
+    return {"metadata": {"name": name}, "value": value, "preemptionPolicy": "Never", "description": description}
 
 
 async def ensure(cluster: Cluster, kind: str, manifest: dict[str, Any]) -> None:

@@ -11,9 +11,10 @@ from fairway.domain import decision
 from fairway.domain.job import State
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import RESTRICTED
+from fairway.domain.text.decoding import decoder
 from fairway.propagator import priority_classes
 from fairway.propagator.calls import Made
-from fairway.propagator.held_room import NAMESPACE, PAUSE, RESERVATION, Room, manifests, priority_class
+from fairway.propagator.held_room import NAMESPACE, PLACES, Room, manifests, priority_class
 from fairway.propagator.member_room import AttemptRoom, MemberRoom
 from fairway.propagator.priority_classes import ensure
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
@@ -32,25 +33,21 @@ _ALIVE = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 _info = msgspec.json.Decoder(ClusterInfo).decode
 
 
-def _pause(_: str) -> str:
-    return PAUSE
-
-
-class _Row(msgspec.Struct):
+class JobProgress(msgspec.Struct):
     """Of a job's row only this is asked."""
 
     state: State
     attempt: int
 
 
-_row = msgspec.json.Decoder(_Row).decode
+job_progress = decoder(JobProgress)
 
 
 class Rooms:
     """`clusters` may grow while it runs; `store` is its own client; `image` is what placeholders
     run in the cluster of that name."""
 
-    def __init__(self, clusters: Mapping[str, Cluster], store: Store, clock: Clock, image: Image = _pause) -> None:
+    def __init__(self, clusters: Mapping[str, Cluster], store: Store, clock: Clock, image: Image) -> None:
         self._clusters = clusters
         self._store = store
         self._clock = clock
@@ -144,7 +141,7 @@ class Rooms:
         attempt = member.attempts.get(room.key)
         held = {place.name for place in attempt.places.values() if place.ready} if attempt else set()
         name = next((one for one in room.names if one not in held), "")
-        found = await member.cluster.get(room.kind, "" if room.kind == RESERVATION else NAMESPACE, name)
+        found = await member.cluster.get(room.kind, PLACES[room.way], name)
         conditions = ((found or {}).get("status") or {}).get("conditions") or ()
         said = [one.get("message", "") for one in conditions if one.get("status") == "False"]
         return next((text for text in said if text), "its scheduler has not said why")
@@ -177,9 +174,9 @@ class Rooms:
         if not holding:
             return []
         found = await self._store.read(Wanted(rows={decision.JOBS: sorted({one.job for one in holding})}))
-        rows = {key: _row(row.data) for (_, key), row in found.rows.items()}
+        rows = {key: job_progress(row.data) for (_, key), row in found.rows.items()}
         return [one for one in holding if one.job in rows and not _alive(rows[one.job], one.number)]
 
 
-def _alive(row: _Row, attempt: int) -> bool:
+def _alive(row: JobProgress, attempt: int) -> bool:
     return row.attempt == attempt and row.state in _ALIVE

@@ -14,7 +14,6 @@ from nats.aio.msg import Msg
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.headers import Guarded
-from fairway.adapters.nats.readers import Readers
 from fairway.lab.processes.embedded_servers import nats_server
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
 
@@ -201,7 +200,7 @@ async def test_readers_have_a_connection_of_their_own_and_nobody_else_loses_his_
     async with small_server(tmp_path) as (url, _):
         own = await NatsBus.connect(url, "own")
         readers = await NatsBus.connect(url, "readers")
-        bus = Readers(own, readers)
+        bus = own.with_past_of(readers)
         await bus.publish(large(2, 10))
         assert len([one async for one in bus.history("JOBS", [SUBJECT])]) == 2
         assert await bus.fetch("JOBS", 1) == large(2, 10)[0].data
@@ -210,5 +209,5 @@ async def test_readers_have_a_connection_of_their_own_and_nobody_else_loses_his_
             await anext(aiter(bus.history("JOBS", [SUBJECT])))
         await bus.publish(large(3, 10))
         assert bus.connected
-        await bus.close()
+        await readers.close()
         await own.close()

@@ -52,12 +52,8 @@ async def member(**more: Callable[[], web.Response]) -> AsyncIterator[tuple[Scri
                 return given()
         return json(EMPTY)
 
-    async with ScriptedApi(answer) as scripted:
-        admin = await Admin.open("north", scripted.kubeconfig, loopback=True)
-        try:
-            yield scripted, admin
-        finally:
-            await admin.close()
+    async with ScriptedApi(answer) as scripted, Admin.open("north", scripted.kubeconfig, loopback=True) as admin:
+        yield scripted, admin
 
 
 def job() -> web.Response:

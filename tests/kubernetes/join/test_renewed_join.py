@@ -187,12 +187,9 @@ async def gives_back_what_was_taken_and_is_not_in_use(fleet: Fleet) -> None:
         assert await account.delete(JOB, "empty", "train", OURS, wait_s=20)
     finally:
         await account.close()
-    admin = await Admin.open("north", fleet.config("north"), loopback=True)
     said: list[str] = []
-    try:
+    async with Admin.open("north", fleet.config("north"), loopback=True) as admin:
         await adopted_namespaces.release(admin, said.append)
-    finally:
-        await admin.close()
     assert fleet.labels("strange") == {"pod-security.kubernetes.io/enforce": "privileged"}
     assert any("made stays" in line for line in said), said
     until(lambda: fleet.north.get("v1/namespaces/empty") is None, "what is empty goes")

@@ -10,7 +10,7 @@ from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.system_clock import SystemClock
-from fairway.agent import SHAPES, AgentSettings, run_agent
+from fairway.agent import SHAPES, Agent, AgentSettings
 from fairway.lab.kubesim import KubeSim, NodeGroup
 from fairway.wire import subjects
 from fairway.wire.capacity import Node
@@ -38,7 +38,7 @@ async def bus(sim: KubeSim) -> AsyncIterator[MemoryBus]:
     cluster = await KubernetesCluster.from_kubeconfig("m1", sim.kubeconfig("m1"), options)
     bus = MemoryBus()
     settings = AgentSettings(heartbeat=0.05, coalesce=0.005)
-    task = asyncio.create_task(run_agent(cluster, bus, SystemClock(), CountingIds(), settings))
+    task = asyncio.create_task(Agent(cluster, bus, SystemClock(), CountingIds(), settings).run())
     yield bus
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -11,13 +11,14 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.agent import Agent, AgentSettings
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Ids, Unreachable
+from fairway.runtime.views.members import Facts
 from fairway.wire import subjects
 from fairway.wire.capacity import Taint
 from fairway.wire.fleet import Configured, Report
 from tests.support.memory.clock import CountingIds, ManualClock, settle
 
 Json = dict[str, Any]
-SETTINGS = AgentSettings(labels={"zone": "a"}, taints=(Taint("spot", "NoSchedule"),), heartbeat=5.0)
+SETTINGS = AgentSettings(Facts({"zone": "a"}, (Taint("spot", "NoSchedule"),)), heartbeat=5.0)
 
 
 def node(name: str) -> Json:
@@ -116,7 +117,7 @@ async def test_nothing_is_said_before_nodes_and_pods_are_known(scene: Scene) -> 
     scene.cluster.nodes("n1")
     scene.cluster.synced("Node.v1")
     assert await scene.after(30) == []
-    assert not scene.agent.ready and "listing" in scene.agent.why
+    assert "listing" in scene.agent.why
 
 
 async def test_the_first_report_is_full_and_says_what_the_cluster_is(scene: Scene) -> None:
@@ -127,8 +128,8 @@ async def test_the_first_report_is_full_and_says_what_the_cluster_is(scene: Scen
     assert shape(report) == (1, True, ["n1", "n2"], [])
     assert report.nodes[0].used == {"cpu": 1000, "pods": 1}
     assert (report.cluster, report.epoch, report.kinds) == ("m1", "epoch-1", ("Job.batch/v1",))
-    assert (report.labels, report.taints) == (SETTINGS.labels, SETTINGS.taints)
-    assert scene.agent.ready
+    assert (report.labels, report.taints) == (SETTINGS.facts.labels, SETTINGS.facts.taints)
+    assert not scene.agent.why
 
 
 async def test_the_fleet_is_told_that_the_cluster_exists_before_its_first_report(running: Scene) -> None:
@@ -166,11 +167,11 @@ async def test_an_agent_that_lost_its_cluster_is_silent_until_it_is_back(running
     running.cluster.pod("p", "n1")
     await running.bus.tell(subjects.resync("m1"))
     assert await running.after(30) == []
-    assert not running.agent.ready and "m1 is away" in running.agent.why
+    assert "m1 is away" in running.agent.why
     running.cluster.away = False
     report, *_ = await running.after(5.1)
     assert shape(report) == (2, True, ["n1", "n2"], [])
-    assert running.agent.ready
+    assert not running.agent.why
 
 
 async def test_a_cluster_that_goes_while_the_bus_is_away_is_not_vouched_for_when_the_bus_returns(
@@ -194,11 +195,11 @@ async def test_after_the_bus_was_away_the_newest_state_is_told_in_full(running: 
     for number in range(50):
         running.cluster.pod("p", f"n{1 + number % 2}")
         await running.clock.advance(0.2)
-    assert not running.agent.ready
+    assert running.agent.why
     running.bus.connected = True
     report, *_ = await running.after(1)
     assert (report.full, [row.used for row in report.nodes]) == (True, [{}, {"cpu": 1000, "pods": 1}])
-    assert running.agent.ready
+    assert not running.agent.why
 
 
 async def test_a_kind_that_is_installed_later_is_told_within_a_minute(running: Scene) -> None:

@@ -43,7 +43,7 @@ def quota_rules(checker: Checker, record: list[Spoken]) -> list[str]:
 @pytest.mark.parametrize("late_ms, wrong", [(KNOWN_MS - S, []), (KNOWN_MS + 9 * S, ["root/a uses 32"])])
 def test_a_smaller_tree_counts_when_it_must_be_known(late_ms: int, wrong: list[str]) -> None:
     checker = Checker(NODES, TREE, Grace(tree=KNOWN_MS))
-    checker.quota(SMALL, T0)
+    checker.charges.changed(SMALL, T0)
     found = quota_rules(checker, heard(charged("one", after=late_ms - 3 * S)))
     assert [text for text in found if wrong == [] or wrong[0] not in text] == []
     assert len(found) == len(wrong)

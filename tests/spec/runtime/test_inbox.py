@@ -53,7 +53,7 @@ async def test_while_nobody_decides_neither_who_listens_nor_the_clock_puts_in_mo
     heard: list[Any] = []
     async with asyncio.timeout(10):
         while len([one for one in heard if one != Tick()]) < 500:
-            heard += [item.local for item in (await inbox.next()).items]
+            heard += [item.local for item in await inbox.next()]
     assert [one for one in heard if one != Tick()] == list(range(500)), "all of it, and in its order"
     for task in running:
         task.cancel()

@@ -4,7 +4,8 @@ import base64
 import random
 import re
 from collections.abc import AsyncIterator, Iterable
-from typing import Any
+from contextlib import asynccontextmanager
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
@@ -58,9 +59,14 @@ class Admin:
         self._kinds = Kinds(http)
 
     @classmethod
-    async def open(cls, name: str, config: Json, loopback: bool) -> "Admin":
+    @asynccontextmanager
+    async def open(cls, name: str, config: Json, loopback: bool) -> AsyncIterator[Self]:
         """`config` is a checked kubeconfig."""
-        return cls(Http(name, await connect(config, loopback), random.Random(name)))
+        http = Http(name, await connect(config, loopback), random.Random(name))
+        try:
+            yield cls(http)
+        finally:
+            await http.close()
 
     async def version(self) -> Version:
         said = value("/version", await self._http.call(Request("GET", "/version")))
@@ -76,14 +82,9 @@ class Admin:
         return await self._kinds.served(kinds)
 
     async def get(self, manifest: Json) -> Json | None:
-        try:
-            path = await self._path(manifest)
-            found: Json = value(path, await self._http.call(Request("GET", path)))
-        except HttpRefusal as error:
-            if error.status != 404:
-                raise
-            return None
-        return found
+        path = await self._path(manifest)
+        data = await self._http.found(Request("GET", path))
+        return None if data is None else value(path, data)
 
     async def metadata(self, kind: str, selector: str = "") -> list[Json]:
         """The metadata of every object of a kind, in all namespaces."""
@@ -145,11 +146,7 @@ class Admin:
         await self._http.call(Request("PATCH", await self._path(manifest), query, manifest, _APPLY))
 
     async def remove(self, manifest: Json) -> None:
-        try:
-            await self._http.call(Request("DELETE", await self._path(manifest)))
-        except HttpRefusal as error:
-            if error.status != 404:
-                raise
+        await self._http.found(Request("DELETE", await self._path(manifest)))
 
     async def _path(self, manifest: Json) -> str:
         resource = await self._kinds.find(f"{manifest['kind']}.{manifest['apiVersion']}")
@@ -158,9 +155,6 @@ class Admin:
 
     async def token(self, namespace: str, account: str, seconds: int) -> str:
         return await request_token(self._http, namespace, account, seconds)
-
-    async def close(self) -> None:
-        await self._http.close()
 
 
 async def request_token(http: Http, namespace: str, account: str, seconds: int) -> str:

@@ -15,9 +15,7 @@ from fairway.adapters.adoption import check_ours
 from fairway.adapters.kubernetes.http import METADATA, Failing, Http, HttpRefusal, Request
 from fairway.adapters.kubernetes.kinds import Kinds, NotServed
 from fairway.adapters.kubernetes.namespaces import Namespaces
-from fairway.adapters.kubernetes.responses import value
-from fairway.domain.text.decoding import decoded
-from fairway.domain.text.foreign_json import readable
+from fairway.adapters.kubernetes.responses import read, value
 from fairway.runtime.cluster_port import Applied, ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code
@@ -85,24 +83,17 @@ class Creator:
             body = {"apiVersion": resource.api_version, "kind": resource.kind, **manifest}
             request = Request("POST", resource.path(_namespace(manifest)), _QUERY, body, accept=METADATA)
             try:
-                return decoded(_made, readable(await self._http.call(request))).metadata.uid
+                return read(_where(kind, manifest), await self._http.call(request), _made).metadata.uid
             except HttpRefusal as error:
                 if error.status != 404 or error.plural:
                     raise
-            except msgspec.DecodeError as error:
-                raise Unreachable(f"{_where(kind, manifest)}: an answer that makes no sense: {error}") from error
         raise NotServed(kind)
 
     async def _find(self, kind: str, manifest: Json) -> Json | None:
         resource = await self._kinds.find(kind)
         path = resource.path(_namespace(manifest), manifest["metadata"]["name"])
-        try:
-            found: Json = value(_where(kind, manifest), await self._http.call(Request("GET", path, accept=METADATA)))
-        except HttpRefusal as error:
-            if error.status != 404:
-                raise
-            return None
-        return found
+        data = await self._http.found(Request("GET", path, accept=METADATA))
+        return None if data is None else value(_where(kind, manifest), data)
 
 
 def _namespace(manifest: Json) -> str:

@@ -40,13 +40,9 @@ class _Headed(Struct):
     metadata: Head = msgspec.field(default_factory=Head)
 
 
-_page = msgspec.json.Decoder(Page).decode
+# RecursionError for one that holds something too deep; DecodeError for what is none.
+page = msgspec.json.Decoder(Page).decode
 _headed = msgspec.json.Decoder(_Headed).decode
-
-
-def page(data: bytes) -> Page:
-    """RecursionError for one that holds something too deep; DecodeError for what is none."""
-    return _page(data)
 
 
 def head(data: bytes) -> Head:

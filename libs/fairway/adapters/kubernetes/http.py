@@ -121,6 +121,15 @@ class Http:
         """The body of a 2xx answer."""
         return (await self.tagged(request))[0]
 
+    async def found(self, request: Request) -> bytes | None:
+        """As `call`, and None when there is no such thing."""
+        try:
+            return await self.call(request)
+        except HttpRefusal as error:
+            if error.status != 404:
+                raise
+            return None
+
     async def tagged(self, request: Request) -> tuple[bytes, str]:
         """The body of a 2xx answer and its ETag; no body when the one that is `known` still holds. 429 is waited out a
         few times, as long as the server asks, with jitter."""

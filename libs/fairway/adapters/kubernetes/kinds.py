@@ -91,13 +91,6 @@ class _Group(Struct):
     versions: list[_Version] | None = None
 
 
-class _Groups(Struct):
-    """Aggregated discovery (Kubernetes 1.27 and later); an older API answers with another kind."""
-
-    kind: str = ""
-    items: list[_Group] | None = None
-
-
 class _GroupVersion(Struct, rename="camel"):
     group_version: str
 
@@ -106,9 +99,12 @@ class _PlainGroup(Struct):
     versions: list[_GroupVersion] | None = None
 
 
-class _PlainGroups(Struct):
-    """As an API without aggregated discovery tells its groups."""
+class _Groups(Struct):
+    """`items` are those of aggregated discovery (Kubernetes 1.27 and later); an older API answers with another `kind`,
+    and tells its `groups`."""
 
+    kind: str = ""
+    items: list[_Group] | None = None
     groups: list[_PlainGroup] | None = None
 
 
@@ -157,7 +153,7 @@ class Kinds:
     async def _versions(self) -> list[str]:
         """Those of groups, from an API without aggregated discovery."""
         data = await self._http.call(Request("GET", "/apis"))
-        groups = _decoded("/apis", data, _PlainGroups).groups or ()
+        groups = _decoded("/apis", data, _Groups).groups or ()
         return [version.group_version for group in groups for version in group.versions or ()]
 
     def _age(self) -> float:
@@ -211,12 +207,8 @@ class Kinds:
 
     async def _ask(self, api_version: str) -> dict[str, ServedResource]:
         base = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-        try:
-            entries = _decoded(base, await self._http.call(Request("GET", base)), _Entries)
-        except HttpRefusal as error:
-            if error.status != 404:
-                raise
-            return {}
+        data = await self._http.found(Request("GET", base))
+        entries = _Entries() if data is None else _decoded(base, data, _Entries)
         return {
             entry.kind: ServedResource(entry.kind, api_version, base, entry.name, entry.namespaced)
             for entry in entries.resources or ()

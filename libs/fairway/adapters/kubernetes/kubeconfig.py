@@ -30,15 +30,9 @@ _REFUSED_OF_CLUSTER = {
     "proxy-url": "give the server's own address",
 }
 _REFUSED_OF_USER = {
-    "exec": "use a token or client-certificate-data",
-    "auth-provider": "use a token or client-certificate-data",
+    **dict.fromkeys(("exec", "auth-provider", "username", "password"), "use a token or client-certificate-data"),
     "tokenFile": "put the token itself into token",
-    "username": "use a token or client-certificate-data",
-    "password": "use a token or client-certificate-data",
-    "as": "use credentials of the account itself",
-    "as-uid": "use credentials of the account itself",
-    "as-groups": "use credentials of the account itself",
-    "as-user-extra": "use credentials of the account itself",
+    **dict.fromkeys(("as", "as-uid", "as-groups", "as-user-extra"), "use credentials of the account itself"),
 }
 # Watches hold a connection each; what is left serves calls.
 _CONNECTIONS = 100

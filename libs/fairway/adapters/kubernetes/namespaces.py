@@ -12,12 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.kubernetes.http import MERGE, METADATA, Http, HttpRefusal, Request
+from fairway.adapters.kubernetes.responses import read
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL, above, made, raised, refusal
 from fairway.domain.tenancy.profile import HOME
-from fairway.domain.text.decoding import decoded
-from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import ClusterRefused
-from fairway.runtime.ports import Unreachable
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -100,15 +98,8 @@ class Namespaces:
 
     async def _there(self, namespace: str) -> dict[str, str] | None:
         """Its labels; None when there is no such namespace."""
-        request = Request("GET", f"{_BASE}/{namespace}", accept=METADATA)
-        try:
-            return decoded(_namespace, readable(await self._http.call(request))).metadata.labels or {}
-        except msgspec.DecodeError as error:
-            raise Unreachable(f"{self._name}: an answer that makes no sense: {error}") from error
-        except HttpRefusal as error:
-            if error.status != 404:
-                raise
-            return None
+        data = await self._http.found(Request("GET", f"{_BASE}/{namespace}", accept=METADATA))
+        return None if data is None else read(self._name, data, _namespace).metadata.labels or {}
 
     def _check(self, namespace: str, labels: dict[str, str] | None) -> None:
         if refused := refusal(self._name, namespace, labels):

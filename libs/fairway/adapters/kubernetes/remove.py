@@ -1,6 +1,7 @@
 """Deleting an attempt's object so that nothing of it is left: the object first, then its pods."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from contextlib import aclosing
 
@@ -9,10 +10,8 @@ from msgspec import Struct
 
 from fairway.adapters.kubernetes.http import METADATA, METADATA_LIST, Http, HttpRefusal, Request
 from fairway.adapters.kubernetes.kinds import Kinds, NotServed
-from fairway.adapters.kubernetes.responses import Unreadable
+from fairway.adapters.kubernetes.responses import read
 from fairway.adapters.kubernetes.watch import Reflector, Scope, Since
-from fairway.domain.text.decoding import decoded
-from fairway.domain.text.foreign_json import readable
 from fairway.runtime.cluster_port import Change, check_labels
 from fairway.runtime.ports import Unreachable
 
@@ -25,6 +24,10 @@ class Removal(Struct, frozen=True):
     namespace: str
     name: str
     labels: dict[str, str]
+
+    @property
+    def selector(self) -> str:
+        return ",".join(f"{name}={value}" for name, value in sorted(self.labels.items()))
 
     def ours(self, labels: dict[str, str] | None) -> bool:
         found = labels or {}
@@ -65,8 +68,7 @@ class Remover:
         """True when nothing is left within `wait_s`. An object without these labels is another's and stays."""
         check_labels(what.labels)
         left = await self._order(what) if what.name else None
-        selector = ",".join(f"{name}={value}" for name, value in sorted(what.labels.items()))
-        pods = Scope(_PODS, selector=selector, namespace=what.namespace)
+        pods = Scope(_PODS, selector=what.selector, namespace=what.namespace)
         try:
             async with asyncio.timeout(wait_s):
                 if left is not None:
@@ -82,22 +84,16 @@ class Remover:
         """One call for all that carry the labels, by name one for the object of that name if it does. Whoever watches
         learns that they are gone in the order in which they went, and nobody waits for a garbage collector."""
         check_labels(what.labels)
-        selector = ",".join(f"{name}={value}" for name, value in sorted(what.labels.items()))
-        query = {"labelSelector": selector} | ({"fieldSelector": f"metadata.name={what.name}"} if what.name else {})
+        query = Scope(what.kind, what.selector, name=what.name).query
         body = {
             "kind": "DeleteOptions",
             "apiVersion": "v1",
             "propagationPolicy": "Background",
             "gracePeriodSeconds": 0,
         }
-        try:
+        with contextlib.suppress(NotServed):
             path = (await self._kinds.find(what.kind)).path(what.namespace)
-            await self._http.call(Request("DELETE", path, query, body))
-        except NotServed:
-            return
-        except HttpRefusal as error:
-            if error.status != 404:
-                raise
+            await self._http.found(Request("DELETE", path, query, body))
 
     async def _order(self, what: Removal) -> _Meta | None:
         """Asks for foreground deletion of exactly the object that was looked at. What is left of it, if anything is."""
@@ -133,19 +129,12 @@ class Remover:
         )
 
     async def _read(self, request: Request) -> _Left:
-        data = await self._http.call(request)
-        try:
-            return decoded(_left, readable(data))
-        except msgspec.DecodeError as error:
-            raise Unreadable(f"{request.method} {request.path}: an answer that makes no sense: {error}") from error
+        return read(f"{request.method} {request.path}", await self._http.call(request), _left)
 
     async def _any(self, pods: Scope) -> bool:
         path = (await self._kinds.find(_PODS)).path(pods.namespace)
         data = await self._http.call(Request("GET", path, pods.query | {"limit": "1"}, accept=METADATA_LIST))
-        try:
-            return bool(decoded(_some, readable(data)).items)
-        except msgspec.DecodeError as error:
-            raise Unreadable(f"GET {path}: an answer that makes no sense: {error}") from error
+        return bool(read(f"GET {path}", data, _some).items)
 
     async def _gone(self, scope: Scope, what: Removal) -> None:
         """With `since` it is known what is there: no list is needed."""

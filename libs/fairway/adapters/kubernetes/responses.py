@@ -1,6 +1,7 @@
 """What a Kubernetes API says, read: a Status, or an object of which nobody named the fields."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -8,6 +9,8 @@ from msgspec import Struct
 from fairway.domain.text.decoding import decoded
 from fairway.domain.text.foreign_json import readable
 from fairway.runtime.ports import Unreachable
+
+T = TypeVar("T")
 
 
 class Unreadable(Unreachable):
@@ -37,12 +40,17 @@ _status = msgspec.json.Decoder(Status).decode
 _object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-def value(what: str, data: bytes) -> dict[str, Any]:
-    """An answer whose fields nobody named. Raises Unreadable."""
+def read(what: str, data: bytes, decode: Callable[[bytes], T]) -> T:
+    """An answer. Raises Unreadable, which names `what` was answered."""
     try:
-        return decoded(_object, readable(data))
+        return decoded(decode, readable(data))
     except msgspec.DecodeError as error:
         raise Unreadable(f"{what}: an answer that makes no sense: {error}") from error
+
+
+def value(what: str, data: bytes) -> dict[str, Any]:
+    """One whose fields nobody named."""
+    return read(what, data, _object)
 
 
 def status_of(data: bytes | msgspec.Raw) -> Status:

@@ -1,7 +1,7 @@
 """The bus in memory: the same promises as the real one (stored, deduplicated, redelivered), in one process."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -108,7 +108,7 @@ class MemoryBus:
 
     async def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
-    ) -> AsyncIterator[Delivery]:
+    ) -> AsyncGenerator[Delivery, None]:
         log = self._log[stream][max(0, start - 1) :]
         wanted = [one for one in log if any(matches(s, one.subject) for s in subjects)] if subjects else log
         if last:

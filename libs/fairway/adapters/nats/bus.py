@@ -5,7 +5,8 @@ Why not the library's own `fetch` and awaited publishes: at seven hops a job the
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from copy import copy
 from typing import Any
 
 import msgspec
@@ -53,6 +54,7 @@ class NatsBus:
         self._budget = Budget(client.max_payload)
         self._fetches = asyncio.Semaphore(_FETCHES)
         self._publisher = Publisher(client, self._wire, self._fetches)
+        self._past = self
 
     @classmethod
     async def connect(cls, url: str, name: str, bulk: bool = True, inbox: str = "_INBOX") -> "NatsBus":
@@ -88,6 +90,13 @@ class NatsBus:
         bus = cls(client, bulk)
         await bus._publisher.open()
         return bus
+
+    def with_past_of(self, readers: "NatsBus") -> "NatsBus":
+        """This bus, with `history` and `fetch` over another connection: what callers may ask for, at any time and as
+        often as they like, shares none with what services hear and say."""
+        made = copy(self)
+        made._past = readers
+        return made
 
     @property
     def client(self) -> Client:
@@ -161,8 +170,8 @@ class NatsBus:
         """Its headers are anybody's: nothing in them is looked at but the server's own word that it is not there."""
         try:
             asked = b'{"seq":%d}' % sequence
-            async with self._fetches:
-                found = await self._nc.request(f"$JS.API.DIRECT.GET.{stream}", asked, timeout=_FETCH_WAIT_S)
+            async with self._past._fetches:
+                found = await self._past._nc.request(f"$JS.API.DIRECT.GET.{stream}", asked, timeout=_FETCH_WAIT_S)
         except (nats.errors.Error, TimeoutError) as error:
             raise Unreachable(f"message {sequence} of {stream} could not be read: {error}") from error
         status = (found.headers or {}).get("Status", "") if not found.data else ""
@@ -172,8 +181,8 @@ class NatsBus:
 
     def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
-    ) -> AsyncIterator[Delivery]:
-        return told(HistoryQuery(stream, subjects, start, live, last), self._pass, self._leave)
+    ) -> AsyncGenerator[Delivery, None]:
+        return told(HistoryQuery(stream, subjects, start, live, last), self._past._pass, self._past._leave)
 
     async def _pass(self, stream: str, config: ConsumerConfig) -> tuple[NatsSource, int]:
         share = await self._budget.seat()

@@ -83,20 +83,18 @@ class PlainWire:
 
     async def send(self, messages: Iterable[tuple[str, Outgoing]]) -> None:
         for reply, one in messages:
-            headers = {
-                "Nats-Msg-Id": one.id,
-                "ce-id": one.id,
-                "ce-specversion": "1.0",
-                "ce-type": one.kind or "fairway",
-                "ce-source": one.source or "/fairway",
-            }
-            if isinstance(one, Bundle):
-                headers["Fairway-Bundle"] = " ".join(one.parts)
-            await self._nc.publish(one.subject, one.data, reply=reply, headers=headers)
+            await self._nc.publish(one.subject, one.data, reply=reply, headers=headers_of(one))
 
     async def reply(self, subjects: Sequence[str], body: bytes) -> None:
         for subject in subjects:
             await self._nc.publish(subject, body)
+
+
+def headers_of(one: Outgoing) -> dict[str, str]:
+    """CloudEvents 1.0 in binary mode, and Msg-Id for the stream's own deduplication."""
+    parts = {"Fairway-Bundle": " ".join(one.parts)} if isinstance(one, Bundle) else {}
+    event = {"ce-specversion": "1.0", "ce-type": one.kind or "fairway", "ce-source": one.source or "/fairway"}
+    return {"Nats-Msg-Id": one.id, "ce-id": one.id, **event, **parts}
 
 
 class BulkWire:
@@ -125,8 +123,7 @@ class BulkWire:
         await self._write([part for reply, one in messages for part in self._published(reply, one)])
 
     def _published(self, reply: str, one: Outgoing) -> tuple[bytes, bytes, bytes]:
-        """CloudEvents 1.0 in binary mode, and Msg-Id for the stream's own deduplication. Who publishes has seen to it
-        that all of it can be written so (runtime.record.publishable)."""
+        """As `headers_of`. Who publishes has seen to it that all can be written so (runtime.record.publishable)."""
         parts = f"Fairway-Bundle: {' '.join(one.parts)}\r\n" if isinstance(one, Bundle) else ""
         rest = _event(one.kind, one.source)
         head = f"NATS/1.0\r\nNats-Msg-Id: {one.id}\r\nce-id: {one.id}\r\nce-specversion: 1.0\r\n{parts}{rest}"

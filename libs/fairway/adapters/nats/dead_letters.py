@@ -9,6 +9,7 @@ from nats.js.api import PubAck
 
 from fairway.adapters.nats.bundle import messages
 from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.nats.connection import headers_of
 from fairway.adapters.nats.publisher import StoredMessage, stored_at
 from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Outgoing, Unreachable
@@ -67,12 +68,14 @@ class NatsLetters:
             raise dead_letter_retry.not_there(kept.letter)
         stands = await self._publish(message)
         if stands == kept.letter.sequence:
-            raise dead_letter_retry.same_place(kept.letter)
+            text = f"the bus still knows message {stands} of {kept.letter.stream}, and would not store it a second time"
+            raise dead_letter_retry.too_soon(text)
         stored = await self._bus.fetch(subjects.JOBS, stands)
         try:
             dead_letter_retry.check(stored or b"", stands, await working_sets(self._bus))
         except Refused:
-            raise dead_letter_retry.rebuilt_meanwhile() from None
+            text = "the working set was rebuilt while the message was on its way"
+            raise dead_letter_retry.too_soon(text) from None
         await self.drop(kept.number)
 
     async def drop(self, number: int) -> None:
@@ -100,18 +103,11 @@ class NatsLetters:
             message = renamed(message)
 
     async def _acked(self, message: Outgoing) -> PubAck:
-        headers = {
-            "Nats-Msg-Id": message.id,
-            "ce-id": message.id,
-            "ce-specversion": "1.0",
-            "ce-type": message.kind,
-            "ce-source": message.source,
-        }
+        headers = headers_of(message)
         try:
-            stored = await self._js.publish(message.subject, message.data, timeout=_WAIT_S, headers=headers)
+            return await self._js.publish(message.subject, message.data, timeout=_WAIT_S, headers=headers)
         except (nats.errors.Error, TimeoutError) as error:
             raise Unreachable(f"the message was not stored: {error}") from error
-        return stored
 
 
 def _kept(number: int, data: bytes) -> KeptLetter:

@@ -1,8 +1,7 @@
 """The record as it was at one moment, for a rebuild that is a trial: nobody else hears of it."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import cast
 
 import nats.errors
 
@@ -35,9 +34,8 @@ class NatsPast:
 
     async def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
-    ) -> AsyncIterator[Delivery]:
-        past = cast(AsyncGenerator[Delivery, None], self._bus.history(stream, subjects, start))
-        async with aclosing(past):
+    ) -> AsyncGenerator[Delivery, None]:
+        async with aclosing(self._bus.history(stream, subjects, start)) as past:
             async for one in past:
                 if one.sequence > self._last:
                     break

@@ -224,7 +224,7 @@ class RemoteCluster:
 def _value(answer: rw.Answered) -> Any:
     if answer.refused is not None:
         code, text = answer.refused
-        raise SessionLost(text) if code == "SessionLost" else ClusterRefused(code, text)
+        raise SessionLost(text) if code == "Lost" else ClusterRefused(code, text)
     if answer.away:
         raise Unreachable(answer.away)
     return answer.value

@@ -30,21 +30,17 @@ def sound(manifest: Json | None, cluster: str) -> Json | None:
 
 def noted(change: Change, told: Told, cluster: str) -> list[Change]:
     """What is to be told of a change. Unreachable when it makes no sense."""
-    try:
-        return _noted(change, told, cluster)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise Unreachable(f"{cluster}: an object that makes no sense: {error!r}") from error
-
-
-def _noted(change: Change, told: Told, cluster: str) -> list[Change]:
     if change.synced:
         return [change]
-    manifest = sound(change.manifest, cluster)
-    if manifest is not change.manifest:
-        change = msgspec.structs.replace(change, manifest=manifest)
-    key = (change.namespace, change.name)
-    if change.gone:
-        told.pop(key, None)
-        return [change]
-    former = remember(told, key, change.manifest.get("metadata") or {})
-    return [change] if former is None else [vanished(change.kind, key, former), change]
+    try:
+        manifest = sound(change.manifest, cluster)
+        if manifest is not change.manifest:
+            change = msgspec.structs.replace(change, manifest=manifest)
+        key = (change.namespace, change.name)
+        if change.gone:
+            told.pop(key, None)
+            return [change]
+        former = remember(told, key, change.manifest.get("metadata") or {})
+        return [change] if former is None else [vanished(change.kind, key, former), change]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Unreachable(f"{cluster}: an object that makes no sense: {error!r}") from error

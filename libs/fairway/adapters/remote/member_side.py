@@ -17,7 +17,7 @@ from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 
 log = structlog.get_logger()
-Do = Callable[[dict[str, Any]], Awaitable[Any]]
+Do = Callable[..., Awaitable[Any]]
 
 # A question for the next batch is answered after this long, with or without news.
 _PATIENCE_S = 10.0
@@ -26,6 +26,8 @@ _FORGOTTEN_S = 60.0
 _MOST_CHANGES = 500
 _MOST_BYTES = 4 * 2**20
 _MOST_IN_HAND = 1_000
+# What the other side may call of the cluster port as it is; all else it says to this side itself.
+_OF_THE_PORT = ("apply", "get", "patch", "create", "discard", "drop", "served")
 _asked = msgspec.msgpack.Decoder(rw.CallRequest).decode
 _pack = msgspec.msgpack.Encoder().encode
 
@@ -95,15 +97,7 @@ class Serving:
             "facts": self._take_facts,
             "open": self._open,
             "next": self._next,
-            "close": self._close,
-            "apply": self._apply,
             "delete": self._delete,
-            "get": self._get,
-            "patch": self._patch,
-            "create": self._create,
-            "discard": self._discard,
-            "drop": self._drop,
-            "served": self._served,
         }
 
     async def run(self) -> None:
@@ -149,10 +143,11 @@ class Serving:
 
     async def _answer(self, asked: rw.CallRequest, reply: str) -> None:
         try:
-            do = self._verbs.get(asked.verb)
+            ours = asked.verb in _OF_THE_PORT
+            do = getattr(self._cluster, asked.verb) if ours else self._verbs.get(asked.verb)
             if do is None:
                 raise ClusterRefused("UnknownVerb", f"{asked.verb} is not known here; upgrade this side")
-            answer = rw.Answered(msgspec.to_builtins(await do(asked.args)))
+            answer = rw.Answered(msgspec.to_builtins(await do(**asked.args)))
         except ClusterRefused as error:
             answer = rw.Answered(refused=(error.code, error.text))
         except Unreachable as error:
@@ -167,52 +162,21 @@ class Serving:
         except Exception as error:  # the bus is away: whoever asked asks again
             log.warning("answer not sent", verb=asked.verb, cause=repr(error))
 
-    async def _hello(self, args: dict[str, Any]) -> str:
+    async def _hello(self) -> str:
         return self.instance
 
-    async def _take_facts(self, args: dict[str, Any]) -> None:
-        self._facts(args["facts"])
+    async def _take_facts(self, facts: Any) -> None:
+        self._facts(facts)
 
-    async def _open(self, args: dict[str, Any]) -> str:
+    async def _open(self, kind: str, selector: str, namespace: str) -> str:
         key = secrets.token_hex(8)
-        self._sessions[key] = Session(self._cluster, args["kind"], args["selector"], args["namespace"])
+        self._sessions[key] = Session(self._cluster, kind, selector, namespace)
         return key
 
-    async def _next(self, args: dict[str, Any]) -> CallBatch:
-        session = self._sessions.get(args["session"])
-        if session is None:
+    async def _next(self, session: str, after: int) -> CallBatch:
+        if session not in self._sessions:
             raise ClusterRefused("Lost", "this watch is not known here")
-        return await session.next(args["after"])
+        return await self._sessions[session].next(after)
 
-    async def _close(self, args: dict[str, Any]) -> None:
-        if session := self._sessions.pop(args["session"], None):
-            session.end()
-
-    async def _apply(self, args: dict[str, Any]) -> Any:
-        return await self._cluster.apply(args["kind"], args["manifest"], args["level"])
-
-    async def _delete(self, args: dict[str, Any]) -> bool:
-        where = args["kind"], args["namespace"], args["name"], args["labels"]
-        return await self._cluster.delete(*where, args["within"])
-
-    async def _get(self, args: dict[str, Any]) -> Any:
-        return await self._cluster.get(args["kind"], args["namespace"], args["name"])
-
-    async def _patch(self, args: dict[str, Any]) -> Any:
-        where = args["kind"], args["namespace"], args["name"], args["body"], args["subresource"]
-        return await self._cluster.patch(*where)
-
-    async def _create(self, args: dict[str, Any]) -> None:
-        await self._cluster.create(args["kind"], args["manifest"])
-
-    async def _discard(self, args: dict[str, Any]) -> None:
-        await self._cluster.discard(args["kind"], args["namespace"], args["labels"], args["name"])
-
-    async def _drop(self, args: dict[str, Any]) -> None:
-        await self._cluster.drop(args["kind"], args["namespace"], args["name"])
-
-    async def _served(self, args: dict[str, Any]) -> Any:
-        return await self._cluster.served()
-
-
-__all__ = ["Serving", "Session"]
+    async def _delete(self, within: float, **what: Any) -> bool:
+        return await self._cluster.delete(**what, wait_s=within)

@@ -27,7 +27,7 @@ _UNFINISHED = 64
 
 
 class CallRequest(Struct, omit_defaults=True):
-    """A method of the port with its arguments by name; besides: hello, facts, open, next and close."""
+    """A method of the port with its arguments by name; besides: hello, facts, open and next."""
 
     verb: str
     args: dict[str, Any] = {}

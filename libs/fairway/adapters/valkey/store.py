@@ -4,7 +4,7 @@ The epoch says which rebuild of the working set this is, and on which server. A 
 replica that was made primary, so that nobody mistakes an empty store, or an old one, for what is.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -166,24 +166,23 @@ class RedisStore:
     async def table(self, name: str) -> dict[str, bytes]:
         """All of a table as it is stored, in pieces and so not of one moment: for who looks at everything."""
         found = dict[str, bytes]()
-        cursor = 0
-        while True:
-            cursor, piece = await self._do("HSCAN", f"{self._prefix}:t:{name}", cursor, "COUNT", _PIECE)
+        async for piece in self._pieces("HSCAN", f"{self._prefix}:t:{name}"):
             found |= {key.decode(): value for key, value in piece.items()}
-            if not cursor:
-                return found
+        return found
 
     async def size(self, table: str) -> int:
         return int(await self._do("HLEN", f"{self._prefix}:t:{table}"))
 
     async def _keys(self, pattern: str) -> set[bytes]:
-        found = set[bytes]()
+        return {key async for piece in self._pieces("SCAN", match=("MATCH", pattern)) for key in piece}
+
+    async def _pieces(self, *command: str, match: tuple[str, ...] = ()) -> AsyncIterator[Any]:
         cursor = 0
         while True:
-            cursor, piece = await self._do("SCAN", cursor, "MATCH", pattern, "COUNT", _PIECE)
-            found.update(piece)
+            cursor, piece = await self._do(*command, cursor, *match, "COUNT", _PIECE)
+            yield piece
             if not cursor:
-                return found
+                return
 
     async def renew_rebuild(self, ttl_ms: int) -> bool:
         return bool(await self._run("rebuild", self._owner, "renew", ttl_ms))

@@ -8,7 +8,7 @@ import msgspec
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.agent.observe import node_of
-from fairway.agent.service import run_agent
+from fairway.agent.service import Agent
 from fairway.agent.settings import AgentSettings
 from fairway.domain.resources import Resources, add
 from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChecks
@@ -141,8 +141,8 @@ class SimulatedFleet:
     def _agent(self, process: SimulatedProcess, member: SimulatedMember, ids: ProcessIds) -> None:
         bus = BusPort(process, self.bus, self.weather)
         port = MemberPort(process, member, self.weather)
-        settings = msgspec.structs.replace(_AGENT, cordoned=self.joined[member.name].cordoned)
-        process.start(run_agent(port, bus, ProcessClock(process), ids, settings))
+        settings = msgspec.structs.replace(_AGENT, facts=self.joined[member.name])
+        process.start(Agent(port, bus, ProcessClock(process), ids, settings).run())
 
     def _services(self, process: SimulatedProcess, names: tuple[str, ...], life: int) -> None:
         clock = ProcessClock(process)

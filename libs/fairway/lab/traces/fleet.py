@@ -1,8 +1,8 @@
 """What a replay says to its fleet before it begins, what it knows of it, and how it follows its streams."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import Any, cast
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import msgspec
 import nats.errors
@@ -28,7 +28,7 @@ async def record(bus: NatsBus, stream: str, *only: str) -> AsyncIterator[Deliver
     """A stream from its beginning and then as it grows, for ever; over restarts of the server too."""
     after = 0
     while True:
-        history = cast(AsyncGenerator[Delivery, None], bus.history(stream, only, start=after + 1, live=True))
+        history = bus.history(stream, only, start=after + 1, live=True)
         try:
             while True:
                 async with asyncio.timeout(_SILENCE_S):

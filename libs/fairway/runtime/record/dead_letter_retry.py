@@ -11,8 +11,6 @@ from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import DeadLetter
 from fairway.wire.reasons import Code, Reason, Refused
 
-_SOON = "try again in two minutes"
-
 
 class _Head(Struct):
     """What every message on a job has, also one that does not decode for another reason."""
@@ -65,16 +63,10 @@ def not_there(letter: DeadLetter) -> Refused:
     return Refused(Reason(Code.NO_MESSAGE, text, remedy="drop the letter: nobody knows who wrote it"))
 
 
-def same_place(letter: DeadLetter) -> Refused:
-    """For when the bus took the message for the one that it has at the place where it failed."""
-    text = f"the bus still knows message {letter.sequence} of {letter.stream}, and would not store it a second time"
-    return Refused(Reason(Code.TOO_SOON, text, remedy=_SOON))
-
-
-def rebuilt_meanwhile() -> Refused:
-    """For when the working set was lost between the look at it and the publish."""
-    text = "the working set was rebuilt while the message was on its way"
-    return Refused(Reason(Code.TOO_SOON, text, remedy=_SOON))
+def too_soon(text: str) -> Refused:
+    """For when the bus took the message for the one that it has at the place where it failed, or the working set was
+    lost between the look at it and the publish."""
+    return Refused(Reason(Code.TOO_SOON, text, remedy="try again in two minutes"))
 
 
 def _head(data: bytes) -> _Head | None:

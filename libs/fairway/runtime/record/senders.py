@@ -4,12 +4,8 @@ Who may publish on a subject speaks for the tenant, or the cluster, that it name
 says of itself proves nothing.
 """
 
-from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
-
 from fairway.domain.decision import Heard
 from fairway.domain.job import Job
-from fairway.runtime.service import View
 from fairway.wire import subjects
 from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Freed, Report, Stranded
@@ -48,19 +44,3 @@ def foreign(jobs: dict[str, Job], heard: Heard[object]) -> Reason | None:
         return None
     text = f"said for tenant {message.tenant}, of job {job.id}, which is not its own"
     return Reason(Code.WRONG_SUBJECT, text, remedy=_REMEDY)
-
-
-class Hearing(Protocol):
-    """What is made of a message."""
-
-    @property
-    def heard(self) -> Heard[object]: ...
-
-
-Plan = TypeVar("Plan", bound=Hearing)
-
-
-def strangers(view: View[Any], plans: Sequence[Plan]) -> list[tuple[Plan, Reason]]:
-    """Those of these messages that speak of another tenant's job; a view that knows no jobs can tell of none."""
-    jobs: dict[str, Job] = getattr(view, "jobs", {})
-    return [(plan, why) for plan in plans if (why := foreign(jobs, plan.heard)) is not None]

@@ -1,5 +1,9 @@
 """Which clusters are members of the fleet, and what the hub says of them."""
 
+from typing import Any
+
+import msgspec
+
 from fairway.runtime.views.members import Facts
 
 
@@ -14,19 +18,20 @@ class Membership:
         self._introduced: dict[str, dict[str, str] | None] = {}
         self._withdrawn: set[str] = set()
 
-    def introduce(self, name: str, labels: dict[str, str] | None) -> None:
-        """An agent says that its cluster is there; None: that it is withdrawn."""
-        self._introduced[name] = labels
+    def introduce(self, name: str, said: dict[str, Any] | None) -> None:
+        """An agent says that its cluster is there, and its labels; None: that it is withdrawn."""
+        self._introduced[name] = None if said is None else said.get("labels") or {}
         self._judge(name)
 
-    def join(self, name: str, facts: Facts) -> None:
-        self.facts[name] = facts
-        self._withdrawn.discard(name)
-        self._judge(name)
-
-    def withdraw(self, name: str) -> None:
-        self.facts.pop(name, None)
-        self._withdrawn.add(name)
+    def tell(self, name: str, said: dict[str, Any] | None) -> None:
+        """The hub's word; None: it is no member any more."""
+        facts = None if said is None else msgspec.convert(said, Facts)
+        if facts is None:
+            self.facts.pop(name, None)
+            self._withdrawn.add(name)
+        else:
+            self.facts[name] = facts
+            self._withdrawn.discard(name)
         self._judge(name)
 
     def _judge(self, name: str) -> None:

@@ -18,7 +18,6 @@ from fairway.domain.tenancy.profile import Tenancy
 from fairway.domain.tenancy.submission_limits import Limits, limits
 from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Bus, Clock, Delivery, Unreachable
-from fairway.runtime.views.members import Facts
 from fairway.runtime.views.membership import Membership
 from fairway.runtime.views.tenancies import Tenancies
 from fairway.wire import fleet, subjects
@@ -127,50 +126,30 @@ class Catalog:
         """What the jobs of a namespace of the hub may ask for."""
         return self.tenancies.of(namespace)
 
-    def _policy(self, said: fleet.Configured, manifest: _Manifest) -> None:
-        self.policies.take(_title(said), (said.kind, said.namespace, said.name), manifest)
-
-    def _priority_class(self, said: fleet.Configured, manifest: _Manifest) -> None:
-        if manifest is None:
-            self.classes.drop(said.name)
-        else:
-            self.classes.put(said.name, manifest)
-
-    def _tree(self, _: fleet.Configured, manifest: _Manifest) -> None:
+    def _tree(self, manifest: _Manifest) -> None:
         self.tree = read_quota_tree(manifest) if manifest else None
         self.limits = limits(self.tree)
 
-    def _queue(self, said: fleet.Configured, manifest: _Manifest) -> None:
-        self.queues.pop(said.name, None)
+    def _queue(self, name: str, manifest: _Manifest) -> None:
+        self.queues.pop(name, None)
         if manifest is not None:
-            self.queues[said.name] = read_queue(manifest)
+            self.queues[name] = read_queue(manifest)
 
-    def _profile(self, said: fleet.Configured, manifest: _Manifest) -> None:
-        self.tenancies.profile(said.name, manifest)
 
-    def _namespace(self, said: fleet.Configured, manifest: _Manifest) -> None:
-        self.tenancies.namespace(said.name, manifest)
-
-    def _cluster(self, said: fleet.Configured, manifest: _Manifest) -> None:
-        self.members.introduce(said.name, None if manifest is None else manifest.get("labels") or {})
-
-    def _member(self, said: fleet.Configured, manifest: _Manifest) -> None:
-        if manifest is None:
-            self.members.withdraw(said.name)
-        else:
-            self.members.join(said.name, msgspec.convert(manifest, Facts))
+def _take_policy(to: Catalog, said: fleet.Configured, manifest: _Manifest) -> None:
+    to.policies.take(_title(said), (said.kind, said.namespace, said.name), manifest)
 
 
 _TAKES: dict[str, Callable[[Catalog, fleet.Configured, _Manifest], None]] = {
-    NAMESPACED: Catalog._policy,
-    CLUSTER_WIDE: Catalog._policy,
-    "PriorityClass": Catalog._priority_class,
-    "ElasticQuotaTree": Catalog._tree,
-    "Queue": Catalog._queue,
-    "TenantProfile": Catalog._profile,
-    "Namespace": Catalog._namespace,
-    "Cluster": Catalog._cluster,
-    "Member": Catalog._member,
+    NAMESPACED: _take_policy,
+    CLUSTER_WIDE: _take_policy,
+    "PriorityClass": lambda to, said, manifest: to.classes.take(said.name, manifest),
+    "ElasticQuotaTree": lambda to, said, manifest: to._tree(manifest),
+    "Queue": lambda to, said, manifest: to._queue(said.name, manifest),
+    "TenantProfile": lambda to, said, manifest: to.tenancies.profile(said.name, manifest),
+    "Namespace": lambda to, said, manifest: to.tenancies.namespace(said.name, manifest),
+    "Cluster": lambda to, said, manifest: to.members.introduce(said.name, manifest),
+    "Member": lambda to, said, manifest: to.members.tell(said.name, manifest),
 }
 
 

@@ -27,13 +27,11 @@ class PriorityClasses(Struct):
     values: dict[str, int] = field(default_factory=dict)
     default: str = ""
 
-    def put(self, name: str, manifest: dict[str, Any]) -> None:
-        self.drop(name)
-        self.values[name] = int(manifest.get("value", 0))
-        if manifest.get("globalDefault"):
-            self.default = name
-
-    def drop(self, name: str) -> None:
+    def take(self, name: str, manifest: dict[str, Any] | None) -> None:
+        """A class as it is now; None: it is gone."""
         self.values.pop(name, None)
         if name == self.default:
             self.default = ""
+        if manifest is not None:
+            self.values[name] = int(manifest.get("value", 0))
+            self.default = name if manifest.get("globalDefault") else self.default

@@ -5,14 +5,10 @@ import typer
 from fairway.client.failure import ERROR
 from fairway.client.options import Json, check_output
 
-_commands = typer.Typer(no_args_is_help=True, help="Questions to the record itself.")
+commands = typer.Typer(name="audit", no_args_is_help=True, help="Questions to the record itself.")
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(_commands, name="audit")
-
-
-@_commands.command()
+@commands.command()
 def verify(output: Json = "") -> None:
     """Replay the record twice from zero, compare it with the store key by key, and check it against the rules.
 

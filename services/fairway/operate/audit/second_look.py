@@ -109,7 +109,7 @@ class SecondLook:
         ones and what is owed. A few times, for a charge may come in between."""
         found: list[Drift] = []
         for _ in range(10):
-            live = await self._live()
+            live = sorted((await self._store.read(Wanted(whole=(decision.LIVE,)))).whole.get(decision.LIVE, {}))
             whole = (decision.LIVE, decision.QUOTA, decision.OWED)
             read = await self._store.read(Wanted(rows={decision.JOBS: live}, whole=whole))
             new = sorted({*read.whole.get(decision.LIVE, {})} - {*live})
@@ -119,10 +119,6 @@ class SecondLook:
             if not found or await self._uncharged(new):
                 break
         return found
-
-    async def _live(self) -> list[str]:
-        read = await self._store.read(Wanted(whole=(decision.LIVE,)))
-        return sorted(read.whole.get(decision.LIVE, {}))
 
     async def _uncharged(self, jobs: list[str]) -> bool:
         """That they cannot have been charged a moment ago either: they are in their first attempt, and before it."""

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from fairway.audit.store_drift import Drift
-from fairway.client.terminal import clean
+from fairway.client.terminal import clean, json_text
 from fairway.explain.wording import many
 from fairway.operate.audit.verify import Audit
 
@@ -19,8 +19,7 @@ _MOST = 50
 
 def show(audit: Audit, output: str) -> None:
     if output:
-        found = {**msgspec.to_builtins(audit), "ok": audit.ok}
-        typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+        typer.echo(json_text({**msgspec.to_builtins(audit), "ok": audit.ok}))
         return
     for line in lines(audit):
         typer.echo(clean(line))

@@ -23,6 +23,7 @@ RETRIED = "retried"
 DROPPED = "dropped"
 LEFT = "left"
 NOT_THERE = "not there"
+Do = Callable[[NatsLetters, KeptLetter], Awaitable[None]]
 # While the bus still knows a message, it is tried again every second, for as long as it may know it and a little.
 _TRY_S = 1.0
 _TRIES = int(next(stream.duplicate_window for stream in STREAMS if stream.name == JOBS)) + 30
@@ -96,39 +97,29 @@ async def one(number: int) -> KeptLetter | None:
 
 
 async def retried(asked: LetterSelection) -> list[Done]:
-    async with _letters() as letters:
-
-        async def again(kept: KeptLetter) -> str:
-            await _retry(letters, kept)
-            return RETRIED
-
-        return await _each(letters, asked, again)
+    return await _each(asked, RETRIED, _retry)
 
 
 async def dropped(asked: LetterSelection) -> list[Done]:
-    async with _letters() as letters:
-
-        async def away(kept: KeptLetter) -> str:
-            await letters.drop(kept.number)
-            return DROPPED
-
-        return await _each(letters, asked, away)
+    return await _each(asked, DROPPED, lambda letters, kept: letters.drop(kept.number))
 
 
-async def _each(letters: NatsLetters, asked: LetterSelection, do: Callable[[KeptLetter], Awaitable[str]]) -> list[Done]:
+async def _each(asked: LetterSelection, done: str, do: Do) -> list[Done]:
     """Letter after letter, so that at most one message is in memory."""
-    numbers = asked.numbers or [one.number async for one in letters.all(asked.service)]
     outcomes = []
-    for number in numbers:
-        kept = await letters.one(number)
-        if kept is None:
-            outcomes.append(Done(number, NOT_THERE))
-            continue
-        try:
-            outcomes.append(Done(number, await do(kept)))
-            _audit(kept, outcomes[-1].done)
-        except Refused as refused:
-            outcomes.append(Done(number, LEFT, refused.reasons[0]))
+    async with _letters() as letters:
+        for number in asked.numbers or [one.number async for one in letters.all(asked.service)]:
+            kept = await letters.one(number)
+            if kept is None:
+                outcomes.append(Done(number, NOT_THERE))
+                continue
+            try:
+                await do(letters, kept)
+            except Refused as refused:
+                outcomes.append(Done(number, LEFT, refused.reasons[0]))
+                continue
+            outcomes.append(Done(number, done))
+            _audit(kept, done)
     return outcomes
 
 

@@ -6,14 +6,10 @@ import typer
 
 from fairway.client.options import Json, check_output
 
-_commands = typer.Typer()
+commands = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(_commands)
-
-
-@_commands.command()
+@commands.command()
 def rebuild(
     yes: Annotated[bool, typer.Option("--yes", help="do not ask first")] = False,
     timeout: Annotated[float, typer.Option(min=1, help="seconds in which a service has to have done it")] = 300,

@@ -2,7 +2,6 @@
 
 import asyncio
 
-import msgspec
 import typer
 from msgspec import Struct
 
@@ -10,6 +9,7 @@ from fairway.adapters.nats.past_record import newest
 from fairway.adapters.system_clock import SystemClock
 from fairway.adapters.valkey.store import RedisStore
 from fairway.client.failure import DENIED, ERROR, TIMEOUT, Failure
+from fairway.client.terminal import json_text
 from fairway.domain import decision
 from fairway.explain.wording import listed, many, span
 from fairway.operate import servers
@@ -99,7 +99,7 @@ async def _silent(store: RedisStore, before: list[str]) -> list[str]:
 
 def show(done: Rebuilt, output: str) -> None:
     if output:
-        typer.echo(msgspec.json.format(msgspec.json.encode(done)).decode())
+        typer.echo(json_text(done))
         return
     counts = f"{many(done.jobs, 'job')}, {done.live} of them live, {many(done.held, 'reservation')}"
     typer.echo(f"rebuilt in {span(done.ms)}: {counts}")

@@ -10,11 +10,9 @@ from fairway.client.options import check_output
 
 Output = Annotated[str, typer.Option("-o", "--output", help="json; lines for a person by default")]
 # fairway-lab adds the traces that it knows.
-commands = typer.Typer(no_args_is_help=True, help="Replay a trace of real jobs, or the decisions of the record.")
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(commands, name="replay")
+commands = typer.Typer(
+    name="replay", no_args_is_help=True, help="Replay a trace of real jobs, or the decisions of the record."
+)
 
 
 @commands.command()

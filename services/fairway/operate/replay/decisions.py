@@ -11,6 +11,7 @@ import typer
 import uvloop
 from msgspec import Struct
 
+from fairway.client.terminal import json_text
 from fairway.domain.decision import Decision
 from fairway.domain.events import message_id
 from fairway.domain.text.decoding import decoder
@@ -189,7 +190,7 @@ def carry_out(asked: DecisionFilter, output: str) -> bool:
     """The command itself. Whether all that could be decided again is the same, and not everything is lost."""
     report = uvloop.run(_replayed(asked))
     if output == "json":
-        typer.echo(msgspec.json.format(msgspec.json.encode(report)).decode())
+        typer.echo(json_text(report))
     else:
         for line in lines(report):
             typer.echo(line)

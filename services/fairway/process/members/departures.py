@@ -6,7 +6,7 @@ from msgspec import Raw, structs
 
 from fairway.domain.events import message_id
 from fairway.process.members.enrolment import Enrolment
-from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
+from fairway.runtime.ports import Bus, Clock, Outgoing
 from fairway.runtime.record.publishable import Unsayable
 from fairway.runtime.retry import until_reached
 from fairway.runtime.views.settings import setting
@@ -31,19 +31,11 @@ class Departures:
 
     async def run(self) -> None:
         await self._enrolment.known.wait()
-        await self._missed()
+        joined = await until_reached("agent", self._clock, self._joined, _AGAIN_S)
+        for name in joined - set(self._enrolment.secrets):
+            await self._say(name)
         while True:
             await self._say(await self._enrolment.left.get())
-
-    async def _missed(self) -> None:
-        while True:
-            try:
-                for name in await self._joined() - set(self._enrolment.secrets):
-                    await self._say(name)
-                return
-            except (Unreachable, OSError, TimeoutError) as error:
-                log.warning("waiting", service="agent", cause=str(error))
-                await self._clock.sleep(_AGAIN_S)
 
     async def _joined(self) -> set[str]:
         """Those that the fleet takes for joined clusters: what a join said of them has the cluster's uid, and their

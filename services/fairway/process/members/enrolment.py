@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 import structlog
-from msgspec import Struct
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig
@@ -15,7 +14,6 @@ from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.agent import SHAPES
-from fairway.agent.settings import AgentSettings
 from fairway.domain.tenancy.profile import HOME
 from fairway.join.secret import LABEL, SECRET, Joined, read_secret
 from fairway.process.settings import Settings
@@ -28,14 +26,6 @@ _LOOK_S = 2.0
 # A call takes 30 s at most, so what is in hand with a cluster that went has ended by then.
 _FAREWELL_S = 35.0
 Print = tuple[tuple[int, int], ...]
-
-
-class MemberSource(Struct, frozen=True):
-    """Where a member's credentials come from: a file (or its content), what is said of it, who says it."""
-
-    kubeconfig: Any
-    facts: Facts
-    origin: str
 
 
 class Enrolment:
@@ -67,7 +57,7 @@ class Enrolment:
             self._prints[name] = seen
             try:
                 said = msgspec.json.decode(facts.read_bytes(), type=Facts) if facts.exists() else Facts()
-                await self._take(name, MemberSource(path, said, "folder"))
+                await self._take(name, path, said, "folder")
             except (BadKubeconfig, msgspec.DecodeError, OSError) as error:
                 log.error("cluster not taken", cluster=name, cause=str(error))
         for name in [name for name, origin in self._origins.items() if origin == "folder" and name not in found]:
@@ -99,7 +89,7 @@ class Enrolment:
                 self._leave(self._named[change.name])
             self._named[change.name] = one.name
             self.secrets[one.name] = one
-            await self._take(one.name, MemberSource(one.kubeconfig, one.facts, "hub"))
+            await self._take(one.name, one.kubeconfig, one.facts, "hub")
         except (BadKubeconfig, OSError, ValueError) as error:
             # The last good one stays in force.
             log.error("cluster not taken", secret=change.name, cause=str(error))
@@ -116,30 +106,32 @@ class Enrolment:
             self._drop(name)
             self.left.put_nowait(name)
 
-    async def _take(self, name: str, source: MemberSource) -> None:
-        """New credentials for the same cluster go into the client that is in use; another cluster takes its place."""
+    async def _take(self, name: str, kubeconfig: Any, facts: Facts, origin: str) -> None:
+        """New credentials for the same cluster go into the client that is in use; another cluster takes its place.
+        `kubeconfig` is a file or its content; `origin` is who says so."""
         known = self.members.get(name)
-        facts = self.members.facts(name)
-        if known is not None and (facts.uid, facts.mode) == (source.facts.uid, source.facts.mode):
+        before = self.members.facts(name)
+        if known is not None and (before.uid, before.mode) == (facts.uid, facts.mode):
             if isinstance(known, KubernetesCluster):
-                await known.renew(source.kubeconfig)
-            if facts != source.facts:
-                self.members.put(known, source.facts)
+                await known.renew(kubeconfig)
+            if facts != before:
+                self.members.put(known, facts)
             return
-        cluster = await self._cluster(name, source)
-        self._origins[name] = source.origin
-        self.members.put(cluster, source.facts)
-        log.info("cluster is a member", cluster=name, origin=source.origin)
+        if facts.mode == "pull":
+            cluster: Cluster = await self._remote(name, origin)
+        else:
+            cluster = await KubernetesCluster.from_kubeconfig(name, kubeconfig, self.options(origin))
+        self._origins[name] = origin
+        self.members.put(cluster, facts)
+        log.info("cluster is a member", cluster=name, origin=origin)
         if known is not None:
             self._close(known)
 
-    async def _cluster(self, name: str, source: MemberSource) -> Cluster:
+    async def _remote(self, name: str, origin: str) -> Cluster:
         """Of one in pull mode there are no credentials here: its own side does what is asked over the bus."""
-        if source.facts.mode == "pull":
-            if self._bus is None or source.origin == "folder":
-                raise BadKubeconfig(name, "is in pull mode; join it with `fairway join --mode pull`")
-            return await RemoteCluster.open(name, self._bus.client)
-        return await KubernetesCluster.from_kubeconfig(name, source.kubeconfig, self.options(source.origin))
+        if self._bus is None or origin == "folder":
+            raise BadKubeconfig(name, "is in pull mode; join it with `fairway join --mode pull`")
+        return await RemoteCluster.open(name, self._bus.client)
 
     def options(self, origin: str) -> Options:
         return member_options(self._settings, loopback=origin == "folder" or self._settings.allow_loopback)
@@ -170,18 +162,6 @@ class Enrolment:
 def member_options(settings: Settings, loopback: bool) -> Options:
     pace = WatchPace(idle=settings.watch_silence)
     return Options(kinds=tuple(sorted(KINDS)), shapes=SHAPES, seed=os.getpid(), loopback=loopback, pace=pace)
-
-
-def agent_settings(settings: Settings, facts: Facts, mode: str) -> AgentSettings:
-    """`mode` is that of a joined cluster, else empty."""
-    return AgentSettings(
-        labels=facts.labels,
-        taints=facts.taints,
-        cordoned=facts.cordoned,
-        mode=mode,
-        reserve=facts.reserve,
-        stranded=settings.node_grace,
-    )
 
 
 def _print(path: Path) -> tuple[int, int]:

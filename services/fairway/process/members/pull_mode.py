@@ -4,11 +4,9 @@ It needs its own cluster's API and the bus; nothing has to reach it, and it has 
 """
 
 import asyncio
-import contextlib
 import logging
 import os
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +23,13 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.adapters.remote.member_side import Serving
 from fairway.adapters.system_clock import SystemClock, SystemIds
-from fairway.agent.service import Agent
+from fairway.agent import Agent, AgentSettings
 from fairway.domain.events import message_id
 from fairway.domain.tenancy.profile import HOME
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.http_callers import own_hosts
-from fairway.process.members.enrolment import agent_settings, follow_file, member_options
+from fairway.process.http_server import ListeningServer, told_to_end
+from fairway.process.members.enrolment import follow_file, member_options
 from fairway.process.readiness import readiness
 from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
@@ -81,14 +80,6 @@ async def keep_informed(cluster: RemoteCluster, facts: Facts, clock: Clock) -> N
         await clock.sleep(_INFORM_S if told else _AGAIN_S)
 
 
-class _Server(uvicorn.Server):
-    """Leaves the signals to the process."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 class MemberSide:
     """One cluster's agent and its serving end. The agent waits for what the hub says of the cluster."""
 
@@ -122,7 +113,7 @@ class MemberSide:
 
     async def _report(self, cluster: Cluster) -> None:
         facts = self._members.facts(cluster.name)
-        said = agent_settings(self._settings, facts, facts.mode)
+        said = AgentSettings(facts, facts.mode, stranded=self._settings.node_grace)
         self._agent = Agent(cluster, self._bus, SystemClock(), SystemIds(), said)
         await self._agent.run()
 
@@ -136,8 +127,8 @@ async def run_member(settings: Settings, ready: Callable[[dict[str, Any]], None]
     inbox = f"_INBOX_{subjects.token(name)}"
     bus = await NatsBus.connect(settings.nats_url, f"fairway-member-{name}", inbox=inbox)
     side = MemberSide(cluster, bus, settings)
-    server = _Server(_http(side, settings))
-    tasks = [asyncio.create_task(one) for one in (side.run(), server.serve(), _ended())]
+    server = ListeningServer(_http(side, settings))
+    tasks = [asyncio.create_task(one) for one in (side.run(), server.serve(), told_to_end())]
     if path is not None:
         tasks.append(asyncio.create_task(follow_file(path, cluster)))
     try:
@@ -178,10 +169,3 @@ def _http(side: MemberSide, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         app, host=settings.http_host, port=settings.http_port, log_level=logging.ERROR, lifespan="off"
     )
-
-
-async def _ended() -> None:
-    end = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, end.set)
-    await end.wait()

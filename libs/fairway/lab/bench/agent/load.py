@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
-from fairway.agent.observe import ATTEMPT, JOB, POD_SET
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, POD_SET_LABEL
 
 Json = dict[str, Any]
 NODE = "Node.v1"
@@ -102,7 +102,7 @@ def pod(name: str, on: str, attempt: str = "") -> Json:
     `<job>/<attempt>`; a stranger's pod has none."""
     job, _, number = attempt.partition("/")
     labels = {"app.kubernetes.io/name": "train", "app.kubernetes.io/instance": name, "team": "research"}
-    labels |= {JOB: job, ATTEMPT: number, POD_SET: "Worker"} if attempt else {}
+    labels |= {JOB_LABEL: job, ATTEMPT_LABEL: number, POD_SET_LABEL: "Worker"} if attempt else {}
     env = [{"name": f"TRAINING_SETTING_{at}", "value": f"/data/experiments/run-{at}/settings.yaml"} for at in range(12)]
     volumes: list[Json] = [
         {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},

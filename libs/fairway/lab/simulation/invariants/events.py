@@ -171,11 +171,11 @@ class EventChecks:
     # The settings.
 
     def tree_changed(self, tree: QuotaNode) -> None:
-        self._checker.quota(tree, T0 + self.outside.now())
+        self._checker.charges.changed(tree, T0 + self.outside.now())
 
     def most(self, node: str, resource: str) -> int | None:
         """What a node of the quota tree may be charged now."""
-        return self._checker.most(node, resource, T0 + self.outside.now())
+        return self._checker.charges.most(node, resource, T0 + self.outside.now())
 
     # Everything, when it is worth looking at everything.
 

@@ -1,7 +1,7 @@
 """The bus as one process reaches it: over the bus in memory, with delays, breaks, lost acknowledgements and outages."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from fairway.adapters.memory.bus import MemoryBus, MemorySource
 from fairway.lab.simulation.people.faults import FaultInjector
@@ -48,7 +48,7 @@ class BusPort:
 
     async def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
-    ) -> AsyncIterator[Delivery]:
+    ) -> AsyncGenerator[Delivery, None]:
         self._check()
         async for one in self._bus.history(stream, subjects, start, live, last):
             await self._process.gate()
