@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(_bench, name="bench")
 
 
-def _command(run: _Run, module: str, check: Callable[[Any], None]) -> Callable[..., None]:
+def _command(bench: str, run: _Run, module: str, check: Callable[[Any], None]) -> Callable[..., None]:
     """A command whose options are the fields of `run` that say so."""
     hints = get_type_hints(run, include_extras=True)
     asked = {one.name: one.default for one in fields(run) if get_args(hints[one.name])[1:]}
@@ -47,7 +47,7 @@ def _command(run: _Run, module: str, check: Callable[[Any], None]) -> Callable[.
         values = {name: options.numbers(name, value) if name in lists else value for name, value in given.items()}
         made = run(**values)
         check(made)
-        options.show(import_module(f"fairway.lab.bench.{module}").measure, made, directory, output)
+        options.show(bench, import_module(f"fairway.lab.bench.{module}").measure, made, directory, output)
 
     def parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
         if name in lists:  # typed with commas between
@@ -64,7 +64,7 @@ def _command(run: _Run, module: str, check: Callable[[Any], None]) -> Callable[.
 
 
 for _name, _run, _module, _check in _BENCHES:
-    _bench.command(_name)(_command(_run, _module, _check))
+    _bench.command(_name)(_command(_name, _run, _module, _check))
 
 
 @_bench.command("all")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from msgspec.structs import asdict
 
 from fairway.client.failure import ERROR, USAGE, Failure
 from fairway.domain.text.digits import is_whole
@@ -43,17 +44,22 @@ def numbers(name: str, text: str) -> tuple[int, ...]:
     return found
 
 
-def show(measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, directory: str, output: str) -> None:
+def show(name: str, measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, directory: str, output: str) -> None:
     """Measures, with a progress bar on standard error, and prints the outcome."""
     import uvloop
 
+    from fairway.lab.bench.measuring.facts import machine
     from fairway.lab.bench.measuring.progress import Bar
 
     if output not in ("json", "text"):
         raise Failure(USAGE, f"-o is {output!r}", "choose json or text")
     bar = Bar()
+    before = machine()
     with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:
         outcome = uvloop.run(measure(run, Path(directory or temporary), bar.tell))
+    outcome.name = name
+    outcome.machine = before
+    outcome.run = asdict(run)
     typer.echo(outcome.json() if output == "json" else outcome.text())
     if outcome.wrong:
         raise Failure(ERROR, outcome.wrong, "see the logs of the services in the folder that --dir names")

@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock
@@ -16,8 +14,9 @@ from fairway.agent.observe import SHAPES
 from fairway.lab.bench.agent import load
 from fairway.lab.bench.agent.fill import fill
 from fairway.lab.bench.agent.reports import HeardReports
-from fairway.lab.bench.measuring.facts import cpu, machine, peak_mib
-from fairway.lab.bench.measuring.journeys import percentile
+from fairway.lab.bench.measuring.background import beside
+from fairway.lab.bench.measuring.facts import cpu, peak_mib
+from fairway.lab.bench.measuring.journeys import percentiles
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Tell
 from fairway.lab.bench.runs import AgentRun
@@ -68,7 +67,6 @@ class AgentScene:
 
 
 async def measure(run: AgentRun, dir: Path, tell: Tell) -> BenchOutcome:
-    before = machine()
     tell("starting", 0)
     async with _scene(run, dir, tell) as scene:
         sizes = {kind: await _size(scene.cluster, kind) for kind in ("nodes", "pods")}
@@ -76,17 +74,15 @@ async def measure(run: AgentRun, dir: Path, tell: Tell) -> BenchOutcome:
         tell("agent's start", 0)
         figures, counts = await _start(scene, heard)
         tell("pod changes", int(run.seconds))
-        steady, costs = await _steady(scene, heard, run, tell)
+        async with beside(load.beat(scene.cluster, run.nodes, SystemClock().now)):
+            steady, costs = await _steady(scene, heard, run, tell)
         figures |= steady
         counts |= {"nodes_at_end": heard.nodes, "pods_at_end": heard.pods, "never_reported": heard.owed}
         return BenchOutcome(
-            name="report",
-            machine=before,
             figures={name: round(value, 3) for name, value in figures.items()},
             goals=GOALS,
             counts=counts,
             rss_peak_mib=peak_mib(scene.pids()),
-            run=msgspec.structs.asdict(run),
             stubbed="kubelets and controllers: the benchmark writes what they would",
             details=costs | {"object_bytes": sizes},
         )
@@ -152,7 +148,6 @@ async def _steady(
 ) -> tuple[dict[str, float], dict[str, Any]]:
     loop = asyncio.get_running_loop()
     churn = load.Churn(scene.cluster, run.nodes, run.events, heard.expect)
-    beats = asyncio.create_task(load.beat(scene.cluster, run.nodes, SystemClock().now))
     await churn.run(churn.warm)
     heard.begin()
     churn.writes.clear()
@@ -176,9 +171,7 @@ async def _steady(
     share = {name: round(100 * (after[name] - spent[name]) / took, 2) for name in pids}
     await churn.drain()
     await heard.settled(_PATIENCE_S)
-    beats.cancel()
-    await asyncio.gather(beats, return_exceptions=True)
     for what, times in (("delay", heard.delays), ("write", churn.writes)):
-        figures |= {f"{what}_p{one}_ms": percentile(sorted(times), one / 100) for one in (50, 99)}
+        figures |= percentiles(f"{what}_", times, 50, 99)
     figures |= {"steady_cpu_percent": share["agent"], "rss_peak_mib": peak_mib(pids)["agent"]}
     return figures, {"cpu_percent_by_process": share, "changes_measured": len(heard.delays)}

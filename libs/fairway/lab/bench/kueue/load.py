@@ -6,20 +6,15 @@ besides makes its max. Among themselves the queues of a cohort cannot borrow mor
 
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from fairway.domain.names import job_id
-from fairway.lab.bench.pipeline.load import BENCH
+from fairway.lab.bench.pipeline.load import NAME, configured, quota_tree, submission, submitted
 from fairway.lab.kubesim.pod_behaviour import RUN_FOR
 from fairway.runtime.ports import Outgoing
-from fairway.wire import fleet, subjects
-from fairway.wire import jobs as wire
 
 Json = dict[str, Any]
 NOMINAL = 20
 BORROWING = 100
-_encode = msgspec.json.Encoder().encode
 
 
 class Class(Struct, frozen=True):
@@ -83,27 +78,24 @@ def warmup(size: KueueSize) -> list[Arrival]:
 
 
 def _arrival(tenant: str, kind: Class, what: str, at: float) -> Arrival:
-    name = f"{tenant}-{what}"
-    raw = msgspec.Raw(_encode(_job(tenant, name, kind)))
-    data = _encode(wire.Submitted(tenant=tenant, manifest=raw, client=name, source=BENCH.via, who=BENCH))
-    message = Outgoing(name, subjects.job("submitted", tenant), data, "fairway.job.submitted", "/bench")
-    return Arrival(at, job_id(tenant, name, name), kind, message)
+    job, message = submission(tenant, f"{tenant}-{what}", submitted(tenant, _job(tenant, kind)))
+    return Arrival(at, job, kind, message)
 
 
-def _job(tenant: str, name: str, kind: Class) -> Json:
+def _job(tenant: str, kind: Class) -> Json:
     container = {"name": "work", "image": "example.org/work:1", "resources": {"requests": {"cpu": str(kind.cpu)}}}
     pod = {"restartPolicy": "Never", "priorityClassName": kind.name, "containers": [container]}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": name, "namespace": tenant, "annotations": {RUN_FOR: f"{kind.run_ms}ms"}},
+        "metadata": {"name": NAME, "namespace": tenant, "annotations": {RUN_FOR: f"{kind.run_ms}ms"}},
         "spec": {"parallelism": 1, "completions": 1, "template": {"spec": pod}},
     }
 
 
 def configuration(size: KueueSize) -> list[Outgoing]:
     """The quota tree, the priority classes, and one policy for all."""
-    said = [_configured("PriorityClass", one.name, {"value": one.priority}) for one in CLASSES]
+    said = [configured("PriorityClass", "", one.name, {"value": one.priority}) for one in CLASSES]
     policy = {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "ClusterPropagationPolicy",
@@ -113,11 +105,12 @@ def configuration(size: KueueSize) -> list[Outgoing]:
             "placement": {"clusterAffinity": {}},
         },
     }
-    said.append(_configured("ClusterPropagationPolicy", "all", policy))
-    return [*said, _configured("ElasticQuotaTree", "tree", _tree(size))]
+    said.append(configured("ClusterPropagationPolicy", "", "all", policy))
+    amount = {"cpu": size.quota}
+    return [*said, quota_tree(_cohorts(size), {"min": amount, "max": amount})]
 
 
-def _tree(size: KueueSize) -> Json:
+def _cohorts(size: KueueSize) -> list[Json]:
     cohorts = []
     for cohort in range(size.cohorts):
         amount = {"cpu": size.queues * NOMINAL}
@@ -125,18 +118,7 @@ def _tree(size: KueueSize) -> Json:
         tenants = [_tenant(cohort, queue) for queue in range(size.queues)]
         leaves = [{"name": one, "namespaces": [one], "min": {"cpu": NOMINAL}, "max": most} for one in tenants]
         cohorts.append({"name": f"cohort-{cohort}", "min": amount, "max": amount, "children": leaves})
-    root = {"name": "root", "min": {"cpu": size.quota}, "max": {"cpu": size.quota}, "children": cohorts}
-    return {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
-        "kind": "ElasticQuotaTree",
-        "metadata": {"name": "tree"},
-        "spec": {"root": root},
-    }
-
-
-def _configured(kind: str, name: str, manifest: Json) -> Outgoing:
-    said = fleet.Configured(kind=kind, namespace="", name=name, manifest=msgspec.Raw(_encode(manifest)), who=BENCH)
-    return Outgoing(f"bench-{kind}-{name}", subjects.config(kind, "", name), _encode(said))
+    return cohorts
 
 
 def _tenants(size: KueueSize) -> list[str]:

@@ -3,27 +3,25 @@ five cohorts, which want more than the quota for a minute; nothing but quota kee
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.kueue import load
 from fairway.lab.bench.kueue.courses import WAY, Account, Courses, account
-from fairway.lab.bench.measuring.facts import batch_facts, machine, peak_mib
-from fairway.lab.bench.measuring.journeys import percentile
+from fairway.lab.bench.measuring.facts import batch_facts, peak_mib
+from fairway.lab.bench.measuring.journeys import percentiles
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
-from fairway.lab.bench.pipeline.fleet import Spent, Tell
+from fairway.lab.bench.pipeline.agents import known
+from fairway.lab.bench.pipeline.fleet import Spent, Tell, pids
 from fairway.lab.bench.runs import KueueRun
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.fleet.fleet import running as fleet_running
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.kubesim.nodes import NodeGroup
-from fairway.wire import subjects
 
 GOALS = {"wall_seconds": Goal(most=90), "useful_usage": Goal(least=0.70)}
 _GROUPS = (("admission", "quota", "queue", "global-scheduler", "reserver"), ("propagator", "watcher", "agent"))
@@ -49,9 +47,7 @@ class KueuePart(Struct):
 
 
 async def measure(run: KueueRun, dir: Path, tell: Tell) -> BenchOutcome:
-    outcome = BenchOutcome(
-        name="kueue-baseline", machine=machine(), figures={}, stubbed=_STUBBED, run=msgspec.structs.asdict(run)
-    )
+    outcome = BenchOutcome(figures={}, stubbed=_STUBBED)
     for clusters in run.clusters:
         part = await _part(run, clusters, dir / f"on-{clusters}", tell)
         for field in KueuePart.__struct_fields__[:-1]:
@@ -69,8 +65,9 @@ async def _part(run: KueueRun, clusters: int, dir: Path, tell: Tell) -> KueuePar
         warmup = Courses(load.warmup(size), lambda: None)
         await warmup.run(bus)
         tell(f"on {clusters}: jobs", size.total)
-        pids = _pids(fleet)
-        since = Spent(pids)
+        assert fleet.sim is not None, "this fleet has clusters"
+        processes = pids(fleet, clusters=fleet.sim.pid)
+        since = Spent(processes)
         courses = Courses(load.arrivals(size), lambda: tell("", 1), warmup.last)
         await courses.run(bus)
         spent = since.per_job(size.total)
@@ -80,7 +77,7 @@ async def _part(run: KueueRun, clusters: int, dir: Path, tell: Tell) -> KueuePar
             _figures(size, courses),
             _counts(courses, told),
             spent,
-            peak_mib(pids),
+            peak_mib(processes),
             {
                 "batches": batches,
                 "submitted_seconds": round(courses.sent - courses.begun, 2),
@@ -100,7 +97,7 @@ async def _scene(run: KueueRun, clusters: int, dir: Path) -> AsyncIterator[tuple
             await bus.provision()
             await bus.publish(load.configuration(_size(run)))
             await asyncio.gather(*(fleet.start_process(group) for group in _GROUPS))
-            await _known(bus, clusters)
+            await known(bus, clusters)
             yield fleet, bus
         finally:
             await bus.close()
@@ -110,26 +107,6 @@ def _clusters(size: load.KueueSize, count: int) -> tuple[ClusterConfig, ...]:
     nodes = -(-2 * size.quota // (_NODE_CPUS * count))
     node = {"cpu": str(_NODE_CPUS), "memory": "256Gi", "pods": "1k"}
     return tuple(ClusterConfig(f"c{at}", nodes=(NodeGroup(nodes, f"c{at}-node", node),)) for at in range(count))
-
-
-async def _known(bus: NatsBus, clusters: int) -> None:
-    seen: set[str] = set()
-    async for delivery in bus.history(subjects.CLUSTERS, ("fairway.cluster.freed.>",), live=True):
-        seen.add(delivery.subject)
-        if len(seen - {""}) == clusters:
-            return
-
-
-def _pids(fleet: EmbeddedFleet) -> dict[str, int]:
-    assert fleet.sim is not None, "this fleet has clusters"
-    found = {name: child.pid for name, child in fleet.processes.items()}
-    return {
-        **found,
-        "clusters": fleet.sim.pid,
-        "nats": fleet.nats.pid,
-        "valkey": fleet.valkey.pid,
-        "bench": os.getpid(),
-    }
 
 
 def _work(arrivals: Sequence[load.Arrival]) -> float:
@@ -151,9 +128,8 @@ def _figures(size: load.KueueSize, courses: Courses) -> dict[str, float]:
 
 
 def _spread(name: str, seconds: list[float]) -> dict[str, float]:
-    ascending = sorted(one * 1_000 for one in seconds)
-    found = {f"{name}_p{share}_ms": percentile(ascending, share / 100) for share in (50, 95, 99)}
-    return found | {f"{name}_mean_ms": round(sum(ascending) / max(len(ascending), 1), 1)}
+    found = percentiles(f"{name}_", (one * 1_000 for one in seconds), 50, 95, 99)
+    return found | {f"{name}_mean_ms": round(sum(seconds) * 1_000 / max(len(seconds), 1), 1)}
 
 
 def _counts(courses: Courses, told: Account) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Where the benchmarks of the pipeline take place: an embedded fleet with stubbed clusters, and the benchmark in the
 part of the agents and of those who submit."""
 
+import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -49,6 +50,13 @@ def job_of(delivery: Delivery) -> str:
     return _named(delivery.data).job
 
 
+def pids(fleet: EmbeddedFleet, **more: int) -> dict[str, int]:
+    """Of its services, of `more`, of the servers under them, and the benchmark's own."""
+    found = {name: child.pid for name, child in fleet.processes.items()} | more
+    found |= {f"nats-{at}": one.pid for at, one in enumerate(fleet.nats_others, 2)}
+    return found | {"nats": fleet.nats.pid, "valkey": fleet.valkey.pid, "bench": os.getpid()}
+
+
 class PipelineScene:
     """`fleet` runs, its clusters are known, `bus` is the benchmark's own connection, and `agents` speak for the
     clusters."""
@@ -60,13 +68,7 @@ class PipelineScene:
 
     def pids(self) -> dict[str, int]:
         """Of every process, the benchmark's own among them."""
-        found = {name: child.pid for name, child in self.fleet.processes.items()}
-        found |= {f"nats-{at}": one.pid for at, one in enumerate(self.fleet.nats_others, 2)}
-        return found | {"nats": self.fleet.nats.pid, "valkey": self.fleet.valkey.pid, "bench": os.getpid()}
-
-    def services(self) -> dict[str, int]:
-        """Of Fairway's own processes."""
-        return {name: child.pid for name, child in self.fleet.processes.items()}
+        return pids(self.fleet)
 
     def addresses(self) -> list[str]:
         """Where Fairway's own processes tell their metrics."""
@@ -87,6 +89,16 @@ class Spent:
         """Seconds a job by process, and of `all` without the benchmark's own."""
         spent = per_job(self._before, cpu(self._pids), jobs)
         return spent | {"all": round(sum(spent.values()) - spent.get("bench", 0.0), 7)}
+
+
+async def saturated(
+    journeys: Journeys, jobs: int, window: int, pids: Mapping[str, int]
+) -> tuple[float, dict[str, float]]:
+    """The seconds that so many jobs take, as fast as they go, and what each takes of these processes."""
+    since = Spent(pids)
+    start = asyncio.get_running_loop().time()
+    await journeys.saturate(jobs, window)
+    return asyncio.get_running_loop().time() - start, since.per_job(jobs)
 
 
 @contextlib.asynccontextmanager
