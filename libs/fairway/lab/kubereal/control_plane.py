@@ -15,11 +15,12 @@ from msgspec import Struct
 
 from fairway.lab.kubereal.accounts import token_file
 from fairway.lab.kubereal.build import Tools
+from fairway.lab.kubereal.certificates import private_key, written
 from fairway.lab.kubereal.flags import api_server, controller_manager, etcd, kwok, scheduler
-from fairway.lab.kubereal.keys import service_account_key
 from fairway.lab.kubereal.kwok_stages import stages
-from fairway.lab.kubereal.program import NotUp, Program, free_ports
+from fairway.lab.kubereal.program import NotUp, Program
 from fairway.lab.kubesim.http.identities import MASTERS, Identity
+from fairway.lab.processes.server import free_ports
 from fairway.runtime import private_files
 
 _API = "kube-apiserver"
@@ -76,7 +77,7 @@ class Plane:
     async def start(self) -> None:
         """Returns when the API answers and everything of the spec has been started."""
         private_files.folder(self.dir)
-        private_files.write(self.dir / "sa.key", service_account_key())
+        private_files.write(self.dir / "sa.key", written(private_key()))
         private_files.write(self.dir / "tokens.csv", token_file(self._known))
         self.port = self.port or free_ports(1)[0]
         await self.start_api()

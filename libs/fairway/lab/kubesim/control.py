@@ -78,23 +78,13 @@ class Control:
             match what:
                 case "add-nodes":
                     return {"nodes": self.add_nodes(msgspec.convert(given, nodes.NodeGroup))}
-                case "remove-node":
-                    self.remove_node(given["name"])
-                case "lose-node":
-                    self.lose_node(given["name"])
-                case "return-node":
-                    self.return_node(given["name"])
                 case "fail-job":
                     return {"pods": self.fail_job(**given)}
-                case "evict-pod":
-                    self.evict_pod(given["namespace"], given["name"])
-                case "refuse":
-                    self.refuse(given.get("mode", "503"), int(given.get("for_ms", 0)))
-                case "restore":
-                    self.restore()
+                case "remove-node" | "lose-node" | "return-node" | "evict-pod" | "refuse" | "restore":
+                    getattr(self, what.replace("-", "_"))(**given)
                 case _:
                     raise no_such_path()
-        except (KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
+        except (TypeError, ValueError) as error:
             raise ApiError(422, "Invalid", f"/sim/{what}: {error}; see fairway/lab/kubesim/control.py") from None
         return {"done": what}
 

@@ -1,8 +1,9 @@
 """Start operators in a member: their kinds first, then everything side by side, until all are ready."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -12,8 +13,28 @@ from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.certificates import pair
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.crds import define
-from fairway.lab.kubereal.operators.known import OPERATORS
+from fairway.lab.kubereal.operators.argo import argo
+from fairway.lab.kubereal.operators.jobset import jobset
+from fairway.lab.kubereal.operators.koordinator import koordinator
+from fairway.lab.kubereal.operators.ray import ray
 from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
+from fairway.lab.kubereal.operators.spark import spark
+from fairway.lab.kubereal.operators.training import training, training_volcano
+from fairway.lab.kubereal.operators.volcano import volcano
+
+# By name. The kinds of `MODULE` and of `MODULE-VARIANT` are those of the module.
+OPERATORS: Mapping[str, Callable[[Site], Setup]] = MappingProxyType(
+    {
+        "argo": argo,
+        "jobset": jobset,
+        "koordinator": koordinator,
+        "ray": ray,
+        "spark": spark,
+        "training": training,
+        "training-volcano": training_volcano,
+        "volcano": volcano,
+    }
+)
 
 
 async def start(plane: Plane, names: Iterable[str], tools: Tools) -> None:

@@ -1,8 +1,13 @@
 """The resources every simulated cluster serves from birth."""
 
-from fairway.lab.kubesim.api.registry import ApiResource, Column
+import re
 
-_READY = (Column("Ready", "status.conditions[Ready]"),)
+from msgspec.structs import replace
+
+from fairway.lab.kubesim.api.registry import ApiResource, Column, of_crd
+from fairway.workloads.crds import definitions
+
+_CONDITION = re.compile(r'status\.conditions\[\?\(@\.type=="(\w+)"\)\]\.status')
 _PHASE = Column("State", "status.conditions[-1].type")
 
 
@@ -113,44 +118,13 @@ JOBS = (
 )
 
 
-def _policies(group: str, *short: tuple[str, ...]) -> tuple[ApiResource, ...]:
-    namespaced, wide = short or ((), ())
-    return (
-        ApiResource(group, "v1alpha1", "PropagationPolicy", "propagationpolicies", True, namespaced, columns=_READY),
-        ApiResource(
-            group,
-            "v1alpha1",
-            "ClusterPropagationPolicy",
-            "clusterpropagationpolicies",
-            False,
-            wide,
-            columns=_READY,
-        ),
-    )
+def _own(kind: ApiResource) -> ApiResource:
+    """As deploy/crds has it, with those of its columns that show a condition."""
+    shown = ((one.name, _CONDITION.fullmatch(one.path)) for one in kind.columns if not one.priority)
+    columns = tuple(Column(name, f"status.conditions[{found[1]}]") for name, found in shown if found)
+    return replace(kind, columns=columns)
 
 
-POLICIES = (
-    *_policies("policy.karmada.io", ("pp",), ("cpp",)),
-    *_policies("policy.one.alibabacloud.com"),
-    ApiResource(
-        "scheduling.sigs.k8s.io", "v1beta1", "ElasticQuotaTree", "elasticquotatrees", True, ("eqtree",), columns=_READY
-    ),
-    ApiResource("scheduling.x-k8s.io", "v1alpha1", "Queue", "queues", columns=_READY),
-    ApiResource("fairway.io", "v1alpha1", "TenantProfile", "tenantprofiles", False, columns=_READY),
-    # Without a status subresource, as deploy/crds has it: one write says everything.
-    ApiResource(
-        "work.karmada.io",
-        "v1alpha2",
-        "ResourceBinding",
-        "resourcebindings",
-        True,
-        ("rb",),
-        status=False,
-        columns=(
-            Column("Scheduled", "status.conditions[Scheduled]"),
-            Column("FullyApplied", "status.conditions[FullyApplied]"),
-        ),
-    ),
-)
+POLICIES = tuple(_own(kind) for crd in definitions().values() for kind in of_crd(crd))
 
 EVERYTHING = (*CORE, *JOBS, *POLICIES)

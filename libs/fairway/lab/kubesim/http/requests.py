@@ -9,7 +9,7 @@ from aiohttp import web
 
 from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json, NoSuchPath, bad_request, no_such_path
-from fairway.lab.kubesim.api.registry import SUBRESOURCES, Target
+from fairway.lab.kubesim.api.registry import SUBRESOURCES, Target, in_api
 from fairway.lab.kubesim.faults import Faults
 from fairway.lab.kubesim.http import access_reviews, discovery, protobuf, tables
 from fairway.lab.kubesim.http.authorization import Authorizer
@@ -88,17 +88,8 @@ class Server:
 
     def target(self, parts: list[str]) -> Target:
         """404 when the path names no resource of this cluster."""
-        if parts[:1] == ["api"] and len(parts) > 2:
-            group = ""
-            version = parts[1]
-            rest = parts[2:]
-        elif parts[:1] == ["apis"] and len(parts) > 3:
-            group = parts[1]
-            version = parts[2]
-            rest = parts[3:]
-        else:
-            raise NoSuchPath
-        if version not in self.api.registry.groups().get(group, ()):
+        group, version, rest = in_api(parts)
+        if not rest or version not in self.api.registry.groups().get(group, ()):
             raise NoSuchPath
         namespace = ""
         if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in SUBRESOURCES:
