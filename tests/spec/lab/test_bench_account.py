@@ -9,13 +9,13 @@ import pytest
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.client.failure import Failure
 from fairway.lab.bench.kueue.courses import Account, account
-from fairway.lab.bench.kueue.load import KueueSize, arrivals
+from fairway.lab.bench.kueue.load import arrivals
 from fairway.lab.bench.measuring.outcome import BenchOutcome
 from fairway.lab.bench.options import show
 from fairway.lab.bench.runs import KueueRun
 from fairway.runtime.ports import Outgoing
 
-FEW = arrivals(KueueSize(1, 1, 10))[:2]
+FEW = arrivals(KueueRun(cohorts=1, queues=1, jobs=10))[:2]
 FIRST, SECOND = (one.id for one in FEW)
 _WAY = ("queue", "dequeued", "dispatched", "succeeded")
 ALL = " ".join(f"{job}:{verb}" for job in (FIRST, SECOND) for verb in _WAY)

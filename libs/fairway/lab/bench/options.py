@@ -10,29 +10,19 @@ from msgspec.structs import asdict
 
 from fairway.client.failure import ERROR, USAGE, Failure
 from fairway.domain.text.digits import is_whole
-from fairway.lab.bench.runs import KueueRun
+from fairway.lab.bench.runs import AgentRun, KubernetesRun, KueueRun
 
 
-def nothing_to_check(run: Any) -> None:
-    """Whatever its options say is good."""
-
-
-def check_processes(run: Any) -> None:
+def check(run: Any) -> None:
+    """Ends the command when an option is of no use, or Kubernetes was not built."""
     from fairway.lab.bench.pipeline.fleet import SPLITS
-
-    if run.processes not in SPLITS:
-        raise Failure(USAGE, f"--processes is {run.processes}", f"choose from {', '.join(map(str, SPLITS))}")
-
-
-def check_built(run: Any) -> None:
-    """Ends the command when Kubernetes was not built."""
     from fairway.lab.fleet.foreground import built
 
-    built()
-
-
-def check_kueue(run: KueueRun) -> None:
-    if run.jobs % 10:
+    if getattr(run, "processes", 1) not in SPLITS:
+        raise Failure(USAGE, f"--processes is {run.processes}", f"choose from {', '.join(map(str, SPLITS))}")
+    if isinstance(run, KubernetesRun | AgentRun):
+        built()
+    if isinstance(run, KueueRun) and run.jobs % 10:
         raise Failure(USAGE, f"--jobs is {run.jobs}", "give a multiple of ten: seven are small, two medium, one large")
 
 

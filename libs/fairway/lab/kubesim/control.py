@@ -37,14 +37,16 @@ class Control:
 
     def lose_node(self, name: str) -> None:
         """The node turns NotReady; its pods end Failed with reason NodeLost."""
-        stored = self._api.get(self._resource("nodes"), "", name)
-        self._api.store.put(stored.key, nodes.lost(stored.obj))
+        self._mark(name, ready=False)
         for key in tuple(self._pods_on(name)):
             self._end(key, "NodeLost", f"node {name} is lost")
 
     def return_node(self, name: str) -> None:
+        self._mark(name, ready=True)
+
+    def _mark(self, name: str, ready: bool) -> None:
         stored = self._api.get(self._resource("nodes"), "", name)
-        self._api.store.put(stored.key, nodes.returned(stored.obj))
+        self._api.store.put(stored.key, nodes.marked(stored.obj, ready))
 
     # ---- jobs and pods
     def fail_job(self, namespace: str, name: str, reason: str = "Error", code: int = 1) -> int:

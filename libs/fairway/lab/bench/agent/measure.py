@@ -69,7 +69,7 @@ class AgentScene:
 async def measure(run: AgentRun, dir: Path, tell: Tell) -> BenchOutcome:
     tell("starting", 0)
     async with _scene(run, dir, tell) as scene:
-        sizes = {kind: await _size(scene.cluster, kind) for kind in ("nodes", "pods")}
+        sizes = {kind: len(await scene.cluster.raw(f"/api/v1/{kind}?limit=1")) for kind in ("nodes", "pods")}
         heard = await HeardReports.on(scene.bus, CLUSTER, run.nodes)
         tell("agent's start", 0)
         figures, counts = await _start(scene, heard)
@@ -118,10 +118,6 @@ async def _fill(store: str, run: AgentRun, tell: Tell) -> None:
     tell("pods", run.pods)
     made = (load.standing(number, run.nodes) for number in range(run.pods))
     await fill(store, CLUSTER, "Pod", made, lambda: tell("", 1))
-
-
-async def _size(cluster: KubernetesCluster, plural: str) -> int:
-    return len(await cluster.raw(f"/api/v1/{plural}?limit=1"))
 
 
 async def _start(scene: AgentScene, heard: HeardReports) -> tuple[dict[str, float], dict[str, int]]:

@@ -44,10 +44,11 @@ async def measure(run: DecisionsRun, dir: Path, tell: Tell) -> BenchOutcome:
         bench.clear()
         tell(f"{clusters} clusters", run.decisions)
         bench.go(run.decisions, tell)
-        outcome.figures |= {f"{name}_{clusters}": figure for name, figure in bench.figures().items()}
-        outcome.counts |= {f"{name}_{clusters}": number for name, number in bench.counts().items()}
-        outcome.cpu_seconds_per_job[f"bench_{clusters}"] = bench.cpu_seconds
-        outcome.rss_peak_mib |= peak_mib({f"bench_{clusters}": os.getpid()})
+        part = BenchOutcome(
+            figures=bench.figures(), counts=bench.counts(), rss_peak_mib=peak_mib({"bench": os.getpid()})
+        )
+        part.cpu_seconds_per_job["bench"] = bench.cpu_seconds
+        outcome.take(part, f"{clusters}")
         outcome.details[str(clusters)] = bench.details()
         if goal := _GOALS.get((clusters, run.nodes)):
             outcome.goals[f"decisions_per_second_{clusters}"] = goal

@@ -28,11 +28,6 @@ GOALS = {
 }
 
 
-def _gpus(run: KubernetesRun) -> int:
-    """Of each node: none of the jobs ends, and all of them find room."""
-    return (run.warmup + run.jobs + run.calm) * load.GPUS_PER_JOB // (3 * load.NODES) + 8
-
-
 class KubernetesScene:
     """The clusters as the benchmark's own clients see them."""
 
@@ -82,7 +77,9 @@ async def measure(run: KubernetesRun, dir: Path, tell: Tell) -> BenchOutcome:
 
 @contextlib.asynccontextmanager
 async def _scene(run: KubernetesRun, dir: Path, arrived: Callable[[], None]) -> AsyncIterator[KubernetesScene]:
-    plan = FleetPlan(load.members(_gpus(run)), real=True)
+    # None of the jobs ends, and all of them find room.
+    gpus = (run.warmup + run.jobs + run.calm) * load.GPUS_PER_JOB // (3 * load.NODES) + 8
+    plan = FleetPlan(load.members(gpus), real=True)
     async with running(dir, plan) as fleet:
         files = {HUB: fleet.hub_kubeconfig, **{path.stem: path for path in fleet.kubeconfigs.glob("*.kubeconfig")}}
         clusters = {name: await KubernetesCluster.from_kubeconfig(name, path) for name, path in sorted(files.items())}

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.lab.bench.pipeline.load import NAME, configured, quota_tree, submission, submitted
+from fairway.lab.bench.runs import KueueRun
 from fairway.lab.kubesim.pod_behaviour import RUN_FOR
 from fairway.runtime.ports import Outgoing
 
@@ -35,21 +36,9 @@ CLASSES = (
 )
 
 
-class KueueSize(Struct, frozen=True):
-    """`queues` in each cohort, `jobs` in each queue: a multiple of ten."""
-
-    cohorts: int = 5
-    queues: int = 6
-    jobs: int = 500
-
-    @property
-    def total(self) -> int:
-        return self.cohorts * self.queues * self.jobs
-
-    @property
-    def quota(self) -> int:
-        """CPUs, in all."""
-        return self.cohorts * self.queues * NOMINAL
+def quota(run: KueueRun) -> int:
+    """CPUs, in all."""
+    return run.cohorts * run.queues * NOMINAL
 
 
 class Arrival(Struct, frozen=True):
@@ -61,20 +50,20 @@ class Arrival(Struct, frozen=True):
     message: Outgoing
 
 
-def arrivals(size: KueueSize) -> list[Arrival]:
+def arrivals(run: KueueRun) -> list[Arrival]:
     """All of them, by time: each class of each queue at its own pace, beginning at once."""
     found = [
         _arrival(tenant, kind, f"{kind.name}-{number}", number * kind.every_ms / 1_000)
-        for tenant in _tenants(size)
+        for tenant in _tenants(run)
         for kind in CLASSES
-        for number in range(size.jobs * kind.tenths // 10)
+        for number in range(run.jobs * kind.tenths // 10)
     ]
     return sorted(found, key=lambda one: (one.at, one.id))
 
 
-def warmup(size: KueueSize) -> list[Arrival]:
+def warmup(run: KueueRun) -> list[Arrival]:
     """A small job for each queue, all at once."""
-    return [_arrival(tenant, CLASSES[0], "warmup", 0.0) for tenant in _tenants(size)]
+    return [_arrival(tenant, CLASSES[0], "warmup", 0.0) for tenant in _tenants(run)]
 
 
 def _arrival(tenant: str, kind: Class, what: str, at: float) -> Arrival:
@@ -93,7 +82,7 @@ def _job(tenant: str, kind: Class) -> Json:
     }
 
 
-def configuration(size: KueueSize) -> list[Outgoing]:
+def configuration(run: KueueRun) -> list[Outgoing]:
     """The quota tree, the priority classes, and one policy for all."""
     said = [configured("PriorityClass", "", one.name, {"value": one.priority}) for one in CLASSES]
     policy = {
@@ -106,23 +95,23 @@ def configuration(size: KueueSize) -> list[Outgoing]:
         },
     }
     said.append(configured("ClusterPropagationPolicy", "", "all", policy))
-    amount = {"cpu": size.quota}
-    return [*said, quota_tree(_cohorts(size), {"min": amount, "max": amount})]
+    amount = {"cpu": quota(run)}
+    return [*said, quota_tree(_cohorts(run), {"min": amount, "max": amount})]
 
 
-def _cohorts(size: KueueSize) -> list[Json]:
+def _cohorts(run: KueueRun) -> list[Json]:
     cohorts = []
-    for cohort in range(size.cohorts):
-        amount = {"cpu": size.queues * NOMINAL}
-        most = {"cpu": min(NOMINAL + BORROWING, size.queues * NOMINAL)}
-        tenants = [_tenant(cohort, queue) for queue in range(size.queues)]
+    for cohort in range(run.cohorts):
+        amount = {"cpu": run.queues * NOMINAL}
+        most = {"cpu": min(NOMINAL + BORROWING, run.queues * NOMINAL)}
+        tenants = [_tenant(cohort, queue) for queue in range(run.queues)]
         leaves = [{"name": one, "namespaces": [one], "min": {"cpu": NOMINAL}, "max": most} for one in tenants]
         cohorts.append({"name": f"cohort-{cohort}", "min": amount, "max": amount, "children": leaves})
     return cohorts
 
 
-def _tenants(size: KueueSize) -> list[str]:
-    return [_tenant(cohort, queue) for cohort in range(size.cohorts) for queue in range(size.queues)]
+def _tenants(run: KueueRun) -> list[str]:
+    return [_tenant(cohort, queue) for cohort in range(run.cohorts) for queue in range(run.queues)]
 
 
 def _tenant(cohort: int, queue: int) -> str:

@@ -5,9 +5,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
-
-from msgspec import Struct
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.kueue import load
@@ -31,71 +28,52 @@ _STUBBED = "the clusters are simulated: scheduler, kubelets and Job controller, 
 preempted or reclaimed, which Fairway does not do"
 
 
-def _size(run: KueueRun) -> load.KueueSize:
-    return load.KueueSize(run.cohorts, run.queues, run.jobs)
-
-
-class KueuePart(Struct):
-    """What came of the load on one number of clusters."""
-
-    figures: dict[str, float]
-    counts: dict[str, int]
-    cpu_seconds_per_job: dict[str, float]
-    rss_peak_mib: dict[str, float]
-    details: dict[str, Any]
-    wrong: str
-
-
 async def measure(run: KueueRun, dir: Path, tell: Tell) -> BenchOutcome:
     outcome = BenchOutcome(figures={}, stubbed=_STUBBED)
     for clusters in run.clusters:
-        part = await _part(run, clusters, dir / f"on-{clusters}", tell)
-        for field in KueuePart.__struct_fields__[:-1]:
-            into: dict[str, Any] = getattr(outcome, field)
-            into.update({f"{name}_on_{clusters}": value for name, value in getattr(part, field).items()})
-        outcome.goals |= {f"{name}_on_{clusters}": goal for name, goal in GOALS.items()}
-        outcome.wrong = "; ".join(filter(None, (outcome.wrong, part.wrong)))
+        outcome.take(await _part(run, clusters, dir / f"on-{clusters}", tell), f"on_{clusters}")
     return outcome
 
 
-async def _part(run: KueueRun, clusters: int, dir: Path, tell: Tell) -> KueuePart:
-    size = _size(run)
+async def _part(run: KueueRun, clusters: int, dir: Path, tell: Tell) -> BenchOutcome:
     tell(f"on {clusters}: starting", 0)
     async with _scene(run, clusters, dir) as (fleet, bus):
-        warmup = Courses(load.warmup(size), lambda: None)
+        warmup = Courses(load.warmup(run), lambda: None)
         await warmup.run(bus)
-        tell(f"on {clusters}: jobs", size.total)
+        total = run.cohorts * run.queues * run.jobs
+        tell(f"on {clusters}: jobs", total)
         assert fleet.sim is not None, "this fleet has clusters"
         processes = pids(fleet, clusters=fleet.sim.pid)
         since = Spent(processes)
-        courses = Courses(load.arrivals(size), lambda: tell("", 1), warmup.last)
+        courses = Courses(load.arrivals(run), lambda: tell("", 1), warmup.last)
         await courses.run(bus)
-        spent = since.per_job(size.total)
+        spent = since.per_job(total)
         batches = await batch_facts([str(child.said["metrics"]) for child in fleet.processes.values()])
         told = await account(bus, (*warmup.arrivals, *courses.arrivals))
-        return KueuePart(
-            _figures(size, courses),
-            _counts(courses, told),
-            spent,
-            peak_mib(processes),
-            {
+        return BenchOutcome(
+            figures=_figures(run, courses),
+            goals=GOALS,
+            counts=_counts(courses, told),
+            cpu_seconds_per_job=spent,
+            rss_peak_mib=peak_mib(processes),
+            details={
                 "batches": batches,
                 "submitted_seconds": round(courses.sent - courses.begun, 2),
-                "quota_bound_seconds": round(_work(courses.arrivals) / size.quota, 2),
+                "quota_bound_seconds": round(_work(courses.arrivals) / load.quota(run), 2),
             },
-            _wrong(told, clusters),
+            wrong=_wrong(told, clusters),
         )
 
 
 @contextlib.asynccontextmanager
 async def _scene(run: KueueRun, clusters: int, dir: Path) -> AsyncIterator[tuple[EmbeddedFleet, NatsBus]]:
     """Settings before services, so that the first job meets them; entered once every cluster is known."""
-    plan = FleetPlan(_clusters(_size(run), clusters), groups=(), sync_interval=run.sync)
+    plan = FleetPlan(_clusters(run, clusters), groups=(), sync_interval=run.sync)
     async with fleet_running(dir, plan) as fleet:
         bus = await NatsBus.connect(fleet.nats.url, "bench")
         try:
             await bus.provision()
-            await bus.publish(load.configuration(_size(run)))
+            await bus.publish(load.configuration(run))
             await asyncio.gather(*(fleet.start_process(group) for group in _GROUPS))
             await known(bus, clusters)
             yield fleet, bus
@@ -103,8 +81,8 @@ async def _scene(run: KueueRun, clusters: int, dir: Path) -> AsyncIterator[tuple
             await bus.close()
 
 
-def _clusters(size: load.KueueSize, count: int) -> tuple[ClusterConfig, ...]:
-    nodes = -(-2 * size.quota // (_NODE_CPUS * count))
+def _clusters(run: KueueRun, count: int) -> tuple[ClusterConfig, ...]:
+    nodes = -(-2 * load.quota(run) // (_NODE_CPUS * count))
     node = {"cpu": str(_NODE_CPUS), "memory": "256Gi", "pods": "1k"}
     return tuple(ClusterConfig(f"c{at}", nodes=(NodeGroup(nodes, f"c{at}-node", node),)) for at in range(count))
 
@@ -114,12 +92,12 @@ def _work(arrivals: Sequence[load.Arrival]) -> float:
     return sum(one.kind.cpu * one.kind.run_ms for one in arrivals) / 1_000
 
 
-def _figures(size: load.KueueSize, courses: Courses) -> dict[str, float]:
+def _figures(run: KueueRun, courses: Courses) -> dict[str, float]:
     """Of the jobs that were heard to succeed. `<class>` is the time to admission: from the job's time to come until it
     is dispatched. `held`: how long the quota was charged beyond the time that the job ran."""
     ended = [one for one in courses.arrivals if all(one.id in courses[verb] for verb in WAY)]
     wall = max(courses["succeeded"].values(), default=float("inf")) - courses.begun
-    figures = {"wall_seconds": round(wall, 2), "useful_usage": round(_work(ended) / (size.quota * wall), 3)}
+    figures = {"wall_seconds": round(wall, 2), "useful_usage": round(_work(ended) / (load.quota(run) * wall), 3)}
     for kind in load.CLASSES:
         took = [courses["dispatched"][one.id] - courses.begun - one.at for one in ended if one.kind is kind]
         figures |= _spread(kind.name, took)

@@ -10,14 +10,10 @@ from fairway.runtime.ports import Delivery, Outgoing
 _CHUNK = 64
 
 
-class JourneyStuck(RuntimeError):
-    """Journeys no longer arrive; the message has the numbers."""
-
-
 class Journeys:
     """Messages that were sent and those that arrived, with times in seconds of the loop's clock. `count` of the
-    source is taken at a time; `name_of` tells which journey an arrival belongs to. Stuck: none arrived for
-    `patience_s`."""
+    source is taken at a time; `name_of` tells which journey an arrival belongs to. RuntimeError when
+    none arrives for `patience_s`."""
 
     def __init__(
         self, bus: NatsBus, source: Iterator[tuple[str, Outgoing]], tick: Callable[[], None], patience_s: float = 30.0
@@ -88,7 +84,7 @@ class Journeys:
                 await self._news.wait()
         except TimeoutError:
             missing = sorted(set(self.sent) - set(self.arrived))[:3]
-            raise JourneyStuck(
+            raise RuntimeError(
                 f"{self.under_way} of {len(self.sent)} never arrived, such as {', '.join(missing)}; "
                 "see the logs of the services"
             ) from None

@@ -48,6 +48,13 @@ class BenchOutcome(Struct, kw_only=True):
     wrong: str = ""
     versions: dict[str, str] = field(default_factory=versions)
 
+    def take(self, part: "BenchOutcome", suffix: str) -> None:
+        """What came of a part of the run, under names that end with it."""
+        for kind in ("figures", "goals", "counts", "cpu_seconds_per_job", "rss_peak_mib", "details"):
+            more = {f"{name}_{suffix}": value for name, value in getattr(part, kind).items()}
+            getattr(self, kind).update(more)
+        self.wrong = "; ".join(filter(None, (self.wrong, part.wrong)))
+
     @property
     def missed(self) -> list[str]:
         """The goals that were not reached."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from redis.asyncio import Redis
 
 from fairway.lab.bench.measuring.journeys import Journeys
@@ -26,33 +25,16 @@ _STRANGER = {"cpu": 2_000, "memory": 4 << 30}
 _PATIENCE_S = 120.0
 
 
-class ClustersFound(Struct):
-    """Of one number of clusters."""
-
-    figures: dict[str, float]
-    counts: dict[str, int]
-    spent: dict[str, float]
-    peaks: dict[str, float]
-
-
 async def measure(run: ClustersRun, dir: Path, tell: Tell) -> BenchOutcome:
     found = {clusters: await _at(run, clusters, dir / f"{clusters}", tell) for clusters in run.sizes}
     rates = [one.figures["jobs_per_second"] for one in found.values()]
-    return BenchOutcome(
-        goals=GOALS,
-        stubbed=STUBBED,
-        figures={"flatness": round(min(rates) / max(rates), 3), **_named(found, "figures")},
-        counts=_named(found, "counts"),
-        cpu_seconds_per_job=_named(found, "spent"),
-        rss_peak_mib=_named(found, "peaks"),
-    )
+    outcome = BenchOutcome(figures={"flatness": round(min(rates) / max(rates), 3)}, goals=GOALS, stubbed=STUBBED)
+    for clusters, one in found.items():
+        outcome.take(one, f"{clusters}")
+    return outcome
 
 
-def _named(found: dict[int, ClustersFound], what: str) -> dict[str, Any]:
-    return {f"{name}_{at}": value for at, one in found.items() for name, value in getattr(one, what).items()}
-
-
-async def _at(run: ClustersRun, clusters: int, dir: Path, tell: Tell) -> ClustersFound:
+async def _at(run: ClustersRun, clusters: int, dir: Path, tell: Tell) -> BenchOutcome:
     tell(f"loading {clusters}", 0)
     size = load.GangSize(run.warmup + run.jobs, clusters, run.nodes, run.tenants, run.seed)
     loop = asyncio.get_running_loop()
@@ -69,17 +51,17 @@ async def _at(run: ClustersRun, clusters: int, dir: Path, tell: Tell) -> Cluster
             tell(f"{clusters} clusters", run.jobs)
             said = on.agents.said_bytes
             took, spent = await saturated(journeys, run.jobs, run.window, on.pids())
-        return ClustersFound(
-            {
+        return BenchOutcome(
+            figures={
                 "jobs_per_second": round(run.jobs / took, 1),
                 "cpu_us_per_job": round(spent["all"] * 1e6, 1),
                 "agent_kib_per_second": round((on.agents.said_bytes - said) / took / 1024, 1),
                 "cache_mib": cache,
                 "loaded_seconds": round(loaded, 1),
             },
-            journeys.counts(),
-            spent,
-            on.peaks(),
+            counts=journeys.counts(),
+            cpu_seconds_per_job=spent,
+            rss_peak_mib=on.peaks(),
         )
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.measuring.background import beside
-from fairway.lab.bench.measuring.facts import cpu, peak_mib, per_job
+from fairway.lab.bench.measuring.facts import cpu, peak_mib
 from fairway.lab.bench.measuring.journeys import Journeys
 from fairway.lab.bench.pipeline.agents import Agents, News, ReportedNodes, nothing
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
@@ -87,7 +87,8 @@ class Spent:
 
     def per_job(self, jobs: int) -> dict[str, float]:
         """Seconds a job by process, and of `all` without the benchmark's own."""
-        spent = per_job(self._before, cpu(self._pids), jobs)
+        after = cpu(self._pids)
+        spent = {name: round((after[name] - before) / jobs, 7) for name, before in self._before.items()}
         return spent | {"all": round(sum(spent.values()) - spent.get("bench", 0.0), 7)}
 
 

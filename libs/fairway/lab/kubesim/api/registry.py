@@ -93,6 +93,9 @@ class Registry:
     def __iter__(self) -> Iterator[ApiResource]:
         return iter(self._by_path.values())
 
+    def of_version(self, group: str, version: str) -> list[ApiResource]:
+        return [one for one in self if (one.group, one.version) == (group, version)]
+
     def groups(self) -> dict[str, list[str]]:
         """Group → versions, the preferred one first."""
         found: dict[str, list[str]] = {}

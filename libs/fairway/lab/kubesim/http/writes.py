@@ -31,8 +31,9 @@ async def serve_write(api: ClusterApi, request: web.BaseRequest, target: Target,
     if request.method == "PATCH" and request.content_type == "application/apply-patch+yaml":
         stored, created = serve_apply(api, target, ApplyRequest.of(request, body, part, dry))
         return _answer(stored, target.resource, 201 if created else 200)
-    if request.method == "PATCH":
-        _refuse_force(request)
+    if request.method == "PATCH" and "force" in request.query:
+        fault = ("force", "Forbidden: may not be specified for non-apply patch")
+        raise invalid("PatchOptions.meta.k8s.io", "", [fault])
     old = api.get(target.resource, target.namespace, target.name)
     new = body if request.method == "PUT" else _patched(request.content_type, target.resource, old, body)
     return _answer(api.update(target.resource, old, _credited(api, request, old, new), part, dry), target.resource)
@@ -48,12 +49,6 @@ def _dry(request: web.BaseRequest) -> bool:
         options = f"{_OPTIONS.get(request.method, 'DeleteOptions')}.meta.k8s.io"
         raise invalid(options, "", [("dryRun", f'Unsupported value: ["{asked}"]: supported values: "All"')])
     return bool(asked)
-
-
-def _refuse_force(request: web.BaseRequest) -> None:
-    if "force" in request.query:
-        fault = ("force", "Forbidden: may not be specified for non-apply patch")
-        raise invalid("PatchOptions.meta.k8s.io", "", [fault])
 
 
 def _signed(api: ClusterApi, request: web.BaseRequest, body: Any, target: Target) -> Any:

@@ -98,7 +98,7 @@ def _missing(view: OperatorView, pods: list[Json]) -> list[Json]:
         "controller-uid": view.uid,
     }
     made: list[Json] = []
-    taken = _taken(pods)
+    taken = {int(one["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"]) for one in pods}
     number = 0
     while len(made) < wanted:
         if number not in taken:
@@ -108,10 +108,6 @@ def _missing(view: OperatorView, pods: list[Json]) -> list[Json]:
             made.append(one)
         number += 1
     return made
-
-
-def _taken(pods: list[Json]) -> set[int]:
-    return {int(one["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"]) for one in pods}
 
 
 def _suffix(uid: str, number: int) -> str:
