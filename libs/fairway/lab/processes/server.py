@@ -85,12 +85,12 @@ class EmbeddedServer:
             + (f"Free port {port}, or ask for port 0." if port else f"Read {self.log}.")
         )
 
-    async def stop(self, grace: float = _STOP_SECONDS) -> None:
-        """Ask it to end; kill it if it has not after `grace` seconds. Harmless when it has ended."""
+    async def stop(self) -> None:
+        """Ask it to end; kill it if it has not after some seconds. Harmless when it has ended."""
         if self.alive:
             self.process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                await asyncio.to_thread(self.process.wait, grace)
+                await asyncio.to_thread(self.process.wait, _STOP_SECONDS)
         self.kill()
 
     def kill(self) -> None:

@@ -65,7 +65,8 @@ class _Run:
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
         attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
         above = Administrators(fleet, self._weather.rng, witness, self._gpus, attempts)
-        fleet.fates(people.fate)
+        for member in fleet.members.values():
+            member.fate = people.fate
         await above.settle_in()
         fleet.begin()
         looking = asyncio.ensure_future(self._look())
@@ -87,7 +88,7 @@ class _Run:
     async def _quiet(self) -> None:
         """Nothing goes wrong any more; all that may still happen, happens."""
         fleet = self._fleet
-        self._weather.clear()
+        self._weather.clears = True
         for process in fleet.processes.values():
             process.resume()
         end = asyncio.get_running_loop().time() + LIVENESS_S

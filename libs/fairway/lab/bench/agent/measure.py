@@ -21,7 +21,7 @@ from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Tell
 from fairway.lab.bench.runs import AgentRun
 from fairway.lab.kubereal.build import tools
-from fairway.lab.kubereal.control_plane import Plane, Planes, Spec, planes
+from fairway.lab.kubereal.control_plane import Planes, Spec, planes
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from fairway.lab.processes.service import Child
 from fairway.runtime import private_files
@@ -37,7 +37,6 @@ class AgentScene:
     """The servers, and the cluster as the benchmark's own client sees it."""
 
     def __init__(self, dir: Path, found: Planes, nats: EmbeddedServer, valkey: EmbeddedServer) -> None:
-        self.dir = dir
         self.planes = found
         self.nats = nats
         self.valkey = valkey
@@ -50,16 +49,6 @@ class AgentScene:
             "FAIRWAY_HUB_KUBECONFIG": "",
         }
         self.agent = Child("agent", "fairway.cli.main", ["run", "agent", "--announce"], dir / "agent.log", environment)
-
-    @property
-    def plane(self) -> Plane:
-        return self.planes[CLUSTER]
-
-    def enrol(self) -> None:
-        """So that the agent finds the cluster in its folder."""
-        folder = self.dir / "clusters"
-        folder.mkdir(parents=True, exist_ok=True)
-        private_files.write(folder / f"{CLUSTER}.kubeconfig", self.plane.kubeconfig.read_bytes())
 
     def pids(self) -> dict[str, int]:
         found = {**self.planes.pids(), "nats": self.nats.pid, "valkey": self.valkey.pid}
@@ -98,10 +87,11 @@ async def _scene(run: AgentRun, dir: Path, tell: Tell) -> AsyncIterator[AgentSce
     ):
         await _fill(found.store, run, tell)
         tell("API server", 0)
-        await found.add(Spec(CLUSTER, api_flags=_FLAGS))
+        file = (await found.add(Spec(CLUSTER, api_flags=_FLAGS))).kubeconfig
+        # So that the agent finds the cluster in its folder.
+        folder = private_files.folder(dir / "clusters")
+        private_files.write(folder / f"{CLUSTER}.kubeconfig", file.read_bytes())
         scene = AgentScene(dir, found, nats, valkey)
-        scene.enrol()
-        file = scene.plane.kubeconfig
         scene.cluster = await KubernetesCluster.from_kubeconfig(CLUSTER, file, Options(shapes=SHAPES))
         scene.bus = await NatsBus.connect(nats.url, "fairway-bench")
         try:

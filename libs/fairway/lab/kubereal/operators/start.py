@@ -17,7 +17,7 @@ from fairway.lab.kubereal.operators.argo import argo
 from fairway.lab.kubereal.operators.jobset import jobset
 from fairway.lab.kubereal.operators.koordinator import koordinator
 from fairway.lab.kubereal.operators.ray import ray
-from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
+from fairway.lab.kubereal.operators.setup import Setup, Site
 from fairway.lab.kubereal.operators.spark import spark
 from fairway.lab.kubereal.operators.training import training, training_volcano
 from fairway.lab.kubereal.operators.volcano import volcano
@@ -52,7 +52,8 @@ async def start(plane: Plane, names: Iterable[str], tools: Tools) -> None:
 
 
 async def _start(plane: Plane, api: PlaneAdmin, setup: Setup) -> None:
-    await asyncio.gather(*(_started(plane, one) for one in setup.processes))
+    started = [(await plane.program(one.program, one.args, one.env), one.probe) for one in setup.processes]
+    await asyncio.gather(*(program.until(partial(_answers, probe)) for program, probe in started))
     for path in setup.present:
 
         async def there(path: str = path) -> bool:
@@ -60,12 +61,6 @@ async def _start(plane: Plane, api: PlaneAdmin, setup: Setup) -> None:
             return found is not None and found.get("items") != []
 
         await api.until(there, path)
-
-
-async def _started(plane: Plane, process: OperatorProcess) -> None:
-    program = await plane.program(process.program, process.args, process.env)
-
-    await program.until(partial(_answers, process.probe))
 
 
 async def _answers(probe: str) -> bool:

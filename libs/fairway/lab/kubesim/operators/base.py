@@ -101,6 +101,13 @@ def count(children: Iterable[Json], *phases: str) -> int:
     return sum(1 for one in children if phase(one) in phases)
 
 
+def counted(children: Iterable[Json], **phases: tuple[str, ...]) -> Json:
+    """How many are in one of the phases, by name; nothing of those of which there are none."""
+    listed = list(children)
+    found = {name: count(listed, *wanted) for name, wanted in phases.items()}
+    return {name: number for name, number in found.items() if number}
+
+
 def exit_code(child: Json) -> int:
     """Of a pod that ended; 137 when it was lost or evicted and no container says."""
     status = child.get("status") or {}
