@@ -99,13 +99,9 @@ def _decided(row: FlowRow, made: Mapping[str, Mapping[str, set[str]]]) -> str:
     said = []
     for service in row.says:
         files = [path for path, found in made[service].items() if row.name in found]
-        said.append(f"{service}: {', '.join(f'[{_short(path)}](../{path})' for path in files)}")
+        # Each by its name below the folder of its service.
+        said.append(f"{service}: " + ", ".join(f"[{path.split('/', 3)[3]}](../{path})" for path in files))
     return "; ".join(said)
-
-
-def _short(path: str) -> str:
-    """Below the folder of its service."""
-    return path.split("/", 3)[3]
 
 
 def _folders(found: Iterable[CodeRoom]) -> str:

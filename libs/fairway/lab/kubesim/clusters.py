@@ -96,8 +96,7 @@ class SimCluster:
 
     async def stop(self) -> None:
         self.faults.restore()
-        for stream in tuple(self.faults.streams):
-            stream.end()
+        self.faults.cut()
         if self.driver:
             self.driver.close()
         if self._runner:

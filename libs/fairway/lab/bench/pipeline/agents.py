@@ -39,10 +39,6 @@ async def known(bus: NatsBus, clusters: int) -> None:
             return
 
 
-def nothing(cluster: str) -> Sequence[Node]:
-    return ()
-
-
 class Agents:
     """`nodes` are as last reported; `said_bytes` is what all reports together had."""
 

@@ -14,7 +14,7 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import cpu, peak_mib
 from fairway.lab.bench.measuring.journeys import Journeys
-from fairway.lab.bench.pipeline.agents import Agents, News, ReportedNodes, nothing
+from fairway.lab.bench.pipeline.agents import Agents, News, ReportedNodes
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.fleet.fleet import running as fleet_running
 from fairway.process.pipeline import STAGES
@@ -104,7 +104,7 @@ async def saturated(
 
 @contextlib.asynccontextmanager
 async def scene(
-    dir: Path, ground: ReportedNodes, plan: FleetPlan, every_s: float = 5.0, news: News = nothing
+    dir: Path, ground: ReportedNodes, plan: FleetPlan, every_s: float = 5.0, news: News = lambda cluster: ()
 ) -> AsyncIterator[PipelineScene]:
     """Entered once the configuration is said and every cluster is known; each then reports its `news` once in so many
     seconds."""

@@ -121,7 +121,7 @@ class BacklogMeasurement:
         known = {"Authorization": f"Bearer {self._on.fleet.token}"}
         async with aiohttp.ClientSession(self._on.fleet.http, headers=known) as session:
 
-            async def page(_: int) -> None:
+            async def page() -> None:
                 nonlocal resume
                 query = {"state": "live", "limit": "100", "continue": resume}
                 async with session.get("/v1/jobs", params=query) as answer:
@@ -129,20 +129,20 @@ class BacklogMeasurement:
                 assert found["items"], "the list goes on"
                 resume = found.get("continue", "")
 
-            async def why(_: int) -> None:
+            async def why() -> None:
                 name = self._draw.choice(names)
                 async with session.get(f"/v1/jobs/{name}/why") as answer:
                     assert (await answer.json())["state"] == "queued", "it waits"
 
             return await self._timed("listing jobs", page), await self._timed("asking why", why)
 
-    async def _timed(self, what: str, ask: Callable[[int], Awaitable[None]]) -> list[float]:
+    async def _timed(self, what: str, ask: Callable[[], Awaitable[None]]) -> list[float]:
         loop = asyncio.get_running_loop()
         took = []
         self._tell(what, self._run.asked)
-        for at in range(self._run.asked):
+        for _ in range(self._run.asked):
             start = loop.time()
-            await ask(at)
+            await ask()
             took.append((loop.time() - start) * 1000)
             self._tell("", 1)
         return took

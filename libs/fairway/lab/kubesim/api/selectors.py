@@ -101,11 +101,8 @@ def _text(obj: Json, path: list[str]) -> str:
 
 def both(storage: str, label_text: str, field_text: str) -> Match | None:
     """None when everything matches."""
-    tests = []
-    if label_text:
-        tests.append(labels(label_text))
-    if field_text:
-        tests.append(fields(storage, field_text))
+    tests = [labels(label_text)] if label_text else []
+    tests += [fields(storage, field_text)] if field_text else []
     if not tests:
         return None
     return lambda obj: all(test(obj) for test in tests)

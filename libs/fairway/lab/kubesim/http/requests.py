@@ -70,7 +70,9 @@ class Server:
             return await _reviewed(request, book, user, target)
         if request.method == "GET":
             return await self._read(request, target)
-        if request.method in ("POST", "PUT") and _unreadable(request):
+        # Nothing said means JSON.
+        said = request.content_type if "Content-Type" in request.headers else _READABLE[0]
+        if request.method in ("POST", "PUT") and said not in _READABLE:
             listed = ", ".join(_READABLE)
             text = f"the body of the request was in an unknown format - accepted media types include: {listed}"
             raise ApiError(415, "UnsupportedMediaType", text)
@@ -106,11 +108,6 @@ class Server:
         if sub == "status" and not resource.status:
             raise no_such_path()
         return Target(resource, namespace, name, sub)
-
-
-def _unreadable(request: web.BaseRequest) -> bool:
-    """Nothing said means JSON."""
-    return "Content-Type" in request.headers and request.content_type not in _READABLE
 
 
 def reply(body: Json, status: int = 200, content_type: str = "application/json") -> web.Response:
