@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fairway.lab.fleet.fleet import HUB
+from fairway.lab.kubereal.members import HUB
 from fairway.lab.traces.trace import GPU
 from tests.faults.arena.scene import FOUR, Scene, Setup, under_load
 

@@ -36,8 +36,9 @@ print(*sorted(typer.main.get_command(app).commands))
 _LAB_FILES = f"""{_ALONE}
 from fairway.lab.demo.command import SCENARIO
 from fairway.lab.demo.scenario import load
-from fairway.lab.kubereal import crds, kwok_stages
-print(len(load(SCENARIO).pieces), len(crds.own()), len(kwok_stages.stages("c", 0)) > 0)
+from fairway.lab.kubereal import kwok_stages
+from fairway.workloads.crds import definitions
+print(len(load(SCENARIO).pieces), len(definitions()), len(kwok_stages.stages("c", 0)) > 0)
 """
 
 

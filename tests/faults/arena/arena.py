@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 
 from fairway.adapters.system_clock import SystemClock
-from fairway.lab.fleet.fleet import HUB, EmbeddedFleet, FleetPlan
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
+from fairway.lab.kubereal.members import HUB
 from fairway.lab.kubesim.clusters import KubeSim
 from fairway.lab.processes.embedded_servers import EmbeddedServer, valkey_server
 from fairway.lab.processes.service import Child

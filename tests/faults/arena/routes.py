@@ -8,7 +8,7 @@ import nats
 import nats.errors
 
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server
-from fairway.lab.processes.server import ports
+from fairway.lab.processes.server import free_ports
 from tests.faults.arena.links import Link
 
 # Servers tell each other where they are, so that they find a way around a link. Nobody listens there.
@@ -22,7 +22,7 @@ class Routes:
 
     def __init__(self, dir: Path, servers: int) -> None:
         self._dir = dir
-        self._ports = ports(servers)
+        self._ports = free_ports(servers)
         self.servers: list[EmbeddedServer] = []
         self._links = {pair: Link(self._ports[pair[1]]) for pair in permutations(range(servers), 2)}
 

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
-from fairway.lab.fleet.fleet import HUB, FleetPlan, equal_clusters
+from fairway.lab.fleet.fleet import FleetPlan, equal_clusters
+from fairway.lab.kubereal.members import HUB
 from fairway.lab.traces.fleet import allocatable, configured, record
 from fairway.lab.traces.trace import GPU
 from fairway.process.pipeline import STAGES

@@ -17,7 +17,7 @@ from fairway.client.failure import Failure
 from fairway.join import adopted_namespaces, join
 from fairway.join.secret import Joined, read_secret, secret
 from fairway.lab.kubereal.build import tools
-from fairway.lab.kubereal.control_plane import Planes, Spec, kubeconfig, member
+from fairway.lab.kubereal.control_plane import Planes, Spec, member
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.views.members import Facts
 from tests.kubernetes.rights.thefts import HOME, JOBS, OURS, RBAC, job, space
@@ -50,7 +50,7 @@ class Fleet:
         token = self.north.create(path, {"spec": {"expirationSeconds": 3600}})["status"]["token"]
         plane = self.planes["north"]
         path = self._folder / "account"
-        path.write_text(json.dumps(kubeconfig(plane.url, plane.certificate(), token)))
+        path.write_text(json.dumps(plane.kubeconfig_of(token)))
         return await KubernetesCluster.from_kubeconfig("north", path)
 
     def joined_before(self) -> None:

@@ -18,7 +18,6 @@ import yaml
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.system_clock import SystemClock
 from fairway.lab.kubereal.build import tools
-from fairway.lab.kubereal.control_plane import kubeconfig
 from fairway.lab.kubereal.crds import define
 from fairway.process.members.enrolment import Enrolment
 from fairway.process.members.token_renewal import Renewal
@@ -66,7 +65,7 @@ class RightsHouse:
         self.home.planes["north"].programs["kube-controller-manager"].signal(signal.SIGKILL)
         token = await asyncio.to_thread(self._let_in)
         plane = self.home.planes["hub"]
-        self.least.write_text(json.dumps(kubeconfig(plane.url, plane.certificate(), token)))
+        self.least.write_text(json.dumps(plane.kubeconfig_of(token)))
         await self.home.run(FAIRWAY_HUB_KUBECONFIG=str(self.least))
 
     def _serve_every_kind(self) -> None:
@@ -170,7 +169,7 @@ class RightsHouse:
     async def raises(self, tenant: str, token: str = "") -> str:
         """A namespace for a restricted job, and then for one that may more; its level."""
         plane = self.home.planes["north"]
-        config = kubeconfig(plane.url, plane.certificate(), token or self.home.token("north"))
+        config = plane.kubeconfig_of(token or self.home.token("north"))
         cluster = await KubernetesCluster.from_kubeconfig("north", config)
         try:
             for level in ("restricted", "baseline"):

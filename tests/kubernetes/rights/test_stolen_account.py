@@ -15,7 +15,7 @@ from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.join import rights
 from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.build import tools
-from fairway.lab.kubereal.control_plane import Plane, Planes, kubeconfig, member
+from fairway.lab.kubereal.control_plane import Plane, Planes, member
 from fairway.lab.kubereal.crds import define
 from fairway.propagator.held_room import PAUSE, Room, manifests, priority_class
 from fairway.runtime.cluster_port import ClusterRefused
@@ -60,7 +60,7 @@ class Member:
         path = f"v1/namespaces/{HOME}/serviceaccounts/fairway-member/token"
         token = self.owner.create(path, {"spec": {"expirationSeconds": 3600}})["status"]["token"]
         stolen = self._folder / "stolen.kubeconfig"
-        stolen.write_text(json.dumps(kubeconfig(self.plane.url, self.plane.certificate(), token)))
+        stolen.write_text(json.dumps(self.plane.kubeconfig_of(token)))
         self.thief = Api("thief", stolen)
         self.fairway = await KubernetesCluster.from_kubeconfig("m", stolen, Options())
         until(lambda: "ValidatingAdmissionPolicy" in self.tried("POST", "v1/namespaces", space("w")), "it is bound")

@@ -21,7 +21,7 @@ from fairway.domain.tenancy import member_namespace
 from fairway.domain.tenancy.profile import BASELINE
 from fairway.join import rights
 from fairway.lab.kubereal.admin import admin
-from fairway.lab.kubereal.control_plane import Plane, kubeconfig
+from fairway.lab.kubereal.control_plane import Plane
 from fairway.propagator.held_room import Room
 from fairway.propagator.rooms import Rooms
 from fairway.runtime.ports import Commit
@@ -87,7 +87,7 @@ class Ground:
             session.post(self.plane.url + path, json={"spec": {"expirationSeconds": 3600}}, ssl=False) as answer,
         ):
             token = (await answer.json())["status"]["token"]
-        config = kubeconfig(self.plane.url, self.plane.certificate(), token)
+        config = self.plane.kubeconfig_of(token)
         self._opened.append(await KubernetesCluster.from_kubeconfig("m", config, Options(shapes=SHAPES)))
         return self._opened[-1]
 

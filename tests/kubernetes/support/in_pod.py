@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import yaml
 
-from fairway.lab.processes.server import free_port
+from fairway.lab.processes.server import free_ports
 from fairway.lab.processes.service import Child
 from tests.kubernetes.rights import rbac
 from tests.kubernetes.rights.fleet import RightsHouse
@@ -52,7 +52,7 @@ async def in_pod(place: RightsHouse) -> InPod:
     folder.mkdir()
     (folder / "token").write_text(token)
     (folder / "ca.crt").write_bytes(place.authority.certificate)
-    port = free_port()
+    (port,) = free_ports(1)
     environment = {
         **{one["name"]: one.get("value") or secret["stringData"][_key(one)] for one in container["env"]},
         "KUBERNETES_SERVICE_HOST": "127.0.0.1",

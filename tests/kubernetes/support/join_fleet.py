@@ -14,7 +14,7 @@ import httpx
 import yaml
 
 from fairway.lab.kubereal.build import tools
-from fairway.lab.kubereal.control_plane import Planes, Spec, kubeconfig, member, planes
+from fairway.lab.kubereal.control_plane import Planes, Spec, member, planes
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from fairway.lab.processes.service import Child
 from fairway.process.pipeline import EVERYTHING
@@ -82,7 +82,7 @@ class House:
         words = ("-n", "fairway-system", "create", "token", "fairway-member")
         token = (await asyncio.to_thread(self.api(cluster).kubectl, *words)).strip()
         plane = self.planes[cluster]
-        config = kubeconfig(plane.url, plane.certificate(), token)
+        config = plane.kubeconfig_of(token)
         (folder / f"{cluster}.kubeconfig").write_text(json.dumps(config))
         port = self.environment["FAIRWAY_NATS_URL"].rpartition(":")[2]
         environment = {

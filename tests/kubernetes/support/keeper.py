@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import fairway.lab.processes.die_with_parent as die_with_parent
+from fairway.lab.processes.die_with_parent import guarded
 
 _GRACE_S = 60
 
@@ -20,11 +20,10 @@ def main(argv: list[str]) -> None:
     owner = os.pidfd_open(int(argv[0]))
     told, tell = os.pipe()
     signal.signal(signal.SIGTERM, lambda *_: os.write(tell, b"!"))
-    guard = [sys.executable, "-I", "-S", str(die_with_parent.__file__), str(os.getpid())]
     with (
         Path(argv[1]).open("ab") as log,
         subprocess.Popen(
-            [*guard, *argv[2:]], stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
+            guarded(*argv[2:]), stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
         ) as fleet,
     ):
         child = os.pidfd_open(fleet.pid)

@@ -9,12 +9,13 @@ import pytest
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.client.failure import Failure
 from fairway.lab.bench.kueue.courses import Account, account
-from fairway.lab.bench.kueue.load import KueueSize, arrivals
+from fairway.lab.bench.kueue.load import arrivals
 from fairway.lab.bench.measuring.outcome import BenchOutcome
 from fairway.lab.bench.options import show
+from fairway.lab.bench.runs import KueueRun
 from fairway.runtime.ports import Outgoing
 
-FEW = arrivals(KueueSize(1, 1, 10))[:2]
+FEW = arrivals(KueueRun(cohorts=1, queues=1, jobs=10))[:2]
 FIRST, SECOND = (one.id for one in FEW)
 _WAY = ("queue", "dequeued", "dispatched", "succeeded")
 ALL = " ".join(f"{job}:{verb}" for job in (FIRST, SECOND) for verb in _WAY)
@@ -51,9 +52,9 @@ async def test_every_job_is_accounted_for_by_the_record(
 
 def test_a_benchmark_that_lost_something_fails_after_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
     async def measured(run: Any, dir: Path, tell: Any) -> BenchOutcome:
-        return BenchOutcome(name="x", machine={}, figures={"seconds": 1.0}, wrong="3 jobs are unaccounted for")
+        return BenchOutcome(figures={"seconds": 1.0}, wrong="3 jobs are unaccounted for")
 
     with pytest.raises(Failure, match="3 jobs are unaccounted for") as ended:
-        show(measured, None, "", "json")
+        show("x", measured, KueueRun(), "", "json")
     assert ended.value.code == 1
     assert json.loads(capsys.readouterr().out)["figures"] == {"seconds": 1.0}

@@ -8,7 +8,7 @@ from fairway.lab.kubesim.api import field_managers, selectors
 from fairway.lab.kubesim.api.json_patch import json_patch, merge
 from fairway.lab.kubesim.api.strategic_merge import apply, strategic_merge
 from fairway.lab.kubesim.fit import obstacle, pod_requests, space_of, want_of
-from fairway.lab.kubesim.nodes import NodeGroup, lost, returned
+from fairway.lab.kubesim.nodes import NodeGroup, marked
 from fairway.lab.kubesim.pod_behaviour import milliseconds
 
 Json = dict[str, Any]
@@ -166,9 +166,10 @@ def test_which_node_a_pod_may_be_on(given: Json, want: str) -> None:
 
 
 def test_a_lost_node_takes_nobody_and_a_returned_one_does() -> None:
+    lost = marked(NODE, ready=False)
     want = want_of(pod(tolerations=TOLERANT))
-    assert obstacle(want, space_of(lost(NODE))) == "node(s) were unschedulable"
-    assert obstacle(want, space_of(returned(lost(NODE)))) == ""
+    assert obstacle(want, space_of(lost)) == "node(s) were unschedulable"
+    assert obstacle(want, space_of(marked(lost, ready=True))) == ""
 
 
 def test_a_pod_needs_the_larger_of_its_init_and_its_running_containers() -> None:

@@ -18,18 +18,18 @@ _Run = type[Struct]
 _DIRECTORY = Annotated[str, typer.Option("--dir", help="where to keep logs and data; else nothing is kept")]
 _OUTPUT = Annotated[str, typer.Option("-o", "--output", help="json, or a text for people")]
 
-# Command, what it is given, the module that measures, and what is looked at before.
-_BENCHES: tuple[tuple[str, _Run, str, Callable[[Any], None]], ...] = (
-    ("wake-up", runs.WakeUpRun, "waiting.wake_up", options.check_processes),
-    ("backlog", runs.BacklogRun, "waiting.backlog", options.check_processes),
-    ("clusters", runs.ClustersRun, "pipeline.clusters", options.check_processes),
-    ("rebuild", runs.RebuildRun, "pipeline.rebuild", options.check_processes),
-    ("workers", runs.WorkersRun, "pipeline.workers", options.nothing_to_check),
-    ("pipeline", runs.PipelineRun, "pipeline.measure", options.check_processes),
-    ("decisions", runs.DecisionsRun, "decisions.measure", options.nothing_to_check),
-    ("kubernetes", runs.KubernetesRun, "kubernetes.measure", options.check_built),
-    ("report", runs.AgentRun, "agent.measure", options.check_built),
-    ("kueue-baseline", runs.KueueRun, "kueue.measure", options.check_kueue),
+# Command, what it is given, and the module that measures.
+_BENCHES: tuple[tuple[str, _Run, str], ...] = (
+    ("wake-up", runs.WakeUpRun, "waiting.wake_up"),
+    ("backlog", runs.BacklogRun, "waiting.backlog"),
+    ("clusters", runs.ClustersRun, "pipeline.clusters"),
+    ("rebuild", runs.RebuildRun, "pipeline.rebuild"),
+    ("workers", runs.WorkersRun, "pipeline.workers"),
+    ("pipeline", runs.PipelineRun, "pipeline.measure"),
+    ("decisions", runs.DecisionsRun, "decisions.measure"),
+    ("kubernetes", runs.KubernetesRun, "kubernetes.measure"),
+    ("report", runs.AgentRun, "agent.measure"),
+    ("kueue-baseline", runs.KueueRun, "kueue.measure"),
 )
 
 
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(_bench, name="bench")
 
 
-def _command(run: _Run, module: str, check: Callable[[Any], None]) -> Callable[..., None]:
+def _command(bench: str, run: _Run, module: str) -> Callable[..., None]:
     """A command whose options are the fields of `run` that say so."""
     hints = get_type_hints(run, include_extras=True)
     asked = {one.name: one.default for one in fields(run) if get_args(hints[one.name])[1:]}
@@ -46,8 +46,8 @@ def _command(run: _Run, module: str, check: Callable[[Any], None]) -> Callable[.
     def command(directory: str, output: str, **given: Any) -> None:
         values = {name: options.numbers(name, value) if name in lists else value for name, value in given.items()}
         made = run(**values)
-        check(made)
-        options.show(import_module(f"fairway.lab.bench.{module}").measure, made, directory, output)
+        options.check(made)
+        options.show(bench, import_module(f"fairway.lab.bench.{module}").measure, made, directory, output)
 
     def parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
         if name in lists:  # typed with commas between
@@ -63,8 +63,8 @@ def _command(run: _Run, module: str, check: Callable[[Any], None]) -> Callable[.
     return command
 
 
-for _name, _run, _module, _check in _BENCHES:
-    _bench.command(_name)(_command(_run, _module, _check))
+for _name, _run, _module in _BENCHES:
+    _bench.command(_name)(_command(_name, _run, _module))
 
 
 @_bench.command("all")

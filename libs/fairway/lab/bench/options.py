@@ -6,32 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from msgspec.structs import asdict
 
 from fairway.client.failure import ERROR, USAGE, Failure
 from fairway.domain.text.digits import is_whole
-from fairway.lab.bench.runs import KueueRun
+from fairway.lab.bench.runs import AgentRun, KubernetesRun, KueueRun
 
 
-def nothing_to_check(run: Any) -> None:
-    """Whatever its options say is good."""
-
-
-def check_processes(run: Any) -> None:
+def check(run: Any) -> None:
+    """Ends the command when an option is of no use, or Kubernetes was not built."""
     from fairway.lab.bench.pipeline.fleet import SPLITS
-
-    if run.processes not in SPLITS:
-        raise Failure(USAGE, f"--processes is {run.processes}", f"choose from {', '.join(map(str, SPLITS))}")
-
-
-def check_built(run: Any) -> None:
-    """Ends the command when Kubernetes was not built."""
     from fairway.lab.fleet.foreground import built
 
-    built()
-
-
-def check_kueue(run: KueueRun) -> None:
-    if run.jobs % 10:
+    if getattr(run, "processes", 1) not in SPLITS:
+        raise Failure(USAGE, f"--processes is {run.processes}", f"choose from {', '.join(map(str, SPLITS))}")
+    if isinstance(run, KubernetesRun | AgentRun):
+        built()
+    if isinstance(run, KueueRun) and run.jobs % 10:
         raise Failure(USAGE, f"--jobs is {run.jobs}", "give a multiple of ten: seven are small, two medium, one large")
 
 
@@ -43,17 +34,22 @@ def numbers(name: str, text: str) -> tuple[int, ...]:
     return found
 
 
-def show(measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, directory: str, output: str) -> None:
+def show(name: str, measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, directory: str, output: str) -> None:
     """Measures, with a progress bar on standard error, and prints the outcome."""
     import uvloop
 
+    from fairway.lab.bench.measuring.facts import machine
     from fairway.lab.bench.measuring.progress import Bar
 
     if output not in ("json", "text"):
         raise Failure(USAGE, f"-o is {output!r}", "choose json or text")
     bar = Bar()
+    before = machine()
     with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:
         outcome = uvloop.run(measure(run, Path(directory or temporary), bar.tell))
+    outcome.name = name
+    outcome.machine = before
+    outcome.run = asdict(run)
     typer.echo(outcome.json() if output == "json" else outcome.text())
     if outcome.wrong:
         raise Failure(ERROR, outcome.wrong, "see the logs of the services in the folder that --dir names")

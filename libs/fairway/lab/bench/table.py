@@ -1,7 +1,6 @@
 """All benchmarks one after the other, each in a process of its own, and one table of their goals."""
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fairway.lab.bench.measuring.outcome import Goal
-from fairway.lab.processes import die_with_parent
+from fairway.lab.processes.die_with_parent import guarded
 
 
 class BenchEntry(Struct, frozen=True):
@@ -57,10 +56,9 @@ class BenchResult(Struct):
 async def run(entry: BenchEntry, quick: bool, folder: Path) -> BenchResult:
     """Its JSON goes to `folder`; its progress is seen on standard error."""
     options = entry.quick or () if quick else entry.full
-    # It ends with this process, however that ends.
-    guard = [sys.executable, "-I", "-S", str(Path(die_with_parent.__file__)), str(os.getpid())]
     options = (entry.of or entry.name, *options, "-o", "json")
-    line = [*guard, sys.executable, "-m", "fairway.cli.main", "bench", *options]
+    # It ends with this process, however that ends.
+    line = guarded(sys.executable, "-m", "fairway.cli.main", "bench", *options)
     child = await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.PIPE)
     said, _ = await child.communicate()
     if child.returncode:

@@ -36,7 +36,7 @@ async def play(scenario: Path) -> bool:
     try:
         record = Record()
         screen = Screen(script.scenario, record, began)
-        async with screen:
+        async with screen.shown():
             screen.say("starting NATS, Valkey, a hub, three clusters and the services")
             async with running(folder, plan) as fleet:
                 text, kept = await _on(fleet, script, record, screen)

@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Iterable
 
-from msgspec import Struct
-
 from fairway.domain import recorded_verdicts
 from fairway.domain.fold import fold
 from fairway.domain.job import Job
@@ -17,18 +15,13 @@ from fairway.wire import subjects
 _decode = decoder(wire.Message)
 
 
-class ToldEvent(Struct, frozen=True):
-    sequence: int
-    message: wire.Message
-
-
 class Record:
     """Jobs go by `namespace/name`; `ids` has their ids. `news` hands on every message as it comes."""
 
     def __init__(self) -> None:
         self.ids: dict[str, str] = {}
         self.news: asyncio.Queue[tuple[str, wire.Message]] = asyncio.Queue()
-        self._told: dict[str, list[ToldEvent]] = {}
+        self._told: dict[str, dict[int, wire.Message]] = {}
         self._changed = asyncio.Condition()
 
     async def follow(self, bus: Bus) -> None:
@@ -36,7 +29,7 @@ class Record:
             if not one.subject:
                 continue
             message = _decode(one.data)
-            self._told.setdefault(message.job, []).append(ToldEvent(one.sequence, message))
+            self._told.setdefault(message.job, {})[one.sequence] = message
             if (title := title_of(message)) and message.job:
                 self.ids[title] = message.job
             name = next((name for name, own in self.ids.items() if own == message.job), "")
@@ -47,8 +40,12 @@ class Record:
 
     def find(self, mark: Mark, after: int = 0) -> int:
         """The place in the stream of the first such thing said after `after`; 0 when there is none."""
-        told = sorted(self._told.get(self.ids.get(mark.job, ""), ()), key=lambda one: one.sequence)
-        return next((one.sequence for one in told if one.sequence > after and says(one.message, mark)), 0)
+        told = self._said_of(mark.job)
+        return next((place for place in sorted(told) if place > after and says(told[place], mark)), 0)
+
+    def _said_of(self, name: str) -> dict[int, wire.Message]:
+        """By its place in the stream."""
+        return self._told.get(self.ids.get(name, ""), {})
 
     async def wait(self, mark: Mark) -> None:
         async with self._changed:
@@ -63,7 +60,7 @@ class Record:
     def job(self, name: str) -> Job | None:
         """The job as its events make it, by the same fold as everywhere."""
         job: Job | None = None
-        events = {one.message.rev: one.message for one in self._told.get(self.ids.get(name, ""), ()) if one.message.rev}
+        events = {one.rev: one for one in self._said_of(name).values() if one.rev}
         for rev in range(1, len(events) + 1):
             if rev not in events:
                 break  # said, and not heard yet

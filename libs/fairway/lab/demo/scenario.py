@@ -91,7 +91,8 @@ def load(path: Path) -> Script:
         raise Failure(
             ERROR, f"{path} names {missing[0]}, which no manifest describes", "add it to a file of `manifests`"
         )
-    pieces = {role.job: _piece(jobs[role.job], policies) for role in scenario.roles}
+    sent = {role.job: jobs[role.job] for role in scenario.roles}
+    pieces = {name: DemoJob(job.manifest, tuple(policies_for(job, policies))) for name, job in sent.items()}
     return Script(scenario, tuple(one.manifest for one in settings), pieces)
 
 
@@ -101,7 +102,3 @@ def _documents(path: Path, names: tuple[str, ...]) -> list[Document]:
     if broken is not None:
         raise Failure(ERROR, f"{broken.source}: {broken.reasons[0].text}", broken.reasons[0].remedy)
     return found
-
-
-def _piece(job: Document, policies: list[Document]) -> DemoJob:
-    return DemoJob(job.manifest, tuple(policies_for(job, policies)))

@@ -1,10 +1,10 @@
 """What is seen while the demo plays: a picture that changes on a terminal, a line for each change elsewhere."""
 
 import asyncio
+import contextlib
 import re
 import time
-from types import TracebackType
-from typing import Self
+from collections.abc import AsyncIterator
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -42,7 +42,6 @@ class Screen:
         self._began = began
         self._out = out or Console(highlight=False, emoji=False)
         self._live = Live(console=self._out, auto_refresh=False, transient=True) if self._out.is_terminal else None
-        self._task: asyncio.Task[None] | None = None
         self.doing = ""
 
     def say(self, doing: str) -> None:
@@ -54,28 +53,21 @@ class Screen:
     def _print(self, text: str) -> None:
         self._out.print(f"{time.monotonic() - self._began:6.1f} s  {text}", soft_wrap=True, markup=False)
 
-    async def __aenter__(self) -> Self:
-        if self._live is not None:
-            self._live.start()
-        self._task = asyncio.create_task(self._draw() if self._live is not None else self._tell())
-        return self
+    @contextlib.asynccontextmanager
+    async def shown(self) -> AsyncIterator[None]:
+        with self._live or contextlib.nullcontext():
+            task = asyncio.create_task(self._draw(self._live) if self._live is not None else self._tell())
+            try:
+                yield
+            finally:
+                task.cancel()
+                await asyncio.wait([task])
+                while self._live is None and not self._record.news.empty():
+                    self._line(*self._record.news.get_nowait())
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._task is not None, "entered before it is left"
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        if self._live is not None:
-            self._live.stop()
-        else:
-            while not self._record.news.empty():
-                self._line(*self._record.news.get_nowait())
-
-    async def _draw(self) -> None:
-        assert self._live is not None, "only drawn on a terminal"
+    async def _draw(self, live: Live) -> None:
         while True:
-            self._live.update(self.picture(), refresh=True)
+            live.update(self.picture(), refresh=True)
             await asyncio.sleep(1 / _PER_SECOND)
 
     async def _tell(self) -> None:

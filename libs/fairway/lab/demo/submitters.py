@@ -5,9 +5,7 @@ administrator.
 """
 
 import asyncio
-import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,7 +19,7 @@ from fairway.client.failure import DENIED, ERROR, Failure
 from fairway.domain.submission import raw
 from fairway.lab.demo.scenario import DemoJob
 from fairway.lab.fleet.fleet import EmbeddedFleet
-from fairway.lab.processes import die_with_parent
+from fairway.lab.processes.die_with_parent import guarded
 from fairway.runtime import private_files
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Outgoing
@@ -116,9 +114,9 @@ class Submitters:
         """`fairway WORDS...` as the tenant of this namespace, in a process of its own, which ends with this one."""
         token = self._fleet.dir / f"{namespace}.token"
         await asyncio.to_thread(private_files.write, token, self._fleet.token_of(namespace))
-        guard = [sys.executable, "-I", "-S", str(Path(die_with_parent.__file__)), str(os.getpid())]
-        line = [*guard, sys.executable, "-m", "fairway.cli.main", *words, "--url", self._fleet.http]
-        line += ["--token-file", str(token)]
+        line = guarded(
+            sys.executable, "-m", "fairway.cli.main", *words, "--url", self._fleet.http, "--token-file", token
+        )
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*line, stdout=pipe, stderr=asyncio.subprocess.STDOUT)
         try:

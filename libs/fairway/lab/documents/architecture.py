@@ -43,14 +43,10 @@ def steps() -> tuple[list[FlowRow], list[FlowRow]]:
     way = [jobs[WAY[0]]]
     for name in WAY[1:]:
         heard = {one.service for one in flow.hearers(way[-1])}
-        way.append(_said_by(jobs[name], [who for who in jobs[name].says if who in heard]))
+        way.append(structs.replace(jobs[name], says=tuple(who for who in jobs[name].says if who in heard)))
     first = {row.name: row.says for row in way}
-    others = [_said_by(row, [who for who in row.says if who not in first.get(row.name, ())]) for row in jobs.values()]
-    return way, [row for row in others if row.says]
-
-
-def _said_by(row: FlowRow, services: Sequence[str]) -> FlowRow:
-    return structs.replace(row, says=tuple(services))
+    left = ((row, tuple(who for who in row.says if who not in first.get(row.name, ()))) for row in jobs.values())
+    return way, [structs.replace(row, says=says) for row, says in left if says]
 
 
 def without_sizes(text: str) -> str:
@@ -103,13 +99,9 @@ def _decided(row: FlowRow, made: Mapping[str, Mapping[str, set[str]]]) -> str:
     said = []
     for service in row.says:
         files = [path for path, found in made[service].items() if row.name in found]
-        said.append(f"{service}: {', '.join(f'[{_short(path)}](../{path})' for path in files)}")
+        # Each by its name below the folder of its service.
+        said.append(f"{service}: " + ", ".join(f"[{path.split('/', 3)[3]}](../{path})" for path in files))
     return "; ".join(said)
-
-
-def _short(path: str) -> str:
-    """Below the folder of its service."""
-    return path.split("/", 3)[3]
 
 
 def _folders(found: Iterable[CodeRoom]) -> str:

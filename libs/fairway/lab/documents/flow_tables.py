@@ -14,9 +14,10 @@ def parts() -> Mapping[str, str]:
     jobs = [row for row in flow.FLOW if row.stream == subjects.JOBS]
     tenants = [row for row in flow.FLOW if row.stream == subjects.IN]
     others = [row for row in flow.FLOW if row not in jobs and row not in tenants]
-    consumers = [
-        (f"`{one.name}`", one.service, flow.consumer(one.name)[0], _messages(one.hears)) for one in flow.CONSUMERS
-    ]
+    consumers = []
+    for one in flow.CONSUMERS:
+        heard = ", ".join(f"`{flow.row_of(message).name}`" for message in one.hears)
+        consumers.append((f"`{one.name}`", one.service, flow.consumer(one.name)[0], heard))
     return {
         "jobs": _said(("verb", *_HEADS), ((row.name, row) for row in jobs)),
         "tenants": _said(("subject", *_HEADS), ((_subject(row), row) for row in tenants)),
@@ -46,7 +47,3 @@ def names(services: Iterable[str]) -> str:
 
 def _subject(row: FlowRow) -> str:
     return row.subject.replace("{", "<").replace("}", ">")
-
-
-def _messages(heard: Iterable[type]) -> str:
-    return ", ".join(f"`{flow.row_of(one).name}`" for one in heard)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.lab.fleet import identities
-from fairway.lab.kubereal.members import RealClusters, RealMember
+from fairway.lab.kubereal.members import HUB, RealClusters, RealMember
 from fairway.lab.kubesim.__main__ import ClusterConfig, SimFleet
 from fairway.lab.kubesim.http.identities import Identity
 from fairway.lab.kubesim.nodes import NodeGroup
@@ -19,7 +19,6 @@ from fairway.lab.processes.service import Child
 from fairway.process.pipeline import EVERYTHING
 from fairway.runtime import private_files
 
-HUB = "hub"
 # Simulated clusters are up in a second. Real ones take 20 s on two idle cores, and far longer on busy ones.
 _READY_S = 60.0
 _REAL_READY_S = 240.0

@@ -16,12 +16,18 @@ from fairway.client.failure import ERROR, Failure, say
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, gpu_clusters
 from fairway.lab.fleet.identities import TENANTS
 from fairway.lab.kubereal.build import BuildError, tools
-from fairway.lab.kubereal.members import three
+from fairway.lab.kubereal.members import RealMember
 from fairway.lab.kubereal.sources.toolchain import NoGo
 from fairway.runtime import private_files
 
 # How long a pod runs that does not say so itself: long enough to be seen, short enough to wait for.
 _RUN_MS = 10_000
+# One where kube-scheduler places pods one by one, one where Volcano starts gangs, one under Koordinator.
+_OPERATORS = {
+    "north": ("training", "spark", "argo", "jobset", "ray"),
+    "south": ("volcano", "training-volcano"),
+    "west": ("koordinator", "training", "spark"),
+}
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -80,7 +86,17 @@ def simulated(clusters: int) -> FleetPlan:
 def real() -> FleetPlan:
     """Builds Kubernetes first, if it is not there. Raises Failure."""
     built()
-    return FleetPlan(three(), default_run_ms=_RUN_MS, real=True)
+    members = tuple(
+        RealMember(
+            one.name,
+            labels=one.labels,
+            nodes=one.nodes,
+            operators=_OPERATORS[one.name],
+            scheduler="koordinator" not in _OPERATORS[one.name],
+        )
+        for one in gpu_clusters()
+    )
+    return FleetPlan(members, default_run_ms=_RUN_MS, real=True)
 
 
 def built() -> None:

@@ -37,7 +37,7 @@ async def host(fleet: RealClusters, found: Tools) -> str:
             one.cancel()
         return "" if asked.done() and not asked.cancelled() else fallen.result()
     finally:
-        await real.stop()
+        await real.planes.stop()
 
 
 def main() -> int:

@@ -1,7 +1,6 @@
-"""A certificate for the operators' webhooks, which the API server calls by URL on 127.0.0.1."""
+"""Keys that a cluster signs with, and a certificate for the operators' webhooks, which the API server calls by URL on
+127.0.0.1."""
 
-import datetime as dates
-import ipaddress
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,13 +10,13 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from msgspec import Struct
 
+from fairway.lab.kubesim.http.certificate import LOCALHOST, builder, usage
 from fairway.runtime import private_files
 
 # training-operator replaces a pair that names anything else, or that ends within 90 days.
 _AUTHORITY = "training-operator-ca"
 _SERVER = "training-operator.kubeflow.svc"
-_FROM = dates.datetime(2020, 1, 1, tzinfo=dates.UTC)
-_UNTIL = dates.datetime(2099, 1, 1, tzinfo=dates.UTC)
+_USES = ("digital_signature", "key_encipherment")
 
 
 class WebhookCertificate(Struct, frozen=True):
@@ -39,55 +38,34 @@ class WebhookCertificate(Struct, frozen=True):
 @lru_cache(maxsize=1)
 def pair() -> WebhookCertificate:
     """One for all clusters of this process: making it takes half a second."""
-    ca_key = _key()
-    key = _key()
+    ca_key = private_key()
+    key = private_key()
     authority = x509.Name(
         [x509.NameAttribute(NameOID.ORGANIZATION_NAME, "fairway"), x509.NameAttribute(NameOID.COMMON_NAME, _AUTHORITY)]
     )
     ca = (
-        _builder(authority, ca_key, [x509.DNSName(_AUTHORITY)])
+        builder(authority, ca_key.public_key(), x509.DNSName(_AUTHORITY))
         .issuer_name(authority)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(_usage(signs=True), critical=True)
+        .add_extension(usage(*_USES, "key_cert_sign"), critical=True)
         .sign(ca_key, hashes.SHA256())
     )
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, _SERVER)])
-    names = [x509.DNSName(_SERVER), x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     server = (
-        _builder(subject, key, names)
+        builder(subject, key.public_key(), x509.DNSName(_SERVER), *LOCALHOST)
         .issuer_name(authority)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(_usage(signs=False), critical=True)
+        .add_extension(usage(*_USES), critical=True)
         .sign(ca_key, hashes.SHA256())
     )
     pem = serialization.Encoding.PEM
-    return WebhookCertificate(ca.public_bytes(pem), _written(ca_key), server.public_bytes(pem), _written(key))
+    return WebhookCertificate(ca.public_bytes(pem), written(ca_key), server.public_bytes(pem), written(key))
 
 
-def _builder(subject: x509.Name, key: rsa.RSAPrivateKey, names: list[x509.GeneralName]) -> x509.CertificateBuilder:
-    made = x509.CertificateBuilder().subject_name(subject).public_key(key.public_key())
-    made = made.serial_number(x509.random_serial_number()).not_valid_before(_FROM).not_valid_after(_UNTIL)
-    return made.add_extension(x509.SubjectAlternativeName(names), critical=False)
-
-
-def _usage(signs: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        key_encipherment=True,
-        key_cert_sign=signs,
-        content_commitment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        crl_sign=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _key() -> rsa.RSAPrivateKey:
+def private_key() -> rsa.RSAPrivateKey:
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
-def _written(key: rsa.RSAPrivateKey) -> bytes:
+def written(key: rsa.RSAPrivateKey) -> bytes:
     form = serialization.PrivateFormat.TraditionalOpenSSL
     return key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())

@@ -1,7 +1,6 @@
 """Control planes: one etcd, and on it any number of clusters, each an API server with what its spec asks for."""
 
 import asyncio
-import base64
 import secrets
 import ssl
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
@@ -15,11 +14,13 @@ from msgspec import Struct
 
 from fairway.lab.kubereal.accounts import token_file
 from fairway.lab.kubereal.build import Tools
+from fairway.lab.kubereal.certificates import private_key, written
 from fairway.lab.kubereal.flags import api_server, controller_manager, etcd, kwok, scheduler
-from fairway.lab.kubereal.keys import service_account_key
 from fairway.lab.kubereal.kwok_stages import stages
-from fairway.lab.kubereal.program import NotUp, Program, free_ports
+from fairway.lab.kubereal.program import NotUp, Program
+from fairway.lab.kubesim.clusters import kubeconfig
 from fairway.lab.kubesim.http.identities import MASTERS, Identity
+from fairway.lab.processes.server import free_ports
 from fairway.runtime import private_files
 
 _API = "kube-apiserver"
@@ -76,7 +77,7 @@ class Plane:
     async def start(self) -> None:
         """Returns when the API answers and everything of the spec has been started."""
         private_files.folder(self.dir)
-        private_files.write(self.dir / "sa.key", service_account_key())
+        private_files.write(self.dir / "sa.key", written(private_key()))
         private_files.write(self.dir / "tokens.csv", token_file(self._known))
         self.port = self.port or free_ports(1)[0]
         await self.start_api()
@@ -144,21 +145,12 @@ class Plane:
             return False
 
     def _write_kubeconfig(self) -> None:
-        written = msgspec.json.format(msgspec.json.encode(kubeconfig(self.url, self.certificate(), self.token)))
-        private_files.write(self.kubeconfig, written)
+        content = msgspec.json.format(msgspec.json.encode(self.kubeconfig_of(self.token)))
+        private_files.write(self.kubeconfig, content)
 
-
-def kubeconfig(url: str, certificate: bytes, token: str) -> dict[str, Any]:
-    """JSON is YAML: kubectl and every client library read it."""
-    cluster = {"server": url, "certificate-authority-data": base64.b64encode(certificate).decode()}
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "cluster", "cluster": cluster}],
-        "users": [{"name": "user", "user": {"token": token}}],
-        "contexts": [{"name": "context", "context": {"cluster": "cluster", "user": "user"}}],
-        "current-context": "context",
-    }
+    def kubeconfig_of(self, token: str) -> dict[str, Any]:
+        """Of whoever has this token."""
+        return kubeconfig(self.name, self.url, self.certificate(), token)
 
 
 class Planes:

@@ -20,15 +20,10 @@ async def define(plane: Plane, operators: Iterable[str], tools: Tools, *, hub: b
     found = [slimmed(path) for module in modules for path in tools.crds(module)]
     if hub:
         found = [crd for crd in found if _is_job(crd)]
-        found += own()
+        found += definitions().values()
     if found:
         async with admin(plane) as api:
             await install(api, found)
-
-
-def own() -> list[Json]:
-    """Fairway's own kinds: policies, queues, quotas."""
-    return list(definitions().values())
 
 
 async def install(api: PlaneAdmin, crds: list[Json]) -> None:

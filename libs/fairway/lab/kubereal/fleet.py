@@ -47,9 +47,6 @@ class RealFleet:
         await asyncio.gather(self._open_hub(hub), *(self._fill(self.planes[name], members[name]) for name in members))
         return {plane.name: self._facts(plane, members.get(plane.name)) for plane in self.planes.by_name.values()}
 
-    async def stop(self) -> None:
-        await self.planes.stop()
-
     async def _open_hub(self, hub: Plane) -> None:
         """Every kind that a member runs, and none of the programs that would run it; and who may ask for what."""
         await define(hub, sorted(OPERATORS), self.tools, hub=True)

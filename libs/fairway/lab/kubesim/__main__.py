@@ -11,12 +11,12 @@ import gc
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import msgspec
 import uvloop
 
+from fairway.adapters.system_clock import SystemClock
 from fairway.lab.kubesim.api.errors import Json
 from fairway.lab.kubesim.clusters import DEFAULT_RUN_MS, KubeSim
 from fairway.lab.kubesim.http.identities import Identities, Identity
@@ -45,13 +45,8 @@ class SimFleet(msgspec.Struct, frozen=True, omit_defaults=True):
     seed: str = ""
 
 
-class _SystemClock:
-    def now(self) -> int:
-        return time.time_ns() // 1_000_000
-
-
 async def host(fleet: SimFleet, end: asyncio.Event) -> None:
-    sim = KubeSim(_SystemClock(), fleet.default_run_ms, fleet.seed or os.urandom(8).hex())
+    sim = KubeSim(SystemClock(), fleet.default_run_ms, fleet.seed or os.urandom(8).hex())
     try:
         ready: Json = {}
         for one in fleet.clusters:

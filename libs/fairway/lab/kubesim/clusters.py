@@ -33,6 +33,21 @@ from fairway.lab.kubesim.scheduler import Scheduler
 DEFAULT_RUN_MS = 1000
 
 
+def kubeconfig(name: str, url: str, certificate: bytes, token: str) -> Json:
+    """For kubectl and the client libraries; JSON is YAML."""
+    trusted = base64.b64encode(certificate).decode()
+    server = {"server": url, **({"certificate-authority-data": trusted} if trusted else {})}
+    context = {"cluster": name, "user": name, "namespace": "default"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": server}],
+        "users": [{"name": name, "user": {"token": token} if token else {}}],
+        "contexts": [{"name": name, "context": context}],
+        "current-context": name,
+    }
+
+
 class SimCluster:
     """One cluster: `api` for reads and writes without HTTP, `control` for failures on demand. Without `identities` it
     asks nobody who they are, over plain HTTP; with them it has TLS."""
@@ -81,8 +96,7 @@ class SimCluster:
 
     async def stop(self) -> None:
         self.faults.restore()
-        for stream in tuple(self.faults.streams):
-            stream.end()
+        self.faults.cut()
         if self.driver:
             self.driver.close()
         if self._runner:
@@ -135,20 +149,10 @@ class KubeSim:
         return url
 
     def kubeconfig(self, name: str) -> Json:
-        """For kubectl and the client libraries; JSON is YAML. The user is the first of the identities."""
+        """The user is the first of the identities."""
         cluster = self.clusters[name]
-        trusted = base64.b64encode(cluster.certificate).decode()
-        server = {"server": cluster.url, **({"certificate-authority-data": trusted} if trusted else {})}
-        known = cluster.identities
-        context = {"cluster": name, "user": name, "namespace": "default"}
-        return {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": name, "cluster": server}],
-            "users": [{"name": name, "user": {"token": known[0].token} if known else {}}],
-            "contexts": [{"name": name, "context": context}],
-            "current-context": name,
-        }
+        token = cluster.identities[0].token if cluster.identities else ""
+        return kubeconfig(name, cluster.url, cluster.certificate, token)
 
     async def stop(self) -> None:
         await asyncio.gather(*(cluster.stop() for cluster in self.clusters.values()))

@@ -37,14 +37,16 @@ class Control:
 
     def lose_node(self, name: str) -> None:
         """The node turns NotReady; its pods end Failed with reason NodeLost."""
-        stored = self._api.get(self._resource("nodes"), "", name)
-        self._api.store.put(stored.key, nodes.lost(stored.obj))
+        self._mark(name, ready=False)
         for key in tuple(self._pods_on(name)):
             self._end(key, "NodeLost", f"node {name} is lost")
 
     def return_node(self, name: str) -> None:
+        self._mark(name, ready=True)
+
+    def _mark(self, name: str, ready: bool) -> None:
         stored = self._api.get(self._resource("nodes"), "", name)
-        self._api.store.put(stored.key, nodes.returned(stored.obj))
+        self._api.store.put(stored.key, nodes.marked(stored.obj, ready))
 
     # ---- jobs and pods
     def fail_job(self, namespace: str, name: str, reason: str = "Error", code: int = 1) -> int:
@@ -78,23 +80,13 @@ class Control:
             match what:
                 case "add-nodes":
                     return {"nodes": self.add_nodes(msgspec.convert(given, nodes.NodeGroup))}
-                case "remove-node":
-                    self.remove_node(given["name"])
-                case "lose-node":
-                    self.lose_node(given["name"])
-                case "return-node":
-                    self.return_node(given["name"])
                 case "fail-job":
                     return {"pods": self.fail_job(**given)}
-                case "evict-pod":
-                    self.evict_pod(given["namespace"], given["name"])
-                case "refuse":
-                    self.refuse(given.get("mode", "503"), int(given.get("for_ms", 0)))
-                case "restore":
-                    self.restore()
+                case "remove-node" | "lose-node" | "return-node" | "evict-pod" | "refuse" | "restore":
+                    getattr(self, what.replace("-", "_"))(**given)
                 case _:
                     raise no_such_path()
-        except (KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
+        except (TypeError, ValueError) as error:
             raise ApiError(422, "Invalid", f"/sim/{what}: {error}; see fairway/lab/kubesim/control.py") from None
         return {"done": what}
 

@@ -1,7 +1,7 @@
 """An API that refuses for a while, on demand."""
 
 import asyncio
-from typing import Protocol
+from collections.abc import Callable
 
 from aiohttp import web
 
@@ -10,17 +10,13 @@ from fairway.lab.kubesim.api.errors import ApiError
 MODES = ("503", "429", "timeout", "reset")
 
 
-class Cuttable(Protocol):
-    def end(self) -> None: ...
-
-
 class Faults:
     """`503` and `429` answer at once; `timeout` answers nothing until the API is back; `reset` drops the
-    connection. Open watches end when a refusal begins."""
+    connection. Open watches end when a refusal begins: `streams` are what ends each."""
 
     def __init__(self) -> None:
         self.mode = ""
-        self.streams: set[Cuttable] = set()
+        self.streams: set[Callable[[], None]] = set()
         self._back = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -31,8 +27,7 @@ class Faults:
         self.restore()
         self.mode = mode
         self._back.clear()
-        for stream in tuple(self.streams):
-            stream.end()
+        self.cut()
         if for_ms:
             self._timer = asyncio.get_running_loop().call_later(for_ms / 1000, self.restore)
 
@@ -42,6 +37,10 @@ class Faults:
             self._timer = None
         self.mode = ""
         self._back.set()
+
+    def cut(self) -> None:
+        for end in tuple(self.streams):
+            end()
 
     async def gate(self, request: web.BaseRequest) -> None:
         """Passes, raises the refusal, or holds the request."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from fairway.domain.resources import Resources, parse_quantity
+from fairway.domain.resources import Resources, add, parse_quantity
 from fairway.domain.text.digits import is_whole
 from fairway.lab.kubesim.api.errors import Json
 
@@ -52,28 +52,21 @@ def _of_container(container: Json) -> Resources:
     return {**amounts(resources.get("limits")), **amounts(resources.get("requests"))}
 
 
-def _add(total: Resources, more: Resources) -> None:
-    for name, amount in more.items():
-        total[name] = total.get(name, 0) + amount
-
-
 def pod_requests(spec: Json) -> Resources:
     """max(sum of containers, each init container) + overhead, sidecars added to both, and one pod."""
     running: Resources = {}
     for container in spec.get("containers") or ():
-        _add(running, _of_container(container))
+        running = add(running, _of_container(container))
     sidecars: Resources = {}
     peak: Resources = {}
     for container in spec.get("initContainers") or ():
-        here = dict(sidecars)
-        _add(here, _of_container(container))
+        here = add(sidecars, _of_container(container))
         if container.get("restartPolicy") == "Always":
             sidecars = here
         peak = {name: max(peak.get(name, 0), here.get(name, 0)) for name in {*peak, *here}}
-    _add(running, sidecars)
+    running = add(running, sidecars)
     total = {name: max(running.get(name, 0), peak.get(name, 0)) for name in {*running, *peak}}
-    _add(total, amounts(spec.get("overhead")))
-    return {**total, "pods": 1}
+    return {**add(total, amounts(spec.get("overhead"))), "pods": 1}
 
 
 def want_of(pod: Json) -> Want:

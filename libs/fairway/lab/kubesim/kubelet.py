@@ -43,7 +43,8 @@ class Kubelet:
         if event.type == "DELETED" or obj["status"].get("phase") in _ENDED:
             self._forget(key)
         elif obj["metadata"].get("deletionTimestamp") and key in self._pods and key in self._api.graceful:
-            self._stop(key)
+            running = self._pods[key]
+            self._after(running, running.spec.stop_ms, key, self._api.removed_by_kubelet)
         elif obj["spec"].get("nodeName") and key not in self._pods:
             self._admit(key, obj)
         elif key in self._pods and event.old:
@@ -74,10 +75,6 @@ class Kubelet:
                 group.pop(key, None)
                 if not group:
                     del self._groups[running.spec.group]
-
-    def _stop(self, key: Key) -> None:
-        running = self._pods[key]
-        self._after(running, running.spec.stop_ms, key, self._api.removed_by_kubelet)
 
     def _start(self, key: Key) -> None:
         running = self._pods.get(key)

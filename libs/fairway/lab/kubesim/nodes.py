@@ -64,20 +64,10 @@ def ready_condition(ready: bool) -> Json:
     return {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": text}
 
 
-def lost(node: Json) -> Json:
-    """The node as the node controller marks one that is silent."""
-    return _with(node, False, [*_other_taints(node), UNREACHABLE])
-
-
-def returned(node: Json) -> Json:
-    return _with(node, True, _other_taints(node))
-
-
-def _other_taints(node: Json) -> list[Json]:
-    return [taint for taint in node["spec"].get("taints") or () if taint["key"] != UNREACHABLE["key"]]
-
-
-def _with(node: Json, ready: bool, taints: list[Json]) -> Json:
+def marked(node: Json, ready: bool) -> Json:
+    """The node as the node controller marks one that is silent, or is heard of again."""
+    others = [taint for taint in node["spec"].get("taints") or () if taint["key"] != UNREACHABLE["key"]]
+    taints = others if ready else [*others, UNREACHABLE]
     conditions = [one for one in node["status"].get("conditions", ()) if one["type"] != "Ready"]
     status = {**node["status"], "conditions": [*conditions, ready_condition(ready)]}
     return {

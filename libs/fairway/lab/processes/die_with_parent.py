@@ -13,6 +13,11 @@ import sys
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
+def guarded(*command: object) -> list[str]:
+    """The command line that runs a program so, as a child of the caller."""
+    return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *map(str, command)]
+
+
 def main(argv: list[str]) -> None:
     """`argv`: process id of the parent, absolute path of the program, its arguments. Does not return."""
     parent = int(argv[0])

@@ -11,7 +11,7 @@ import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
-from fairway.lab.processes.server import EmbeddedServer, StartError, connection, ports
+from fairway.lab.processes.server import EmbeddedServer, StartError, connection, free_ports
 from fairway.runtime import private_files
 
 __all__ = [
@@ -66,7 +66,7 @@ async def nats_cluster(dir: Path, servers: int, *, sync_interval: str = "2m", mo
 
     `more` stands in the configuration of each as well. StartError if one does not come up; then none is left.
     """
-    routes = ports(servers)
+    routes = free_ports(servers)
     every = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
     started: list[EmbeddedServer] = []
     try:

@@ -2,23 +2,25 @@
 
 import asyncio
 import contextlib
-import os
 import random
 import socket
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from fairway.lab.processes import die_with_parent
+from fairway.lab.processes.child import last_words
+from fairway.lab.processes.die_with_parent import guarded
 from fairway.runtime import private_files
 
 # Below the range that Linux gives to outgoing connections (32768 and up): a client that tries to reconnect to
 # a stopped server could otherwise be given the server's own port, and the server could not come back.
 _PORTS = range(20_000, 32_000)
 _PORT_ATTEMPTS = 20
+# Programs take their ports only some time after they were chosen.
+_given: set[int] = set()
 _START_SECONDS = 15.0  # takes 0.1 s on an idle machine; JetStream reads a large store before it listens
 _STOP_SECONDS = 5.0
 _ANSWER_SECONDS = 0.5  # a stranger on the port may accept and stay silent: look again if ours has ended
@@ -79,16 +81,16 @@ class EmbeddedServer:
             if (port or _is_free(candidate)) and await self._attempt(candidate):
                 return self
         raise StartError(
-            f"The {self.scheme} server does not start: {self._last_words()}. "
+            f"The {self.scheme} server does not start: {last_words(self.log)}. "
             + (f"Free port {port}, or ask for port 0." if port else f"Read {self.log}.")
         )
 
-    async def stop(self, grace: float = _STOP_SECONDS) -> None:
-        """Ask it to end; kill it if it has not after `grace` seconds. Harmless when it has ended."""
+    async def stop(self) -> None:
+        """Ask it to end; kill it if it has not after some seconds. Harmless when it has ended."""
         if self.alive:
             self.process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                await asyncio.to_thread(self.process.wait, grace)
+                await asyncio.to_thread(self.process.wait, _STOP_SECONDS)
         self.kill()
 
     def kill(self) -> None:
@@ -119,17 +121,16 @@ class EmbeddedServer:
                 return await self._until_it_answers()
         except TimeoutError as late:
             self.kill()
-            words = self._last_words()
+            words = last_words(self.log)
             raise StartError(f"No answer on port {port} after {_START_SECONDS:.0f} s: {words}.") from late
         except BaseException:
             self.kill()
             raise
 
     def _spawn(self, command: list[str]) -> subprocess.Popen[bytes]:
-        guard = [sys.executable, "-I", "-S", str(die_with_parent.__file__), str(os.getpid())]
         with private_files.log(self.log) as log:
             return subprocess.Popen(
-                [*guard, *command],
+                guarded(*command),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -147,10 +148,6 @@ class EmbeddedServer:
             await asyncio.sleep(_PROBE_SECONDS)
         return False
 
-    def _last_words(self) -> str:
-        lines = self.log.read_text(errors="replace").strip().splitlines() if self.log.exists() else []
-        return " / ".join(lines[-3:]) or "it wrote nothing"
-
 
 @contextlib.asynccontextmanager
 async def connection(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
@@ -164,14 +161,6 @@ async def connection(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asy
             await writer.wait_closed()
 
 
-def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on now. StartError when so many in a row were taken."""
-    for candidate in random.sample(_PORTS, _PORT_ATTEMPTS):
-        if _is_free(candidate):
-            return candidate
-    raise StartError(f"No free port among {_PORT_ATTEMPTS} tried of {_PORTS[0]} to {_PORTS[-1]}: end what holds them.")
-
-
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         # Without it the port of a server that ended a minute ago still counts as taken (TIME_WAIT).
@@ -183,7 +172,12 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def ports(count: int) -> list[int]:
-    """So many free ones, for what a server listens on beside its own."""
-    free = (port for port in random.sample(_PORTS, _PORT_ATTEMPTS * count) if _is_free(port))
-    return [next(free) for _ in range(count)]
+def free_ports(count: int) -> list[int]:
+    """`count` ports of 127.0.0.1 that nobody listens on now, and that this process gave to nobody before. StartError
+    when so many in a row were taken."""
+    tried = random.sample(_PORTS, _PORT_ATTEMPTS * count)
+    found = list(islice((port for port in tried if port not in _given and _is_free(port)), count))
+    if len(found) < count:
+        raise StartError(f"No free port among {len(tried)} tried of {_PORTS[0]} to {_PORTS[-1]}: end what holds them.")
+    _given.update(found)
+    return found

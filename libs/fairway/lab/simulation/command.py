@@ -6,7 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from hashlib import blake2b
 from itertools import count, islice
 from multiprocessing import get_context
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -73,55 +73,53 @@ class _Tally:
 
     def __init__(self, output: str) -> None:
         self._output = output
-        self._outcomes = 0
-        self.broken = list[RunOutcome]()
-        self._hours = self._seconds = 0.0
-        self._steps = self._jobs = 0
-        self._states: dict[int, str] = {}
-        self._last: RunOutcome | None = None
+        self._outcomes = list[RunOutcome]()
+
+    @property
+    def broken(self) -> list[RunOutcome]:
+        return [one for one in self._outcomes if one.violations]
 
     def take(self, outcome: RunOutcome) -> None:
-        self._outcomes += 1
-        self._hours = self._hours + outcome.hours
-        self._seconds = self._seconds + outcome.seconds
-        self._steps = self._steps + outcome.steps
-        self._jobs = self._jobs + outcome.jobs
-        self._last = outcome
-        self._states[outcome.seed] = outcome.state_hash
+        self._outcomes.append(outcome)
+        if self._output == "json":
+            return
         if outcome.violations:
-            self.broken.append(outcome)
-            if self._output != "json":
-                _print(_broken(outcome))
-        if self._output != "json" and self._outcomes % 100 == 0:
+            typer.echo("\n".join(_broken(outcome)))
+        if len(self._outcomes) % 100 == 0:
             say(self._sentence())
 
     def tell(self) -> None:
         if self._output == "json":
-            found = self._last if self._outcomes == 1 else self._together()
+            found = self._outcomes[0] if len(self._outcomes) == 1 else self._together()
             typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
         else:
             say(self._sentence())
 
     def _together(self) -> dict[str, object]:
         """Of several runs: the first seed, what broke in any of them, and one hash of all their states."""
-        states = "".join(state for _, state in sorted(self._states.items()))
+        states = "".join(one.state_hash for one in sorted(self._outcomes, key=lambda one: one.seed))
         return {
-            "seed": min(self._states, default=0),
-            "runs": self._outcomes,
-            "fleet_hours": round(self._hours, 2),
-            "steps": self._steps,
-            "jobs": self._jobs,
+            "seed": min((one.seed for one in self._outcomes), default=0),
+            "runs": len(self._outcomes),
+            "fleet_hours": round(self._sum("hours"), 2),
+            "steps": self._sum("steps"),
+            "jobs": self._sum("jobs"),
             "violations": [breach for outcome in self.broken for breach in outcome.violations],
             "state_hash": blake2b(states.encode(), digest_size=16).hexdigest(),
             "broken": self.broken,
         }
 
     def _sentence(self) -> str:
-        state = f" (state {self._last.state_hash})" if self._last and self._outcomes == 1 else ""
+        runs = len(self._outcomes)
+        state = f" (state {self._outcomes[0].state_hash})" if runs == 1 else ""
         return (
-            f"{self._outcomes} runs{state}, {self._hours:,.1f} fleet-hours, {self._jobs:,} jobs, {self._steps:,} steps "
-            f"in {self._seconds:,.0f} s of processor time: {len(self.broken) or 'none'} broken"
+            f"{runs} runs{state}, {self._sum('hours'):,.1f} fleet-hours, {self._sum('jobs'):,} jobs, "
+            f"{self._sum('steps'):,} steps in {self._sum('seconds'):,.0f} s of processor time: "
+            f"{len(self.broken) or 'none'} broken"
         )
+
+    def _sum(self, figure: str) -> Any:
+        return sum(getattr(one, figure) for one in self._outcomes)
 
 
 def _broken(outcome: RunOutcome) -> Iterable[str]:
@@ -131,8 +129,3 @@ def _broken(outcome: RunOutcome) -> Iterable[str]:
     if outcome.story:
         yield "  what was said of the first of these jobs until then:"
         yield from (f"    {line}" for line in outcome.story)
-
-
-def _print(lines: Iterable[str]) -> None:
-    for line in lines:
-        typer.echo(line)

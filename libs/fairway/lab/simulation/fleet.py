@@ -1,7 +1,6 @@
 """Processes, and what they share: the bus, the store, the members. Who dies comes back under the same name."""
 
 import asyncio
-from collections.abc import Callable
 from random import Random
 
 import msgspec
@@ -12,7 +11,7 @@ from fairway.agent.service import Agent
 from fairway.agent.settings import AgentSettings
 from fairway.domain.resources import Resources, add
 from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChecks
-from fairway.lab.simulation.members.controllers import Fate, MemberEvents
+from fairway.lab.simulation.members.controllers import MemberEvents
 from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.members.pods import NODE
 from fairway.lab.simulation.people.faults import FaultInjector
@@ -115,9 +114,8 @@ class SimulatedFleet:
             known.drop(name)
         self.processes[f"agent-{name}"].kill()
 
-    def fates(self, fate: Callable[[str, int], Fate]) -> None:
-        for member in self.members.values():
-            member.fate = fate
+    def any_member(self) -> SimulatedMember:
+        return self.weather.rng.choice(list(self.members.values()))
 
     def _start(self, name: str) -> None:
         life = self._lives[name] = self._lives.get(name, 0) + 1

@@ -9,7 +9,6 @@ import msgspec
 import structlog
 
 from fairway.domain import decision
-from fairway.domain.job import Job
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.at_the_end import rows
 from fairway.lab.simulation.invariants.events import EventChecks
@@ -57,27 +56,24 @@ class _Run:
         loop.set_exception_handler(self._failed)
         witness = self._witness
         plan = self._plan
-        witness.outside.now = lambda: round(loop.time() * 1000)
         heard = MemberEvents(witness.started, witness.ended, witness.gone, witness.deleted)
-        fleet = self._fleet = SimulatedFleet(self._weather, self._nodes, heard, plan.pace)
+        fleet = self._fleet = witness.fleet = SimulatedFleet(self._weather, self._nodes, heard, plan.pace)
         fleet.bus.told = witness.stored
         fleet.books.wrong = witness.breach
         fleet.books.most = witness.most
-        witness.outside.present = lambda name: fleet.members[name].attempts()
-        witness.outside.made = lambda name, uid: fleet.members[name].made_for(uid)
-        witness.outside.members = lambda: fleet.joined
         people = self._people = People(fleet, self._weather, witness, plan)
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
         attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
         above = Administrators(fleet, self._weather.rng, witness, self._gpus, attempts)
-        fleet.fates(people.fate)
+        for member in fleet.members.values():
+            member.fate = people.fate
         await above.settle_in()
         fleet.begin()
         looking = asyncio.ensure_future(self._look())
         await people.live(above)
         await self._quiet()
         looking.cancel()
-        witness.end(fleet)
+        witness.end()
         return self._outcome(loop.time())
 
     def _failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
@@ -87,24 +83,22 @@ class _Run:
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(_LOOK_S)
-            self._witness.look(self._fleet)
+            self._witness.look()
 
     async def _quiet(self) -> None:
         """Nothing goes wrong any more; all that may still happen, happens."""
         fleet = self._fleet
-        self._weather.clear()
+        self._weather.clears = True
         for process in fleet.processes.values():
             process.resume()
         end = asyncio.get_running_loop().time() + LIVENESS_S
         while asyncio.get_running_loop().time() < end and not self._witness.breaches:
             await asyncio.sleep(_LOOK_S)
             known = rows(fleet)
-            if known and all(job.ended and not job.removing for job in known.values()) and self._answered(known):
+            answered = known.keys() >= set(self._witness.submitted.values())
+            if known and answered and all(job.ended and not job.removing for job in known.values()):
                 break
         await asyncio.sleep(2 * _LOOK_S)
-
-    def _answered(self, known: dict[str, Job]) -> bool:
-        return set(self._witness.submitted.values()) <= known.keys()
 
     def _outcome(self, seconds: float) -> RunOutcome:
         fleet = self._fleet

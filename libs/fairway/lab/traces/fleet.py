@@ -9,9 +9,9 @@ import nats.errors
 from msgspec import Raw
 
 from fairway.adapters.nats.bus import NatsBus
-from fairway.domain.resources import Resources, parse_quantity
+from fairway.domain.resources import Resources
 from fairway.lab.kubesim.__main__ import ClusterConfig
-from fairway.lab.kubesim.nodes import NodeGroup
+from fairway.lab.kubesim.fit import amounts
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import subjects
@@ -46,17 +46,12 @@ def allocatable(clusters: Sequence[ClusterConfig]) -> dict[str, dict[str, Resour
     """What each node of each cluster can take, in base units."""
     return {
         cluster.name: {
-            f"{group.prefix}-{number}": _amounts(group)
+            node["metadata"]["name"]: amounts(node["status"]["allocatable"])
             for group in cluster.nodes
-            for number in range(group.first, group.first + group.count)
+            for node in group.nodes()
         }
         for cluster in clusters
     }
-
-
-def _amounts(group: NodeGroup) -> Resources:
-    node = next(group.nodes())["status"]["allocatable"]
-    return {name: parse_quantity(name, text) for name, text in node.items()}
 
 
 def configured(one: dict[str, Any]) -> Outgoing:

@@ -120,9 +120,10 @@ def figures(name: str, tally: Tally, findings: Findings, speedup: float, gpus: i
     span = max((one.ended for one in good), default=0) - min((one.submitted for one in courses), default=0)
     used = sum(one.trace.gpus * one.trace.seconds for one in good)
     in_trace = speedup / 1000
+    ends = {name: findings.ends.get(name, 0) for name in ("succeeded", "failed", "cancelled", "rejected")}
     return Figures(
         trace=name,
-        jobs={"submitted": len(courses), "accepted": findings.accepted, **_ends(findings)},
+        jobs={"submitted": len(courses), "accepted": findings.accepted, **ends},
         violations=len(findings.violations),
         wait_seconds=percentiles([wait * in_trace for wait in waits]),
         mean_completion_seconds=round(_mean([one.ended - one.submitted for one in good]) * in_trace, 3),
@@ -148,10 +149,6 @@ def _started(course: Course, speedup: float) -> int:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
-
-
-def _ends(findings: Findings) -> dict[str, int]:
-    return {name: findings.ends.get(name, 0) for name in ("succeeded", "failed", "cancelled", "rejected")}
 
 
 def lines(report: ReplayReport) -> list[tuple[str, str]]:

@@ -46,7 +46,8 @@ def carry_out(name: str, file: Path, count: int, onto: tuple[Sequence[ClusterCon
             shares=trace.shares,
         )
         _announce(plan, fitting, notes)
-        with _Display(len(fitting)) as display:
+        display = _Display(len(fitting))
+        with display.bar:
             report = uvloop.run(replay(plan, fitting, display.show))
     jobs = {**report.figures.jobs, "left_out": len(never)}
     figures = msgspec.structs.replace(report.figures, jobs=jobs, notes=notes + too_fast(report.figures))
@@ -109,7 +110,7 @@ class _Display:
     def __init__(self, total: int) -> None:
         self._console = console(sys.stderr)
         text = "{task.completed}/{task.total} ended  {task.fields[running]} running"
-        self._bar = Bar(
+        self.bar = Bar(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn(text),
@@ -117,18 +118,11 @@ class _Display:
             console=self._console,
             disable=not self._console.is_terminal,
         )
-        self._task: TaskID = self._bar.add_task("starting", total=total, running=0)
+        self._task: TaskID = self.bar.add_task("starting", total=total, running=0)
         self._next = 0.0
 
-    def __enter__(self) -> "_Display":
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
     def show(self, now: Progress) -> None:
-        self._bar.update(self._task, description="replaying", completed=now.done, running=now.running)
+        self.bar.update(self._task, description="replaying", completed=now.done, running=now.running)
         if not self._console.is_terminal and (now.wall >= self._next or now.done == now.total):
             self._next = now.wall + 5
             counts = f"{now.submitted} submitted, {now.accepted} accepted, {now.running} running, {now.done} ended"

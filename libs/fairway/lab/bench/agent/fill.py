@@ -10,13 +10,16 @@ from typing import Any
 import aiohttp
 import msgspec
 
+from fairway.lab.kubesim.api.field_managers import entry, fields
+from fairway.lab.kubesim.api.metadata import rfc3339
+
 Json = dict[str, Any]
 # Below etcd's limits: 128 operations and 1.5 MiB a transaction.
 _BATCH = 64
 _AT_ONCE = 4
 # The API server's own name of the folder for nodes.
 _FOLDERS = {"Node": "minions", "Pod": "pods/default"}
-_TIME = "2026-01-01T00:00:00Z"
+_NOW = 1_767_225_600_000
 
 
 async def fill(store: str, cluster: str, kind: str, manifests: Iterable[Json], tick: Callable[[], None]) -> None:
@@ -47,18 +50,7 @@ def _puts(cluster: str, kind: str, manifests: Iterable[Json]) -> Iterator[Json]:
 
 def _stored(kind: str, number: int, manifest: Json) -> Json:
     """With what the server adds to a new object: who it is, since when, and who owns which field."""
-    manager = {
-        "manager": "kubelet",
-        "operation": "Update",
-        "apiVersion": "v1",
-        "time": _TIME,
-        "fieldsType": "FieldsV1",
-        "fieldsV1": _fields(manifest),
-    }
+    manager = entry("kubelet", "v1", _NOW, fields(manifest))
     uid = f"00000000-0000-{'4000' if kind == 'Node' else '4001'}-8000-{number:012x}"
-    more = {"uid": uid, "creationTimestamp": _TIME, "managedFields": [manager]}
+    more = {"uid": uid, "creationTimestamp": rfc3339(_NOW), "managedFields": [manager]}
     return {**manifest, "apiVersion": "v1", "kind": kind, "metadata": {**manifest["metadata"], **more}}
-
-
-def _fields(value: Json) -> Json:
-    return {f"f:{name}": _fields(inner) if isinstance(inner, dict) else {} for name, inner in value.items()}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.lab.kubesim.nodes import NodeGroup
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, POD_SET_LABEL
 
 Json = dict[str, Any]
@@ -27,33 +28,23 @@ def node(number: int) -> Json:
     """30 labels and 25 images, ready: about 10 KB with what the server adds."""
     name = node_name(number)
     known = {
-        "kubernetes.io/hostname": name,
-        "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
         "topology.kubernetes.io/region": "eu-1",
         "topology.kubernetes.io/zone": f"eu-1{'abc'[number % 3]}",
         "node.kubernetes.io/instance-type": "gpu-8x",
         "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB",
         "nvidia.com/gpu.count": "8",
     }
-    found = {f"feature.node.kubernetes.io/cpu-cpuid.FEATURE{at}": "true" for at in range(30 - len(known))}
+    found = {f"feature.node.kubernetes.io/cpu-cpuid.FEATURE{at}": "true" for at in range(27 - len(known))}
     size = {
         "cpu": "128",
         "memory": "1056270696Ki",
-        "pods": "110",
         "ephemeral-storage": "1855634Mi",
         "hugepages-2Mi": "0",
         _GPU: "8",
     }
-    status = {
-        "capacity": size,
-        "allocatable": size,
-        "images": _images(),
-        "nodeInfo": _info(number),
-        "conditions": conditions(0),
-    }
-    status["addresses"] = [{"type": "Hostname", "address": name}]
-    return {"metadata": {"name": name, "labels": known | found}, "spec": {"providerID": name}, "status": status}
+    made = NodeGroup(1, "node", size, known | found).node(name)
+    made["status"] |= {"images": _images(), "conditions": conditions(0)}
+    return made
 
 
 def _images() -> list[Json]:
@@ -67,21 +58,6 @@ def _images() -> list[Json]:
         }
         for at in range(25)
     ]
-
-
-def _info(number: int) -> Json:
-    return {
-        "architecture": "amd64",
-        "operatingSystem": "linux",
-        "kernelVersion": "6.1.0",
-        "osImage": "Linux",
-        "containerRuntimeVersion": "containerd://2.0.0",
-        "kubeletVersion": "v1.34.4",
-        "kubeProxyVersion": "",
-        "machineID": f"{number:032x}",
-        "systemUUID": f"{number:032x}",
-        "bootID": f"{number:032x}",
-    }
 
 
 def conditions(now: int) -> list[Json]:

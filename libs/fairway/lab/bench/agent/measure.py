@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock
@@ -16,13 +14,14 @@ from fairway.agent.observe import SHAPES
 from fairway.lab.bench.agent import load
 from fairway.lab.bench.agent.fill import fill
 from fairway.lab.bench.agent.reports import HeardReports
-from fairway.lab.bench.measuring.facts import cpu, machine, peak_mib
-from fairway.lab.bench.measuring.journeys import percentile
+from fairway.lab.bench.measuring.background import beside
+from fairway.lab.bench.measuring.facts import cpu, peak_mib
+from fairway.lab.bench.measuring.journeys import percentiles
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Tell
 from fairway.lab.bench.runs import AgentRun
 from fairway.lab.kubereal.build import tools
-from fairway.lab.kubereal.control_plane import Plane, Planes, Spec, planes
+from fairway.lab.kubereal.control_plane import Planes, Spec, planes
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from fairway.lab.processes.service import Child
 from fairway.runtime import private_files
@@ -38,7 +37,6 @@ class AgentScene:
     """The servers, and the cluster as the benchmark's own client sees it."""
 
     def __init__(self, dir: Path, found: Planes, nats: EmbeddedServer, valkey: EmbeddedServer) -> None:
-        self.dir = dir
         self.planes = found
         self.nats = nats
         self.valkey = valkey
@@ -52,41 +50,28 @@ class AgentScene:
         }
         self.agent = Child("agent", "fairway.cli.main", ["run", "agent", "--announce"], dir / "agent.log", environment)
 
-    @property
-    def plane(self) -> Plane:
-        return self.planes[CLUSTER]
-
-    def enrol(self) -> None:
-        """So that the agent finds the cluster in its folder."""
-        folder = self.dir / "clusters"
-        folder.mkdir(parents=True, exist_ok=True)
-        private_files.write(folder / f"{CLUSTER}.kubeconfig", self.plane.kubeconfig.read_bytes())
-
     def pids(self) -> dict[str, int]:
         found = {**self.planes.pids(), "nats": self.nats.pid, "valkey": self.valkey.pid}
         return {**found, "agent": self.agent.pid, "bench": os.getpid()}
 
 
 async def measure(run: AgentRun, dir: Path, tell: Tell) -> BenchOutcome:
-    before = machine()
     tell("starting", 0)
     async with _scene(run, dir, tell) as scene:
-        sizes = {kind: await _size(scene.cluster, kind) for kind in ("nodes", "pods")}
+        sizes = {kind: len(await scene.cluster.raw(f"/api/v1/{kind}?limit=1")) for kind in ("nodes", "pods")}
         heard = await HeardReports.on(scene.bus, CLUSTER, run.nodes)
         tell("agent's start", 0)
         figures, counts = await _start(scene, heard)
         tell("pod changes", int(run.seconds))
-        steady, costs = await _steady(scene, heard, run, tell)
+        async with beside(load.beat(scene.cluster, run.nodes, SystemClock().now)):
+            steady, costs = await _steady(scene, heard, run, tell)
         figures |= steady
         counts |= {"nodes_at_end": heard.nodes, "pods_at_end": heard.pods, "never_reported": heard.owed}
         return BenchOutcome(
-            name="report",
-            machine=before,
             figures={name: round(value, 3) for name, value in figures.items()},
             goals=GOALS,
             counts=counts,
             rss_peak_mib=peak_mib(scene.pids()),
-            run=msgspec.structs.asdict(run),
             stubbed="kubelets and controllers: the benchmark writes what they would",
             details=costs | {"object_bytes": sizes},
         )
@@ -102,10 +87,11 @@ async def _scene(run: AgentRun, dir: Path, tell: Tell) -> AsyncIterator[AgentSce
     ):
         await _fill(found.store, run, tell)
         tell("API server", 0)
-        await found.add(Spec(CLUSTER, api_flags=_FLAGS))
+        file = (await found.add(Spec(CLUSTER, api_flags=_FLAGS))).kubeconfig
+        # So that the agent finds the cluster in its folder.
+        folder = private_files.folder(dir / "clusters")
+        private_files.write(folder / f"{CLUSTER}.kubeconfig", file.read_bytes())
         scene = AgentScene(dir, found, nats, valkey)
-        scene.enrol()
-        file = scene.plane.kubeconfig
         scene.cluster = await KubernetesCluster.from_kubeconfig(CLUSTER, file, Options(shapes=SHAPES))
         scene.bus = await NatsBus.connect(nats.url, "fairway-bench")
         try:
@@ -122,10 +108,6 @@ async def _fill(store: str, run: AgentRun, tell: Tell) -> None:
     tell("pods", run.pods)
     made = (load.standing(number, run.nodes) for number in range(run.pods))
     await fill(store, CLUSTER, "Pod", made, lambda: tell("", 1))
-
-
-async def _size(cluster: KubernetesCluster, plural: str) -> int:
-    return len(await cluster.raw(f"/api/v1/{plural}?limit=1"))
 
 
 async def _start(scene: AgentScene, heard: HeardReports) -> tuple[dict[str, float], dict[str, int]]:
@@ -152,7 +134,6 @@ async def _steady(
 ) -> tuple[dict[str, float], dict[str, Any]]:
     loop = asyncio.get_running_loop()
     churn = load.Churn(scene.cluster, run.nodes, run.events, heard.expect)
-    beats = asyncio.create_task(load.beat(scene.cluster, run.nodes, SystemClock().now))
     await churn.run(churn.warm)
     heard.begin()
     churn.writes.clear()
@@ -176,9 +157,7 @@ async def _steady(
     share = {name: round(100 * (after[name] - spent[name]) / took, 2) for name in pids}
     await churn.drain()
     await heard.settled(_PATIENCE_S)
-    beats.cancel()
-    await asyncio.gather(beats, return_exceptions=True)
     for what, times in (("delay", heard.delays), ("write", churn.writes)):
-        figures |= {f"{what}_p{one}_ms": percentile(sorted(times), one / 100) for one in (50, 99)}
+        figures |= percentiles(f"{what}_", times, 50, 99)
     figures |= {"steady_cpu_percent": share["agent"], "rss_peak_mib": peak_mib(pids)["agent"]}
     return figures, {"cpu_percent_by_process": share, "changes_measured": len(heard.delays)}

@@ -15,7 +15,7 @@ from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job
 from fairway.global_scheduler.service import SchedulerView, service
 from fairway.lab.bench.decisions.load import LoadedClusters, barely, dequeued, gang, placed
-from fairway.lab.bench.measuring.facts import machine, peak_mib
+from fairway.lab.bench.measuring.facts import peak_mib
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Tell
 from fairway.lab.bench.runs import DecisionsRun
@@ -35,14 +35,7 @@ _encode = msgspec.json.Encoder().encode
 
 async def measure(run: DecisionsRun, dir: Path, tell: Tell) -> BenchOutcome:
     """Keeps nothing in `dir`."""
-    outcome = BenchOutcome(
-        name="decisions",
-        figures={},
-        machine=machine(),
-        stubbed=_STUBBED,
-        reference=_BARE,
-        run=msgspec.structs.asdict(run),
-    )
+    outcome = BenchOutcome(figures={}, stubbed=_STUBBED, reference=_BARE)
     for clusters in run.sizes:
         tell(f"filling {clusters}", 0)
         bench = Decisions(run, clusters)
@@ -51,10 +44,11 @@ async def measure(run: DecisionsRun, dir: Path, tell: Tell) -> BenchOutcome:
         bench.clear()
         tell(f"{clusters} clusters", run.decisions)
         bench.go(run.decisions, tell)
-        outcome.figures |= {f"{name}_{clusters}": figure for name, figure in bench.figures().items()}
-        outcome.counts |= {f"{name}_{clusters}": number for name, number in bench.counts().items()}
-        outcome.cpu_seconds_per_job[f"bench_{clusters}"] = bench.cpu_seconds
-        outcome.rss_peak_mib |= peak_mib({f"bench_{clusters}": os.getpid()})
+        part = BenchOutcome(
+            figures=bench.figures(), counts=bench.counts(), rss_peak_mib=peak_mib({"bench": os.getpid()})
+        )
+        part.cpu_seconds_per_job["bench"] = bench.cpu_seconds
+        outcome.take(part, f"{clusters}")
         outcome.details[str(clusters)] = bench.details()
         if goal := _GOALS.get((clusters, run.nodes)):
             outcome.goals[f"decisions_per_second_{clusters}"] = goal

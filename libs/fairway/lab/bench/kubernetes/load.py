@@ -95,8 +95,8 @@ class Sightings:
             left = [name for name in left if name not in self.seen]
 
     def latencies(self, names: Sequence[str]) -> list[float]:
-        """Milliseconds from sent to seen, ascending."""
-        return sorted((self.seen[name] - self.sent[name]) * 1000 for name in names)
+        """Milliseconds from sent to seen."""
+        return [(self.seen[name] - self.sent[name]) * 1000 for name in names]
 
 
 Calls = dict[str, Counter[str]]

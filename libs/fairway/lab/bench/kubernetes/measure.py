@@ -3,19 +3,16 @@ Kubernetes would, until they exist in a member."""
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.lab.bench.kubernetes import load
-from fairway.lab.bench.measuring.facts import cpu, machine, peak_mib
-from fairway.lab.bench.measuring.journeys import percentile
+from fairway.lab.bench.measuring.facts import cpu, peak_mib
+from fairway.lab.bench.measuring.journeys import percentiles
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
-from fairway.lab.bench.pipeline.fleet import Spent, Tell
+from fairway.lab.bench.pipeline.fleet import Spent, Tell, pids
 from fairway.lab.bench.runs import KubernetesRun
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, running
 from fairway.lab.kubereal.members import HUB
@@ -29,11 +26,6 @@ GOALS = {
     "calm_p99_ms": Goal(most=150),
     "freed_p99_ms": Goal(most=300),
 }
-
-
-def _gpus(run: KubernetesRun) -> int:
-    """Of each node: none of the jobs ends, and all of them find room."""
-    return (run.warmup + run.jobs + run.calm) * load.GPUS_PER_JOB // (3 * load.NODES) + 8
 
 
 class KubernetesScene:
@@ -53,13 +45,10 @@ class KubernetesScene:
 
     def pids(self) -> dict[str, int]:
         assert self.fleet.sim is not None, "the fleet is real"
-        found: dict[str, int] = {**self.fleet.sim.said["pids"]}
-        found |= {name: child.pid for name, child in self.fleet.processes.items()}
-        return found | {"nats": self.fleet.nats.pid, "valkey": self.fleet.valkey.pid, "bench": os.getpid()}
+        return {**self.fleet.sim.said["pids"], **pids(self.fleet)}
 
 
 async def measure(run: KubernetesRun, dir: Path, tell: Tell) -> BenchOutcome:
-    before = machine()
     tell("starting", 0)
     async with _scene(run, dir, lambda: tell("", 1)) as scene:
         tell("bare servers", 0)
@@ -75,14 +64,11 @@ async def measure(run: KubernetesRun, dir: Path, tell: Tell) -> BenchOutcome:
         tell("freed", run.freed + 1)
         figures |= await _freed(scene, run.freed)
         return BenchOutcome(
-            name="kubernetes",
-            machine=before,
             figures=figures,
             goals=GOALS,
             counts={"twice": scene.sightings.twice},
             cpu_seconds_per_job=spent,
             rss_peak_mib=peak_mib(scene.pids()),
-            run=msgspec.structs.asdict(run),
             details={"calls_per_job": calls, "places": dict(scene.sightings.places)},
             stubbed="nothing; pods run on nodes by kwok",
             reference="the API servers alone with three creates a job, by the same client, seen by nobody",
@@ -91,7 +77,9 @@ async def measure(run: KubernetesRun, dir: Path, tell: Tell) -> BenchOutcome:
 
 @contextlib.asynccontextmanager
 async def _scene(run: KubernetesRun, dir: Path, arrived: Callable[[], None]) -> AsyncIterator[KubernetesScene]:
-    plan = FleetPlan(load.members(_gpus(run)), real=True)
+    # None of the jobs ends, and all of them find room.
+    gpus = (run.warmup + run.jobs + run.calm) * load.GPUS_PER_JOB // (3 * load.NODES) + 8
+    plan = FleetPlan(load.members(gpus), real=True)
     async with running(dir, plan) as fleet:
         files = {HUB: fleet.hub_kubeconfig, **{path.stem: path for path in fleet.kubeconfigs.glob("*.kubeconfig")}}
         clusters = {name: await KubernetesCluster.from_kubeconfig(name, path) for name, path in sorted(files.items())}
@@ -127,13 +115,12 @@ async def _measured_burst(
     await _settled(scene)
     each = load.calls_per_job(asked, await load.calls(scene.clusters), len(names))
     spent = since.per_job(len(names))
-    ascending = seen.latencies(names)
     figures = {
         "jobs_per_second": round(len(names) / took, 1),
         "cpu_ms_per_job": round(spent["all"] * 1000, 2),
         "hub_calls_per_job": round(sum(each[HUB].values()), 2),
         "member_calls_per_job": round(sum(sum(more.values()) for name, more in each.items() if name != HUB), 2),
-        **{f"burst_p{share}_ms": percentile(ascending, share / 100) for share in (50, 95, 99)},
+        **percentiles("burst_", seen.latencies(names), 50, 95, 99),
     }
     return figures, spent, each
 
@@ -152,8 +139,7 @@ async def _settled(scene: KubernetesScene) -> None:
 async def _calm(scene: KubernetesScene, names: Sequence[str], rate: float) -> dict[str, float]:
     await load.offer(scene.hub, scene.sightings, names, rate)
     await scene.sightings.all_of(names)
-    ascending = scene.sightings.latencies(names)
-    return {f"calm_p{share}_ms": percentile(ascending, share / 100) for share in (50, 95, 99)}
+    return percentiles("calm_", scene.sightings.latencies(names), 50, 95, 99)
 
 
 async def _freed(scene: KubernetesScene, rounds: int) -> dict[str, float]:
@@ -172,7 +158,7 @@ async def _freed(scene: KubernetesScene, rounds: int) -> dict[str, float]:
         at = await load.finish(north, current)
         current = await _next(scene, left)
         took.append(1000 * (scene.sightings.seen[current] - at))
-    return {f"freed_p{share}_ms": percentile(sorted(took), share / 100) for share in (50, 99)}
+    return percentiles("freed_", took, 50, 99)
 
 
 async def _next(scene: KubernetesScene, names: set[str], patience_s: float = 60.0) -> str:

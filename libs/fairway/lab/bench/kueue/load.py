@@ -6,20 +6,16 @@ besides makes its max. Among themselves the queues of a cohort cannot borrow mor
 
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from fairway.domain.names import job_id
-from fairway.lab.bench.pipeline.load import BENCH
+from fairway.lab.bench.pipeline.load import NAME, configured, quota_tree, submission, submitted
+from fairway.lab.bench.runs import KueueRun
 from fairway.lab.kubesim.pod_behaviour import RUN_FOR
 from fairway.runtime.ports import Outgoing
-from fairway.wire import fleet, subjects
-from fairway.wire import jobs as wire
 
 Json = dict[str, Any]
 NOMINAL = 20
 BORROWING = 100
-_encode = msgspec.json.Encoder().encode
 
 
 class Class(Struct, frozen=True):
@@ -40,21 +36,9 @@ CLASSES = (
 )
 
 
-class KueueSize(Struct, frozen=True):
-    """`queues` in each cohort, `jobs` in each queue: a multiple of ten."""
-
-    cohorts: int = 5
-    queues: int = 6
-    jobs: int = 500
-
-    @property
-    def total(self) -> int:
-        return self.cohorts * self.queues * self.jobs
-
-    @property
-    def quota(self) -> int:
-        """CPUs, in all."""
-        return self.cohorts * self.queues * NOMINAL
+def quota(run: KueueRun) -> int:
+    """CPUs, in all."""
+    return run.cohorts * run.queues * NOMINAL
 
 
 class Arrival(Struct, frozen=True):
@@ -66,44 +50,41 @@ class Arrival(Struct, frozen=True):
     message: Outgoing
 
 
-def arrivals(size: KueueSize) -> list[Arrival]:
+def arrivals(run: KueueRun) -> list[Arrival]:
     """All of them, by time: each class of each queue at its own pace, beginning at once."""
     found = [
         _arrival(tenant, kind, f"{kind.name}-{number}", number * kind.every_ms / 1_000)
-        for tenant in _tenants(size)
+        for tenant in _tenants(run)
         for kind in CLASSES
-        for number in range(size.jobs * kind.tenths // 10)
+        for number in range(run.jobs * kind.tenths // 10)
     ]
     return sorted(found, key=lambda one: (one.at, one.id))
 
 
-def warmup(size: KueueSize) -> list[Arrival]:
+def warmup(run: KueueRun) -> list[Arrival]:
     """A small job for each queue, all at once."""
-    return [_arrival(tenant, CLASSES[0], "warmup", 0.0) for tenant in _tenants(size)]
+    return [_arrival(tenant, CLASSES[0], "warmup", 0.0) for tenant in _tenants(run)]
 
 
 def _arrival(tenant: str, kind: Class, what: str, at: float) -> Arrival:
-    name = f"{tenant}-{what}"
-    raw = msgspec.Raw(_encode(_job(tenant, name, kind)))
-    data = _encode(wire.Submitted(tenant=tenant, manifest=raw, client=name, source=BENCH.via, who=BENCH))
-    message = Outgoing(name, subjects.job("submitted", tenant), data, "fairway.job.submitted", "/bench")
-    return Arrival(at, job_id(tenant, name, name), kind, message)
+    job, message = submission(tenant, f"{tenant}-{what}", submitted(tenant, _job(tenant, kind)))
+    return Arrival(at, job, kind, message)
 
 
-def _job(tenant: str, name: str, kind: Class) -> Json:
+def _job(tenant: str, kind: Class) -> Json:
     container = {"name": "work", "image": "example.org/work:1", "resources": {"requests": {"cpu": str(kind.cpu)}}}
     pod = {"restartPolicy": "Never", "priorityClassName": kind.name, "containers": [container]}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": name, "namespace": tenant, "annotations": {RUN_FOR: f"{kind.run_ms}ms"}},
+        "metadata": {"name": NAME, "namespace": tenant, "annotations": {RUN_FOR: f"{kind.run_ms}ms"}},
         "spec": {"parallelism": 1, "completions": 1, "template": {"spec": pod}},
     }
 
 
-def configuration(size: KueueSize) -> list[Outgoing]:
+def configuration(run: KueueRun) -> list[Outgoing]:
     """The quota tree, the priority classes, and one policy for all."""
-    said = [_configured("PriorityClass", one.name, {"value": one.priority}) for one in CLASSES]
+    said = [configured("PriorityClass", "", one.name, {"value": one.priority}) for one in CLASSES]
     policy = {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "ClusterPropagationPolicy",
@@ -113,34 +94,24 @@ def configuration(size: KueueSize) -> list[Outgoing]:
             "placement": {"clusterAffinity": {}},
         },
     }
-    said.append(_configured("ClusterPropagationPolicy", "all", policy))
-    return [*said, _configured("ElasticQuotaTree", "tree", _tree(size))]
+    said.append(configured("ClusterPropagationPolicy", "", "all", policy))
+    amount = {"cpu": quota(run)}
+    return [*said, quota_tree(_cohorts(run), {"min": amount, "max": amount})]
 
 
-def _tree(size: KueueSize) -> Json:
+def _cohorts(run: KueueRun) -> list[Json]:
     cohorts = []
-    for cohort in range(size.cohorts):
-        amount = {"cpu": size.queues * NOMINAL}
-        most = {"cpu": min(NOMINAL + BORROWING, size.queues * NOMINAL)}
-        tenants = [_tenant(cohort, queue) for queue in range(size.queues)]
+    for cohort in range(run.cohorts):
+        amount = {"cpu": run.queues * NOMINAL}
+        most = {"cpu": min(NOMINAL + BORROWING, run.queues * NOMINAL)}
+        tenants = [_tenant(cohort, queue) for queue in range(run.queues)]
         leaves = [{"name": one, "namespaces": [one], "min": {"cpu": NOMINAL}, "max": most} for one in tenants]
         cohorts.append({"name": f"cohort-{cohort}", "min": amount, "max": amount, "children": leaves})
-    root = {"name": "root", "min": {"cpu": size.quota}, "max": {"cpu": size.quota}, "children": cohorts}
-    return {
-        "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
-        "kind": "ElasticQuotaTree",
-        "metadata": {"name": "tree"},
-        "spec": {"root": root},
-    }
+    return cohorts
 
 
-def _configured(kind: str, name: str, manifest: Json) -> Outgoing:
-    said = fleet.Configured(kind=kind, namespace="", name=name, manifest=msgspec.Raw(_encode(manifest)), who=BENCH)
-    return Outgoing(f"bench-{kind}-{name}", subjects.config(kind, "", name), _encode(said))
-
-
-def _tenants(size: KueueSize) -> list[str]:
-    return [_tenant(cohort, queue) for cohort in range(size.cohorts) for queue in range(size.queues)]
+def _tenants(run: KueueRun) -> list[str]:
+    return [_tenant(cohort, queue) for cohort in range(run.cohorts) for queue in range(run.queues)]
 
 
 def _tenant(cohort: int, queue: int) -> str:

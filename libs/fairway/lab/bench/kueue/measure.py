@@ -3,27 +3,22 @@ five cohorts, which want more than the quota for a minute; nothing but quota kee
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
-
-import msgspec
-from msgspec import Struct
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.kueue import load
 from fairway.lab.bench.kueue.courses import WAY, Account, Courses, account
-from fairway.lab.bench.measuring.facts import batch_facts, machine, peak_mib
-from fairway.lab.bench.measuring.journeys import percentile
+from fairway.lab.bench.measuring.facts import batch_facts, peak_mib
+from fairway.lab.bench.measuring.journeys import percentiles
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
-from fairway.lab.bench.pipeline.fleet import Spent, Tell
+from fairway.lab.bench.pipeline.agents import known
+from fairway.lab.bench.pipeline.fleet import Spent, Tell, pids
 from fairway.lab.bench.runs import KueueRun
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.fleet.fleet import running as fleet_running
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.kubesim.nodes import NodeGroup
-from fairway.wire import subjects
 
 GOALS = {"wall_seconds": Goal(most=90), "useful_usage": Goal(least=0.70)}
 _GROUPS = (("admission", "quota", "queue", "global-scheduler", "reserver"), ("propagator", "watcher", "agent"))
@@ -33,103 +28,63 @@ _STUBBED = "the clusters are simulated: scheduler, kubelets and Job controller, 
 preempted or reclaimed, which Fairway does not do"
 
 
-def _size(run: KueueRun) -> load.KueueSize:
-    return load.KueueSize(run.cohorts, run.queues, run.jobs)
-
-
-class KueuePart(Struct):
-    """What came of the load on one number of clusters."""
-
-    figures: dict[str, float]
-    counts: dict[str, int]
-    cpu_seconds_per_job: dict[str, float]
-    rss_peak_mib: dict[str, float]
-    details: dict[str, Any]
-    wrong: str
-
-
 async def measure(run: KueueRun, dir: Path, tell: Tell) -> BenchOutcome:
-    outcome = BenchOutcome(
-        name="kueue-baseline", machine=machine(), figures={}, stubbed=_STUBBED, run=msgspec.structs.asdict(run)
-    )
+    outcome = BenchOutcome(figures={}, stubbed=_STUBBED)
     for clusters in run.clusters:
-        part = await _part(run, clusters, dir / f"on-{clusters}", tell)
-        for field in KueuePart.__struct_fields__[:-1]:
-            into: dict[str, Any] = getattr(outcome, field)
-            into.update({f"{name}_on_{clusters}": value for name, value in getattr(part, field).items()})
-        outcome.goals |= {f"{name}_on_{clusters}": goal for name, goal in GOALS.items()}
-        outcome.wrong = "; ".join(filter(None, (outcome.wrong, part.wrong)))
+        outcome.take(await _part(run, clusters, dir / f"on-{clusters}", tell), f"on_{clusters}")
     return outcome
 
 
-async def _part(run: KueueRun, clusters: int, dir: Path, tell: Tell) -> KueuePart:
-    size = _size(run)
+async def _part(run: KueueRun, clusters: int, dir: Path, tell: Tell) -> BenchOutcome:
     tell(f"on {clusters}: starting", 0)
     async with _scene(run, clusters, dir) as (fleet, bus):
-        warmup = Courses(load.warmup(size), lambda: None)
+        warmup = Courses(load.warmup(run), lambda: None)
         await warmup.run(bus)
-        tell(f"on {clusters}: jobs", size.total)
-        pids = _pids(fleet)
-        since = Spent(pids)
-        courses = Courses(load.arrivals(size), lambda: tell("", 1), warmup.last)
+        total = run.cohorts * run.queues * run.jobs
+        tell(f"on {clusters}: jobs", total)
+        assert fleet.sim is not None, "this fleet has clusters"
+        processes = pids(fleet, clusters=fleet.sim.pid)
+        since = Spent(processes)
+        courses = Courses(load.arrivals(run), lambda: tell("", 1), warmup.last)
         await courses.run(bus)
-        spent = since.per_job(size.total)
+        spent = since.per_job(total)
         batches = await batch_facts([str(child.said["metrics"]) for child in fleet.processes.values()])
         told = await account(bus, (*warmup.arrivals, *courses.arrivals))
-        return KueuePart(
-            _figures(size, courses),
-            _counts(courses, told),
-            spent,
-            peak_mib(pids),
-            {
+        return BenchOutcome(
+            figures=_figures(run, courses),
+            goals=GOALS,
+            counts=_counts(courses, told),
+            cpu_seconds_per_job=spent,
+            rss_peak_mib=peak_mib(processes),
+            details={
                 "batches": batches,
                 "submitted_seconds": round(courses.sent - courses.begun, 2),
-                "quota_bound_seconds": round(_work(courses.arrivals) / size.quota, 2),
+                "quota_bound_seconds": round(_work(courses.arrivals) / load.quota(run), 2),
             },
-            _wrong(told, clusters),
+            wrong=_wrong(told, clusters),
         )
 
 
 @contextlib.asynccontextmanager
 async def _scene(run: KueueRun, clusters: int, dir: Path) -> AsyncIterator[tuple[EmbeddedFleet, NatsBus]]:
     """Settings before services, so that the first job meets them; entered once every cluster is known."""
-    plan = FleetPlan(_clusters(_size(run), clusters), groups=(), sync_interval=run.sync)
+    plan = FleetPlan(_clusters(run, clusters), groups=(), sync_interval=run.sync)
     async with fleet_running(dir, plan) as fleet:
         bus = await NatsBus.connect(fleet.nats.url, "bench")
         try:
             await bus.provision()
-            await bus.publish(load.configuration(_size(run)))
+            await bus.publish(load.configuration(run))
             await asyncio.gather(*(fleet.start_process(group) for group in _GROUPS))
-            await _known(bus, clusters)
+            await known(bus, clusters)
             yield fleet, bus
         finally:
             await bus.close()
 
 
-def _clusters(size: load.KueueSize, count: int) -> tuple[ClusterConfig, ...]:
-    nodes = -(-2 * size.quota // (_NODE_CPUS * count))
+def _clusters(run: KueueRun, count: int) -> tuple[ClusterConfig, ...]:
+    nodes = -(-2 * load.quota(run) // (_NODE_CPUS * count))
     node = {"cpu": str(_NODE_CPUS), "memory": "256Gi", "pods": "1k"}
     return tuple(ClusterConfig(f"c{at}", nodes=(NodeGroup(nodes, f"c{at}-node", node),)) for at in range(count))
-
-
-async def _known(bus: NatsBus, clusters: int) -> None:
-    seen: set[str] = set()
-    async for delivery in bus.history(subjects.CLUSTERS, ("fairway.cluster.freed.>",), live=True):
-        seen.add(delivery.subject)
-        if len(seen - {""}) == clusters:
-            return
-
-
-def _pids(fleet: EmbeddedFleet) -> dict[str, int]:
-    assert fleet.sim is not None, "this fleet has clusters"
-    found = {name: child.pid for name, child in fleet.processes.items()}
-    return {
-        **found,
-        "clusters": fleet.sim.pid,
-        "nats": fleet.nats.pid,
-        "valkey": fleet.valkey.pid,
-        "bench": os.getpid(),
-    }
 
 
 def _work(arrivals: Sequence[load.Arrival]) -> float:
@@ -137,12 +92,12 @@ def _work(arrivals: Sequence[load.Arrival]) -> float:
     return sum(one.kind.cpu * one.kind.run_ms for one in arrivals) / 1_000
 
 
-def _figures(size: load.KueueSize, courses: Courses) -> dict[str, float]:
+def _figures(run: KueueRun, courses: Courses) -> dict[str, float]:
     """Of the jobs that were heard to succeed. `<class>` is the time to admission: from the job's time to come until it
     is dispatched. `held`: how long the quota was charged beyond the time that the job ran."""
     ended = [one for one in courses.arrivals if all(one.id in courses[verb] for verb in WAY)]
     wall = max(courses["succeeded"].values(), default=float("inf")) - courses.begun
-    figures = {"wall_seconds": round(wall, 2), "useful_usage": round(_work(ended) / (size.quota * wall), 3)}
+    figures = {"wall_seconds": round(wall, 2), "useful_usage": round(_work(ended) / (load.quota(run) * wall), 3)}
     for kind in load.CLASSES:
         took = [courses["dispatched"][one.id] - courses.begun - one.at for one in ended if one.kind is kind]
         figures |= _spread(kind.name, took)
@@ -151,9 +106,8 @@ def _figures(size: load.KueueSize, courses: Courses) -> dict[str, float]:
 
 
 def _spread(name: str, seconds: list[float]) -> dict[str, float]:
-    ascending = sorted(one * 1_000 for one in seconds)
-    found = {f"{name}_p{share}_ms": percentile(ascending, share / 100) for share in (50, 95, 99)}
-    return found | {f"{name}_mean_ms": round(sum(ascending) / max(len(ascending), 1), 1)}
+    found = percentiles(f"{name}_", (one * 1_000 for one in seconds), 50, 95, 99)
+    return found | {f"{name}_mean_ms": round(sum(seconds) * 1_000 / max(len(seconds), 1), 1)}
 
 
 def _counts(courses: Courses, told: Account) -> dict[str, int]:

@@ -53,11 +53,6 @@ def _status_mib(pid: int, field: str) -> float:
     return round(next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024, 1)
 
 
-def per_job(before: Mapping[str, float], after: Mapping[str, float], jobs: int) -> dict[str, float]:
-    """Seconds of processor time a job."""
-    return {name: round((after[name] - before[name]) / jobs, 7) for name in before}
-
-
 async def metrics(addresses: Iterable[str]) -> dict[tuple[str, str], float]:
     """The counters of all these processes together, by name and service."""
     sums: dict[tuple[str, str], float] = {}

@@ -1,7 +1,7 @@
 """Journeys of messages: sent at a rate or as fast as they arrive, and when each arrived."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Delivery, Outgoing
@@ -10,14 +10,10 @@ from fairway.runtime.ports import Delivery, Outgoing
 _CHUNK = 64
 
 
-class JourneyStuck(RuntimeError):
-    """Journeys no longer arrive; the message has the numbers."""
-
-
 class Journeys:
     """Messages that were sent and those that arrived, with times in seconds of the loop's clock. `count` of the
-    source is taken at a time; `name_of` tells which journey an arrival belongs to. Stuck: none arrived for
-    `patience_s`."""
+    source is taken at a time; `name_of` tells which journey an arrival belongs to. RuntimeError when
+    none arrives for `patience_s`."""
 
     def __init__(
         self, bus: NatsBus, source: Iterator[tuple[str, Outgoing]], tick: Callable[[], None], patience_s: float = 30.0
@@ -44,6 +40,9 @@ class Journeys:
             self.order.append(loop.time())
             self._tick()
             self._news.set()
+
+    def counts(self) -> dict[str, int]:
+        return {"submitted": len(self.sent), "dispatched": len(self.arrived), "not_once": self.strange}
 
     @property
     def under_way(self) -> int:
@@ -85,7 +84,7 @@ class Journeys:
                 await self._news.wait()
         except TimeoutError:
             missing = sorted(set(self.sent) - set(self.arrived))[:3]
-            raise JourneyStuck(
+            raise RuntimeError(
                 f"{self.under_way} of {len(self.sent)} never arrived, such as {', '.join(missing)}; "
                 "see the logs of the services"
             ) from None
@@ -100,10 +99,12 @@ class Journeys:
         await self._bus.publish(messages)
 
     def latencies(self, skip: int) -> list[float]:
-        """Milliseconds from sent to arrived of all but the first `skip` sent, ascending."""
-        return sorted((self.arrived[name] - at) * 1000 for name, at in list(self.sent.items())[skip:])
+        """Milliseconds from sent to arrived of all but the first `skip` sent."""
+        return [(self.arrived[name] - at) * 1000 for name, at in list(self.sent.items())[skip:]]
 
 
-def percentile(ascending: Sequence[float], share: float) -> float:
-    """The value that this share of all values does not pass; 0 for none."""
-    return round(ascending[min(len(ascending) - 1, int(len(ascending) * share))], 1) if ascending else 0.0
+def percentiles(name: str, times: Iterable[float], *shares: int) -> dict[str, float]:
+    """`<name>p50_ms` and so on: the time that so many of a hundred do not pass; 0 for none."""
+    ascending = sorted(times) or [0.0]
+    last = len(ascending) - 1
+    return {f"{name}p{share}_ms": round(ascending[min(last, len(ascending) * share // 100)], 1) for share in shares}

@@ -30,10 +30,11 @@ class Goal(Struct, frozen=True, omit_defaults=True):
 class BenchOutcome(Struct, kw_only=True):
     """`figures` have their unit in their name; `counts` are right or wrong, not good or bad. By process:
     `cpu_seconds_per_job`, and `rss_peak_mib`. `reference`: what the ratios among the figures are taken against.
-    `details` is whatever else explains the figures; `machine` was read before anything began. `wrong` says what must
-    not be, whatever the figures: a benchmark that lost something has failed."""
+    `details` is whatever else explains the figures. `wrong` says what must not be, whatever the figures: a benchmark
+    that lost something has failed. Who runs it sets `name`, the options of the `run`, and the `machine`, which was read
+    before anything began."""
 
-    name: str
+    name: str = ""
     figures: dict[str, float]
     machine: dict[str, Any] = {}
     goals: dict[str, Goal] = {}
@@ -46,6 +47,13 @@ class BenchOutcome(Struct, kw_only=True):
     details: dict[str, Any] = {}
     wrong: str = ""
     versions: dict[str, str] = field(default_factory=versions)
+
+    def take(self, part: "BenchOutcome", suffix: str) -> None:
+        """What came of a part of the run, under names that end with it."""
+        for kind in ("figures", "goals", "counts", "cpu_seconds_per_job", "rss_peak_mib", "details"):
+            more = {f"{name}_{suffix}": value for name, value in getattr(part, kind).items()}
+            getattr(self, kind).update(more)
+        self.wrong = "; ".join(filter(None, (self.wrong, part.wrong)))
 
     @property
     def missed(self) -> list[str]:

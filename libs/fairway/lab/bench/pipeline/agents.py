@@ -30,8 +30,13 @@ class ReportedNodes(Struct, frozen=True):
     kinds: tuple[str, ...]
 
 
-def nothing(cluster: str) -> Sequence[Node]:
-    return ()
+async def known(bus: NatsBus, clusters: int) -> None:
+    """Returns when the fleet has heard of so many."""
+    heard: set[str] = set()
+    async for delivery in bus.history(subjects.CLUSTERS, ("fairway.cluster.freed.>",), live=True):
+        heard.add(delivery.subject)
+        if len(heard - {""}) == clusters:
+            return
 
 
 class Agents:
@@ -51,11 +56,7 @@ class Agents:
         names = list(self.nodes)
         for start in range(0, len(names), _AT_ONCE):
             await self._bus.publish([self._report(name, full=True) for name in names[start : start + _AT_ONCE]])
-        heard: set[str] = set()
-        async for delivery in self._bus.history(subjects.CLUSTERS, ("fairway.cluster.freed.>",), live=True):
-            heard.add(delivery.subject)
-            if len(heard - {""}) == len(names):
-                return
+        await known(self._bus, len(names))
 
     async def _asked(self, name: str, data: bytes) -> None:
         await self._bus.publish([self._report(name, full=True)])

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from redis.asyncio import Redis
 
-from fairway.lab.bench.measuring.facts import machine
 from fairway.lab.bench.measuring.journeys import Journeys
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline import load
 from fairway.lab.bench.pipeline.agents import News, ReportedNodes
-from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, dispatching, groups, scene
+from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Tell, dispatching, groups, saturated, scene
 from fairway.lab.bench.runs import ClustersRun
 from fairway.lab.fleet.fleet import FleetPlan
 from fairway.wire.capacity import Node
@@ -27,43 +25,18 @@ _STRANGER = {"cpu": 2_000, "memory": 4 << 30}
 _PATIENCE_S = 120.0
 
 
-def _size(run: ClustersRun, clusters: int) -> load.GangSize:
-    return load.GangSize(run.warmup + run.jobs, clusters, run.nodes, run.tenants, run.seed)
-
-
-class ClustersFound(Struct):
-    """Of one number of clusters."""
-
-    figures: dict[str, float]
-    counts: dict[str, int]
-    spent: dict[str, float]
-    peaks: dict[str, float]
-
-
 async def measure(run: ClustersRun, dir: Path, tell: Tell) -> BenchOutcome:
-    before = machine()
     found = {clusters: await _at(run, clusters, dir / f"{clusters}", tell) for clusters in run.sizes}
     rates = [one.figures["jobs_per_second"] for one in found.values()]
-    return BenchOutcome(
-        name="clusters",
-        goals=GOALS,
-        stubbed=STUBBED,
-        run=msgspec.structs.asdict(run),
-        machine=before,
-        figures={"flatness": round(min(rates) / max(rates), 3), **_named(found, "figures")},
-        counts=_named(found, "counts"),
-        cpu_seconds_per_job=_named(found, "spent"),
-        rss_peak_mib=_named(found, "peaks"),
-    )
+    outcome = BenchOutcome(figures={"flatness": round(min(rates) / max(rates), 3)}, goals=GOALS, stubbed=STUBBED)
+    for clusters, one in found.items():
+        outcome.take(one, f"{clusters}")
+    return outcome
 
 
-def _named(found: dict[int, ClustersFound], what: str) -> dict[str, Any]:
-    return {f"{name}_{at}": value for at, one in found.items() for name, value in getattr(one, what).items()}
-
-
-async def _at(run: ClustersRun, clusters: int, dir: Path, tell: Tell) -> ClustersFound:
+async def _at(run: ClustersRun, clusters: int, dir: Path, tell: Tell) -> BenchOutcome:
     tell(f"loading {clusters}", 0)
-    size = _size(run, clusters)
+    size = load.GangSize(run.warmup + run.jobs, clusters, run.nodes, run.tenants, run.seed)
     loop = asyncio.get_running_loop()
     ground = load.ground(size)
     start = loop.time()
@@ -76,23 +49,19 @@ async def _at(run: ClustersRun, clusters: int, dir: Path, tell: Tell) -> Cluster
             tell(f"warming up {clusters}", run.warmup)
             await journeys.saturate(run.warmup, run.window)
             tell(f"{clusters} clusters", run.jobs)
-            since = Spent(on.pids())
-            start = loop.time()
             said = on.agents.said_bytes
-            await journeys.saturate(run.jobs, run.window)
-            took = loop.time() - start
-            spent = since.per_job(run.jobs)
-        return ClustersFound(
-            {
+            took, spent = await saturated(journeys, run.jobs, run.window, on.pids())
+        return BenchOutcome(
+            figures={
                 "jobs_per_second": round(run.jobs / took, 1),
                 "cpu_us_per_job": round(spent["all"] * 1e6, 1),
                 "agent_kib_per_second": round((on.agents.said_bytes - said) / took / 1024, 1),
                 "cache_mib": cache,
                 "loaded_seconds": round(loaded, 1),
             },
-            {"submitted": len(journeys.sent), "dispatched": len(journeys.arrived), "not_once": journeys.strange},
-            spent,
-            on.peaks(),
+            counts=journeys.counts(),
+            cpu_seconds_per_job=spent,
+            rss_peak_mib=on.peaks(),
         )
 
 

@@ -1,6 +1,7 @@
 """Where the benchmarks of the pipeline take place: an embedded fleet with stubbed clusters, and the benchmark in the
 part of the agents and of those who submit."""
 
+import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -11,9 +12,9 @@ from msgspec import Struct
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.measuring.background import beside
-from fairway.lab.bench.measuring.facts import cpu, peak_mib, per_job
+from fairway.lab.bench.measuring.facts import cpu, peak_mib
 from fairway.lab.bench.measuring.journeys import Journeys
-from fairway.lab.bench.pipeline.agents import Agents, News, ReportedNodes, nothing
+from fairway.lab.bench.pipeline.agents import Agents, News, ReportedNodes
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.fleet.fleet import running as fleet_running
 from fairway.process.pipeline import STAGES
@@ -49,6 +50,13 @@ def job_of(delivery: Delivery) -> str:
     return _named(delivery.data).job
 
 
+def pids(fleet: EmbeddedFleet, **more: int) -> dict[str, int]:
+    """Of its services, of `more`, of the servers under them, and the benchmark's own."""
+    found = {name: child.pid for name, child in fleet.processes.items()} | more
+    found |= {f"nats-{at}": one.pid for at, one in enumerate(fleet.nats_others, 2)}
+    return found | {"nats": fleet.nats.pid, "valkey": fleet.valkey.pid, "bench": os.getpid()}
+
+
 class PipelineScene:
     """`fleet` runs, its clusters are known, `bus` is the benchmark's own connection, and `agents` speak for the
     clusters."""
@@ -60,13 +68,7 @@ class PipelineScene:
 
     def pids(self) -> dict[str, int]:
         """Of every process, the benchmark's own among them."""
-        found = {name: child.pid for name, child in self.fleet.processes.items()}
-        found |= {f"nats-{at}": one.pid for at, one in enumerate(self.fleet.nats_others, 2)}
-        return found | {"nats": self.fleet.nats.pid, "valkey": self.fleet.valkey.pid, "bench": os.getpid()}
-
-    def services(self) -> dict[str, int]:
-        """Of Fairway's own processes."""
-        return {name: child.pid for name, child in self.fleet.processes.items()}
+        return pids(self.fleet)
 
     def addresses(self) -> list[str]:
         """Where Fairway's own processes tell their metrics."""
@@ -85,13 +87,24 @@ class Spent:
 
     def per_job(self, jobs: int) -> dict[str, float]:
         """Seconds a job by process, and of `all` without the benchmark's own."""
-        spent = per_job(self._before, cpu(self._pids), jobs)
+        after = cpu(self._pids)
+        spent = {name: round((after[name] - before) / jobs, 7) for name, before in self._before.items()}
         return spent | {"all": round(sum(spent.values()) - spent.get("bench", 0.0), 7)}
+
+
+async def saturated(
+    journeys: Journeys, jobs: int, window: int, pids: Mapping[str, int]
+) -> tuple[float, dict[str, float]]:
+    """The seconds that so many jobs take, as fast as they go, and what each takes of these processes."""
+    since = Spent(pids)
+    start = asyncio.get_running_loop().time()
+    await journeys.saturate(jobs, window)
+    return asyncio.get_running_loop().time() - start, since.per_job(jobs)
 
 
 @contextlib.asynccontextmanager
 async def scene(
-    dir: Path, ground: ReportedNodes, plan: FleetPlan, every_s: float = 5.0, news: News = nothing
+    dir: Path, ground: ReportedNodes, plan: FleetPlan, every_s: float = 5.0, news: News = lambda cluster: ()
 ) -> AsyncIterator[PipelineScene]:
     """Entered once the configuration is said and every cluster is known; each then reports its `news` once in so many
     seconds."""

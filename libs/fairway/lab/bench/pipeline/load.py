@@ -25,8 +25,9 @@ from fairway.workloads.settings.quota_trees import read_quota_tree
 BENCH = Actor("bench", "bench")
 _encode = msgspec.json.Encoder().encode
 _GROUPS = 5
-_NAME = "fairway-bench-job"
+NAME = "fairway-bench-job"
 PLENTY = {"cpu": "10000000", "memory": "40000Ti", "nvidia.com/gpu": "10000000", "kube-queue/max-jobs": "10000000"}
+_ROOT = {"max": PLENTY, "min": {"nvidia.com/gpu": PLENTY["nvidia.com/gpu"]}}
 # GPUs of a PyTorchJob and how many in a thousand ask for so many; the Philly trace has 934, 21, 23, 20, 2, 1 and none.
 _GPUS = {1: 800, 2: 60, 4: 60, 8: 50, 16: 20, 32: 7, 64: 3}
 _OTHERS = ("Job", "SparkApplication", "VolcanoJob")
@@ -94,16 +95,26 @@ def submissions(size: GangSize) -> Iterator[tuple[str, Outgoing]]:
         name = f"bench-{number:07d}-{draw.randrange(16**4):04x}"
         kind = "PyTorchJob" if draw.random() < 0.9 else draw.choice(_OTHERS)
         gpus = draw.choices(list(_GPUS), list(_GPUS.values()))[0]
-        data = _template(kind, gpus, tenant).replace(_NAME.encode(), name.encode())
-        yield job_id(tenant, name, name), Outgoing(name, subjects.job("submitted", tenant), data, "fairway.job")
+        yield submission(tenant, name, _template(kind, gpus, tenant))
+
+
+def submission(tenant: str, name: str, template: bytes) -> tuple[str, Outgoing]:
+    """The id that the job is going to have, and the message of the template under this name."""
+    data = template.replace(NAME.encode(), name.encode())
+    return job_id(tenant, name, name), Outgoing(name, subjects.job("submitted", tenant), data, "fairway.job")
+
+
+def submitted(tenant: str, manifest: dict[str, Any]) -> bytes:
+    """A message that submits it, with the name `NAME`."""
+    raw = msgspec.Raw(_encode(manifest))
+    return _encode(wire.Submitted(tenant=tenant, manifest=raw, client=NAME, source=BENCH.via, who=BENCH))
 
 
 @cache
 def _template(kind: str, gpus: int, tenant: str) -> bytes:
     manifest = {"PyTorchJob": _pytorch, "Job": _batch, "SparkApplication": _spark, "VolcanoJob": _volcano}[kind](gpus)
-    manifest["metadata"] = {"name": _NAME, "namespace": tenant, "labels": {"team": tenant, "app": "bench"}}
-    raw = msgspec.Raw(_encode(manifest))
-    return _encode(wire.Submitted(tenant=tenant, manifest=raw, client=_NAME, source=BENCH.via, who=BENCH))
+    manifest["metadata"] = {"name": NAME, "namespace": tenant, "labels": {"team": tenant, "app": "bench"}}
+    return submitted(tenant, manifest)
 
 
 def _pytorch(gpus: int) -> dict[str, Any]:
@@ -161,19 +172,14 @@ def pod_template(gpus: int, variables: int = 30, cores: int = 0) -> dict[str, An
 
 
 def policy(namespace: str, labels: dict[str, str]) -> dict[str, Any]:
-    kinds = (
-        ("kubeflow.org/v1", "PyTorchJob"),
-        ("batch/v1", "Job"),
-        ("sparkoperator.k8s.io/v1beta2", "SparkApplication"),
-        ("batch.volcano.sh/v1alpha1", "Job"),
-    )
+    kinds = (one.split(".", 1) for one in KINDS)
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "PropagationPolicy",
         # Stubbed clusters start nothing, and a job that never starts is taken back.
         "metadata": {"name": "all", "namespace": namespace, "annotations": {"fairway.io/start-timeout": "24h"}},
         "spec": {
-            "resourceSelectors": [{"apiVersion": version, "kind": kind} for version, kind in kinds],
+            "resourceSelectors": [{"apiVersion": version, "kind": kind} for kind, version in kinds],
             "placement": {
                 "clusterAffinity": {"labelSelector": {"matchLabels": labels}},
                 "replicaScheduling": {"replicaSchedulingType": "Divided", "customSchedulingType": "Gang"},
@@ -182,9 +188,9 @@ def policy(namespace: str, labels: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def quota_tree(children: list[dict[str, Any]]) -> Outgoing:
+def quota_tree(children: list[dict[str, Any]], limits: dict[str, Any] = _ROOT) -> Outgoing:
     """Refused when the fleet would not take it, and measure jobs without any quota."""
-    root = {"name": "root", "max": PLENTY, "min": {"nvidia.com/gpu": PLENTY["nvidia.com/gpu"]}, "children": children}
+    root = {"name": "root", **limits, "children": children}
     tree = {
         "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
         "kind": "ElasticQuotaTree",

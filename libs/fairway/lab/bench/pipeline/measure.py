@@ -2,21 +2,20 @@
 bare loop over the same bus."""
 
 import asyncio
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.bench.measuring.background import beside
-from fairway.lab.bench.measuring.facts import batch_facts, machine
-from fairway.lab.bench.measuring.journeys import Journeys, percentile
+from fairway.lab.bench.measuring.facts import batch_facts
+from fairway.lab.bench.measuring.journeys import Journeys, percentiles
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline import bare_bus, load
-from fairway.lab.bench.pipeline.fleet import SPLITS, STUBBED, PipelineScene, Spent, Tell, dispatching, groups, scene
+from fairway.lab.bench.pipeline.fleet import SPLITS, STUBBED, PipelineScene, Tell, dispatching, groups, saturated, scene
 from fairway.lab.bench.runs import PipelineRun
-from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
+from fairway.lab.fleet.fleet import FleetPlan
 from fairway.lab.processes.service import Child
 from fairway.wire import subjects
 from fairway.wire.jobs import Dequeued
@@ -24,6 +23,8 @@ from fairway.wire.jobs import Dequeued
 # What the order of the record tells of a job on its way, hop by hop.
 VERBS = ("submitted", "admitted", "queue", "dequeued", "placed", "reserved", "dispatched")
 _SAMPLE = 200
+# Figures, and the seconds of a job by process.
+_Measured = tuple[dict[str, float], dict[str, float]]
 GOALS = {
     "jobs_per_second": Goal(least=3_000),
     "ratio_to_bare": Goal(least=0.5),
@@ -41,7 +42,6 @@ def _load_size(run: PipelineRun) -> load.GangSize:
 
 
 async def measure(run: PipelineRun, dir: Path, tell: Tell) -> BenchOutcome:
-    before = machine()
     tell("starting", 0)
     split = groups(run.processes)
     plan = FleetPlan((), split, stub_clusters=True, sync_interval=run.sync, nats_servers=run.servers)
@@ -52,12 +52,11 @@ async def measure(run: PipelineRun, dir: Path, tell: Tell) -> BenchOutcome:
         outcome.details["quota_levels"] = await _levels(on.bus)
         for child in on.fleet.processes.values():
             await child.stop()
-        bare_rate, bare_spent = await _bare(run, on.fleet, on.bus, sizes, tell)
-    outcome.machine = before
+        bare, bare_spent = await _bare(run, on, sizes, tell)
     figures = outcome.figures
-    figures["bare_jobs_per_second"] = bare_rate
-    figures["ratio_to_bare"] = round(figures["jobs_per_second"] / bare_rate, 3)
-    figures["bare_cpu_us_per_job"] = _us(bare_spent)
+    figures["bare_jobs_per_second"] = bare["jobs_per_second"]
+    figures["ratio_to_bare"] = round(figures["jobs_per_second"] / bare["jobs_per_second"], 3)
+    figures["bare_cpu_us_per_job"] = bare["cpu_us_per_job"]
     outcome.details["bare_cpu_seconds_per_job"] = bare_spent
     return outcome
 
@@ -68,51 +67,38 @@ async def _pipeline(run: PipelineRun, on: PipelineScene, tell: Tell) -> BenchOut
         tell("warming up", run.warmup)
         await journeys.saturate(run.warmup, run.window)
         tell("saturated", run.jobs)
-        figures, spent = await _saturated(run, journeys, Spent(on.pids()))
+        figures, spent = await _saturated(run, journeys, on.pids())
         batches = await batch_facts(on.addresses())
         tell("at half the rate", _calm(run))
         await journeys.steady(_calm(run), figures["jobs_per_second"] / 2)
     calm = journeys.latencies(run.warmup + run.jobs)
-    figures |= {"half_p50_ms": percentile(calm, 0.5), "half_p99_ms": percentile(calm, 0.99)}
+    figures |= percentiles("half_", calm, 50, 99)
     return BenchOutcome(
-        name="pipeline",
         figures=figures,
         goals=GOALS,
         cpu_seconds_per_job=spent,
         rss_peak_mib=on.peaks(),
-        counts={"submitted": len(journeys.sent), "dispatched": len(journeys.arrived), "not_once": journeys.strange},
+        counts=journeys.counts(),
         stubbed=STUBBED,
-        run=msgspec.structs.asdict(run),
         details={"batches": batches},
         reference="a bare loop of seven hops with messages of the same sizes, in as many processes, without store and "
         "decisions",
     )
 
 
-async def _saturated(run: PipelineRun, journeys: Journeys, since: Spent) -> tuple[dict[str, float], dict[str, float]]:
-    loop = asyncio.get_running_loop()
-    start = loop.time()
-    await journeys.saturate(run.jobs, run.window)
-    rate = run.jobs / (loop.time() - start)
-    spent = since.per_job(run.jobs)
-    ascending = journeys.latencies(run.warmup)
+async def _saturated(run: PipelineRun, journeys: Journeys, pids: Mapping[str, int]) -> _Measured:
+    took, spent = await saturated(journeys, run.jobs, run.window, pids)
     return {
-        "jobs_per_second": round(rate, 1),
-        "p50_ms": percentile(ascending, 0.5),
-        "p99_ms": percentile(ascending, 0.99),
-        "cpu_us_per_job": _us(spent),
+        "jobs_per_second": round(run.jobs / took, 1),
+        **percentiles("", journeys.latencies(run.warmup), 50, 99),
+        "cpu_us_per_job": round(spent["all"] * 1e6, 1),
     }, spent
 
 
-def _us(spent: dict[str, float]) -> float:
-    return round(spent["all"] * 1e6, 1)
-
-
-async def _bare(
-    run: PipelineRun, fleet: EmbeddedFleet, bus: NatsBus, sizes: Sequence[int], tell: Tell
-) -> tuple[float, dict[str, float]]:
-    """The same number of journeys, with the same sizes, hops and processes: jobs a second, seconds a job."""
-    await bus.provision((bare_bus.BARE,), run.servers)
+async def _bare(run: PipelineRun, on: PipelineScene, sizes: Sequence[int], tell: Tell) -> _Measured:
+    """The same number of journeys, with the same sizes, hops and processes."""
+    fleet = on.fleet
+    await on.bus.provision((bare_bus.BARE,), run.servers)
     flat = ",".join(map(str, sizes))
     children = {
         f"bare-{at}": Child(
@@ -125,7 +111,7 @@ async def _bare(
         for at, group in enumerate(SPLITS[run.processes])
     }
     source = ((f"j{at}", bare_bus.message(f"j{at}", 0, sizes[0])) for at in range(run.warmup + run.jobs))
-    journeys = Journeys(bus, source, lambda: tell("", 1))
+    journeys = Journeys(on.bus, source, lambda: tell("", 1))
     last = bare_bus.subject(bare_bus.HOPS - 1, ">")
     try:
         await asyncio.gather(*(child.start() for child in children.values()))
@@ -133,12 +119,10 @@ async def _bare(
             tell("bare bus", run.warmup + run.jobs)
             await journeys.saturate(run.warmup, run.window)
             pids = {name: child.pid for name, child in children.items()}
-            pids |= {"nats": fleet.nats.pid, "bench": os.getpid()}
-            pids |= {f"nats-{at}": one.pid for at, one in enumerate(fleet.nats_others, 2)}
-            figures, spent = await _saturated(run, journeys, Spent(pids))
+            pids |= {name: pid for name, pid in on.pids().items() if name == "bench" or name.startswith("nats")}
+            return await _saturated(run, journeys, pids)
     finally:
         await asyncio.gather(*(child.stop() for child in children.values()))
-    return figures["jobs_per_second"], spent
 
 
 async def _size(bus: NatsBus, verb: str) -> int:

@@ -11,7 +11,6 @@ from redis.asyncio import Redis
 from fairway.adapters.valkey.store import RedisStore
 from fairway.domain import decision
 from fairway.lab.bench.measuring.background import beside
-from fairway.lab.bench.measuring.facts import machine
 from fairway.lab.bench.measuring.journeys import Journeys
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.measuring.store_facts import StoreFacts, facts, stored_job
@@ -35,13 +34,10 @@ def _size(run: RebuildRun) -> load.GangSize:
 
 
 async def measure(run: RebuildRun, dir: Path, tell: Tell) -> BenchOutcome:
-    before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True)
     async with scene(dir, load.ground(_size(run)), plan) as on:
-        outcome = await _wiped(run, on, tell)
-    outcome.machine = before
-    return outcome
+        return await _wiped(run, on, tell)
 
 
 async def _wiped(run: RebuildRun, on: PipelineScene, tell: Tell) -> BenchOutcome:
@@ -68,10 +64,8 @@ async def _wiped(run: RebuildRun, on: PipelineScene, tell: Tell) -> BenchOutcome
         places = sum(one != other for one, other in zip(stood, await _places(on, held), strict=True))
         await store.close()
     return BenchOutcome(
-        name="rebuild",
         goals=GOALS,
         stubbed=STUBBED,
-        run=msgspec.structs.asdict(run),
         figures={"dispatching_again_seconds": round(seconds, 2), "capacity_known_seconds": round(seconds + known, 2)},
         counts={
             "running": run.jobs,

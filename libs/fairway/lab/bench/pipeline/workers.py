@@ -10,11 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from fairway.lab.bench.measuring.background import beside
-from fairway.lab.bench.measuring.facts import machine, metrics
+from fairway.lab.bench.measuring.facts import metrics
 from fairway.lab.bench.measuring.journeys import Journeys
 from fairway.lab.bench.measuring.outcome import BenchOutcome
 from fairway.lab.bench.pipeline import load
-from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, dispatching, scene
+from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Tell, dispatching, saturated, scene
 from fairway.lab.bench.runs import WorkersRun
 from fairway.lab.fleet.fleet import FleetPlan
 from fairway.process.pipeline import STAGES
@@ -44,13 +44,10 @@ def _size(run: WorkersRun) -> load.GangSize:
 
 
 async def measure(run: WorkersRun, dir: Path, tell: Tell) -> BenchOutcome:
-    before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=(_QUEUE, _SHARED), stub_clusters=True)
     async with scene(dir, load.ground(_size(run)), plan) as on:
-        outcome = await Workers(run, on, tell).measured()
-    outcome.machine = before
-    return outcome
+        return await Workers(run, on, tell).measured()
 
 
 class Workers:
@@ -89,12 +86,10 @@ class Workers:
             "changes": self._changes,
         }
         return BenchOutcome(
-            name="workers",
             figures=figures,
             counts=counts,
             stubbed=STUBBED,
             rss_peak_mib=peaks,
-            run=msgspec.structs.asdict(run),
             details={"sent_back": dict(self._returned)},
         )
 
@@ -108,21 +103,16 @@ class Workers:
     async def _rate(self, number: int) -> dict[str, float]:
         """Jobs a second; steps that were refused, and placements sent back, for each decision of the scheduler."""
         run = self._run
-        loop = asyncio.get_running_loop()
         before = await metrics(self._on.addresses())
         returned = self._returned.total()
-        since = Spent(self._on.pids())
-        start = loop.time()
-        await self._journeys.saturate(run.jobs, run.window)
-        rate = run.jobs / (loop.time() - start)
-        spent = since.per_job(run.jobs)["all"]
+        took, spent = await saturated(self._journeys, run.jobs, run.window, self._on.pids())
         after = await metrics(self._on.addresses())
         grown = {key: value - before.get(key, 0.0) for key, value in after.items()}
         conflicts = sum(value for (name, _), value in grown.items() if name == "fairway_conflicts_total")
         decisions = grown["fairway_messages_handled_total", "global-scheduler"]
         return {
-            f"jobs_per_second_{number}": round(rate, 1),
-            f"cpu_us_per_job_{number}": round(spent * 1e6, 1),
+            f"jobs_per_second_{number}": round(run.jobs / took, 1),
+            f"cpu_us_per_job_{number}": round(spent["all"] * 1e6, 1),
             f"conflicts_per_decision_{number}": round(conflicts / decisions, 4),
             f"sent_back_per_decision_{number}": round((self._returned.total() - returned) / decisions, 4),
         }

@@ -12,8 +12,8 @@ import aiohttp
 import msgspec
 
 from fairway.lab.bench.measuring.background import beside
-from fairway.lab.bench.measuring.facts import machine, rss_mib
-from fairway.lab.bench.measuring.journeys import Journeys, percentile
+from fairway.lab.bench.measuring.facts import rss_mib
+from fairway.lab.bench.measuring.journeys import Journeys, percentiles
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, groups, scene
 from fairway.lab.bench.pipeline.load import BENCH
@@ -30,10 +30,6 @@ _QUOTA_OF_TEN = 9
 _MANY = 500_000
 
 
-def _size(run: BacklogRun) -> load.WaitingSize:
-    return load.WaitingSize(run.clusters, run.nodes, run.tenants)
-
-
 def _goals(run: BacklogRun) -> dict[str, Goal]:
     memory = Goal(most=6 if run.jobs > _MANY else 1)
     answers = {name: Goal(most=200) for name in ("get_jobs_p99_ms", "why_p99_ms")}
@@ -41,13 +37,11 @@ def _goals(run: BacklogRun) -> dict[str, Goal]:
 
 
 async def measure(run: BacklogRun, dir: Path, tell: Tell) -> BenchOutcome:
-    before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=(("gateway",), *groups(run.processes)), stub_clusters=True)
-    async with scene(dir, load.ground(_size(run)), plan) as on:
-        outcome = await BacklogMeasurement(run, on, tell).measured()
-    outcome.machine = before
-    return outcome
+    size = load.WaitingSize(run.clusters, run.nodes, run.tenants)
+    async with scene(dir, load.ground(size), plan) as on:
+        return await BacklogMeasurement(run, on, tell).measured()
 
 
 class BacklogMeasurement:
@@ -76,43 +70,30 @@ class BacklogMeasurement:
             listed, whys = await self._answers()
             tell("freeing slots", run.rounds)
             rounds = [await self._round(at) for at in range(run.rounds)]
-        took = sorted(ms for ms in rounds if ms is not None)
-        figures = self._figures(sizes, (listed, whys), took)
-        counts = {
-            "waited": len(journeys.arrived),
-            "answers": len(listed) + len(whys),
-            "rounds": len(rounds),
-            "started_right": len(took),
-            "started": len(self._waiting.starts) - run.tenants,
-        }
+        took = [ms for ms in rounds if ms is not None]
         return BenchOutcome(
-            name="backlog",
-            figures=figures,
+            figures={
+                # MiB by process.
+                "services_gib": round(sum(sizes[name] for name in on.fleet.processes) / 1024, 3),
+                "valkey_gib": round(sizes["valkey"] / 1024, 3),
+                "nats_gib": round(sizes["nats"] / 1024, 3),
+                **percentiles("get_jobs_", listed, 50, 99),
+                **percentiles("why_", whys, 50, 99),
+                **percentiles("freed_", took, 50, 99),
+            },
             goals=_goals(run),
-            counts=counts,
+            counts={
+                "waited": len(journeys.arrived),
+                "answers": len(listed) + len(whys),
+                "rounds": len(rounds),
+                "started_right": len(took),
+                "started": len(self._waiting.starts) - run.tenants,
+            },
             cpu_seconds_per_job=spent,
             rss_peak_mib=on.peaks(),
             stubbed=STUBBED,
-            run=msgspec.structs.asdict(run),
             details={"rss_mib": sizes},
         )
-
-    def _figures(
-        self, sizes: dict[str, float], answers: tuple[list[float], list[float]], took: list[float]
-    ) -> dict[str, float]:
-        """`sizes` are MiB by process; `answers` the times of `get jobs` and of `why`, `took` of freed slots (ms)."""
-        listed, whys = answers
-        return {
-            "services_gib": round(sum(sizes[name] for name in self._on.services()) / 1024, 3),
-            "valkey_gib": round(sizes["valkey"] / 1024, 3),
-            "nats_gib": round(sizes["nats"] / 1024, 3),
-            "get_jobs_p50_ms": percentile(listed, 0.5),
-            "get_jobs_p99_ms": percentile(listed, 0.99),
-            "why_p50_ms": percentile(whys, 0.5),
-            "why_p99_ms": percentile(whys, 0.99),
-            "freed_p50_ms": percentile(took, 0.5),
-            "freed_p99_ms": percentile(took, 0.99),
-        }
 
     async def _fill(self) -> None:
         """Every quota that is to be full is, and with it the room that was left."""
@@ -134,13 +115,13 @@ class BacklogMeasurement:
             yield job, message
 
     async def _answers(self) -> tuple[list[float], list[float]]:
-        """Milliseconds, ascending: of pages of the list, one after the other, and of the reasons of any jobs."""
+        """Milliseconds: of pages of the list, one after the other, and of the reasons of any jobs."""
         names = self._waiting.waiting()
         resume = ""
         known = {"Authorization": f"Bearer {self._on.fleet.token}"}
         async with aiohttp.ClientSession(self._on.fleet.http, headers=known) as session:
 
-            async def page(_: int) -> None:
+            async def page() -> None:
                 nonlocal resume
                 query = {"state": "live", "limit": "100", "continue": resume}
                 async with session.get("/v1/jobs", params=query) as answer:
@@ -148,23 +129,23 @@ class BacklogMeasurement:
                 assert found["items"], "the list goes on"
                 resume = found.get("continue", "")
 
-            async def why(_: int) -> None:
+            async def why() -> None:
                 name = self._draw.choice(names)
                 async with session.get(f"/v1/jobs/{name}/why") as answer:
                     assert (await answer.json())["state"] == "queued", "it waits"
 
             return await self._timed("listing jobs", page), await self._timed("asking why", why)
 
-    async def _timed(self, what: str, ask: Callable[[int], Awaitable[None]]) -> list[float]:
+    async def _timed(self, what: str, ask: Callable[[], Awaitable[None]]) -> list[float]:
         loop = asyncio.get_running_loop()
         took = []
         self._tell(what, self._run.asked)
-        for at in range(self._run.asked):
+        for _ in range(self._run.asked):
             start = loop.time()
-            await ask(at)
+            await ask()
             took.append((loop.time() - start) * 1000)
             self._tell("", 1)
-        return sorted(took)
+        return took
 
     async def _round(self, at: int) -> float | None:
         """Frees one slot; milliseconds until the job whose turn it is was dispatched, None if it was another."""

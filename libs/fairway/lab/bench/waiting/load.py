@@ -12,12 +12,9 @@ from itertools import count
 import msgspec
 from msgspec import Struct
 
-from fairway.domain.names import job_id
 from fairway.lab.bench.pipeline import load
 from fairway.lab.bench.pipeline.agents import ReportedNodes
 from fairway.runtime.ports import Outgoing
-from fairway.wire import jobs as wire
-from fairway.wire import subjects
 from fairway.wire.capacity import Node
 
 MODELS = 4
@@ -30,8 +27,6 @@ _GPU = "nvidia.com/gpu"
 _GPUS = 8
 _CORES = 96
 _GIB = 1 << 30
-_NAME = "fairway-bench-job"
-_encode = msgspec.json.Encoder().encode
 Submission = tuple[str, Outgoing]
 
 
@@ -102,8 +97,7 @@ class Submissions:
 
     def one(self, tenant: str, size: int) -> Submission:
         name = f"waits-{next(self._numbers):07d}"
-        data = _template(tenant, size).replace(_NAME.encode(), name.encode())
-        return job_id(tenant, name, name), Outgoing(name, subjects.job("submitted", tenant), data, "fairway.job")
+        return load.submission(tenant, name, _template(tenant, size))
 
     def of_every_shape(self) -> Iterator[tuple[tuple[int, int], Submission]]:
         """Endless, in turn: model and size, and a job that waits for such room."""
@@ -124,7 +118,6 @@ def _template(tenant: str, size: int) -> bytes:
         "apiVersion": "kubeflow.org/v1",
         "kind": "PyTorchJob",
         "spec": {"pytorchReplicaSpecs": replicas},
-        "metadata": {"name": _NAME, "namespace": tenant, "labels": {"app": "bench"}},
+        "metadata": {"name": load.NAME, "namespace": tenant, "labels": {"app": "bench"}},
     }
-    raw = msgspec.Raw(_encode(manifest))
-    return _encode(wire.Submitted(tenant=tenant, manifest=raw, client=_NAME, source=load.BENCH.via, who=load.BENCH))
+    return load.submitted(tenant, manifest)

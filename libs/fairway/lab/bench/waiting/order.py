@@ -88,9 +88,8 @@ class WaitingOrder:
     async def start_of(self, job: str) -> Start | None:
         """None when it did not start for so long that it was forgotten."""
         seen = 0
-        with_patience = asyncio.timeout(_PATIENCE_S)
         try:
-            async with with_patience:
+            async with asyncio.timeout(_PATIENCE_S):
                 while True:
                     for start in self.starts[seen:]:
                         if start.job == job:

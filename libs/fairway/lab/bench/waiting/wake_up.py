@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-import msgspec
 from msgspec import Struct
 
 from fairway.lab.bench.measuring.background import beside
-from fairway.lab.bench.measuring.facts import machine, metrics
-from fairway.lab.bench.measuring.journeys import Journeys, percentile
+from fairway.lab.bench.measuring.facts import metrics
+from fairway.lab.bench.measuring.journeys import Journeys, percentiles
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import STUBBED, PipelineScene, Spent, Tell, groups, scene
 from fairway.lab.bench.runs import WakeUpRun
@@ -27,10 +26,6 @@ GOALS = {"freed_p99_ms": Goal(most=250), "wakes_per_start": Goal(most=3), "sweep
 _AFTER_S = 12.0
 
 
-def _size(run: WakeUpRun) -> load.WaitingSize:
-    return load.WaitingSize(run.clusters, run.nodes)
-
-
 class Round(Struct, frozen=True):
     """The job whose turn it was, and milliseconds from the report until it was dispatched; None: it was not."""
 
@@ -40,10 +35,9 @@ class Round(Struct, frozen=True):
 
 
 async def measure(run: WakeUpRun, dir: Path, tell: Tell) -> BenchOutcome:
-    before = machine()
     tell("starting", 0)
     plan = FleetPlan((), groups=groups(run.processes), stub_clusters=True)
-    async with scene(dir, load.ground(_size(run)), plan) as on:
+    async with scene(dir, load.ground(load.WaitingSize(run.clusters, run.nodes)), plan) as on:
         waiting = WaitingOrder()
         journeys = Journeys(on.bus, _submissions(waiting), lambda: tell("", 1))
         async with beside(journeys.listen(subjects.JOBS, SUBJECTS, waiting.heard)):
@@ -51,7 +45,6 @@ async def measure(run: WakeUpRun, dir: Path, tell: Tell) -> BenchOutcome:
             await journeys.saturate(run.jobs, run.window)
             outcome = await _rounds(run, on, waiting, tell)
         outcome.counts["waited"] = len(journeys.arrived)
-    outcome.machine = before
     return outcome
 
 
@@ -79,16 +72,13 @@ async def _rounds(run: WakeUpRun, on: PipelineScene, waiting: WaitingOrder, tell
     tell("settling", 0)
     await asyncio.sleep(_AFTER_S)
     woken = waiting.wakes - wakes
-    took = sorted(one.took_ms for one in rounds if one.took_ms is not None)
+    took = [one.took_ms for one in rounds if one.took_ms is not None]
     went = [(one.job, one.cluster) for one in waiting.starts[starts:]]
     return BenchOutcome(
-        name="wake-up",
         goals=GOALS,
         stubbed=STUBBED,
-        run=msgspec.structs.asdict(run),
         figures={
-            "freed_p50_ms": percentile(took, 0.5),
-            "freed_p99_ms": percentile(took, 0.99),
+            **percentiles("freed_", took, 50, 99),
             "wakes_per_start": round(woken.total() / max(len(went), 1), 2),
             "sweep_wakes": (await metrics(on.addresses()))["fairway_sweep_wakes_total", "queue"],
         },

@@ -4,7 +4,6 @@ Owns: one file per project, saying as a value what to install and start; and `st
 container (Spark's driver, Ray's dashboard) is played by stand-ins. Never: the definitions of kinds (crds.py).
 """
 
-from fairway.lab.kubereal.operators.known import OPERATORS
-from fairway.lab.kubereal.operators.start import start
+from fairway.lab.kubereal.operators.start import OPERATORS, start
 
 __all__ = ["OPERATORS", "start"]

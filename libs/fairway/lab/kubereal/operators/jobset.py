@@ -2,9 +2,8 @@
 
 import msgspec
 
-from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
-from fairway.lab.kubereal.operators.webhooks import Hook, configuration
-from fairway.lab.kubereal.program import free_ports
+from fairway.lab.kubereal.operators.setup import Hook, OperatorProcess, Setup, Site, configuration
+from fairway.lab.processes.server import free_ports
 
 _GROUP = "jobset.x-k8s.io"
 _VERSION = "v1alpha2"

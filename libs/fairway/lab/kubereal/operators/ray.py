@@ -3,8 +3,8 @@
 from functools import partial
 
 from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
-from fairway.lab.kubereal.program import free_ports
 from fairway.lab.kubereal.stand_ins.ray_dashboard import serve
+from fairway.lab.processes.server import free_ports
 
 
 def ray(site: Site) -> Setup:

@@ -1,6 +1,8 @@
-"""What an operator needs, as values: objects to apply, processes to start, how to see that it is ready."""
+"""What an operator needs, as values: objects to apply, webhooks among them, processes to start, how to see that it is
+ready."""
 
-from collections.abc import Callable, Coroutine
+import base64
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +61,38 @@ class Site(Struct, frozen=True):
 
 def namespace(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+class Hook(Struct, frozen=True):
+    """One webhook. `resource` is the plural name."""
+
+    name: str
+    path: str
+    group: str
+    version: str
+    resource: str
+    operations: tuple[str, ...] = ("CREATE", "UPDATE")
+
+
+def configuration(kind: str, name: str, port: int, ca: bytes, hooks: Iterable[Hook]) -> Json:
+    """Webhooks whose server is a process on this machine, called by URL in place of a Service. `kind` is Mutating or
+    Validating."""
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": f"{kind}WebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [_webhook(hook, port, ca) for hook in hooks],
+    }
+
+
+def _webhook(hook: Hook, port: int, ca: bytes) -> Json:
+    client = {"url": f"https://127.0.0.1:{port}{hook.path}", "caBundle": base64.b64encode(ca).decode()}
+    what = {"apiGroups": [hook.group], "apiVersions": [hook.version], "resources": [hook.resource]}
+    return {
+        "name": hook.name,
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "failurePolicy": "Fail",
+        "clientConfig": client,
+        "rules": [{**what, "operations": list(hook.operations)}],
+    }

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
-from fairway.lab.kubereal.program import free_ports
+from fairway.lab.processes.server import free_ports
 
 _STAND_IN = Path(__file__).parents[1] / "stand_ins" / "spark_submit.py"
 

@@ -1,8 +1,9 @@
 """Start operators in a member: their kinds first, then everything side by side, until all are ready."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -12,8 +13,28 @@ from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.certificates import pair
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.crds import define
-from fairway.lab.kubereal.operators.known import OPERATORS
-from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
+from fairway.lab.kubereal.operators.argo import argo
+from fairway.lab.kubereal.operators.jobset import jobset
+from fairway.lab.kubereal.operators.koordinator import koordinator
+from fairway.lab.kubereal.operators.ray import ray
+from fairway.lab.kubereal.operators.setup import Setup, Site
+from fairway.lab.kubereal.operators.spark import spark
+from fairway.lab.kubereal.operators.training import training, training_volcano
+from fairway.lab.kubereal.operators.volcano import volcano
+
+# By name. The kinds of `MODULE` and of `MODULE-VARIANT` are those of the module.
+OPERATORS: Mapping[str, Callable[[Site], Setup]] = MappingProxyType(
+    {
+        "argo": argo,
+        "jobset": jobset,
+        "koordinator": koordinator,
+        "ray": ray,
+        "spark": spark,
+        "training": training,
+        "training-volcano": training_volcano,
+        "volcano": volcano,
+    }
+)
 
 
 async def start(plane: Plane, names: Iterable[str], tools: Tools) -> None:
@@ -31,7 +52,8 @@ async def start(plane: Plane, names: Iterable[str], tools: Tools) -> None:
 
 
 async def _start(plane: Plane, api: PlaneAdmin, setup: Setup) -> None:
-    await asyncio.gather(*(_started(plane, one) for one in setup.processes))
+    started = [(await plane.program(one.program, one.args, one.env), one.probe) for one in setup.processes]
+    await asyncio.gather(*(program.until(partial(_answers, probe)) for program, probe in started))
     for path in setup.present:
 
         async def there(path: str = path) -> bool:
@@ -39,12 +61,6 @@ async def _start(plane: Plane, api: PlaneAdmin, setup: Setup) -> None:
             return found is not None and found.get("items") != []
 
         await api.until(there, path)
-
-
-async def _started(plane: Plane, process: OperatorProcess) -> None:
-    program = await plane.program(process.program, process.args, process.env)
-
-    await program.until(partial(_answers, process.probe))
 
 
 async def _answers(probe: str) -> bool:

@@ -4,9 +4,8 @@ import base64
 import contextlib
 from pathlib import Path
 
-from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site, namespace
-from fairway.lab.kubereal.operators.webhooks import Hook, configuration
-from fairway.lab.kubereal.program import free_ports
+from fairway.lab.kubereal.operators.setup import Hook, OperatorProcess, Setup, Site, configuration, namespace
+from fairway.lab.processes.server import free_ports
 
 _NAMESPACE = "kubeflow"
 # Fixed in the operator's code: it waits until files are there, and then reads those below TMPDIR.

@@ -1,8 +1,7 @@
 """Volcano: its controllers, its scheduler for gangs, and the webhooks that fill in a Job's defaults or refuse it."""
 
-from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site
-from fairway.lab.kubereal.operators.webhooks import Hook, configuration
-from fairway.lab.kubereal.program import free_ports
+from fairway.lab.kubereal.operators.setup import Hook, OperatorProcess, Setup, Site, configuration
+from fairway.lab.processes.server import free_ports
 
 _CONTROLLERS = "+gc-controller,+job-controller,+pg-controller,+queue-controller"
 _PLUGINS = (("priority", "gang", "conformance"), ("overcommit", "predicates", "proportion", "nodeorder", "binpack"))

@@ -24,7 +24,8 @@ def slimmed(path: Path) -> Json:
     if kept.exists():
         found: Json = msgspec.json.decode(kept.read_bytes())
         return found
-    crd = slim(definitions(path)[0])
+    documents = yaml.load_all(path.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    crd = slim(next(one for one in documents if one and one.get("kind") == "CustomResourceDefinition"))
     draft = kept.with_suffix(f".{os.getpid()}")
     draft.write_bytes(msgspec.json.encode(crd))
     draft.rename(kept)
@@ -54,9 +55,3 @@ def _schema(node: Any) -> Any:
         if key in made:
             made[key] = _schema(made[key])
     return made
-
-
-def definitions(path: Path) -> list[Json]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    documents = yaml.load_all(path.read_text(), loader)
-    return [one for one in documents if one and one.get("kind") == "CustomResourceDefinition"]

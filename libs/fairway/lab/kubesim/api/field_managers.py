@@ -10,21 +10,21 @@ from fairway.lab.kubesim.api.errors import Json
 from fairway.lab.kubesim.api.metadata import rfc3339
 
 
-def entry(manager: str, api_version: str, now: int, fields: Json | None = None) -> Json:
+def entry(manager: str, api_version: str, now: int, owned: Json | None = None) -> Json:
     return {
         "manager": manager,
         "operation": "Update",
         "apiVersion": api_version,
         "time": rfc3339(now),
         "fieldsType": "FieldsV1",
-        "fieldsV1": fields or {},
+        "fieldsV1": owned or {},
     }
 
 
 def signed(manager: str, body: Json, now: int) -> Json:
     """The object as `manager` makes it, unless it says itself who made it."""
-    fields = {"f:spec": _fields(body["spec"])} if "spec" in body else {}
-    made = entry(manager, body["apiVersion"], now, fields)
+    owned = {"f:spec": fields(body["spec"])} if "spec" in body else {}
+    made = entry(manager, body["apiVersion"], now, owned)
     return {**body, "metadata": {"managedFields": [made], **body["metadata"]}}
 
 
@@ -44,18 +44,18 @@ def rewritten(manager: str, old: Json, new: Json, now: int) -> Json:
 
 
 def _without(one: Json, taken: Json) -> Json:
-    fields = one.get("fieldsV1") or {}
-    return {**one, "fieldsV1": {**fields, "f:spec": _left(fields["f:spec"], taken)}} if "f:spec" in fields else one
+    owned = one.get("fieldsV1") or {}
+    return {**one, "fieldsV1": {**owned, "f:spec": _left(owned["f:spec"], taken)}} if "f:spec" in owned else one
 
 
-def _fields(value: Any) -> Json:
+def fields(value: Any) -> Json:
     """Every list belongs to one manager as a whole."""
-    return {f"f:{name}": _fields(item) for name, item in value.items()} if isinstance(value, dict) else {}
+    return {f"f:{name}": fields(item) for name, item in value.items()} if isinstance(value, dict) else {}
 
 
 def _set(old: Any, new: Any) -> Json:
     if not isinstance(old, dict) or not isinstance(new, dict):
-        return _fields(new)
+        return fields(new)
     return {f"f:{name}": _set(old.get(name), item) for name, item in new.items() if old.get(name) != item}
 
 
@@ -66,7 +66,7 @@ def _taken_away(old: Any, new: Any) -> Json:
     return {f"f:{name}": {} for name in old if name not in new} | {name: one for name, one in below.items() if one}
 
 
-def _left(fields: Json, taken: Json) -> Json:
+def _left(owned: Json, taken: Json) -> Json:
     """Without what was taken; a field that is taken as a whole names none below it."""
-    kept = {name: _left(below, taken.get(name) or {}) for name, below in fields.items()}
+    kept = {name: _left(below, taken.get(name) or {}) for name, below in owned.items()}
     return {name: below for name, below in kept.items() if name not in taken or taken[name]}

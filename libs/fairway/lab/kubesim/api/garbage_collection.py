@@ -25,14 +25,14 @@ def collect(api: ClusterApi, gone: StoredObject, foreground: bool) -> None:
         _let_go(api, gone.key)
     else:
         for owner in gone.obj["metadata"].get("ownerReferences") or ():
-            _owner_may_go(api, gone.key.namespace, owner)
+            if stored := _find_owner(api, gone.key.namespace, owner):
+                _let_go(api, stored.key)
 
 
 def _other_owner(api: ClusterApi, obj: Json, uid: str) -> bool:
-    for owner in obj["metadata"].get("ownerReferences") or ():
-        if owner["uid"] != uid and _find_owner(api, obj["metadata"].get("namespace", ""), owner):
-            return True
-    return False
+    namespace = obj["metadata"].get("namespace", "")
+    owners = obj["metadata"].get("ownerReferences") or ()
+    return any(owner["uid"] != uid and _find_owner(api, namespace, owner) for owner in owners)
 
 
 def _find_owner(api: ClusterApi, namespace: str, owner: Json) -> StoredObject | None:
@@ -41,12 +41,6 @@ def _find_owner(api: ClusterApi, namespace: str, owner: Json) -> StoredObject | 
         return None
     stored = api.store.get(Key(resource.storage, namespace if resource.namespaced else "", owner["name"]))
     return stored if stored and stored.obj["metadata"]["uid"] == owner["uid"] else None
-
-
-def _owner_may_go(api: ClusterApi, namespace: str, owner: Json) -> None:
-    stored = _find_owner(api, namespace, owner)
-    if stored:
-        _let_go(api, stored.key)
 
 
 def _let_go(api: ClusterApi, key: Key) -> None:

@@ -63,13 +63,9 @@ def _path(text: str) -> list[str]:
     return ["0", *(step.replace("~1", "/").replace("~0", "~") for step in steps[1:])]
 
 
-def _step(at: Any, step: str) -> Any:
-    return at[int(step)] if isinstance(at, list) else at[step]
-
-
 def _read(root: Any, path: list[str]) -> Any:
     for step in path:
-        root = _step(root, step)
+        root = root[int(step)] if isinstance(root, list) else root[step]
     return root
 
 

@@ -119,7 +119,7 @@ def renewed(resource: ApiResource, old: StoredObject, metadata: Json) -> Json:
     if version and version != former["resourceVersion"]:
         raise modified(resource.storage, name)
     if metadata.get("uid") and metadata["uid"] != former["uid"]:
-        why = _uid_differs(metadata["uid"], former["uid"])
+        why = f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {former['uid']}"
         raise conflict(resource.storage, name, why)
     if metadata.get("name", name) != name:
         raise bad_request(f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})")
@@ -204,7 +204,3 @@ def namespace_terminating(resource: ApiResource, name: str, namespace: str) -> A
     cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
     details = {**about(resource.storage, name), "causes": [{**cause, "field": "metadata.namespace"}]}
     return ApiError(403, "Forbidden", f"{text} because it is being terminated", details)
-
-
-def _uid_differs(want: str, have: str) -> str:
-    return f"Precondition failed: UID in precondition: {want}, UID in object meta: {have}"

@@ -62,6 +62,13 @@ class Target(Struct, frozen=True):
     sub: str = ""
 
 
+def in_api(parts: list[str]) -> tuple[str, str, list[str]]:
+    """Group and version of a path, and what is below them: nothing, where the path is none of a resource."""
+    if parts[:1] == ["api"]:
+        return "", parts[1] if len(parts) > 2 else "", parts[2:]
+    return (parts[1], parts[2], parts[3:]) if parts[:1] == ["apis"] and len(parts) > 3 else ("", "", [])
+
+
 class Registry:
     def __init__(self, resources: Iterable[ApiResource]) -> None:
         self._by_path: dict[tuple[str, str, str], ApiResource] = {}
@@ -85,6 +92,9 @@ class Registry:
 
     def __iter__(self) -> Iterator[ApiResource]:
         return iter(self._by_path.values())
+
+    def of_version(self, group: str, version: str) -> list[ApiResource]:
+        return [one for one in self if (one.group, one.version) == (group, version)]
 
     def groups(self) -> dict[str, list[str]]:
         """Group → versions, the preferred one first."""

@@ -46,18 +46,14 @@ FIELDS: dict[str, tuple[str, ...]] = {
 
 def labels(text: str) -> Match:
     """A matcher of an object's labels for `a=b,c!=d,e in (f,g),!h`."""
-    tests = [_label_test(part.strip()) for part in _parts(text) if part.strip()]
+    parts = re.split(r",(?![^(]*\))", text)  # at commas outside parentheses
+    tests = [_label_test(part.strip()) for part in parts if part.strip()]
 
     def matches(obj: Json) -> bool:
         found = obj["metadata"].get("labels") or {}
         return all(test(found) for test in tests)
 
     return matches
-
-
-def _parts(text: str) -> list[str]:
-    """Split at commas outside parentheses."""
-    return re.split(r",(?![^(]*\))", text)
 
 
 def _label_test(part: str) -> Match:
@@ -105,11 +101,8 @@ def _text(obj: Json, path: list[str]) -> str:
 
 def both(storage: str, label_text: str, field_text: str) -> Match | None:
     """None when everything matches."""
-    tests = []
-    if label_text:
-        tests.append(labels(label_text))
-    if field_text:
-        tests.append(fields(storage, field_text))
+    tests = [labels(label_text)] if label_text else []
+    tests += [fields(storage, field_text)] if field_text else []
     if not tests:
         return None
     return lambda obj: all(test(obj) for test in tests)

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from aiohttp import web
 
 from fairway.lab.kubesim.api.errors import ApiError, about
-from fairway.lab.kubesim.api.registry import SUBRESOURCES
-from fairway.lab.kubesim.http.identities import AUTHENTICATED, AccessWish, Identity, IdentityBook, User
+from fairway.lab.kubesim.api.registry import SUBRESOURCES, in_api
+from fairway.lab.kubesim.http.identities import AUTHENTICATED, MASTERS, AccessWish, Identity, IdentityBook, User
 from fairway.lab.kubesim.http.query import flag
 
 # What a real API server tells anybody (system:public-info-viewer).
 PUBLIC = ("healthz", "livez", "readyz", "version")
-_ANYBODY = User("system:anonymous", groups=("system:masters",))
+_ANYBODY = User("system:anonymous", groups=(MASTERS,))
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
 
 
@@ -46,13 +46,8 @@ class Authorizer:
 def wished(method: str, parts: list[str], query: Mapping[str, str]) -> AccessWish:
     """What a request wants, by its method and path (k8s.io/apiserver, RequestInfo)."""
     verb = _VERBS.get(method, method.lower())
-    if parts[:1] == ["api"] and len(parts) > 2:
-        group = ""
-        rest = parts[2:]
-    elif parts[:1] == ["apis"] and len(parts) > 3:
-        group = parts[1]
-        rest = parts[3:]
-    else:
+    group, _, rest = in_api(parts)
+    if not rest:
         return AccessWish(verb, path="/" + "/".join(parts))
     namespace = rest[1] if rest[0] == "namespaces" and len(rest) > 1 else ""
     if namespace and len(rest) > 2 and rest[2] not in SUBRESOURCES:

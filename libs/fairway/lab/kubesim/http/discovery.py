@@ -10,6 +10,7 @@ VERSION = {
     "platform": "linux/amd64",
     "compiler": "kubesim",
 }
+_STATUS_VERBS = ["get", "patch", "update"]
 _VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 
@@ -40,7 +41,9 @@ class Discovery:
         if parts == ["api"]:
             return self._aggregated(core=True) if aggregated else {"kind": "APIVersions", "versions": ["v1"]}
         if parts == ["apis"]:
-            return self._aggregated(core=False) if aggregated else self._groups()
+            listed = [_group(name, versions) for name, versions in self._registry.groups().items() if name]
+            plain = {"kind": "APIGroupList", "apiVersion": "v1", "groups": listed}
+            return self._aggregated(core=False) if aggregated else plain
         return self._below(parts)
 
     def _below(self, parts: list[str]) -> Json | None:
@@ -53,21 +56,13 @@ class Discovery:
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(parts[1], groups[parts[1]])}
         return self._resources(parts[1], parts[2]) if parts[2] in groups[parts[1]] else None
 
-    def _groups(self) -> Json:
-        listed = [_group(name, versions) for name, versions in self._registry.groups().items() if name]
-        return {"kind": "APIGroupList", "apiVersion": "v1", "groups": listed}
-
     def _resources(self, group: str, version: str) -> Json:
         listed: list[Json] = []
-        for resource in self._registry:
-            if (resource.group, resource.version) == (group, version):
-                listed.append(_entry(resource))
-                if resource.status:
-                    name = f"{resource.plural}/status"
-                    verbs = ["get", "patch", "update"]
-                    listed.append(
-                        {**_entry(resource), "name": name, "verbs": verbs, "shortNames": [], "categories": []}
-                    )
+        for resource in self._registry.of_version(group, version):
+            listed.append(_entry(resource))
+            if resource.status:
+                name = f"{resource.plural}/status"
+                listed.append({**listed[-1], "name": name, "verbs": _STATUS_VERBS, "shortNames": [], "categories": []})
         at = f"{group}/{version}" if group else version
         return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": at, "resources": listed}
 
@@ -100,8 +95,7 @@ class Discovery:
                 "categories": resource.categories,
                 "subresources": _subresources(resource),
             }
-            for resource in self._registry
-            if (resource.group, resource.version) == (group, version)
+            for resource in self._registry.of_version(group, version)
         ]
 
     def _openapi(self, parts: list[str]) -> Json | None:
@@ -144,9 +138,8 @@ def _entry(resource: ApiResource) -> Json:
 
 
 def _subresources(resource: ApiResource) -> list[Json]:
-    if not resource.status:
-        return []
-    return [{"subresource": "status", "responseKind": _gvk(resource), "verbs": ["get", "patch", "update"]}]
+    entry = {"subresource": "status", "responseKind": _gvk(resource), "verbs": _STATUS_VERBS}
+    return [entry] if resource.status else []
 
 
 def _root(resource: ApiResource) -> str:

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from fairway.lab.kubesim.http.tables import Table
 
 
-def _reply(raw: bytes) -> web.Response:
-    return web.Response(body=raw, content_type="application/json")
+def reply(raw: bytes, status: int = 200) -> web.Response:
+    return web.Response(body=raw, status=status, content_type="application/json")
 
 
 def serve_get(api: ClusterApi, target: Target, table: "Table | None") -> web.Response:
     stored = api.get(target.resource, target.namespace, target.name)
     if table:
-        return _reply(table.of([stored], stored.version))
-    return _reply(stored.encoded(target.resource.api_version))
+        return reply(table.of([stored], stored.version))
+    return reply(stored.encoded(target.resource.api_version))
 
 
 def serve_list(api: ClusterApi, request: web.BaseRequest, target: Target, table: "Table | None") -> web.Response:
@@ -47,7 +47,7 @@ def serve_list(api: ClusterApi, request: web.BaseRequest, target: Target, table:
         metadata["remainingItemCount"] = len(found) - limit
         found = found[:limit]
     if table:
-        return _reply(table.of(found, version, metadata))
+        return reply(table.of(found, version, metadata))
     return list_of(target.resource, found, metadata)
 
 
@@ -64,7 +64,7 @@ def list_of(resource: ApiResource, found: list[StoredObject], metadata: dict[str
     """Joined from the bytes of the objects."""
     head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata}
     items = b",".join(stored.encoded(resource.api_version) for stored in found)
-    return _reply(msgspec.json.encode(head)[:-1] + b',"items":[' + items + b"]}")
+    return reply(msgspec.json.encode(head)[:-1] + b',"items":[' + items + b"]}")
 
 
 def _continue(version: int, last: StoredObject) -> str:

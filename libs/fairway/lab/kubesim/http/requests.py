@@ -9,7 +9,7 @@ from aiohttp import web
 
 from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json, NoSuchPath, bad_request, no_such_path
-from fairway.lab.kubesim.api.registry import SUBRESOURCES, Target
+from fairway.lab.kubesim.api.registry import SUBRESOURCES, Target, in_api
 from fairway.lab.kubesim.faults import Faults
 from fairway.lab.kubesim.http import access_reviews, discovery, protobuf, tables
 from fairway.lab.kubesim.http.authorization import Authorizer
@@ -70,7 +70,9 @@ class Server:
             return await _reviewed(request, book, user, target)
         if request.method == "GET":
             return await self._read(request, target)
-        if request.method in ("POST", "PUT") and _unreadable(request):
+        # Nothing said means JSON.
+        said = request.content_type if "Content-Type" in request.headers else _READABLE[0]
+        if request.method in ("POST", "PUT") and said not in _READABLE:
             listed = ", ".join(_READABLE)
             text = f"the body of the request was in an unknown format - accepted media types include: {listed}"
             raise ApiError(415, "UnsupportedMediaType", text)
@@ -88,17 +90,8 @@ class Server:
 
     def target(self, parts: list[str]) -> Target:
         """404 when the path names no resource of this cluster."""
-        if parts[:1] == ["api"] and len(parts) > 2:
-            group = ""
-            version = parts[1]
-            rest = parts[2:]
-        elif parts[:1] == ["apis"] and len(parts) > 3:
-            group = parts[1]
-            version = parts[2]
-            rest = parts[3:]
-        else:
-            raise NoSuchPath
-        if version not in self.api.registry.groups().get(group, ()):
+        group, version, rest = in_api(parts)
+        if not rest or version not in self.api.registry.groups().get(group, ()):
             raise NoSuchPath
         namespace = ""
         if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in SUBRESOURCES:
@@ -115,11 +108,6 @@ class Server:
         if sub == "status" and not resource.status:
             raise no_such_path()
         return Target(resource, namespace, name, sub)
-
-
-def _unreadable(request: web.BaseRequest) -> bool:
-    """Nothing said means JSON."""
-    return "Content-Type" in request.headers and request.content_type not in _READABLE
 
 
 def reply(body: Json, status: int = 200, content_type: str = "application/json") -> web.Response:

@@ -62,7 +62,8 @@ def serve_apply(api: ClusterApi, target: Target, wish: ApplyRequest) -> tuple[St
             raise ApiError(
                 409, "Conflict", f'uid mismatch: "{target.name}" does not exist', about(key.storage, key.name)
             )
-        stored = api.create(resource, target.namespace, _fresh(api, wish, body), wish.dry)
+        fresh = {**body, "metadata": {**body["metadata"], "managedFields": _managers(api, {}, wish)}}
+        stored = api.create(resource, target.namespace, fresh, wish.dry)
     else:
         stored = _update(api, target, old, wish, claims.get(wish.slot))
     if not wish.dry:
@@ -93,13 +94,8 @@ def _update(api: ClusterApi, target: Target, old: StoredObject, wish: ApplyReque
     return api.update(target.resource, old, merged, wish.part, wish.dry)
 
 
-def _fresh(api: ClusterApi, wish: ApplyRequest, body: Json) -> Json:
-    return {**body, "metadata": {**body["metadata"], "managedFields": _managers(api, {}, wish, body)}}
-
-
-def _managers(api: ClusterApi, metadata: Json, wish: ApplyRequest, body: Json | None = None) -> list[Json]:
-    body = body or wish.body
-    mine = {**entry(wish.manager, body["apiVersion"], api.clock.now()), "operation": "Apply"}
+def _managers(api: ClusterApi, metadata: Json, wish: ApplyRequest) -> list[Json]:
+    mine = {**entry(wish.manager, wish.body["apiVersion"], api.clock.now()), "operation": "Apply"}
     if wish.part:
         mine["subresource"] = wish.part
     same = (wish.manager, wish.part)

@@ -28,7 +28,8 @@ class Table:
     def __init__(self, resource: ApiResource, include: str, now: Callable[[], int]) -> None:
         self._include = include
         self._now = now
-        self._columns, self._cells = _special(resource) or _plain(resource)
+        names, self._cells = _SPECIAL.get(resource.storage if resource.builtin else "", (("Name",), _plain(resource)))
+        self._columns = (*(Column(name, "", priority=int(name in _WIDE)) for name in names), *resource.columns)
 
     def of(self, found: Sequence[StoredObject], version: int, metadata: Json | None = None) -> bytes:
         now = self._now()
@@ -43,10 +44,10 @@ class Table:
             }
             for one in names
         ]
-        rows = [
-            {"cells": [*self._cells(stored.obj, now), _age(stored.obj, now)], "object": self._object(stored)}
-            for stored in found
-        ]
+        rows = []
+        for stored in found:
+            age = _span(_millis(stored.obj["metadata"].get("creationTimestamp")), now)
+            rows.append({"cells": [*self._cells(stored.obj, now), age], "object": self._object(stored)})
         table = {
             "kind": "Table",
             "apiVersion": "meta.k8s.io/v1",
@@ -65,21 +66,8 @@ class Table:
         return {**kind, "metadata": stored.obj["metadata"]}
 
 
-def _plain(resource: ApiResource) -> tuple[tuple[Column, ...], Cells]:
-    def cells(obj: Json, now: int) -> list[object]:
-        return [obj["metadata"]["name"], *(dig(obj, column.path) for column in resource.columns)]
-
-    return (Column("Name", "metadata.name"), *resource.columns), cells
-
-
-def _special(resource: ApiResource) -> tuple[tuple[Column, ...], Cells] | None:
-    if not resource.builtin:
-        return None
-    made = _SPECIAL.get(resource.storage)
-    if not made:
-        return None
-    names, cells = made
-    return tuple(Column(name, "", priority=int(name in _WIDE)) for name in names), cells
+def _plain(resource: ApiResource) -> Cells:
+    return lambda obj, now: [obj["metadata"]["name"], *(dig(obj, column.path) for column in resource.columns)]
 
 
 def _pod(obj: Json, now: int) -> list[object]:
@@ -163,10 +151,6 @@ def _millis(text: Any) -> int:
     if not text:
         return 0
     return int(datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp() * 1000)
-
-
-def _age(obj: Json, now: int) -> str:
-    return _span(_millis(obj["metadata"].get("creationTimestamp")), now)
 
 
 def _span(begin: int, end: int) -> str:

@@ -26,14 +26,11 @@ Line = Callable[[str, StoredObject], bytes]
 
 
 def lines(resource: ApiResource, table: Table | None) -> Line:
-    def plain(kind: str, stored: StoredObject) -> bytes:
-        return b'{"type":"%s","object":%s}\n' % (kind.encode(), stored.encoded(resource.api_version))
+    def line(kind: str, stored: StoredObject) -> bytes:
+        shown = table.of([stored], stored.version) if table else stored.encoded(resource.api_version)
+        return b'{"type":"%s","object":%s}\n' % (kind.encode(), shown)
 
-    def as_table(kind: str, stored: StoredObject) -> bytes:
-        assert table
-        return b'{"type":"%s","object":%s}\n' % (kind.encode(), table.of([stored], stored.version))
-
-    return as_table if table else plain
+    return line
 
 
 class WatchStream:
@@ -106,7 +103,7 @@ async def serve_watch(
         stream.pending.append(stream.bookmark(initial_end=True))
     # From here to the listener nothing awaits, so no change falls between.
     stop = api.store.listen(target.resource.storage, stream.hear)
-    faults.streams.add(stream)
+    faults.streams.add(stream.end)
     try:
         await response.prepare(request)
         await _pump(stream, response, bookmarks, timeout)
@@ -114,7 +111,7 @@ async def serve_watch(
         pass
     finally:
         stop()
-        faults.streams.discard(stream)
+        faults.streams.discard(stream.end)
     return response
 
 

@@ -13,7 +13,7 @@ from fairway.lab.kubesim.api.metadata import Deletion, check_same
 from fairway.lab.kubesim.api.registry import ApiResource, Target
 from fairway.lab.kubesim.api.selectors import both
 from fairway.lab.kubesim.api.store import StoredObject
-from fairway.lab.kubesim.http.reads import list_of
+from fairway.lab.kubesim.http.reads import list_of, reply
 from fairway.lab.kubesim.http.server_side_apply import ApplyRequest, serve_apply
 
 _OPTIONS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
@@ -28,14 +28,15 @@ async def serve_write(api: ClusterApi, request: web.BaseRequest, target: Target,
     if not target.name:
         raise not_allowed()
     part = "status" if target.sub == "status" else ""
-    if request.method == "PUT":
-        old = api.get(target.resource, target.namespace, target.name)
-        return _answer(api.update(target.resource, old, _credited(api, request, old, body), part, dry), target.resource)
-    _refuse_force(request)
-    if request.content_type == "application/apply-patch+yaml":
-        wish = ApplyRequest.of(request, body, part, dry)
-        return _applied(serve_apply(api, target, wish), target.resource)
-    return _patch(api, request, target, body)
+    if request.method == "PATCH" and request.content_type == "application/apply-patch+yaml":
+        stored, created = serve_apply(api, target, ApplyRequest.of(request, body, part, dry))
+        return _answer(stored, target.resource, 201 if created else 200)
+    if request.method == "PATCH" and "force" in request.query:
+        fault = ("force", "Forbidden: may not be specified for non-apply patch")
+        raise invalid("PatchOptions.meta.k8s.io", "", [fault])
+    old = api.get(target.resource, target.namespace, target.name)
+    new = body if request.method == "PUT" else _patched(request.content_type, target.resource, old, body)
+    return _answer(api.update(target.resource, old, _credited(api, request, old, new), part, dry), target.resource)
 
 
 def not_allowed() -> ApiError:
@@ -48,12 +49,6 @@ def _dry(request: web.BaseRequest) -> bool:
         options = f"{_OPTIONS.get(request.method, 'DeleteOptions')}.meta.k8s.io"
         raise invalid(options, "", [("dryRun", f'Unsupported value: ["{asked}"]: supported values: "All"')])
     return bool(asked)
-
-
-def _refuse_force(request: web.BaseRequest) -> None:
-    if "force" in request.query and request.content_type != "application/apply-patch+yaml":
-        fault = ("force", "Forbidden: may not be specified for non-apply patch")
-        raise invalid("PatchOptions.meta.k8s.io", "", [fault])
 
 
 def _signed(api: ClusterApi, request: web.BaseRequest, body: Any, target: Target) -> Any:
@@ -87,13 +82,7 @@ def _entry(api: ClusterApi, request: web.BaseRequest, api_version: str) -> Json:
 
 
 def _answer(stored: StoredObject, resource: ApiResource, status: int = 200) -> web.Response:
-    raw = stored.encoded(resource.api_version)
-    return web.Response(body=raw, status=status, content_type="application/json")
-
-
-def _applied(outcome: tuple[StoredObject, bool], resource: ApiResource) -> web.Response:
-    stored, created = outcome
-    return _answer(stored, resource, 201 if created else 200)
+    return reply(stored.encoded(resource.api_version), status)
 
 
 def _post(api: ClusterApi, target: Target, body: Any, dry: bool) -> web.Response:
@@ -106,16 +95,12 @@ def _post(api: ClusterApi, target: Target, body: Any, dry: bool) -> web.Response
     return _answer(api.create(target.resource, target.namespace, body, dry), target.resource, 201)
 
 
-def _patch(api: ClusterApi, request: web.BaseRequest, target: Target, body: Any) -> web.Response:
-    old = api.get(target.resource, target.namespace, target.name)
-    merged = _merged(request.content_type, target.resource, old.copy(), body)
+def _patched(content_type: str, resource: ApiResource, old: StoredObject, body: Any) -> Json:
+    merged = _merged(content_type, resource, old.copy(), body)
     # A patch of the whole document may name the version that the URL names.
-    merged["apiVersion"] = target.resource.api_version
-    check_same(target.resource, old, merged)
-    dry = _dry(request)
-    part = "status" if target.sub == "status" else ""
-    merged = _credited(api, request, old, merged)
-    return _answer(api.update(target.resource, old, merged, part, dry), target.resource)
+    merged["apiVersion"] = resource.api_version
+    check_same(resource, old, merged)
+    return merged
 
 
 def _merged(content_type: str, resource: ApiResource, obj: Json, body: Any) -> Json:
@@ -175,4 +160,4 @@ def _delete(api: ClusterApi, request: web.BaseRequest, target: Target, body: Any
 def _success(old: StoredObject) -> web.Response:
     answer: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     answer["details"] = {**about(old.key.storage, old.key.name), "uid": old.obj["metadata"]["uid"]}
-    return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
+    return reply(msgspec.json.encode(answer))

@@ -101,14 +101,23 @@ def count(children: Iterable[Json], *phases: str) -> int:
     return sum(1 for one in children if phase(one) in phases)
 
 
+def counted(children: Iterable[Json], **phases: tuple[str, ...]) -> Json:
+    """How many are in one of the phases, by name; nothing of those of which there are none."""
+    listed = list(children)
+    found = {name: count(listed, *wanted) for name, wanted in phases.items()}
+    return {name: number for name, number in found.items() if number}
+
+
 def exit_code(child: Json) -> int:
     """Of a pod that ended; 137 when it was lost or evicted and no container says."""
-    status = child.get("status") or {}
-    if status.get("reason"):
-        return 137
-    for one in status.get("containerStatuses") or ():
-        return int(one.get("state", {}).get("terminated", {}).get("exitCode", 0))
-    return 0
+    return 137 if (child.get("status") or {}).get("reason") else int(_terminated(child).get("exitCode", 0))
+
+
+def _terminated(child: Json) -> Json:
+    """What its first container says of its end."""
+    containers = (child.get("status") or {}).get("containerStatuses") or [{}]
+    found: Json = containers[0].get("state", {}).get("terminated", {})
+    return found
 
 
 def restarts(children: Iterable[Json]) -> int:
@@ -119,12 +128,7 @@ def restarts(children: Iterable[Json]) -> int:
 
 def why_failed(child: Json) -> str:
     """The reason the pod or its container gives."""
-    status = child.get("status") or {}
-    if status.get("reason"):
-        return str(status["reason"])
-    for one in status.get("containerStatuses") or ():
-        return str(one.get("state", {}).get("terminated", {}).get("reason", "Error"))
-    return "Error"
+    return str((child.get("status") or {}).get("reason") or _terminated(child).get("reason", "Error"))
 
 
 def condition_true(status: Json, kind: str) -> bool:

@@ -9,6 +9,7 @@ from fairway.lab.kubesim.operators.base import (
     alive,
     condition_true,
     count,
+    counted,
     phase,
     pod,
     restarts,
@@ -20,6 +21,7 @@ from fairway.lab.kubesim.operators.base import (
 # Kubernetes' defaults of the two fields.
 _PARALLELISM = 1
 _BACKOFF_LIMIT = 6
+_COUNTS = {"active": ("Pending", "Running"), "ready": ("Running",), "succeeded": ("Succeeded",), "failed": ("Failed",)}
 
 
 def reconcile(view: OperatorView) -> Reconciled:
@@ -36,29 +38,18 @@ def reconcile(view: OperatorView) -> Reconciled:
         status = with_condition(status, view.now, "Suspended", False, ("JobResumed", "Job resumed"))
         status = without(status, "startTime")
     status = {**status, "startTime": status.get("startTime", view.now)}
-    counted = _counted(view, status, here)
-    ended = _end(view, counted, here)
+    status = {**without(status, *_COUNTS), "ready": 0, **counted(here, **_COUNTS)}
+    ended = _end(view, status, here)
     if ended:
         running = tuple(one for one in here if phase(one) not in ENDED)
         return Reconciled(delete=running, status=without(ended, "active", "ready"))
-    return Reconciled(create=tuple(_missing(view, pods)), status=counted)
+    return Reconciled(create=tuple(_missing(view, pods)), status=status)
 
 
 def completions(spec: Json) -> int:
     """Pods that must succeed."""
     found = spec.get("completions")
     return int(found if found is not None else spec.get("parallelism", _PARALLELISM))
-
-
-def _counted(view: OperatorView, status: Json, pods: list[Json]) -> Json:
-    counts = {
-        "active": count(pods, "Pending", "Running"),
-        "ready": count(pods, "Running"),
-        "succeeded": count(pods, "Succeeded"),
-        "failed": count(pods, "Failed"),
-    }
-    kept = without(status, *counts)
-    return {**kept, **{name: number for name, number in counts.items() if number or name == "ready"}}
 
 
 def _suspended(view: OperatorView, status: Json, pods: list[Json]) -> Reconciled:
@@ -98,7 +89,7 @@ def _missing(view: OperatorView, pods: list[Json]) -> list[Json]:
         "controller-uid": view.uid,
     }
     made: list[Json] = []
-    taken = _taken(pods)
+    taken = {int(one["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"]) for one in pods}
     number = 0
     while len(made) < wanted:
         if number not in taken:
@@ -108,10 +99,6 @@ def _missing(view: OperatorView, pods: list[Json]) -> list[Json]:
             made.append(one)
         number += 1
     return made
-
-
-def _taken(pods: list[Json]) -> set[int]:
-    return {int(one["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"]) for one in pods}
 
 
 def _suffix(uid: str, number: int) -> str:

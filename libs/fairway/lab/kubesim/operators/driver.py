@@ -30,7 +30,8 @@ class Driver:
         key = event.new.key
         if key.storage in self._operators:
             if event.type == "DELETED":
-                self._forget(key)
+                self._dirty.pop(key, None)
+                self._forget_timer(key)
             else:
                 self._touch(key)
         target = (event.new.obj.get("target"),) if event.new.obj["kind"] == "Command" else ()
@@ -40,12 +41,6 @@ class Driver:
                 self._touch(Key(resource.storage, key.namespace, owner["name"]))
         if event.type == "DELETED" and key in self._waiting:
             self._touch(self._waiting.pop(key))
-
-    def _forget(self, key: Key) -> None:
-        self._dirty.pop(key, None)
-        timer = self._timers.pop(key, None)
-        if timer:
-            timer.cancel()
 
     def _touch(self, key: Key) -> None:
         self._dirty[key] = None
@@ -86,7 +81,8 @@ class Driver:
             self._create(job, child)
         current = self._api.store.get(job.key)
         if outcome.status is not None and current and outcome.status != (current.obj.get("status") or {}):
-            self._api.update(resource, current, {**current.obj, "status": outcome.status}, _part(resource))
+            part = "status" if resource.status else ""
+            self._api.update(resource, current, {**current.obj, "status": outcome.status}, part)
         if outcome.again_ms:
             self._forget_timer(job.key)
             loop = asyncio.get_running_loop()
@@ -121,10 +117,6 @@ class Driver:
         except ApiError as error:
             if error.reason == "AlreadyExists":
                 self._waiting[Key(kind.storage, job.key.namespace, child["metadata"]["name"])] = job.key
-
-
-def _part(resource: ApiResource) -> str:
-    return "status" if resource.status else ""
 
 
 def owner_reference(owner: Json) -> Json:

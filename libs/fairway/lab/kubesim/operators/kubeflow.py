@@ -16,6 +16,7 @@ from fairway.lab.kubesim.operators.base import (
     alive,
     condition_true,
     count,
+    counted,
     exit_code,
     phase,
     pod,
@@ -29,6 +30,7 @@ from fairway.lab.kubesim.pod_behaviour import GROUP_ROLE, RUN_FOR
 
 # Of these two conditions the later one removes the other from the list.
 _EXCLUSIVE = {"Running": "Restarting", "Restarting": "Running"}
+_COUNTS = {"active": ("Running",), "succeeded": ("Succeeded",), "failed": ("Failed",)}
 
 
 class Kubeflow(msgspec.Struct, frozen=True):
@@ -135,8 +137,8 @@ class Kubeflow(msgspec.Struct, frozen=True):
 
     def _progress(self, view: OperatorView, status: Json, retrying: bool) -> Json:
         pods = alive(view.named("Pod").values())
-        counted = {role: _counts([one for one in pods if self._role(one) == role.lower()]) for role in self._sets(view)}
-        status = {**status, "replicaStatuses": counted}
+        roles = {role: [one for one in pods if self._role(one) == role.lower()] for role in self._sets(view)}
+        status = {**status, "replicaStatuses": {role: counted(own, **_COUNTS) for role, own in roles.items()}}
         if self._succeeded(view, pods):
             return self._end(view, status, "Succeeded", "successfully completed")
         failed = [one for one in pods if phase(one) == "Failed" and not self._retry(view, one)]
@@ -178,15 +180,6 @@ class Kubeflow(msgspec.Struct, frozen=True):
         for one in alive(view.named("Pod").values()):
             if policy == "All" or (policy == "Running" and phase(one) not in ENDED):
                 yield one
-
-
-def _counts(pods: list[Json]) -> Json:
-    found = {
-        "active": count(pods, "Running"),
-        "succeeded": count(pods, "Succeeded"),
-        "failed": count(pods, "Failed"),
-    }
-    return {name: number for name, number in found.items() if number}
 
 
 PYTORCH = Kubeflow("PyTorchJob", "pytorchReplicaSpecs", ("Master",), restart="OnFailure")

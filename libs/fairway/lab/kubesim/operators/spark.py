@@ -26,7 +26,8 @@ def reconcile(view: OperatorView) -> Reconciled:
     driver = next((one for one in pods if _role(one) == "driver"), None)
     if driver is None:
         return _submit(view, status, executors)
-    status = {**status, "executorState": {**(status.get("executorState") or {}), **_states(executors)}}
+    states = {one["metadata"]["name"]: _EXECUTOR_STATES[phase(one)] for one in executors}
+    status = {**status, "executorState": {**(status.get("executorState") or {}), **states}}
     if phase(driver) == "Succeeded":
         ended = {**_at(view, status, "COMPLETED"), "terminationTime": view.now}
         return Reconciled(delete=tuple(executors), status=_over(ended, "COMPLETED"))
@@ -80,10 +81,6 @@ def _over(status: Json, state: str) -> Json:
         for name, one in (status.get("executorState") or {}).items()
     }
     return {**status, "executorState": listed}
-
-
-def _states(executors: list[Json]) -> Json:
-    return {one["metadata"]["name"]: _EXECUTOR_STATES[phase(one)] for one in executors}
 
 
 def _role(child: Json) -> str:

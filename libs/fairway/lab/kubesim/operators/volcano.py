@@ -5,7 +5,7 @@ Unlike there, pods exist (Pending) before the gang fits; the scheduler binds the
 """
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.operators.base import ENDED, OperatorView, Reconciled, alive, count, phase, pod
+from fairway.lab.kubesim.operators.base import ENDED, OperatorView, Reconciled, alive, count, counted, phase, pod
 
 _MAX_RETRY = 3  # Volcano's default of maxRetry
 _FINAL = ("Completed", "Failed", "Terminated", "Aborted")
@@ -125,12 +125,6 @@ def _ended(view: OperatorView, pods: list[Json]) -> str:
 
 
 def _status(view: OperatorView, pods: list[Json], state: str) -> Json:
-    counts = {
-        "pending": count(pods, "Pending"),
-        "running": count(pods, "Running"),
-        "succeeded": count(pods, "Succeeded"),
-        "failed": count(pods, "Failed"),
-    }
     tasks: Json = {}
     for one in pods:
         phases = tasks.setdefault(_task(one), {"phase": {}})["phase"]
@@ -144,4 +138,4 @@ def _status(view: OperatorView, pods: list[Json], state: str) -> Json:
         status["state"] = {"phase": state, "lastTransitionTime": view.now}
         entry = {"status": state, "lastTransitionTime": view.now}
         status["conditions"] = [*(former.get("conditions") or ()), entry]
-    return {**status, **{name: number for name, number in counts.items() if number}}
+    return {**status, **counted(pods, **{one.lower(): (one,) for one in ("Pending", "Running", *ENDED)})}

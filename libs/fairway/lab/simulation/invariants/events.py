@@ -5,7 +5,7 @@ code of rebuilds what it makes of the record. The rules of single jobs, of room 
 (`fairway.audit`), which reads the record alone.
 """
 
-from collections.abc import Callable, Container
+import asyncio
 from functools import partial
 
 import msgspec
@@ -36,16 +36,6 @@ LIE = "lie-"
 _REASON_MS = 300_000
 
 
-class Outside(Struct):
-    """What the fleet is asked for: the time (ms of the simulation), who is a member, which attempts are there in one,
-    and for which of them an object was made."""
-
-    now: Callable[[], int] = lambda: 0
-    members: Callable[[], Container[str]] = tuple
-    present: Callable[[str], set[str]] = lambda cluster: set()
-    made: Callable[[str, str], tuple[str, int]] = lambda cluster, uid: ("", 0)
-
-
 class _Attempts(Struct):
     """By job and number: those that `began` in a member, and whether those that `ended` did so well."""
 
@@ -54,12 +44,12 @@ class _Attempts(Struct):
 
 
 class EventChecks:
-    """`breaches` is empty as long as everything holds."""
+    """`breaches` is empty as long as everything holds. The `fleet` is set when it is made, and asked what is there."""
 
     def __init__(self, nodes: dict[str, dict[str, dict[str, int]]], tree: QuotaNode, grace: Grace) -> None:
         self.breaches: list[Breach] = []
         self._told: set[tuple[str, str, str]] = set()
-        self.outside = Outside()
+        self.fleet: SimulatedFleet
         self.running: dict[str, dict[int, str]] = {}
         self.ordered: set[tuple[str, int]] = set()
         self._checker = Checker(nodes, tree, grace)
@@ -68,11 +58,15 @@ class EventChecks:
         self._came_of = _Attempts()
         self.submitted: dict[str, str] = {}
 
+    def _now(self) -> int:
+        """Milliseconds of the simulation."""
+        return round(asyncio.get_running_loop().time() * 1000)
+
     def breach(self, rule: str, job: str, text: str) -> None:
         """Each is told once."""
         if (rule, job, text) not in self._told:
             self._told.add((rule, job, text))
-            self.breaches.append(Breach(self.outside.now(), rule, job, text))
+            self.breaches.append(Breach(self._now(), rule, job, text))
 
     # The record.
 
@@ -84,10 +78,10 @@ class EventChecks:
             heard = _heard(delivery.data)
             if isinstance(heard, fleet_wire.Report):
                 # Its own clock may be wrong.
-                told = msgspec.structs.replace(heard, at=T0 + self.outside.now())
+                told = msgspec.structs.replace(heard, at=T0 + self._now())
                 self._checker.see(told)
                 self._checker.see(self._corrected(told))
-                self._silence.hear(heard, self.outside.now())
+                self._silence.hear(heard, self._now())
         if stream == "DLQ" and not _decoded(delivery.data).id.startswith(LIE):
             self.breach("dead letter", "", delivery.data.decode()[:500])
         if stream != "JOBS":
@@ -96,7 +90,7 @@ class EventChecks:
         if isinstance(message, wire.Recall | wire.Cancelled | wire.Failed | wire.Lost | wire.Succeeded):
             self.ordered.add((message.job, message.attempt))
         self._compare(message)
-        if text := self._silence.broken_by(message, message.at - T0, self.outside.members()):
+        if text := self._silence.broken_by(message, message.at - T0, self.fleet.joined):
             self.breach("frozen", message.job, text)
         self._checker.hear(Spoken(delivery.sequence, delivery.id, delivery.subject, message))
         for one in self._checker.news():
@@ -107,7 +101,7 @@ class EventChecks:
         said = _heard(delivery.data)
         own = isinstance(said, fleet_wire.Report) and delivery.subject == subjects.cluster(said.verb, said.cluster)
         if isinstance(said, fleet_wire.Report) and own and not said.left:
-            self._silence.hear(said, self.outside.now())
+            self._silence.hear(said, self._now())
 
     def reported(self, cluster: str) -> tuple[Node, ...]:
         """Its nodes as its agent last had them, without the pods that are gone."""
@@ -115,7 +109,7 @@ class EventChecks:
 
     def _corrected(self, report: fleet_wire.Report) -> fleet_wire.Report:
         """Without the pods that are gone, which an agent whose watch stalls goes on reporting."""
-        nodes = tuple(map(partial(_without, self.outside.present(report.cluster)), report.nodes))
+        nodes = tuple(map(partial(_without, self.fleet.members[report.cluster].attempts()), report.nodes))
         known = {} if report.full else self._nodes.get(report.cluster, {})
         self._nodes[report.cluster] = known | {node.name: node for node in nodes}
         return msgspec.structs.replace(report, nodes=nodes)
@@ -126,14 +120,14 @@ class EventChecks:
         changed = [_without({*node.attempts} - {key}, node) for node in known.values() if key in node.attempts]
         if changed:
             known |= {node.name: node for node in changed}
-            at = T0 + self.outside.now()
+            at = T0 + self._now()
             nodes = tuple(changed)
             self._checker.see(fleet_wire.Report(at=at, cluster=cluster, epoch="", sequence=0, full=False, nodes=nodes))
 
     def _compare(self, message: wire.JobMessage) -> None:
         """What is said of an attempt is what became of it in its member."""
         key = (message.job, message.attempt)
-        if isinstance(message, wire.Dispatched) and self.outside.made(message.cluster, message.uid) != key:
+        if isinstance(message, wire.Dispatched) and self.fleet.members[message.cluster].made_for(message.uid) != key:
             self.breach("truth", message.job, f"{message.uid} is said to be attempt {message.attempt}, and is not")
         if isinstance(message, wire.Running) and key not in self._came_of.began:
             self.breach("truth", message.job, f"attempt {message.attempt} is said to run, and never did")
@@ -171,31 +165,31 @@ class EventChecks:
     # The settings.
 
     def tree_changed(self, tree: QuotaNode) -> None:
-        self._checker.charges.changed(tree, T0 + self.outside.now())
+        self._checker.charges.changed(tree, T0 + self._now())
 
     def most(self, node: str, resource: str) -> int | None:
         """What a node of the quota tree may be charged now."""
-        return self._checker.charges.most(node, resource, T0 + self.outside.now())
+        return self._checker.charges.most(node, resource, T0 + self._now())
 
     # Everything, when it is worth looking at everything.
 
-    def look(self, fleet: SimulatedFleet) -> None:
+    def look(self) -> None:
         """Every job that waits says why. (That an end is never taken back is for the record to show: what is in a row
         and was not said when the store is lost has not happened.)"""
-        for name, job in rows(fleet).items():
+        for name, job in rows(self.fleet).items():
             if job.state is State.QUEUED and job.why is not None and not job.why.text:
                 self.breach("reason", name, "it waits, and its reason is empty")
-            if job.state is State.QUEUED and job.why is None and job.since < T0 + self.outside.now() - _REASON_MS:
+            if job.state is State.QUEUED and job.why is None and job.since < T0 + self._now() - _REASON_MS:
                 self.breach("reason", name, f"it waits since {(job.since - T0) / 1000} s, and nothing says why")
 
-    def end(self, fleet: SimulatedFleet) -> None:
+    def end(self) -> None:
         waited = not self.breaches  # whether the others had the time to end
-        self.look(fleet)
+        self.look()
         for one in self._checker.findings().violations:
             self.breach(one.rule, one.job, f"{one.text} (message {one.sequence})")
         if not waited:
             return
-        for rule, job, text in left_behind(fleet, self.submitted):
+        for rule, job, text in left_behind(self.fleet, self.submitted):
             self.breach(rule, job, text)
 
 

@@ -86,7 +86,8 @@ class CheckedStore(MemoryStore):
 
     def _take(self, step: Step, missed: set[tuple[str, str]]) -> bool:
         before = [add for write in _shared(step) for add in self._charged(write).adds(-1)]
-        new = [one for one in step.writes if isinstance(one, Put) and isinstance(one.value, Hold) and self._lacks(one)]
+        holds = [one for one in step.writes if isinstance(one, Put) and isinstance(one.value, Hold)]
+        new = [one for one in holds if one.key not in self.rows.get(one.table, {})]
         taken = super()._take(step, missed)
         if taken:
             self._books.compare(before, step)
@@ -94,9 +95,6 @@ class CheckedStore(MemoryStore):
             self._books.reserved(new, step)
             self._books.sized(step)
         return taken
-
-    def _lacks(self, write: Put) -> bool:
-        return write.key not in self.rows.get(write.table, {})
 
     def _charged(self, write: Put) -> Share:
         """What the row is charged that this is to replace."""

@@ -38,9 +38,6 @@ class Attackers:
         self._tenants = tenants
         self._count = 0
 
-    def _member(self) -> SimulatedMember:
-        return self._rng.choice(list(self._fleet.members.values()))
-
     def _attempt(self) -> tuple[str, int]:
         """A job, and an attempt that it has, had, will have or never will."""
         return self._rng.choice(sorted(self._tenants)), self._rng.choice((1, 1, 2, 3, 77))
@@ -49,7 +46,7 @@ class Attackers:
         """An object, and a pod, with the labels of somebody's job in a namespace of their own."""
         if not self._tenants:
             return
-        member = self._member()
+        member = self._fleet.any_member()
         kind = self._rng.choice(pods.KINDS)
         labels = job_labels(*self._attempt())
         if (ours := member.ours()) and self._rng.random() < 0.8:  # of what is there now

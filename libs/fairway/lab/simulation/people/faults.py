@@ -97,16 +97,13 @@ PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}
 
 
 class FaultInjector:
-    """Draws what happens to each call, of which it counts the `steps`. After `clear` nothing goes wrong any more."""
+    """Draws what happens to each call, of which it counts the `steps`. Once it `clears`, nothing goes wrong."""
 
     def __init__(self, profile: FaultProfile, rng: Random) -> None:
         self.profile = profile
         self.rng = rng
         self.clears = False
         self.steps = 0
-
-    def clear(self) -> None:
-        self.clears = True
 
     def happens(self, per_thousand: float) -> bool:
         return not self.clears and per_thousand > 0 and self.rng.random() * 1000 < per_thousand

@@ -12,7 +12,6 @@ from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.events import EventChecks
 from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.controllers import Fate
-from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.members.pods import GPU
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people.administrators import Administrators
@@ -187,11 +186,8 @@ class People:
             await asyncio.sleep(seconds)
             self._fleet.reach.away = False
 
-    def _member(self) -> SimulatedMember:
-        return self._rng.choice(list(self._fleet.members.values()))
-
     async def _api_loss(self) -> None:
-        member = self._member()
+        member = self._fleet.any_member()
         if member.away:
             return
         member.away = True
@@ -201,7 +197,7 @@ class People:
 
     async def _node_loss(self) -> None:
         """Its kubelet is silent; after some minutes what was there is taken away, and later it is back."""
-        member = self._member()
+        member = self._fleet.any_member()
         node = self._rng.choice(sorted(one.key.name for one in member.every(pods.NODE)))
         member.silence(node, ready=False)
         await asyncio.sleep(self._rng.choice((5.0, 90.0, 400.0)))
@@ -210,10 +206,10 @@ class People:
         member.silence(node, ready=True)
 
     async def _stranger(self) -> None:
-        self._member().stranger(self._rng.choice((1, 4, 8)), self._rng.choice((5.0, 60.0, 300.0)))
+        self._fleet.any_member().stranger(self._rng.choice((1, 4, 8)), self._rng.choice((5.0, 60.0, 300.0)))
 
     async def _hand(self) -> None:
         """Somebody deletes an object of ours in a member, writes to its spec, or takes its labels off."""
-        member = self._member()
+        member = self._fleet.any_member()
         if ours := member.ours():
             self._rng.choice((member.remove, member.edit, member.strip))(self._rng.choice(ours))

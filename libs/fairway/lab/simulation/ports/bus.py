@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from fairway.adapters.memory.bus import MemoryBus, MemorySource
 from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.process import SimulatedProcess
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 
+T = TypeVar("T")
 _AGAIN_S = 0.2
 
 
@@ -28,23 +30,22 @@ class BusPort:
         await self._bus.publish(messages)
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
-        async def consumed() -> MemorySource:
-            self._check()
-            return await self._bus.consume(stream, durable, subjects)  # type: ignore[return-value]  # of a MemoryBus
-
-        source = await self._process.call(consumed, "the bus")
-        return SourcePort(self, source, wait_s)
+        source = await self._call(lambda: self._bus.consume(stream, durable, subjects))
+        return SourcePort(self, source, wait_s)  # type: ignore[arg-type]  # of a MemoryBus
 
     def _check(self) -> None:
         if not self._bus.connected:
             raise Unreachable("the bus is away")
 
-    async def fetch(self, stream: str, sequence: int) -> bytes | None:
-        async def fetched() -> bytes | None:
+    async def _call(self, effect: Callable[[], Awaitable[T]]) -> T:
+        async def reached() -> T:
             self._check()
-            return await self._bus.fetch(stream, sequence)
+            return await effect()
 
-        return await self._process.call(fetched, "the bus")
+        return await self._process.call(reached, "the bus")
+
+    async def fetch(self, stream: str, sequence: int) -> bytes | None:
+        return await self._call(lambda: self._bus.fetch(stream, sequence))
 
     async def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
@@ -56,18 +57,10 @@ class BusPort:
             yield one
 
     async def tell(self, subject: str, data: bytes = b"") -> None:
-        async def told() -> None:
-            self._check()
-            await self._bus.tell(subject, data)
-
-        await self._process.call(told, "the bus")
+        await self._call(lambda: self._bus.tell(subject, data))
 
     async def ask(self, subject: str, data: bytes = b"", timeout: float = 2.0) -> bytes:
-        async def asked() -> bytes:
-            self._check()
-            return await self._bus.ask(subject, data, timeout)
-
-        return await self._process.call(asked, "the bus")
+        return await self._call(lambda: self._bus.ask(subject, data, timeout))
 
     async def answer(self, subject: str, reply: Callable[[bytes], Awaitable[bytes | None]]) -> None:
         async def answered(data: bytes) -> bytes | None:

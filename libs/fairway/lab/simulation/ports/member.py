@@ -1,17 +1,15 @@
 """A member as one process reaches it: calls that fail, watches that stall, break and list again."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import Any
 
 from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.process import SimulatedProcess
-from fairway.runtime.cluster_port import Applied, Change, ClusterRefused
+from fairway.runtime.cluster_port import Change, ClusterRefused
 
-Json = dict[str, Any]
-T = TypeVar("T")
 # What an API server answers now and then to anybody: outcome known, nothing done.
 _REFUSALS = ("TooManyRequests", "InternalError", "Conflict")
 
@@ -23,45 +21,19 @@ class MemberPort:
         self._member = member
         self._weather = weather
 
-    async def _call(self, effect: Callable[[], Awaitable[T]]) -> T:
-        if self._weather.happens(self._weather.profile.refused):
-            code = self._weather.rng.choice(_REFUSALS)
-            raise ClusterRefused(code, f"{self.name} says {code}")
-        return await self._process.call(effect, self.name)
+    def __getattr__(self, name: str) -> Any:
+        """Whatever a member can be asked for; each call may be refused, and passes the gate of the process."""
+        asked = getattr(self._member, name)
 
-    async def apply(self, kind: str, manifest: Json, level: str = "") -> Applied:
-        return await self._call(lambda: self._member.apply(kind, manifest, level))
+        async def call(*given: Any, **named: Any) -> Any:
+            if self._weather.happens(self._weather.profile.refused):
+                code = self._weather.rng.choice(_REFUSALS)
+                raise ClusterRefused(code, f"{self.name} says {code}")
+            return await self._process.call(lambda: asked(*given, **named), self.name)
 
-    async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
-        return await self._call(lambda: self._member.delete(kind, namespace, name, labels, wait_s))
+        return call
 
-    async def get(self, kind: str, namespace: str, name: str) -> Json | None:
-        return await self._call(lambda: self._member.get(kind, namespace, name))
-
-    async def patch(
-        self, kind: str, namespace: str, name: str, body: Json | list[Json], subresource: str = ""
-    ) -> Json | None:
-        return await self._call(lambda: self._member.patch(kind, namespace, name, body, subresource))
-
-    async def create(self, kind: str, manifest: Json) -> None:
-        await self._call(lambda: self._member.create(kind, manifest))
-
-    async def review(self, kind: str, body: Json) -> Json:
-        return await self._call(lambda: self._member.review(kind, body))
-
-    async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
-        await self._call(lambda: self._member.discard(kind, namespace, labels, name))
-
-    async def drop(self, kind: str, namespace: str, name: str) -> None:
-        await self._call(lambda: self._member.drop(kind, namespace, name))
-
-    async def served(self) -> tuple[str, ...]:
-        return await self._call(self._member.served)
-
-    def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncIterator[Change]:
-        return self._watched(kind, selector, namespace)
-
-    async def _watched(self, kind: str, selector: str, namespace: str) -> AsyncGenerator[Change, None]:
+    async def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncGenerator[Change, None]:
         """Lists, follows, and lists again after every loss of the API: what is gone by then is told as gone."""
         known: dict[tuple[str, str], Change] = {}
         while True:
