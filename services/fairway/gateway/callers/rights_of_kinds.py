@@ -3,9 +3,9 @@
 from typing import Any
 
 from fairway.domain.job import Job
+from fairway.domain.submission import Asked, names_of
 from fairway.gateway.callers.caller import JOBS, AccessQuestion
 from fairway.gateway.hub.objects import HubObject
-from fairway.gateway.submissions import Asked, names_of
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.settings.policies import NAMESPACED
 

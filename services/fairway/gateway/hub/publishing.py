@@ -6,12 +6,16 @@ from collections.abc import Sequence
 import msgspec
 
 from fairway.domain.decision import Say
-from fairway.gateway.submissions import outgoing_kind
 from fairway.runtime.ports import Outgoing, World
 from fairway.runtime.publishing import Publishing
 
 _encode = msgspec.json.Encoder().encode
 _PIECE = 256
+
+
+def outgoing(say: Say) -> Outgoing:
+    kind = ".".join(say.subject.split(".")[:3])
+    return Outgoing(say.id, say.subject, _encode(say.message), kind, "/fairway/gateway")
 
 
 class Post:
@@ -22,11 +26,7 @@ class Post:
     async def say(self, words: Sequence[Say]) -> None:
         """Returns when all of it is stored, however long the bus is away; what can never be is a dead letter."""
         for start in range(0, len(words), _PIECE):
-            piece = [
-                Outgoing(one.id, one.subject, _encode(one.message), outgoing_kind(one), "/fairway/gateway")
-                for one in words[start : start + _PIECE]
-            ]
-            await self._saying.insist(piece)
+            await self._saying.insist(list(map(outgoing, words[start : start + _PIECE])))
 
 
 class HubOutbox:

@@ -12,12 +12,11 @@ from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces, 
 from fairway.explain.events import reason
 from fairway.gateway.hub import objects
 from fairway.gateway.hub.events import Announcer, note_of
-from fairway.gateway.hub.objects import QUEUE, WATCHED, HubObject, Key, hub_object, only_named
+from fairway.gateway.hub.objects import QUEUE, WATCHED, HubObject, Key, hub_object, of_hub, only_named
 from fairway.gateway.hub.publishing import HubOutbox, Post
 from fairway.gateway.hub.ready_conditions import IN_FORCE, Conditions, SettingStanding, ready_of
 from fairway.gateway.hub.waiting_objects import WaitingObjects, policy_copy
 from fairway.gateway.policy_limits import beyond
-from fairway.gateway.submissions import of_hub
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import World
 from fairway.runtime.views.settings import complaint, setting

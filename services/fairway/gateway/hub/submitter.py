@@ -9,13 +9,13 @@ from fairway.domain.decision import Say
 from fairway.domain.events import another_id
 from fairway.domain.job import Job, State
 from fairway.domain.names import job_id
+from fairway.domain.submission import HUB_CLIENT, Asked, Submission, submission
 from fairway.gateway.http.answers import Slim
-from fairway.gateway.hub.objects import HubObject, cleaned, ended
+from fairway.gateway.hub.objects import HubObject, cleaned, ended, of_hub
 from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.hub.settings import HubSettings
 from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.gateway.reader import Reader, decoded
-from fairway.gateway.submissions import HUB_CLIENT, Asked, Submission, of_hub, submission
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Wanted, World
 from fairway.wire import jobs as wire
