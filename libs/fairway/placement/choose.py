@@ -57,11 +57,10 @@ def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Cont
     """The best cluster of the first affinity that has one; ties go to the first name."""
     cache = fleet.cache()
     asked = ask(workload)
-    kind = f"{workload.kind}.{workload.api_version}"
     verdict_table = empty()
     affinity = Affinity()
     for affinity in placement.affinities or (Affinity(),):
-        found = survey(cache, asked.demand, WantedClusters(kind, affinity, placement.tolerations), context)
+        found = survey(cache, asked.demand, WantedClusters(workload.key, affinity, placement.tolerations), context)
         verdict_table = _merged(verdict_table, found)
         best = found.best
         if best is None:

@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from fairway.cli import batches, dry_run
-from fairway.cli.entries import Entry, ReasonEntry, entry, reasons_of, refused, taken
+from fairway.cli.entries import Entry, entry, reasons_of, refused, taken
 from fairway.cli.manifests import JOB, POLICY, SETTING, Document
 from fairway.client.api import ENDED, Api, GatewayRefusal
 from fairway.client.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
 from fairway.explain.wording import listed
+from fairway.gateway.http.answers import ReasonBody
 from fairway.wire.reasons import Code
 
 _PART = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
@@ -82,7 +83,7 @@ def _refused(one: Document, refusal: GatewayRefusal) -> Entry:
     reasons = reasons_of(refusal.body)
     if refusal.status == 403 and not reasons:
         code = str(refusal.body.get("code") or Code.FORBIDDEN.value)
-        reasons = (ReasonEntry(code, "", str(refusal.args[0]), refusal.remedy),)
+        reasons = (ReasonBody(code, "", str(refusal.args[0]), refusal.remedy),)
     if not reasons:
         raise refusal
     return refused(one, refusal.body, reasons)
@@ -150,5 +151,5 @@ def _ended(one: Entry, row: dict[str, Any] | None) -> Entry:
     cause = row.get("why")
     reasons = one.reasons
     if cause and row["state"] in _ENDS:
-        reasons = (ReasonEntry(cause["code"], cause.get("field", ""), cause["text"], cause.get("remedy", "")),)
+        reasons = (ReasonBody(cause["code"], cause.get("field", ""), cause["text"], cause.get("remedy", "")),)
     return msgspec.structs.replace(one, state=row["state"], cluster=row.get("cluster", ""), reasons=reasons)

@@ -8,7 +8,8 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.job import Job
-from fairway.domain.resources import Resources, add, describe
+from fairway.domain.quota.charge import total
+from fairway.domain.resources import describe
 from fairway.explain.wording import listed
 from fairway.gateway.callers.access import Access
 from fairway.gateway.http.problem import Problem
@@ -62,7 +63,5 @@ class Redaction:
 
 
 def _size(job: Job) -> str:
-    total: Resources = {}
-    for pods in job.spec.workload.pod_sets if job.spec else ():
-        total = add(total, pods.requests, pods.count)
-    return f"{OTHER} ({describe(total)})" if total else OTHER
+    asks = total(job.spec.workload) if job.spec else {}
+    return f"{OTHER} ({describe(asks)})" if asks else OTHER

@@ -30,7 +30,7 @@ def cancelling(job: Job) -> AccessQuestion:
     work = job.spec.workload if job.spec else None
     if work is None:
         return AccessQuestion("get", JOBS, namespace=job.tenant)
-    return _of_kind("delete", f"{work.kind}.{work.api_version}", job.tenant, work.name)
+    return _of_kind("delete", work.key, job.tenant, work.name)
 
 
 def _of_kind(verb: str, key: str, namespace: str, name: str = "") -> AccessQuestion:

@@ -5,12 +5,11 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
 import structlog
-from msgspec import DecodeError, Struct, structs
+from msgspec import Struct, structs
 
 from fairway.domain import decision
 from fairway.domain.fold import caught_up
 from fairway.domain.job import Job
-from fairway.domain.text.decoding import decoder
 from fairway.explain.events import reason
 from fairway.gateway.hub.bindings import binding_of, unclaimed
 from fairway.gateway.hub.events import Note, note_of, note_on, write
@@ -20,8 +19,8 @@ from fairway.gateway.hub.objects import HubObject
 from fairway.gateway.hub.pending_updates import SOON_MS, STATUS_MS, PendingUpdate, PendingUpdates, Unclaimed, UpdatePace
 from fairway.gateway.reader import Reader, decoded
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.ports import Delivery, Source, Unreachable, Wanted, World
-from fairway.runtime.record.senders import in_place
+from fairway.runtime.ports import Source, Unreachable, Wanted, World
+from fairway.runtime.record.senders import message_of
 from fairway.runtime.record.working_sets import Past
 from fairway.runtime.retry import until_reached
 from fairway.runtime.vital_tasks import vital
@@ -29,7 +28,6 @@ from fairway.wire import flow
 from fairway.wire import jobs as wire
 
 log = structlog.get_logger()
-_decode = decoder(wire.Message)
 _BATCH = 64
 _MOST_WAITING = 10_000
 _AT_ONCE = 8
@@ -79,7 +77,7 @@ class JobUpdates:
             now = self._world.clock.now()
             sets = await until_reached("gateway", self._world.clock, self._past.sets)
             for one in batch:
-                message = _message(one)
+                message = message_of(one)
                 if message is None or sets.late(message, one.sequence):
                     source.ack([one])  # among the dead letters by now, or nobody acts on it
                 else:
@@ -229,11 +227,3 @@ class JobUpdates:
 
 def _rev(word: tuple[str, wire.JobMessage]) -> int:
     return word[1].rev
-
-
-def _message(one: Delivery) -> wire.JobMessage | None:
-    try:
-        message: wire.JobMessage = _decode(one.data)
-    except DecodeError:
-        return None
-    return message if in_place(one.subject, message) else None

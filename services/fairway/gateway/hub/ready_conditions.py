@@ -5,12 +5,12 @@ alone; so is a condition that somebody takes away by hand.
 """
 
 import asyncio
-from datetime import UTC, datetime
 from typing import Any
 
 import structlog
 from msgspec import Struct
 
+from fairway.explain.wording import rfc3339
 from fairway.gateway.hub.objects import HubObject, Json
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
@@ -47,7 +47,7 @@ def condition_of(one: HubObject, standing: SettingStanding, now: int) -> Json | 
     if all(was.get(name) == value for name, value in said.items()):
         return None
     since = was.get("lastTransitionTime") if was.get("status") == said["status"] else None
-    return {**said, "lastTransitionTime": since or f"{datetime.fromtimestamp(now / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"}
+    return {**said, "lastTransitionTime": since or rfc3339(now)}
 
 
 def ready_of(one: HubObject) -> Json:
