@@ -12,14 +12,10 @@ Name = Annotated[str, typer.Argument(help="only this one", show_default=False)]
 Namespace = Annotated[str, typer.Option("-n", "--namespace", help="only jobs of this namespace")]
 Output = Annotated[str, typer.Option("-o", "--output", help="wide, json, yaml or name; a table by default")]
 
-_commands = typer.Typer()
+commands = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(_commands)
-
-
-@_commands.command()
+@commands.command()
 def get(
     what: What,
     name: Name = "",
@@ -39,24 +35,24 @@ def get(
         raise typer.Exit(130 if not watch else 0) from None
 
 
-@_commands.command()
+@commands.command()
 def why(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Where a job stands, why, and what would move it."""
     _about(job, "why", (namespace, output, url, token_file))
 
 
-@_commands.command()
+@commands.command()
 def story(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Everything that happened to a job, attempt by attempt, with the decision behind each step."""
     _about(job, "story", (namespace, output, url, token_file))
 
 
-@_commands.command()
+@commands.command()
 def cancel(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Cancel a job: nothing of it stays in any cluster. One that has ended stays as it is."""
     from fairway.client.api import connect
 
-    _known(output)
+    check_output(output)
     api = connect(url, token_file)
     answer = api.delete(f"/v1/jobs/{api.find(job, namespace)}")
     _print(answer) if output else typer.echo(f"{answer['job']}: {answer['text']}")
@@ -70,7 +66,7 @@ def _about(job: str, question: str, options: tuple[str, str, str, str]) -> None:
     from fairway.explain.story import Story, Why
 
     namespace, output, url, token_file = options
-    _known(output)
+    check_output(output)
     api = connect(url, token_file)
     answer = api.get(f"/v1/jobs/{api.find(job, namespace)}/{question}")
     if output:
@@ -79,10 +75,6 @@ def _about(job: str, question: str, options: tuple[str, str, str, str]) -> None:
         console().print(render_why(msgspec.convert(answer, Why)), end="")
     else:
         console().print(render_story(msgspec.convert(answer, Story)), end="")
-
-
-def _known(output: str) -> None:
-    check_output(output)
 
 
 def _print(value: Any) -> None:

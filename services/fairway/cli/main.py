@@ -94,7 +94,9 @@ def run(
         raise Failure(USAGE, str(error)) from error
 
 
-for _part in (submit, jobs, queues, join, dlq, audit, rebuild, replay_command, crds):
+for _part in (submit, jobs, queues):
+    app.add_typer(_part.commands)
+for _part in (join, dlq, audit, rebuild, replay_command, crds):
     _part.register(app)
 # Commands of other packages: `fairway up`, `demo`, `bench` and more, where fairway-lab is installed.
 for _found in entry_points(group="fairway.commands"):

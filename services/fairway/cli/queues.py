@@ -11,14 +11,10 @@ from fairway.client.failure import NOT_FOUND, Failure
 from fairway.client.options import Json, TokenFile, Url, check_output
 from fairway.gateway.http.answers import JobRow, QueueRow
 
-_commands = typer.Typer()
+commands = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(_commands)
-
-
-@_commands.command()
+@commands.command()
 def queue(
     name: Annotated[str, typer.Argument(help="only this one", show_default=False)] = "",
     output: Json = "",
@@ -34,7 +30,8 @@ def queue(
 
     check_output(output)
     api = connect(url, token_file)
-    queues = [one for one in _queues(api) if name in ("", one.name)]
+    rows = msgspec.convert(api.get("/v1/queues")["items"], list[QueueRow])
+    queues = [one for one in rows if name in ("", one.name)]
     if name and not queues:
         raise Failure(NOT_FOUND, f"there is no queue {name}", "`fairway queue` lists them")
     waiting = msgspec.convert(list(api.jobs(state="queued")), list[JobRow])
@@ -47,19 +44,13 @@ def queue(
         console().print(render(queues, waiting, SystemClock().now()), end="")
 
 
-@_commands.command()
+@commands.command()
 def clusters(output: Output = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Every member cluster: its nodes, what is free, how old that news is."""
     from fairway.cli import listing
     from fairway.client.api import connect
 
     listing.show(listing.ListOptions("clusters", output=output), connect(url, token_file), False)
-
-
-def _queues(api: Any) -> list[QueueRow]:
-    import msgspec
-
-    return msgspec.convert(api.get("/v1/queues")["items"], list[QueueRow])
 
 
 def ordered(queue: QueueRow, jobs: Sequence[JobRow]) -> list[JobRow]:

@@ -21,7 +21,6 @@ _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 _LOOK_S = 0.2
 # What the gateway answers about in one request.
 _AT_ONCE = 100
-Json = dict[str, Any]
 _ENDS = {"failed": JOB_FAILED, "cancelled": JOB_CANCELLED, "rejected": DENIED}
 
 
@@ -53,10 +52,6 @@ def _jobs(api: Api, jobs: Mapping[int, Document], policies: Sequence[Document]) 
     return said | {index: _send(api, one, policies) for index, one in jobs.items() if index not in said}
 
 
-def _body(one: Document, policies: Sequence[Document]) -> Json:
-    return {"manifest": one.manifest, "policies": dry_run.policies_for(one, policies)}
-
-
 def duration(text: str) -> float:
     """Seconds of `60s`, `1m30s`; Failure for anything else."""
     parts = _PART.findall(text)
@@ -72,7 +67,8 @@ def _send(api: Api, one: Document, policies: Sequence[Document]) -> Entry:
         if one.role == SETTING:
             api.post("/v1/settings", one.manifest)
             return entry(one)
-        return taken(one, api.post("/v1/jobs", _body(one, policies), wait="admitted"))
+        body = {"manifest": one.manifest, "policies": dry_run.policies_for(one, policies)}
+        return taken(one, api.post("/v1/jobs", body, wait="admitted"))
     except GatewayRefusal as refusal:
         return _refused(one, refusal)
 

@@ -12,14 +12,10 @@ Files = Annotated[
 ]
 Output = Annotated[str, typer.Option("-o", "--output", help="json or name; lines for a person by default")]
 
-_commands = typer.Typer()
+commands = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(_commands)
-
-
-@_commands.command()
+@commands.command()
 def submit(
     files: Files,
     wait: Annotated[bool, typer.Option("--wait", help="wait for the end of every job")] = False,

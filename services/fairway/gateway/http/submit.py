@@ -71,13 +71,12 @@ class Door:
         said = await self.allowed(asked, access)
         if "dryRun" in request.query_params:
             return problem.answer(self._foresee(said))
-        wait = waits(request)
         known = await self.known(said)
         if known is not None:
             again = Accepted(known, said.tenant, asked.client, repeated=True)
             return problem.answer(again, 200, {"Location": f"/v1/jobs/{known}"})
         await self.limited(said.tenant)
-        word = await self.word(said) if wait else None
+        word = await self.word(said) if "wait" in request.query_params else None
         try:
             await self.publish([said.say], asked.client)
             self.remember(said)
@@ -173,11 +172,6 @@ class Door:
             cause = f": {error}" if isinstance(error, Unreachable) else ""
             raise problem.away(f"the bus did not confirm the message{cause}", detail) from error
         return {}
-
-
-def waits(request: Request) -> bool:
-    """Whether the caller waits for the first word on what they submit."""
-    return "wait" in request.query_params
 
 
 def used_before(job: str) -> problem.Problem:

@@ -11,8 +11,9 @@ from fairway.domain.job import Job
 from fairway.explain import wording
 from fairway.explain.events import narrate
 from fairway.gateway.hub.objects import HubObject
+from fairway.gateway.hub.publishing import one_by_one
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
-from fairway.runtime.ports import Clock, Unreachable
+from fairway.runtime.ports import Clock
 from fairway.wire import jobs as wire
 from fairway.workloads.kinds.registry import KINDS
 
@@ -159,14 +160,4 @@ class Announcer:
         self._news.set()
 
     async def run(self) -> None:
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            while self._notes:
-                name, note = next(iter(self._notes.items()))
-                try:
-                    await write(self._hub, note, self._clock.now())
-                except Unreachable:
-                    await self._clock.sleep(1)
-                    continue
-                self._notes.pop(name, None)
+        await one_by_one(self._notes, self._news, self._clock, lambda note: write(self._hub, note, self._clock.now()))

@@ -7,6 +7,7 @@ What is written is legal for the hub's API server as it follows on what is there
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import Any
 
 import structlog
@@ -154,23 +155,18 @@ class HubStatusMirror:
             self._news.set()
 
     async def run(self) -> None:
-        try:
-            await self._run()
-        finally:
-            self._writer.end()
-
-    async def _run(self) -> None:
-        async with asyncio.TaskGroup() as self._group:
-            for _ in range(AT_ONCE):
-                self._group.create_task(vital("mirror: work", self._work()))
-            while True:
-                await self._news.wait()
-                await self._clock.sleep(_SETTLE_S)
-                self._news.clear()
-                due = self._due
-                self._due = []
-                for uid in due:
-                    self._line.put_nowait(uid)
+        with closing(self._writer):
+            async with asyncio.TaskGroup() as self._group:
+                for _ in range(AT_ONCE):
+                    self._group.create_task(vital("mirror: work", self._work()))
+                while True:
+                    await self._news.wait()
+                    await self._clock.sleep(_SETTLE_S)
+                    self._news.clear()
+                    due = self._due
+                    self._due = []
+                    for uid in due:
+                        self._line.put_nowait(uid)
 
     async def _work(self) -> None:
         while True:

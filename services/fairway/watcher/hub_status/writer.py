@@ -121,7 +121,7 @@ class Writer:
             self._found.setdefault(kind, asking.task.result())
         return self._found[kind]
 
-    def end(self) -> None:
+    def close(self) -> None:
         for asking in self._asking.values():
             asking.task.cancel()
 
