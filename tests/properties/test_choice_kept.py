@@ -149,7 +149,7 @@ def assert_recorded(choice: Choice) -> None:
         (one.cluster, one.code, one.about, {name: value for name in NUMBERS if (value := getattr(one, name))})
         for one in choice.verdicts
     ]
-    assert scores(read) == {name: msgspec.structs.asdict(one) for name, one in choice.scores.items()}
+    assert scores(read) == {one.cluster: msgspec.structs.asdict(one.score) for one in choice.verdicts if one.score}
 
 
 @settings(max_examples=60, deadline=None)  # a long life, on a machine with other things to do

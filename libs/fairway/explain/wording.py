@@ -14,6 +14,11 @@ def moment(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S}Z"
 
 
+def rfc3339(at: int) -> str:
+    """As Kubernetes has it, in whole seconds."""
+    return f"{datetime.fromtimestamp(at // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
 def clock(at: int) -> str:
     """The time of day, `09:44:33Z`."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M:%S}Z"

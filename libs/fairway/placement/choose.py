@@ -11,7 +11,6 @@ from fairway.placement.columns.survey import survey
 from fairway.placement.fit import Plan, place, planned
 from fairway.placement.fleet import Fleet
 from fairway.placement.policy_rules import WantedClusters
-from fairway.placement.scores import Score
 from fairway.placement.shapes import Ask, Demand, ask, words
 from fairway.placement.verdicts.table import VerdictTable, empty
 from fairway.placement.verdicts.verdict import ClusterVerdict, Context
@@ -26,8 +25,7 @@ class Choice(Struct, frozen=True):
     """The decision with everything it rests on.
 
     `cluster` and `plan` are empty when no cluster takes the gang. `affinity` is the name of the ordered
-    affinity that decided. `verdict_table` has every cluster's verdict, by name. `epoch` and `sequence` are those of the
-    report of the chosen cluster that was seen.
+    affinity that decided. `verdict_table` has every cluster's verdict, by name.
     """
 
     cluster: str
@@ -35,17 +33,10 @@ class Choice(Struct, frozen=True):
     verdict_table: VerdictTable
     demand: Demand
     affinity: str = ""
-    epoch: str = ""
-    sequence: int = 0
 
     @property
     def verdicts(self) -> tuple[ClusterVerdict, ...]:
         return tuple(self.verdict_table)
-
-    @property
-    def scores(self) -> dict[str, Score]:
-        """The scores of every cluster where the gang fits."""
-        return {one.cluster: one.score for one in self.verdict_table if one.score is not None}
 
     @property
     def asks(self) -> str:
@@ -57,20 +48,17 @@ def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Cont
     """The best cluster of the first affinity that has one; ties go to the first name."""
     cache = fleet.cache()
     asked = ask(workload)
-    kind = f"{workload.kind}.{workload.api_version}"
     verdict_table = empty()
     affinity = Affinity()
     for affinity in placement.affinities or (Affinity(),):
-        found = survey(cache, asked.demand, WantedClusters(kind, affinity, placement.tolerations), context)
+        found = survey(cache, asked.demand, WantedClusters(workload.key, affinity, placement.tolerations), context)
         verdict_table = _merged(verdict_table, found)
         best = found.best
         if best is None:
             continue
-        view = fleet[cache.names.names[best]]
         plan = _plan(cache, best, asked)
         if plan is not None:
-            info = view.info
-            return Choice(view.name, plan, verdict_table, asked.demand, affinity.name, info.epoch, info.sequence)
+            return Choice(cache.names.names[best], plan, verdict_table, asked.demand, affinity.name)
     return Choice("", None, verdict_table, asked.demand, affinity.name)
 
 

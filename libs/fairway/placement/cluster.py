@@ -1,10 +1,8 @@
 """One cluster as placement sees it: an index that the service loop keeps current and decisions only read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
-
-from msgspec import Struct
 
 from fairway.domain.reservations import left_on
 from fairway.domain.resources import Resources, add, scale
@@ -17,13 +15,6 @@ from fairway.wire.capacity import ClusterInfo, Node, Slot
 
 # Shapes kept per cluster; real traces have tens (design/scale.md), a hostile tenant can invent any number.
 MOST_SHAPES = 256
-
-
-class Totals(Struct, frozen=True):
-    """Sums over all nodes; a node that is overcommitted counts as having nothing free, not less."""
-
-    allocatable: Resources
-    free: Resources
 
 
 def taken(slots: Iterable[Slot], requests_of: Mapping[str, Mapping[str, int]]) -> dict[str, Resources]:
@@ -57,7 +48,6 @@ class ClusterView:
         self._regions: dict[Where, Region] = {}
         self._journal = Journal()
         self._asked = 0
-        self._totals: Totals | None = None
         self.memo: dict[Any, Any] = {}
         self._watches: list[Watch] = []
 
@@ -108,7 +98,7 @@ class ClusterView:
         old = self._states.get(name)
         self._carry(name, old.node if old else None, node)
         for key in node.holds:
-            self._forget(key, seen_on=name)
+            self.drop(key, seen_on=name)
         same = old is not None and same_facts(old.node, node)
         if old is None:
             self._sorted = False
@@ -141,38 +131,24 @@ class ClusterView:
             self._overlay.setdefault(name, {})[key] = amount
             self._shift(name, amount, -1)
 
-    def drop(self, key: str) -> None:
+    def drop(self, key: str, seen_on: str = "") -> None:
         """Forget an assumed placement, if there is one."""
-        self._forget(key)
+        for name, amount in self._assumed.pop(key, {}).items():
+            overlay = self._overlay[name]
+            del overlay[key]
+            if not overlay:
+                del self._overlay[name]
+            if name != seen_on:  # that node's free amounts are about to be replaced
+                self._shift(name, amount, 1)
 
     def nodes_of(self, key: str) -> set[str]:
         """The nodes whose `holds` or `attempts` name this attempt."""
         return self._carried.of(key) | self._shown.of(key)
 
-    def free(self, node_name: str) -> Resources:
-        """What is free on a node, by the resources it lists; negative when it is overcommitted."""
-        return dict(self._states[node_name].free)
-
-    @property
-    def totals(self) -> Totals:
-        if self._totals is None:
-            allocatable: Resources = {}
-            free: Resources = {}
-            for state in self._states.values():
-                allocatable = add(allocatable, state.node.allocatable)
-                free = add(free, {name: max(amount, 0) for name, amount in state.free.items()})
-            self._totals = Totals(allocatable, free)
-        return self._totals
-
     @property
     def states(self) -> Mapping[str, NodeState]:
-        """Nodes with their free amounts; for the fit, which only reads them."""
+        """Nodes with what is free on them, negative where one is overcommitted; for the fit, which only reads them."""
         return self._states
-
-    @property
-    def shapes(self) -> Sequence[Shape]:
-        """The shapes that are counted, the least recently asked about first."""
-        return tuple(sorted(self._rows, key=lambda one: self._rows[one].touched))
 
     def row(self, shape: Shape) -> ShapeCounts:
         """The counts of this shape, current; built on first use."""
@@ -218,7 +194,6 @@ class ClusterView:
     def _changed(self, name: str, deep: bool) -> None:
         # Beyond this many changes a full recount is cheaper than reading them.
         self._journal.add(name, deep, keep=4 * len(self._states) + 64)
-        self._totals = None
         if self.memo:
             self.memo.clear()
         for one in self._watches:
@@ -230,15 +205,6 @@ class ClusterView:
             left = {one: free + sign * amount.get(one, 0) for one, free in state.free.items()}
             self._states[name] = NodeState(state.node, left, state.extended)
             self._changed(name, deep=False)
-
-    def _forget(self, key: str, seen_on: str = "") -> None:
-        for name, amount in self._assumed.pop(key, {}).items():
-            overlay = self._overlay[name]
-            del overlay[key]
-            if not overlay:
-                del self._overlay[name]
-            if name != seen_on:  # that node's free amounts are about to be replaced
-                self._shift(name, amount, 1)
 
     def _carry(self, name: str, old: Node | None, new: Node | None) -> None:
         self._carried.renew(name, old.holds if old else {}, new.holds if new else {})

@@ -8,10 +8,11 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from fairway.adapters.system_clock import SystemIds
-from fairway.cli.entries import Entry, ReasonEntry, reasons_of, refused, taken
+from fairway.cli.entries import Entry, reasons_of, refused, taken
 from fairway.cli.manifests import Document
 from fairway.client.api import LONGEST_S
 from fairway.client.failure import ERROR, Failure
+from fairway.gateway.http.answers import ReasonBody
 from fairway.gateway.http.batch import MOST
 from fairway.wire.reasons import Code
 
@@ -99,5 +100,5 @@ def _entry(one: Document, item: dict[str, Any]) -> Entry:
     if accepted := item.get("accepted"):
         return taken(one, accepted)
     problem = item.get("problem") or {"title": "the gateway says neither that it was accepted nor that it was not"}
-    plain = ReasonEntry(str(problem.get("code", "")), "", str(problem["title"]), str(problem.get("detail", "")))
+    plain = ReasonBody(str(problem.get("code", "")), "", str(problem["title"]), str(problem.get("detail", "")))
     return refused(one, problem, reasons_of(problem) or (plain,))

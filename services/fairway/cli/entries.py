@@ -8,24 +8,10 @@ from msgspec import Struct
 
 from fairway.cli.manifests import Document
 from fairway.client.terminal import clean
-from fairway.domain.resources import Resources, describe
+from fairway.domain.resources import describe
 from fairway.explain.wording import many
+from fairway.gateway.http.answers import PodSetAnswer, ReasonBody, bodies
 from fairway.wire.reasons import Reason
-
-
-class PodSetEntry(Struct, frozen=True):
-    """`requests` are of one pod, in base units: millicores of cpu, bytes, pieces."""
-
-    name: str
-    count: int
-    requests: Resources
-
-
-class ReasonEntry(Struct, frozen=True):
-    code: str
-    field: str
-    text: str
-    remedy: str
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
@@ -40,16 +26,16 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     state: str = ""
     queue: str = ""
     cluster: str = ""
-    pod_sets: tuple[PodSetEntry, ...] | None = None
+    pod_sets: tuple[PodSetAnswer, ...] | None = None
     gang_minimum: int | None = None
     priority_class: str | None = None
     policy: str = ""
-    reasons: tuple[ReasonEntry, ...] = ()
+    reasons: tuple[ReasonBody, ...] = ()
 
 
 def entry(document: Document, reasons: Sequence[Reason] = (), **more: Any) -> Entry:
-    found = tuple(ReasonEntry(one.code.value, one.field, one.text, one.remedy) for one in reasons)
-    return Entry(not found, document.kind, document.name, document.namespace, document.source, reasons=found, **more)
+    head = (not reasons, document.kind, document.name, document.namespace, document.source)
+    return Entry(*head, reasons=bodies(reasons), **more)
 
 
 def taken(document: Document, accepted: Mapping[str, Any]) -> Entry:
@@ -59,12 +45,12 @@ def taken(document: Document, accepted: Mapping[str, Any]) -> Entry:
     return entry(document, job=accepted["job"], state=state, queue=queue)
 
 
-def reasons_of(problem: Mapping[str, Any]) -> tuple[ReasonEntry, ...]:
+def reasons_of(problem: Mapping[str, Any]) -> tuple[ReasonBody, ...]:
     """Those of a problem document."""
-    return tuple(msgspec.convert(reason, ReasonEntry) for reason in problem.get("reasons", ()))
+    return tuple(msgspec.convert(reason, ReasonBody) for reason in problem.get("reasons", ()))
 
 
-def refused(document: Document, problem: Mapping[str, Any], reasons: Sequence[ReasonEntry]) -> Entry:
+def refused(document: Document, problem: Mapping[str, Any], reasons: Sequence[ReasonBody]) -> Entry:
     """Of an object that the gateway has refused with this problem document."""
     job = str(problem.get("job", ""))
     return msgspec.structs.replace(entry(document), accepted=False, job=job, reasons=tuple(reasons))
@@ -94,7 +80,7 @@ def _lines(one: Entry, width: int) -> list[str]:
     return [clean(line) for line in (head, *map(_reason, one.reasons))]
 
 
-def _reason(one: ReasonEntry) -> str:
+def _reason(one: ReasonBody) -> str:
     place = f"{one.field}: " if one.field else ""
     remedy = f"; {one.remedy}" if one.remedy else ""
     return f"           {place}{one.text}{remedy} [{one.code}]"

@@ -52,7 +52,7 @@ def cancel(job: Job, namespace: Namespace = "", output: Json = "", url: Url = ""
     """Cancel a job: nothing of it stays in any cluster. One that has ended stays as it is."""
     from fairway.client.api import connect
 
-    _known(output)
+    check_output(output)
     api = connect(url, token_file)
     answer = api.delete(f"/v1/jobs/{api.find(job, namespace)}")
     _print(answer) if output else typer.echo(f"{answer['job']}: {answer['text']}")
@@ -66,7 +66,7 @@ def _about(job: str, question: str, options: tuple[str, str, str, str]) -> None:
     from fairway.explain.story import Story, Why
 
     namespace, output, url, token_file = options
-    _known(output)
+    check_output(output)
     api = connect(url, token_file)
     answer = api.get(f"/v1/jobs/{api.find(job, namespace)}/{question}")
     if output:
@@ -75,10 +75,6 @@ def _about(job: str, question: str, options: tuple[str, str, str, str]) -> None:
         console().print(render_why(msgspec.convert(answer, Why)), end="")
     else:
         console().print(render_story(msgspec.convert(answer, Story)), end="")
-
-
-def _known(output: str) -> None:
-    check_output(output)
 
 
 def _print(value: Any) -> None:

@@ -7,20 +7,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.gateway.hub.objects import SETTINGS, WIDE
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.reading.parse import parse_documents
-from fairway.workloads.settings import queues, quota_trees, tenant_profiles
-from fairway.workloads.settings.policies import CLUSTER_WIDE, is_policy
+from fairway.workloads.settings.policies import is_policy
 
 POLICY = "policy"
 SETTING = "setting"
 JOB = "job"
-PRIORITY_CLASS = ("scheduling.k8s.io/v1", "PriorityClass")
-# What the hub is set up with; all the rest that is no policy has to be a job.
-PROFILE = (tenant_profiles.API_VERSION, tenant_profiles.KIND)
-SETTINGS = frozenset(
-    {(quota_trees.API_VERSION, quota_trees.KIND), (queues.API_VERSION, queues.KIND), PRIORITY_CLASS, PROFILE}
-)
 _SUFFIXES = (".yaml", ".yml", ".json")
 _STDIN = "standard input"
 
@@ -34,8 +28,13 @@ class Document(Struct, frozen=True):
 
     @property
     def role(self) -> str:
-        kind = (self.manifest.get("apiVersion"), self.manifest.get("kind"))
-        return POLICY if is_policy(self.manifest) else SETTING if kind in SETTINGS else JOB
+        """What the hub is not set up with has to be a job."""
+        return POLICY if is_policy(self.manifest) else SETTING if self.key in SETTINGS else JOB
+
+    @property
+    def key(self) -> str:
+        """Of its kind, as the hub's settings have it."""
+        return f"{self.manifest.get('kind')}.{self.manifest.get('apiVersion')}"
 
     @property
     def kind(self) -> str:
@@ -44,7 +43,7 @@ class Document(Struct, frozen=True):
     @property
     def namespace(self) -> str:
         """Empty for what stands above namespaces."""
-        if self.kind in (CLUSTER_WIDE, PRIORITY_CLASS[1], PROFILE[1]):
+        if self.kind in WIDE:
             return ""
         return str(self._metadata.get("namespace") or "default")[:80]
 

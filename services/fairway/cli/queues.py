@@ -30,7 +30,8 @@ def queue(
 
     check_output(output)
     api = connect(url, token_file)
-    queues = [one for one in _queues(api) if name in ("", one.name)]
+    rows = msgspec.convert(api.get("/v1/queues")["items"], list[QueueRow])
+    queues = [one for one in rows if name in ("", one.name)]
     if name and not queues:
         raise Failure(NOT_FOUND, f"there is no queue {name}", "`fairway queue` lists them")
     waiting = msgspec.convert(list(api.jobs(state="queued")), list[JobRow])
@@ -50,12 +51,6 @@ def clusters(output: Output = "", url: Url = "", token_file: TokenFile = "") -> 
     from fairway.client.api import connect
 
     listing.show(listing.ListOptions("clusters", output=output), connect(url, token_file), False)
-
-
-def _queues(api: Any) -> list[QueueRow]:
-    import msgspec
-
-    return msgspec.convert(api.get("/v1/queues")["items"], list[QueueRow])
 
 
 def ordered(queue: QueueRow, jobs: Sequence[JobRow]) -> list[JobRow]:

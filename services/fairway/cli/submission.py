@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from fairway.cli import batches, dry_run
-from fairway.cli.entries import Entry, ReasonEntry, entry, reasons_of, refused, taken
+from fairway.cli.entries import Entry, entry, reasons_of, refused, taken
 from fairway.cli.manifests import JOB, POLICY, SETTING, Document
 from fairway.client.api import ENDED, Api, GatewayRefusal
 from fairway.client.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
 from fairway.explain.wording import listed
+from fairway.gateway.http.answers import ReasonBody
 from fairway.wire.reasons import Code
 
 _PART = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
@@ -20,7 +21,6 @@ _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 _LOOK_S = 0.2
 # What the gateway answers about in one request.
 _AT_ONCE = 100
-Json = dict[str, Any]
 _ENDS = {"failed": JOB_FAILED, "cancelled": JOB_CANCELLED, "rejected": DENIED}
 
 
@@ -52,10 +52,6 @@ def _jobs(api: Api, jobs: Mapping[int, Document], policies: Sequence[Document]) 
     return said | {index: _send(api, one, policies) for index, one in jobs.items() if index not in said}
 
 
-def _body(one: Document, policies: Sequence[Document]) -> Json:
-    return {"manifest": one.manifest, "policies": dry_run.policies_for(one, policies)}
-
-
 def duration(text: str) -> float:
     """Seconds of `60s`, `1m30s`; Failure for anything else."""
     parts = _PART.findall(text)
@@ -71,7 +67,8 @@ def _send(api: Api, one: Document, policies: Sequence[Document]) -> Entry:
         if one.role == SETTING:
             api.post("/v1/settings", one.manifest)
             return entry(one)
-        return taken(one, api.post("/v1/jobs", _body(one, policies), wait="admitted"))
+        body = {"manifest": one.manifest, "policies": dry_run.policies_for(one, policies)}
+        return taken(one, api.post("/v1/jobs", body, wait="admitted"))
     except GatewayRefusal as refusal:
         return _refused(one, refusal)
 
@@ -82,7 +79,7 @@ def _refused(one: Document, refusal: GatewayRefusal) -> Entry:
     reasons = reasons_of(refusal.body)
     if refusal.status == 403 and not reasons:
         code = str(refusal.body.get("code") or Code.FORBIDDEN.value)
-        reasons = (ReasonEntry(code, "", str(refusal.args[0]), refusal.remedy),)
+        reasons = (ReasonBody(code, "", str(refusal.args[0]), refusal.remedy),)
     if not reasons:
         raise refusal
     return refused(one, refusal.body, reasons)
@@ -150,5 +147,5 @@ def _ended(one: Entry, row: dict[str, Any] | None) -> Entry:
     cause = row.get("why")
     reasons = one.reasons
     if cause and row["state"] in _ENDS:
-        reasons = (ReasonEntry(cause["code"], cause.get("field", ""), cause["text"], cause.get("remedy", "")),)
+        reasons = (ReasonBody(cause["code"], cause.get("field", ""), cause["text"], cause.get("remedy", "")),)
     return msgspec.structs.replace(one, state=row["state"], cluster=row.get("cluster", ""), reasons=reasons)

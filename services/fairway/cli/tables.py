@@ -23,15 +23,11 @@ def render_jobs(rows: Sequence[JobRow], now: int, wide: bool = False) -> Text:
             f"{row.attempt}/{row.attempts}" if row.attempts else "-",
             span(now - row.submitted_at),
             row.reason or "-",
+            *([row.id, row.priority, row.pods, span(now - row.since), row.text or "-"] if wide else ()),
         ]
         for row in rows
     ]
-    if wide:
-        columns += ["JOB", "PRIORITY", "PODS", "SINCE", "MESSAGE"]
-        lines = [
-            [*line, row.id, row.priority, row.pods, span(now - row.since), row.text or "-"]
-            for line, row in zip(lines, rows, strict=True)
-        ]
+    columns += ["JOB", "PRIORITY", "PODS", "SINCE", "MESSAGE"] if wide else ()
     return render_table(columns, lines)
 
 
@@ -75,15 +71,11 @@ def render_clusters(rows: Sequence[ClusterRow], wide: bool = False) -> Text:
             _age(row),
             _main(row.free),
             _main(row.held),
+            *([describe(row.allocatable), describe(row.used), _labels(row.labels)] if wide else ()),
         ]
         for row in rows
     ]
-    if wide:
-        columns += ["ALLOCATABLE", "USED BY OTHERS", "LABELS"]
-        lines = [
-            [*line, describe(row.allocatable), describe(row.used), _labels(row.labels)]
-            for line, row in zip(lines, rows, strict=True)
-        ]
+    columns += ["ALLOCATABLE", "USED BY OTHERS", "LABELS"] if wide else ()
     return render_table(columns, lines)
 
 

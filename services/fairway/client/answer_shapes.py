@@ -1,7 +1,7 @@
 """What a gateway may answer to a command, and the answer made of it: read as far as it is known, refused where it is
 something else. Whoever is asked may be no gateway at all, or a hostile one."""
 
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -79,65 +79,25 @@ def _strange(url: str, what: str) -> Failure:
 
 def _shape(verb: str, path: str) -> Any:
     if verb == "POST":
-        return _POSTED[path]()
+        return _found(_POSTED[path])
     if verb == "DELETE":
-        return _cancelled()
+        return _found("fairway.gateway.http.jobs.Cancelling")
     if path in _LISTED:
-        return _LISTED[path]()
-    return _ASKED.get(path.rpartition("/")[2], lambda: JobShape)()
+        return Items[_found(f"fairway.gateway.http.answers.{_LISTED[path]}")]  # type: ignore[misc]  # a row, by name
+    asked = path.rpartition("/")[2]
+    return _found(_ASKED[asked]) if asked in _ASKED else JobShape
 
 
-def _accepted() -> Any:
-    from fairway.gateway.http.submit import Accepted
-
-    return Accepted
-
-
-def _taken() -> Any:
-    from fairway.gateway.http.settings import Taken
-
-    return Taken
+def _found(name: str) -> Any:
+    """Imported when it is asked for, as most commands need one of them only."""
+    module, _, shape = name.rpartition(".")
+    return getattr(import_module(module), shape)
 
 
-def _batch() -> Any:
-    from fairway.gateway.http.batch import BatchResult
-
-    return BatchResult
-
-
-def _cancelled() -> Any:
-    from fairway.gateway.http.jobs import Cancelling
-
-    return Cancelling
-
-
-def _rows(name: str) -> Callable[[], Any]:
-    def of() -> Any:
-        from fairway.gateway.http import answers
-
-        return Items[getattr(answers, name)]  # type: ignore[misc]  # one of its rows, by name
-
-    return of
-
-
-def _why() -> Any:
-    from fairway.explain.why import Why
-
-    return Why
-
-
-def _story() -> Any:
-    from fairway.explain.story import Story
-
-    return Story
-
-
-# By what is asked: made when it is asked, as most commands need one of them only.
-_POSTED = {"/v1/jobs": _accepted, "/v1/jobs:batch": _batch, "/v1/settings": _taken}
-_LISTED = {
-    "/v1/jobs": _rows("JobRow"),
-    "/v1/queues": _rows("QueueRow"),
-    "/v1/quota": _rows("QuotaRow"),
-    "/v1/clusters": _rows("ClusterRow"),
+_POSTED = {
+    "/v1/jobs": "fairway.gateway.http.submit.Accepted",
+    "/v1/jobs:batch": "fairway.gateway.http.batch.BatchResult",
+    "/v1/settings": "fairway.gateway.http.settings.Taken",
 }
-_ASKED = {"why": _why, "story": _story}
+_LISTED = {"/v1/jobs": "JobRow", "/v1/queues": "QueueRow", "/v1/quota": "QuotaRow", "/v1/clusters": "ClusterRow"}
+_ASKED = {"why": "fairway.explain.why.Why", "story": "fairway.explain.story.Story"}

@@ -52,12 +52,6 @@ class GatewayRefusal(Failure):
         self.body = body
 
 
-def address(given: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Where the gateway is: as it was given, as the hub of kubectl's flags says, as FAIRWAY_URL or the fleet of this
-    folder says, as kubectl's own hub says. Raises Failure when nobody does."""
-    return place(given, environment).url
-
-
 def connect(url: str, token_file: str = "", environment: Mapping[str, str] = os.environ) -> "Api":
     """The fleet that is meant, with the credential that belongs there. Raises Failure."""
     found = place(url, environment)
@@ -65,6 +59,8 @@ def connect(url: str, token_file: str = "", environment: Mapping[str, str] = os.
 
 
 def place(given: str, environment: Mapping[str, str]) -> GatewayPlace:
+    """Where the gateway is: as it was given, as the hub of kubectl's flags says, as FAIRWAY_URL or the fleet of this
+    folder says, as kubectl's own hub says. Raises Failure when nobody does."""
     url = given
     by = SAID
     if not url and not asked.first(environment):

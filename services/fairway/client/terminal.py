@@ -66,14 +66,12 @@ def render_why(answer: Why) -> Text:
     text.append(f"  {answer.reason}", "red" if answer.state in ("failed", "rejected") else "yellow")
     text.append(f"  {clean(answer.because)}\n")
     _block(text, "What would move it", [*answer.moves, answer.timer])
-    _block(text, "Clusters", [_cluster(one.cluster, one.text, one.chosen) for one in answer.clusters])
+    _block(
+        text, "Clusters", [f"{one.cluster}{' (chosen)' if one.chosen else ''}: {one.text}" for one in answer.clusters]
+    )
     _block(text, "Before", answer.before)
     text.append(f"\njob {clean(answer.job)}, attempt {answer.attempt}, as of {moment(answer.now)}\n", "dim")
     return text
-
-
-def _cluster(name: str, says: str, chosen: bool) -> str:
-    return f"{name} (chosen): {says}" if chosen else f"{name}: {says}"
 
 
 def _block(text: Text, title: str, lines: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """Reading the rows: over a store that may have been wiped and rebuilt meanwhile, and in pages that stay small."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -88,11 +88,15 @@ class Reader:
             piece = _PIECE
         return jobs, after
 
+    async def jobs(self, names: Iterable[str]) -> dict[str, Job]:
+        """Those of these that are there, by name."""
+        found = await self.read(Wanted(rows={decision.JOBS: sorted(set(names))}))
+        return {name: _job(row.data) for (_, name), row in found.rows.items()}
+
     async def some(self, names: Sequence[str], passes: Passes) -> list[Job]:
         """Those of these jobs that are there and pass."""
-        found = await self.read(Wanted(rows={decision.JOBS: sorted(set(names))}))
-        jobs = [_job(row.data) for row in found.rows.values()]
-        return sorted([job for job in jobs if await passes(job)], key=lambda job: job.id)
+        jobs = await self.jobs(names)
+        return sorted([job for job in jobs.values() if await passes(job)], key=lambda job: job.id)
 
     async def live(self) -> AsyncIterator[Slim]:
         """The counted part of every live job."""

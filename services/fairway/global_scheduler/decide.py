@@ -43,9 +43,7 @@ def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
     context = Context(now=now, stale_after=view.stale_after, avoid=avoid)
     choice = choose(view.clusters, job.spec.workload, job.spec.placement, context)
     if choice.plan is None:
-        needed = what_would_help(choice)
-        why = Reason(needed.code, needed.text, remedy=_remedy(needed.code))
-        return go_back(teller, why, recorded(choice.verdict_table), sum(view.freed.values())).step()
+        return go_back(teller, what_would_help(choice), recorded(choice.verdict_table), sum(view.freed.values())).step()
     return teller.say(
         wire.Placed,
         cluster=choice.cluster,
@@ -54,9 +52,3 @@ def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
         seen=view.version,
         found=recorded(choice.verdict_table),
     ).step()
-
-
-def _remedy(code: Code) -> str:
-    if code is Code.NO_CLUSTER_EVER:
-        return "ask for less, widen the policy's clusterAffinity, or add a cluster that can hold it"
-    return "it is tried again as soon as room is freed in one of these clusters"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from fairway.domain.resources import Resources
+from fairway.domain.resources import Resources, fits
 from fairway.placement.constraints import matches
 from fairway.queue.waiting_jobs import WaitingJob, WaitingJobs
 from fairway.wire.fleet import Freed
@@ -17,7 +17,7 @@ def enough(entry: WaitingJob, freed: Freed, now: int) -> bool:
     total, largest = entry.least
     if entry.job.avoid.get(freed.cluster, 0) > now:
         return False
-    return _within(total, freed.free) and _within(largest, freed.largest) and _selected(entry, freed)
+    return fits(total, freed.free) and fits(largest, freed.largest) and _selected(entry, freed)
 
 
 def _selected(entry: WaitingJob, freed: Freed) -> bool:
@@ -57,7 +57,3 @@ def taken_of(freed: Freed, amounts: Resources) -> Freed:
     """What is left of freed room once somebody is on the way to it: the next in line is not woken for the same."""
     left = {name: amount - amounts.get(name, 0) for name, amount in freed.free.items()}
     return msgspec.structs.replace(freed, free=left)
-
-
-def _within(need: Resources, have: Mapping[str, int]) -> bool:
-    return all(amount <= have.get(name, 0) for name, amount in need.items() if amount)

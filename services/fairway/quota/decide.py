@@ -6,8 +6,8 @@ from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
 from fairway.domain.quota.charge import request
-from fairway.domain.quota.tree import QuotaNode, ever_fits
-from fairway.domain.tenancy.entitlement import charged_leaf
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.tenancy.entitlement import payers
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Reason
@@ -42,7 +42,4 @@ def decide(view: View, heard: Heard[wire.Admitted], now: int) -> Decision:
 def _path(view: View, job: Job) -> tuple[tuple[QuotaNode, ...], Reason | None]:
     if view.tree is None or job.spec is None:
         return (), None
-    path = charged_leaf(view.tree, view.tenancy(job.spec.workload.namespace), job.spec.labels)
-    if isinstance(path, Reason):
-        return (), path
-    return path, ever_fits(path, request(job))
+    return payers(view.tree, view.tenancy(job.spec.workload.namespace), job.spec.labels, request(job))

@@ -3,7 +3,6 @@
 import msgspec
 
 from fairway.domain.quota.tree import QuotaNode
-from fairway.domain.tenancy.profile import Tenancy
 from fairway.quota.decide import SERVICE, decide
 from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Consumer, Service
@@ -17,13 +16,11 @@ class QuotaView(JobsView[object]):
     def __init__(self, catalog: Catalog) -> None:
         super().__init__()
         self._catalog = catalog
+        self.tenancy = catalog.tenancy
 
     @property
     def tree(self) -> QuotaNode | None:
         return self._catalog.tree
-
-    def tenancy(self, namespace: str) -> Tenancy:
-        return self._catalog.tenancy(namespace)
 
 
 def service(catalog: Catalog) -> Service[QuotaView, wire.Admitted]:

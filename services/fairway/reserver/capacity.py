@@ -102,23 +102,18 @@ def _report_step(view: Capacity, heard: Heard[object], report: fleet.Report, inf
 
 def _cluster_info(report: fleet.Report, size: ClusterInfo, seen_at: int) -> ClusterInfo:
     """`size` has what is known of the cluster's size."""
-    return ClusterInfo(
-        report.cluster,
-        report.labels,
-        report.taints,
-        report.kinds,
-        report.kubernetes,
-        seen_at,
-        report.epoch,
-        report.sequence,
-        report.holds,
-        report.cordoned,
-        report.mode,
-        size.since,
-        size.base,
-        size.total,
-        size.confirmed,
-        size.unconfirmed,
+    return msgspec.structs.replace(
+        size,
+        labels=report.labels,
+        taints=report.taints,
+        kinds=report.kinds,
+        kubernetes=report.kubernetes,
+        observed_at=seen_at,
+        epoch=report.epoch,
+        sequence=report.sequence,
+        holds=report.holds,
+        cordoned=report.cordoned,
+        mode=report.mode,
     )
 
 

@@ -22,7 +22,7 @@ def hold_of(info: ClusterInfo, spec: JobSpec) -> str:
 
 
 def _bears(info: ClusterInfo, work: Workload, way: str) -> bool:
-    kind = KINDS.get(f"{work.kind}.{work.api_version}")
+    kind = KINDS.get(work.key)
     if kind is None or way not in kind.holds:
         return False
     if way == PLACEHOLDERS and work.api_version.startswith(_TOLD) and _VOLCANO in info.kinds:

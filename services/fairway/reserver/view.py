@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from fairway.domain.job import Job
+from fairway.domain.events import JobRows
 from fairway.reserver.node_rows import Capacity
 from fairway.wire import fleet
 
@@ -15,9 +15,5 @@ class ReserverBegins(fleet.FleetMessage, frozen=True, kw_only=True, tag="reserve
     """Local: the reserver starts on a working set, which may know nothing of the clusters yet."""
 
 
-class View(Capacity, Protocol):
+class View(Capacity, JobRows, Protocol):
     """The capacity cache, and the jobs that the messages speak of."""
-
-    jobs: dict[str, Job]
-    revs: dict[str, int]
-    stored: dict[str, Job | None]

@@ -99,7 +99,7 @@ def look(job: Job, uid: str) -> Call:
     """Asks whether an object that is no longer told of is really gone."""
     assert job.spec is not None, "a job with an attempt was admitted"
     work = job.spec.workload
-    about = ObjectLook(f"{work.kind}.{work.api_version}", work.namespace, work.name, uid)
+    about = ObjectLook(work.key, work.namespace, work.name, uid)
     return Call(LOOK, job.cluster, job.id, job.attempt, about)
 
 
@@ -155,7 +155,7 @@ def emptied(view: View, heard: Heard[object], message: Emptied, now: int) -> Dec
         job = view.jobs.get(name)
         if job is None or job.cluster != cluster or job.removing or job.cancelling:
             continue
-        if job.state in (State.DISPATCHED, State.RUNNING):
+        if job.state in _STARTED:
             steps.append(next_attempt(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
     return Decision(tuple(steps))
 
@@ -169,8 +169,7 @@ def _in_list(job: Job, seen: Listed) -> bool:
 
 def _started_in(job: Job, seen: Listed) -> bool:
     assert job.spec is not None, "a held job was admitted"
-    kind = f"{job.spec.workload.kind}.{job.spec.workload.api_version}"
-    return job.state in _STARTED and job.cluster == seen.cluster and kind == seen.kind
+    return job.state in _STARTED and job.cluster == seen.cluster and job.spec.workload.key == seen.kind
 
 
 def _begun(job: Job) -> int:

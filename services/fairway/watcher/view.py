@@ -64,20 +64,18 @@ class WatcherView(JobsView[object]):
         wanted = super().wants(heard, now)
         self.new = not self._version
         self.overdue = []
-        for name in islice(self._unread, _PIECE):
-            wanted.add(decision.JOBS, name)
+        names = list(islice(self._unread, _PIECE))
         for one in heard:
             if isinstance(one.message, Late):
                 late = (name for name, until in self._deadlines.items() if until <= now)
                 self.overdue = list(islice(late, _PIECE))
-                for name in self.overdue:
-                    wanted.add(decision.JOBS, name)
+                names += self.overdue
             elif isinstance(one.message, fleet.Stranded):
-                for strand in one.message.attempts:
-                    wanted.add(decision.JOBS, strand.job)
+                names += [strand.job for strand in one.message.attempts]
             elif isinstance(one.message, Listed | Emptied):
-                for name in sorted(self.held.get(one.message.cluster, ())):
-                    wanted.add(decision.JOBS, name)
+                names += sorted(self.held.get(one.message.cluster, ()))
+        for name in names:
+            wanted.add(decision.JOBS, name)
         wanted.rows[decision.FREEZE] = [EVICTIONS]
         wanted.since = self._version
         wanted.follow = ("ledger/", decision.CLUSTERS)
@@ -99,8 +97,8 @@ class WatcherView(JobsView[object]):
         """And which clusters have reported."""
         # Whoever begins on a working set has not heard when those were dispatched that are in it already.
         if not self._version:
-            held = (key.partition("/")[0] for table, key, row in found.changes if _held(table) and row)
-            self._unread = dict.fromkeys(held)
+            held = (key for table, key, row in found.changes if table.startswith("ledger/") and row)
+            self._unread = dict.fromkeys(key.partition("/")[0] for key in held)
         else:
             for name in list(islice(self._unread, _PIECE)):
                 del self._unread[name]
@@ -167,7 +165,3 @@ class WatcherView(JobsView[object]):
         else:
             self._deadlines.pop(job.id, None)
             self.down.pop(job.id, None)
-
-
-def _held(table: str) -> bool:
-    return table.startswith("ledger/")

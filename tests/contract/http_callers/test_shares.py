@@ -4,6 +4,7 @@ accounts there, and each of them is a caller."""
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from itertools import count
 from typing import Any
 
@@ -180,18 +181,17 @@ def test_accounts_of_a_namespace_are_one_tenant_and_other_callers_are_each_their
 
 def test_of_shares_the_largest_gives_way_and_only_to_one_that_is_smaller_by_two() -> None:
     shares = Shares(4, "event streams")
-    a = [shares.take("a") for _ in range(4)]
-    b = [shares.take("b"), shares.take("b")]
-    assert [one.lost for one in a] == [False, False, True, True], "the newest first"
-    for tenant_ in "ab":
-        try:
-            shares.take(tenant_)
-            raise AssertionError("it was one too many")
-        except Problem as problem:
-            assert problem.body.status == 429
-    c = shares.take("c")
-    assert [one.lost for one in (*a, *b, c)].count(True) == 3
-    for one in (*a, *b, c):
-        one.free()
-        one.free()
+    with ExitStack() as held:
+        a = [held.enter_context(shares.take("a")) for _ in range(4)]
+        b = [held.enter_context(shares.take("b")) for _ in range(2)]
+        assert [one.lost for one in a] == [False, False, True, True], "the newest first"
+        for tenant_ in "ab":
+            try:
+                held.enter_context(shares.take(tenant_))
+                raise AssertionError("it was one too many")
+            except Problem as problem:
+                assert problem.body.status == 429
+        c = held.enter_context(shares.take("c"))
+        assert [one.lost for one in (*a, *b, c)].count(True) == 3
+        assert shares.count == 4
     assert shares.count == 0

@@ -7,7 +7,7 @@ import pytest
 
 from fairway.cli.submission import duration
 from fairway.client import api
-from fairway.client.api import address, meant
+from fairway.client.api import meant, place
 from fairway.client.failure import ERROR, NOT_FOUND, UNREACHABLE, USAGE, Failure
 
 
@@ -73,7 +73,7 @@ def test_the_address_that_is_given_comes_before_the_environment_and_that_before_
     api.FLEET_FILE.parent.mkdir()
     api.FLEET_FILE.write_text('{"http": "http://127.0.0.1:3"}')
     here = {"FAIRWAY_URL": "http://127.0.0.1:2/"}
-    assert [address("http://127.0.0.1:1", here), address("", here), address("", {})] == [
+    assert [place(*one).url for one in (("http://127.0.0.1:1", here), ("", here), ("", {}))] == [
         f"http://127.0.0.1:{port}" for port in (1, 2, 3)
     ]
 
@@ -94,5 +94,5 @@ def test_no_address(
         api.FLEET_FILE.parent.mkdir()
         api.FLEET_FILE.write_text(content)
     with pytest.raises(Failure) as failed:
-        address(given, {})
+        place(given, {})
     assert failed.value.code == code

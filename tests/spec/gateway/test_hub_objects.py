@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from fairway.domain.submission import Asked, cancellation, submission
 from fairway.gateway.hub.objects import (
     SETTINGS,
     HubObject,
@@ -15,11 +16,11 @@ from fairway.gateway.hub.objects import (
     hub_object,
     leaving,
     not_taken,
+    of_hub,
     only_named,
     problems_of,
     withdrawn,
 )
-from fairway.gateway.submissions import Asked, cancellation, of_hub, submission
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason

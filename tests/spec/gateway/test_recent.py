@@ -5,8 +5,8 @@ from typing import Any
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
+from fairway.domain.submission import Asked, Submission, submission
 from fairway.gateway.http.submit import Door
-from fairway.gateway.submissions import Asked, Submission, submission
 from fairway.runtime.ports import World
 from fairway.wire.envelope import Actor
 from tests.support.memory.clock import ManualClock

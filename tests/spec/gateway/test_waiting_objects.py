@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from fairway.gateway.hub.objects import HubObject
-from fairway.gateway.hub.waiting_objects import WaitingObjects, policy_copy
+from fairway.gateway.hub.objects import HubObject, cleaned
+from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.settings.policies import read_policy
 from tests.spec.gateway.hub_objects import CPP, ONE, job, policy
@@ -15,7 +15,7 @@ WIDE = f"{CPP}.policy.karmada.io/v1alpha1"
 
 
 def put(room: WaitingObjects, one: HubObject) -> list[str]:
-    return [found.name for found in room.put(read_policy(one.manifest), policy_copy(one))]
+    return [found.name for found in room.put(read_policy(one.manifest), cleaned(one.manifest, keep_version=True))]
 
 
 @dataclass
@@ -49,7 +49,7 @@ def test_a_job_that_comes_after_its_policy_finds_it(case: Case) -> None:
     room = WaitingObjects()
     put(room, case.policy)
     found = room.policy_for(case.job)
-    assert found == ((policy_copy(case.policy),) if case.selected else found)
+    assert found == ((cleaned(case.policy.manifest, keep_version=True),) if case.selected else found)
     assert isinstance(found, Reason) is not case.selected
 
 

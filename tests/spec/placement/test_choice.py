@@ -6,7 +6,7 @@ from fairway.placement.choose import Choice, choose
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
 from fairway.placement.scores import Weights
-from fairway.placement.verdicts.sentences import explain
+from fairway.placement.verdicts.sentences import sentence
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Expression, Workload
@@ -140,7 +140,7 @@ def test_what_a_cluster_says(given, affinity, fields, code, want) -> None:  # ty
     view = cluster(gpus(8, 0), **given)
     when = job(workers(1))
     choice = pick([view], when, Placement((affinity,)), **fields)
-    assert (choice.verdicts[0].code, explain(choice)) == (code, {"c": want})
+    assert [(one.code, sentence(one, choice.asks)) for one in choice.verdicts] == [(code, want)]
     assert choice.cluster == ("c" if code is Code.FITS else "")
 
 
@@ -184,7 +184,7 @@ def test_a_cluster_taint_that_the_policy_tolerates_is_no_obstacle() -> None:
 def test_which_cluster_wins(given: list[ClusterView], when: Workload, want: str) -> None:
     choice = pick(given, when)
     assert choice.cluster == want
-    assert set(choice.scores) == {"a", "b"}
+    assert {one.cluster for one in choice.verdicts if one.score} == {"a", "b"}
 
 
 def test_weights_change_the_winner() -> None:

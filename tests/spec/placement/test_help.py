@@ -60,6 +60,6 @@ from tests.spec.placement.builders import NOW, cluster, context, gpus, job, node
 )
 def test_what_would_help(given: list[ClusterView], when: Workload, want: tuple[bool, str]) -> None:
     choice = choose(Fleet({view.name: view for view in given}), when, Placement(), context())
-    help = what_would_help(choice)
-    assert (help.ever, help.text) == want
-    assert help.code is (Code.WAITING_FOR_ROOM if help.ever else Code.NO_CLUSTER_EVER)
+    why = what_would_help(choice)
+    ever, text = want
+    assert (why.code, why.text) == (Code.WAITING_FOR_ROOM if ever else Code.NO_CLUSTER_EVER, text)

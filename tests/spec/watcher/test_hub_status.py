@@ -178,14 +178,14 @@ async def test_what_does_not_speak_for_the_job_is_not_shown(
 async def test_late_news_of_a_failed_attempt_does_not_touch_the_next_one(house: House) -> None:
     house.saw(msgspec.structs.replace(house.job(running()), attempt=2), UP)
     await house.shows(active=1)
-    word = final.FinalWord(JOB, "team-a", "a", house.uids["a"], WHY, 0)
+    word = final.FinalWord(final.HubPlace(JOB, "team-a", "a", house.uids["a"]), WHY, 0)
     await house.mirror(Call(final.SHOW, "c1", house.job(running()).id, 1, word))
     assert house.hub.calls == ["patch"]
 
 
 async def test_an_object_that_was_refused_and_then_edited_shows_the_job_it_stands_for_now(house: House) -> None:
     await house.make("w", WORKFLOW)
-    word = final.FinalWord(WORKFLOW, "team-a", "w", house.uids["w"], WHY, 0, final=True)
+    word = final.FinalWord(final.HubPlace(WORKFLOW, "team-a", "w", house.uids["w"]), WHY, 0, final=True)
     await house.mirror(Call(final.SHOW, "", "refused-1", 0, word))
     await house.shows("w", WORKFLOW, phase="Failed")
     house.saw(house.job(running(), "w", WORKFLOW), {"phase": "Running"})

@@ -8,17 +8,23 @@ from fairway.domain.quota.shares import quota_key
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources, add, show
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.workload import Workload
 
 MAX_JOBS = "kube-queue/max-jobs"
 
 
+def total(work: Workload) -> Resources:
+    """What all pods of all pod sets ask for."""
+    asks: Resources = {}
+    for pods in work.pod_sets:
+        asks = add(asks, pods.requests, pods.count)
+    return asks
+
+
 def request(job: Job) -> Resources:
-    """What the whole job asks for, all pods of all pod sets, and one job of `kube-queue/max-jobs`."""
+    """What the whole job asks for, and one job of `kube-queue/max-jobs`."""
     assert job.spec is not None, "an admitted job has a spec"
-    total: Resources = {MAX_JOBS: 1}
-    for pods in job.spec.workload.pod_sets:
-        total = add(total, pods.requests, pods.count)
-    return total
+    return {MAX_JOBS: 1, **total(job.spec.workload)}
 
 
 def path_nodes(tree: QuotaNode | None, leaf: Sequence[str]) -> list[QuotaNode]:

@@ -4,7 +4,17 @@ counts only as far as the leaf, the Queue or a TenantProfile says so. Pure."""
 from collections.abc import Mapping
 
 from fairway.domain.queue_policy import QueueSpec
-from fairway.domain.quota.tree import ALLOW_NAMESPACES, QUOTA_LABELS, QuotaNode, QuotaPath, leaf_named, leaf_of, listed
+from fairway.domain.quota.tree import (
+    ALLOW_NAMESPACES,
+    QUOTA_LABELS,
+    QuotaNode,
+    QuotaPath,
+    ever_fits,
+    leaf_named,
+    leaf_of,
+    listed,
+)
+from fairway.domain.resources import Resources
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire.reasons import Code, Reason
 
@@ -21,6 +31,14 @@ def charged_leaf(tree: QuotaNode, mine: Tenancy, labels: Mapping[str, str]) -> Q
         text = f"namespace {mine.namespace} belongs to no leaf of the ElasticQuotaTree"
         return Reason(Code.UNKNOWN_QUOTA, text, "metadata.namespace", "add it to a leaf's `namespaces`")
     return path
+
+
+def payers(
+    tree: QuotaNode, mine: Tenancy, labels: Mapping[str, str], asks: Resources
+) -> tuple[QuotaPath, Reason | None]:
+    """The nodes root..leaf that pay for a job, or why none does, or why they never can."""
+    path = charged_leaf(tree, mine, labels)
+    return ((), path) if isinstance(path, Reason) else (path, ever_fits(path, asks))
 
 
 def leaf_refused(tree: QuotaNode | None, mine: Tenancy, name: str, field: str) -> Reason | None:

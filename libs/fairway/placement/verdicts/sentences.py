@@ -3,13 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
-from msgspec import Struct
 
 from fairway.placement.choose import Choice
 from fairway.placement.fit import Shortfall
 from fairway.placement.verdicts.table import VerdictTable
 from fairway.placement.verdicts.verdict import ClusterVerdict
-from fairway.wire.reasons import Code
+from fairway.wire.reasons import Code, Reason
 
 _SHORT = (Code.NOT_ENOUGH, Code.FRAGMENTED, Code.NEVER_FITS)
 # It could be held there, if others held less.
@@ -18,15 +17,8 @@ _ROOM = (Code.FITS, Code.NOT_ENOUGH, Code.FRAGMENTED)
 _PASSING = (Code.CAPACITY_UNKNOWN, Code.CAPACITY_STALE, Code.RECENTLY_FAILED)
 
 
-class Help(Struct, frozen=True):
-    """What stands between a gang and a cluster. `verdict` is that of the nearest cluster (None without
-    clusters); `ever` is False when no cluster, as the fleet stands, could hold it even when empty."""
-
-    code: Code
-    text: str
-    verdict: ClusterVerdict | None
-    ever: bool
-
+_FREED = "it is tried again as soon as room is freed in one of these clusters"
+_EVER = "ask for less, widen the policy's clusterAffinity, or add a cluster that can hold it"
 
 # What a cluster says that does not count pods.
 _SAYS: dict[Code, Callable[[ClusterVerdict], str]] = {
@@ -58,23 +50,18 @@ def sentence(verdict: ClusterVerdict, asks: str = "") -> str:
     return _short(verdict, gang)
 
 
-def explain(choice: Choice) -> dict[str, str]:
-    """Every cluster's sentence."""
-    return {one.cluster: sentence(one, choice.asks) for one in choice.verdicts}
-
-
-def what_would_help(choice: Choice) -> Help:
+def what_would_help(choice: Choice) -> Reason:
     """For a choice without a cluster: the binding cause, which is that of the cluster nearest to a yes."""
     count = len(choice.verdict_table)
     if not count:
-        return Help(Code.WAITING_FOR_ROOM, "no cluster has joined the fleet yet", None, True)
+        return Reason(Code.WAITING_FOR_ROOM, "no cluster has joined the fleet yet", remedy=_FREED)
     nearest = choice.verdict_table.at(_nearest(choice.verdict_table))
-    ever = bool(choice.verdict_table.codes(*_ROOM, *_PASSING).any())
     says = f"{nearest.cluster}: {sentence(nearest, choice.asks)}"
-    if not ever:
-        text = f"none of {count} clusters could hold it even when empty; nearest is {says}"
-        return Help(Code.NO_CLUSTER_EVER, text, nearest, False)
-    return Help(Code.WAITING_FOR_ROOM, f"none of {count} clusters can take it now; nearest is {says}", nearest, True)
+    if choice.verdict_table.codes(*_ROOM, *_PASSING).any():
+        text = f"none of {count} clusters can take it now; nearest is {says}"
+        return Reason(Code.WAITING_FOR_ROOM, text, remedy=_FREED)
+    text = f"none of {count} clusters could hold it even when empty; nearest is {says}"
+    return Reason(Code.NO_CLUSTER_EVER, text, remedy=_EVER)
 
 
 def seconds(milliseconds: int) -> str:

@@ -4,13 +4,19 @@ Who may publish on a subject speaks for the tenant, or the cluster, that it name
 says of itself proves nothing.
 """
 
+from msgspec import DecodeError
+
 from fairway.domain.decision import Heard
 from fairway.domain.job import Job
+from fairway.domain.text.decoding import decoder
+from fairway.runtime.ports import Delivery
+from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Freed, Report, Stranded
 from fairway.wire.reasons import Code, Reason
 
+_decode = decoder(wire.Message)
 _REMEDY = "see who may publish there"
 
 
@@ -26,6 +32,15 @@ def place_of_cluster(message: Report | Freed | Stranded) -> str:
 
 def in_place(subject: str, message: JobMessage) -> bool:
     return subject == place_of(message)
+
+
+def message_of(one: Delivery) -> JobMessage | None:
+    """What was said of a job; None for what does not decode, and for what was said in another's place."""
+    try:
+        message: JobMessage = _decode(one.data)
+    except DecodeError:
+        return None
+    return message if in_place(one.subject, message) else None
 
 
 def wrong_place(subject: str, place: str) -> Reason:

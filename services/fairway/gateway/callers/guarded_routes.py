@@ -7,9 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairway.gateway.callers.access import access_of
+from fairway.gateway.http.answers import bodies
 from fairway.gateway.http.openapi import Operation, Parameter
-from fairway.gateway.http.problem import Problem, ReasonBody
-from fairway.wire.reasons import Code
+from fairway.gateway.http.problem import Problem
+from fairway.wire.reasons import Code, Reason
 
 Handler = Callable[[Request], Awaitable[Response]]
 _SHOWN = 40
@@ -48,5 +49,5 @@ def check_parameters(request: Request, parameters: Sequence[Parameter]) -> None:
 
 
 def refused_parameter(name: str, text: str, remedy: str) -> Problem:
-    code = Code.INVALID.value
-    return Problem(400, text, remedy, code=code, reasons=(ReasonBody(code, name, text, remedy),))
+    reasons = bodies([Reason(Code.INVALID, text, name, remedy)])
+    return Problem(400, text, remedy, code=Code.INVALID.value, reasons=reasons)

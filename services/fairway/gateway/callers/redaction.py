@@ -6,19 +6,17 @@ never searched for what looks like a job: its owner wrote much of it, and what c
 
 import msgspec
 
-from fairway.domain import decision
 from fairway.domain.job import Job
-from fairway.domain.resources import Resources, add, describe
+from fairway.domain.quota.charge import total
+from fairway.domain.resources import describe
 from fairway.explain.wording import listed
 from fairway.gateway.callers.access import Access
 from fairway.gateway.http.problem import Problem
 from fairway.gateway.reader import Reader
-from fairway.runtime.ports import Wanted
 from fairway.wire.asks import QueuePlace
 from fairway.wire.reasons import Code
 
 OTHER = "a job of another tenant"
-_job = msgspec.json.Decoder(Job).decode
 
 
 class Redaction:
@@ -44,8 +42,7 @@ class Redaction:
         """What stands in place of those of `names`, all of them ids of jobs, that the caller may not read."""
         if not names or await self._access.everywhere("get"):
             return {}
-        found = await self._rows.read(Wanted(rows={decision.JOBS: sorted(set(names))}))
-        jobs: dict[str, Job] = {name: _job(row.data) for (_, name), row in found.rows.items()}
+        jobs = await self._rows.jobs(names)
         words = {name: OTHER for name in names if name not in jobs}
         for name, job in jobs.items():
             if not await self._visible(job.tenant):
@@ -62,7 +59,5 @@ class Redaction:
 
 
 def _size(job: Job) -> str:
-    total: Resources = {}
-    for pods in job.spec.workload.pod_sets if job.spec else ():
-        total = add(total, pods.requests, pods.count)
-    return f"{OTHER} ({describe(total)})" if total else OTHER
+    asks = total(job.spec.workload) if job.spec else {}
+    return f"{OTHER} ({describe(asks)})" if asks else OTHER

@@ -3,9 +3,9 @@
 from typing import Any
 
 from fairway.domain.job import Job
+from fairway.domain.submission import Asked, names_of
 from fairway.gateway.callers.caller import JOBS, AccessQuestion
 from fairway.gateway.hub.objects import HubObject
-from fairway.gateway.submissions import Asked, names_of
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.settings.policies import NAMESPACED
 
@@ -30,7 +30,7 @@ def cancelling(job: Job) -> AccessQuestion:
     work = job.spec.workload if job.spec else None
     if work is None:
         return AccessQuestion("get", JOBS, namespace=job.tenant)
-    return _of_kind("delete", f"{work.kind}.{work.api_version}", job.tenant, work.name)
+    return _of_kind("delete", work.key, job.tenant, work.name)
 
 
 def _of_kind(verb: str, key: str, namespace: str, name: str = "") -> AccessQuestion:

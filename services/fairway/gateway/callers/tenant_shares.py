@@ -1,8 +1,8 @@
 """Places that all tenants share: while some are free anybody has one, and when none is, the most even division."""
 
 from collections import Counter
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from fairway.gateway.callers.rate_limits import too_much
 
@@ -10,27 +10,12 @@ _AGAIN_MS = 5_000
 
 
 class SharedPlace:
-    """Given back at the end of `with`. `lost`: a tenant that has fewer got it meanwhile; `on_loss` is told of that."""
+    """`lost`: a tenant that has fewer got it meanwhile; `on_loss` is told of that."""
 
-    def __init__(self, tenant: str, give_back: Callable[["SharedPlace"], None]) -> None:
+    def __init__(self, tenant: str) -> None:
         self.tenant = tenant
         self.lost = False
         self.on_loss: Callable[[], None] = lambda: None
-        self._give_back = give_back
-
-    def free(self) -> None:
-        self._give_back(self)
-
-    def lose(self) -> None:
-        self.lost = True
-        self.free()
-        self.on_loss()
-
-    def __enter__(self) -> "SharedPlace":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.free()
 
 
 class Shares:
@@ -46,15 +31,24 @@ class Shares:
     def count(self) -> int:
         return len(self._taken)
 
-    def take(self, tenant: str) -> SharedPlace:
-        """Raises a Problem (429)."""
+    @contextmanager
+    def take(self, tenant: str) -> Iterator[SharedPlace]:
+        """Given back at the end of `with`. Raises a Problem (429)."""
         if len(self._taken) >= self._most:
             counts = Counter(one.tenant for one in self._taken)
             largest, count = counts.most_common(1)[0]
             if count <= counts[tenant] + 1:
                 title = f"all {self._most} {self._what} are taken, and no tenant has more of them than this one could"
                 raise too_much(title, _AGAIN_MS)
-            next(one for one in reversed(self._taken) if one.tenant == largest).lose()
-        place = SharedPlace(tenant, lambda one: self._taken.pop(one, None))
+            self._lose(next(one for one in reversed(self._taken) if one.tenant == largest))
+        place = SharedPlace(tenant)
         self._taken[place] = None
-        return place
+        try:
+            yield place
+        finally:
+            self._taken.pop(place, None)
+
+    def _lose(self, place: SharedPlace) -> None:
+        del self._taken[place]
+        place.lost = True
+        place.on_loss()

@@ -94,7 +94,8 @@ class Tokens:
 
     def standing(self, token: str) -> tuple[AddressStanding, Subject | None]:
         """What is known of it without asking, and whose it claims to be."""
-        if token and self.known(token):
+        # One that was good before is worth asking anew about, however much its address asks.
+        if token and (self._keys.hold(token) or self._kept.known(_digest(token))):
             return AddressStanding.KNOWN, None
         if not token or self._kept.refused(_digest(token)):
             return AddressStanding.REFUSED, None
@@ -102,10 +103,6 @@ class Tokens:
         if subject is None:
             return AddressStanding.OTHER, None
         return AddressStanding.FAMILIAR if subject in self._subjects else AddressStanding.FORMED, subject
-
-    def known(self, token: str) -> bool:
-        """Whether it was good before: then asking the hub anew is worth it however much its address asks."""
-        return self._keys.hold(token) or self._kept.known(_digest(token))
 
     async def who(self, token: str, anew: bool = False) -> Caller:
         """Raises a Problem: 401 for a token that is not good, 503 when the hub does not say. `anew`: whatever it said

@@ -11,6 +11,7 @@ from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources, add
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.workload import Workload
 
 
 class JobRow(Struct, frozen=True):
@@ -83,6 +84,29 @@ class ClusterRow(Struct, frozen=True):
     cordoned: bool = False
     unconfirmed: Reason | None = None
     frozen: bool = False
+
+
+class ReasonBody(Struct, frozen=True):
+    code: str
+    field: str
+    text: str
+    remedy: str
+
+
+def bodies(reasons: Iterable[Reason]) -> tuple[ReasonBody, ...]:
+    return tuple(ReasonBody(one.code.value, one.field, one.text, one.remedy) for one in reasons)
+
+
+class PodSetAnswer(Struct, frozen=True):
+    """`requests` are of one pod, in base units: millicores of cpu, bytes, pieces."""
+
+    name: str
+    count: int
+    requests: Resources
+
+
+def pod_sets(work: Workload) -> tuple[PodSetAnswer, ...]:
+    return tuple(PodSetAnswer(one.name, one.count, one.requests) for one in work.pod_sets)
 
 
 def job_row(job: Job) -> JobRow:

@@ -8,13 +8,12 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fairway.domain.submission import Asked, Submission
 from fairway.gateway.callers.access import Access, access_of
-from fairway.gateway.http.body import from_envelope
 from fairway.gateway.http.first_result import Word
 from fairway.gateway.http.problem import Problem, ProblemBody, answer, refused, unsayable
-from fairway.gateway.http.request_bodies import Envelope
-from fairway.gateway.http.submit import Accepted, Door, settled, used_before, waits
-from fairway.gateway.submissions import Asked, Submission
+from fairway.gateway.http.request_bodies import Envelope, from_envelope
+from fairway.gateway.http.submit import Accepted, Door, settled, used_before
 from fairway.runtime.record.publishable import Unsaid
 from fairway.wire.reasons import Code, Reason, Refused
 
@@ -64,14 +63,13 @@ class BatchDoor:
         self._door = door
 
     async def post(self, request: Request) -> Response:
-        wait = waits(request)
         access = access_of(request)
         jobs = _jobs(await self._door.reading.documents(request))
         seen: dict[str, _New] = {}
         drafts = [await self._draft(one, access, seen) for one in jobs]
         new = [one for one in drafts if isinstance(one, _New)]
         try:
-            if wait:
+            if "wait" in request.query_params:
                 for one in new:
                     one.word = await self._door.word(one.said)
             await self._say(new)

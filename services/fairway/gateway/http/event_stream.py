@@ -9,22 +9,19 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from fairway.domain.text.decoding import decoder
 from fairway.domain.text.digits import is_whole
-from fairway.domain.working_sets import WorkingSets
 from fairway.gateway.callers.access import Access, access_of, forbidden
 from fairway.gateway.callers.caller import JOBS, AccessQuestion, Caller
 from fairway.gateway.callers.rate_limits import InHand, too_much
 from fairway.gateway.callers.tenant_shares import SharedPlace, Shares
 from fairway.gateway.http.problem import Problem
 from fairway.runtime.ports import Delivery, StoreWiped, Unreachable, World
-from fairway.runtime.record.senders import in_place
+from fairway.runtime.record.senders import message_of
 from fairway.runtime.record.working_sets import REBUILDS, rebuild_of, working_sets
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.reading.names import is_namespace
 
-_decode = decoder(wire.Message)
 _encode = msgspec.json.Encoder().encode
 # Each open stream holds a consumer of its own.
 _STREAMS = 64
@@ -66,7 +63,7 @@ class Streams:
         caller may no longer watch."""
         told = self._told(namespace, after)
         asked_at = self._world.clock.now()
-        waiting: asyncio.Task[Delivery] | None = None
+        waiting: asyncio.Task[bytes] | None = None
         try:
             yield b": open\n\n"
             while True:
@@ -80,10 +77,8 @@ class Streams:
                 if not done:
                     yield b": still here\n\n"
                     continue
-                one = waiting.result()
+                yield waiting.result()
                 waiting = None
-                if text := event(one):
-                    yield text
         except (Unreachable, StoreWiped, OSError, TimeoutError, StopAsyncIteration):
             yield b": the bus or the store is away; come back with Last-Event-ID\n\n"
         except Problem as problem:
@@ -94,7 +89,7 @@ class Streams:
                 await asyncio.wait([waiting])
             await told.aclose()
 
-    async def _told(self, namespace: str, after: int) -> AsyncGenerator[Delivery, None]:
+    async def _told(self, namespace: str, after: int) -> AsyncGenerator[bytes, None]:
         """Without what was said too late for its working set: it happened for nobody."""
         wanted = [subjects.job("*", namespace), REBUILDS]
         now = bool(after)
@@ -106,8 +101,8 @@ class Streams:
                 if one.subject == REBUILDS:
                     if (message := rebuild_of(one)) is not None:
                         sets.hear(message, one.sequence)
-                elif now and one.subject and not _passed_over(sets, one):
-                    yield one
+                elif now and (said := message_of(one)) is not None and not sets.late(said, one.sequence):
+                    yield event(one, said)
                 now = now or not one.subject
         finally:
             if isinstance(record, AsyncGenerator):
@@ -154,21 +149,8 @@ def _tenant(caller: Caller, namespace: str, everywhere: bool) -> str:
     return f"user {caller.user}" if everywhere and not caller.namespace else caller.namespace or namespace
 
 
-def _passed_over(sets: WorkingSets, one: Delivery) -> bool:
-    """What came too late, or was said in another's place, happened for nobody."""
-    try:
-        message = _decode(one.data)
-    except msgspec.DecodeError:
-        return False
-    return sets.late(message, one.sequence) or not in_place(one.subject, message)
-
-
-def event(one: Delivery) -> bytes:
-    """Empty for what does not decode. A manifest is not repeated: it may hold what is nobody else's business."""
-    try:
-        message = _decode(one.data)
-    except msgspec.DecodeError:
-        return b""
+def event(one: Delivery, message: wire.JobMessage) -> bytes:
+    """A manifest is not repeated: it may hold what is nobody else's business."""
     if isinstance(message, wire.Submitted):
         size = msgspec.Raw(_encode({"size": len(bytes(message.manifest))}))
         message = msgspec.structs.replace(message, manifest=size, policies=())

@@ -3,17 +3,14 @@
 import asyncio
 from collections.abc import Iterable
 
-import msgspec
 import structlog
 
-from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Delivery, Unreachable, World
-from fairway.runtime.record.senders import in_place
+from fairway.runtime.record.senders import message_of
 from fairway.wire import flow, subjects
 from fairway.wire import jobs as wire
 
 log = structlog.get_logger()
-_decode = decoder(wire.Message)
 _SUBJECTS = flow.filters(wire.Queue, wire.Rejected)
 Word = wire.Queue | wire.Rejected
 
@@ -63,12 +60,8 @@ class FirstResult:
                 self._take(one)
 
     def _take(self, one: Delivery) -> None:
-        try:
-            message = _decode(one.data)
-        except msgspec.DecodeError:
+        if (message := message_of(one)) is None:
             return  # its consumer has put it among the dead letters
-        if not in_place(one.subject, message):
-            return
         word = self._waiting.get(message.job) or self._waiting.get(message.cause)
         if word is not None and not word.done() and isinstance(message, wire.Queue | wire.Rejected):
             word.set_result(message)

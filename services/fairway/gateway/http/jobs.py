@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from fairway.domain import decision
 from fairway.domain.job import Job, State
+from fairway.domain.submission import cancellation
 from fairway.domain.text.decoding import decoder
 from fairway.domain.text.digits import is_whole
 from fairway.explain.story import story_of, why
@@ -23,7 +24,6 @@ from fairway.gateway.http.answers import JobRow, job_row
 from fairway.gateway.http.problem import Problem, answer
 from fairway.gateway.http.submit import Door
 from fairway.gateway.reader import Reader
-from fairway.gateway.submissions import cancellation
 from fairway.runtime.ports import Unreachable, World
 from fairway.wire import asks
 

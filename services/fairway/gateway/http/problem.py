@@ -8,19 +8,13 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fairway.gateway.http.answers import ReasonBody, bodies
 from fairway.runtime.record.publishable import Unsaid
 from fairway.wire.reasons import Code, Reason, Refused
 
 encode = msgspec.json.Encoder().encode
 # After this many seconds a client may try again what the bus or the store could not take.
 RETRY_AFTER_S = 2
-
-
-class ReasonBody(Struct, frozen=True):
-    code: str
-    field: str
-    text: str
-    remedy: str
 
 
 class ProblemBody(Struct, frozen=True, omit_defaults=True):
@@ -48,10 +42,8 @@ def refused(reasons: Sequence[Reason], job: str = "", title: str = "") -> Proble
     first = reasons[0]
     place = f"{first.field}: " if first.field else ""
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    bodies = tuple(ReasonBody(one.code.value, one.field, one.text, one.remedy) for one in reasons)
-    return Problem(
-        status, title or f"{place}{first.text}{more}", first.remedy, code=first.code.value, job=job, reasons=bodies
-    )
+    title = title or f"{place}{first.text}{more}"
+    return Problem(status, title, first.remedy, code=first.code.value, job=job, reasons=bodies(reasons))
 
 
 def away(cause: str, detail: str) -> Problem:
@@ -60,16 +52,15 @@ def away(cause: str, detail: str) -> Problem:
 
 def unsayable(one: Unsaid) -> Problem:
     """What no bus would ever store: trying again is of no use."""
-    reasons = (ReasonBody(one.why.code.value, one.why.field, one.why.text, one.why.remedy),)
     title = f"this cannot be said on the bus: {one.why.text}"
-    return Problem(413 if one.too_large else 422, title, one.why.remedy, code=one.why.code.value, reasons=reasons)
+    status = 413 if one.too_large else 422
+    return Problem(status, title, one.why.remedy, code=one.why.code.value, reasons=bodies([one.why]))
 
 
 def too_much(why: Reason, wait_ms: int) -> Problem:
     """Nothing was accepted; the same may be sent again after so many milliseconds."""
     again = {"Retry-After": str(-(-wait_ms // 1_000))}
-    reasons = (ReasonBody(why.code.value, why.field, why.text, why.remedy),)
-    return Problem(429, why.text, why.remedy, code=why.code.value, reasons=reasons, headers=again)
+    return Problem(429, why.text, why.remedy, code=why.code.value, reasons=bodies([why]), headers=again)
 
 
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,14 +12,14 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from fairway.domain.events import message_id
+from fairway.domain.submission import Asked, client_problem, names_of
 from fairway.domain.text.digits import is_whole
 from fairway.gateway.callers.access import access_of
-from fairway.gateway.http import problem
-from fairway.gateway.http.body import check_client, from_envelope, one_job
-from fairway.gateway.submissions import Asked, names_of
+from fairway.gateway.http.problem import Problem, refused
 from fairway.runtime.ports import Ids, World
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.reading.parse import LARGEST_TEXT, parse_documents, with_name
+from fairway.workloads.settings.policies import is_policy
 
 log = structlog.get_logger()
 _YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
@@ -79,7 +79,8 @@ class Reading:
 
     def named(self, asked: Asked) -> Asked:
         """With an id of its client and with a name, which are made where there are none. Raises Refused."""
-        check_client(asked.client)
+        if why := client_problem(asked.client, "Idempotency-Key"):
+            raise Refused(why)
         asked = msgspec.structs.replace(asked, client=asked.client or f"http:{self._ids.new()}")
         suffix = message_id("name", names_of(asked.manifest)[0], asked.client)[:5]
         return msgspec.structs.replace(asked, manifest=with_name(asked.manifest, suffix))
@@ -89,10 +90,10 @@ class Reading:
         kind = media(request)
         if kind not in (*_YAML, "application/json"):
             detail = "send application/json or application/yaml"
-            raise problem.Problem(415, f"the body is {kind[:60] or 'of no type'}, which is not read here", detail)
+            raise Problem(415, f"the body is {kind[:60] or 'of no type'}, which is not read here", detail)
         try:
             return await self._parsed(await read_body(request, self._body_s), access_of(request).caller.tenant)
-        except (Refused, problem.Problem) as error:
+        except (Refused, Problem) as error:
             # Counted and not kept: whoever sends what cannot be read would fill the dead letters with it.
             self._count(error.reasons[0].code if isinstance(error, Refused) else Code(error.body.code))
             raise
@@ -102,6 +103,38 @@ class Reading:
             return parse_documents(body)
         async with self._turns.one(tenant):
             return await asyncio.to_thread(parse_documents, body)
+
+
+def one_job(documents: Sequence[dict[str, Any]], client: str) -> Asked:
+    """The one job among `documents`, the rest being policies. Raises Refused."""
+    policies = tuple(one for one in documents if is_policy(one))
+    jobs = [one for one in documents if not is_policy(one)]
+    if len(jobs) == 1:
+        return Asked(jobs[0], policies, client)
+    kinds = ", ".join(str(one.get("kind", "?"))[:60] for one in jobs[:5]) or "none"
+    text = f"the body holds {len(jobs)} objects that are no policies ({kinds}), not one job"
+    raise Refused(Reason(Code.INVALID, text, remedy="send one job in each request, with its policies beside it"))
+
+
+def from_envelope(body: dict[str, Any], client: str) -> Asked:
+    """`{"manifest": {...}, "policies": [...], "client": "..."}`. Raises Refused with the field."""
+    unknown = sorted(set(body) - {"manifest", "policies", "client"})
+    if unknown:
+        raise Refused(Reason(Code.INVALID, "is not known", str(unknown[0])[:80], "use manifest, policies and client"))
+    manifest = body.get("manifest")
+    policies = body.get("policies") or []
+    if not isinstance(manifest, dict):
+        raise Refused(Reason(Code.INVALID, "is missing or not an object", "manifest", "put the job's manifest here"))
+    if not isinstance(policies, list) or not all(isinstance(one, dict) for one in policies):
+        raise Refused(Reason(Code.INVALID, "is not a list of objects", "policies", "put PropagationPolicies here"))
+    wrong = next((index for index, one in enumerate(policies) if not is_policy(one)), None)
+    if wrong is not None:
+        kind = str(policies[wrong].get("kind", "?"))[:60]
+        raise Refused(Reason(Code.INVALID, f"{kind} is not a policy", f"policies[{wrong}]", "leave it out"))
+    given = body.get("client") or ""
+    if not isinstance(given, str):
+        raise Refused(Reason(Code.INVALID, "is not a string", "client", "put it in quotes"))
+    return Asked(manifest, tuple(policies), client or given)
 
 
 def media(request: Request) -> str:
@@ -124,10 +157,10 @@ async def read_body(request: Request, seconds: float) -> bytes:
                 parts.append(part)
     except TimeoutError:
         text = f"the body was not there within {seconds:g} s"
-        raise problem.Problem(408, text, "send it faster, or less of it", headers={"Connection": "close"}) from None
+        raise Problem(408, text, "send it faster, or less of it", headers={"Connection": "close"}) from None
     return b"".join(parts)
 
 
-def _too_large(size: int) -> problem.Problem:
+def _too_large(size: int) -> Problem:
     text = f"the body has {size} bytes or more; {LARGEST_TEXT} (1 MiB) is the most"
-    return problem.refused([Reason(Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image")])
+    return refused([Reason(Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image")])

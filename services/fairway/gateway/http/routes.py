@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from fairway.domain.job import Job
+from fairway.domain.submission import Submission
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
 from fairway.explain.story import Story, Why
 from fairway.gateway.callers import caller as rights
@@ -33,7 +34,6 @@ from fairway.gateway.http.request_bodies import Envelope, Reading
 from fairway.gateway.http.settings import SettingsDoor, Taken
 from fairway.gateway.http.submit import Accepted, Door
 from fairway.gateway.submission_limiter import Limiter
-from fairway.gateway.submissions import Submission
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.ports import Ids, StoreWiped, Unreachable, World
 from fairway.wire import jobs as wire

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from fairway.domain import decision
 from fairway.domain.decision import Say
+from fairway.domain.submission import Asked, Submission, submission
 from fairway.gateway.callers.access import Access, access_of
 from fairway.gateway.callers.caller import GROUP
 from fairway.gateway.callers.rights_of_kinds import policies_along, submitting
@@ -19,10 +20,10 @@ from fairway.gateway.http.dry_run import Preview
 from fairway.gateway.http.first_result import FirstResult, Word
 from fairway.gateway.http.request_bodies import Reading
 from fairway.gateway.hub.objects import Key
+from fairway.gateway.hub.publishing import outgoing
 from fairway.gateway.reader import Reader
 from fairway.gateway.submission_limiter import Limiter
-from fairway.gateway.submissions import Asked, Submission, outgoing_kind, submission
-from fairway.runtime.ports import Outgoing, Unreachable, Wanted, World
+from fairway.runtime.ports import Unreachable, Wanted, World
 from fairway.runtime.record.publishable import Unsaid, Unsayable
 from fairway.runtime.views.settings import setting
 from fairway.wire import jobs as wire
@@ -30,7 +31,6 @@ from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.kinds.registry import read
 
-_encode = msgspec.json.Encoder().encode
 # Together less than the 15 s that the command waits for an answer.
 _LISTEN_S = 2.0
 _PUBLISH_S = 5.0
@@ -71,13 +71,12 @@ class Door:
         said = await self.allowed(asked, access)
         if "dryRun" in request.query_params:
             return problem.answer(self._foresee(said))
-        wait = waits(request)
         known = await self.known(said)
         if known is not None:
             again = Accepted(known, said.tenant, asked.client, repeated=True)
             return problem.answer(again, 200, {"Location": f"/v1/jobs/{known}"})
         await self.limited(said.tenant)
-        word = await self.word(said) if wait else None
+        word = await self.word(said) if "wait" in request.query_params else None
         try:
             await self.publish([said.say], asked.client)
             self.remember(said)
@@ -159,9 +158,7 @@ class Door:
         bus = self._world.bus
         if not bus.connected:
             raise problem.away("the bus is away", "nothing was accepted; try again")
-        messages = [
-            Outgoing(say.id, say.subject, _encode(say.message), outgoing_kind(say), "/fairway/gateway") for say in words
-        ]
+        messages = list(map(outgoing, words))
         try:
             async with asyncio.timeout(_PUBLISH_S):
                 await bus.publish(messages)
@@ -175,11 +172,6 @@ class Door:
             cause = f": {error}" if isinstance(error, Unreachable) else ""
             raise problem.away(f"the bus did not confirm the message{cause}", detail) from error
         return {}
-
-
-def waits(request: Request) -> bool:
-    """Whether the caller waits for the first word on what they submit."""
-    return "wait" in request.query_params
 
 
 def used_before(job: str) -> problem.Problem:

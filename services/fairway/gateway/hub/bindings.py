@@ -4,7 +4,6 @@ Everything stands in one object, spec and status together, so that one write say
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any
 
@@ -16,6 +15,7 @@ from fairway.domain.job import Job, State
 from fairway.explain import wording
 from fairway.explain.events import reason as worded
 from fairway.explain.events import verdicts
+from fairway.gateway.hub.events import cut
 from fairway.gateway.hub.objects import HubObject
 from fairway.wire.reasons import Reason
 from fairway.wire.workload import PodSet, Workload
@@ -24,7 +24,6 @@ Json = dict[str, Any]
 KIND = "ResourceBinding.work.karmada.io/v1alpha2"
 JOB_LABEL = "fairway.io/job"
 DIGEST = "fairway.io/digest"
-_TEXT = 1_024
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _HEALTH = {State.RUNNING: "Healthy", State.SUCCEEDED: "Healthy", State.FAILED: "Unhealthy"}
 _HELD = (State.PLACED, State.RESERVED)
@@ -97,7 +96,7 @@ def _binding(one: HubObject, job: str, spec: Json, said: tuple[Condition, ...], 
 
 def manifest_of(binding: Binding, stamps: Stamps, now: int) -> tuple[Json, Stamps]:
     """The whole object, and the times that it has: a condition keeps its time while its status stays."""
-    at = f"{datetime.fromtimestamp(now / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    at = wording.rfc3339(now)
     kept = {
         one.type: before if (before := stamps.get(one.type)) and before[0] == one.true else (one.true, at)
         for one in binding.conditions
@@ -159,7 +158,7 @@ def _lacking(job: Job) -> tuple[str, str]:
     if job.why is None:
         where = f"waits its turn in queue {job.queue}" if job.queue else "was admitted; its quota is being checked"
         return "Queued", where
-    return job.why.code.value, _cut(" ".join((worded(job.why), *verdicts(job, recorded_verdicts.verdicts(job)))))
+    return job.why.code.value, cut(" ".join((worded(job.why), *verdicts(job, recorded_verdicts.verdicts(job)))))
 
 
 def _applying(job: Job) -> tuple[str, str]:
@@ -167,7 +166,7 @@ def _applying(job: Job) -> tuple[str, str]:
         return "Reserved", f"room is held in {job.cluster}; the object is about to be applied there"
     tries = f", attempt {job.attempt} of {job.spec.attempts}" if job.spec and job.attempt > 1 else ""
     ended = f": {worded(job.why)}" if job.state is State.FAILED and job.why else ""
-    return "FullyAppliedSuccess", _cut(f"applied in {job.cluster}{tries}{ended}")
+    return "FullyAppliedSuccess", cut(f"applied in {job.cluster}{tries}{ended}")
 
 
 def _placed(job: Job) -> bool:
@@ -186,7 +185,7 @@ def _members(job: Job, shown: bytes) -> list[Json]:
         health = _HEALTH.get(job.state, "Unknown")
         found.append({"clusterName": job.cluster, "applied": True, "health": health, "status": status})
     if job.removing and job.removing not in [one["clusterName"] for one in found]:
-        text = _cut(f"attempt {job.recalled} is being removed" + (f": {worded(job.why)}" if job.why else ""))
+        text = cut(f"attempt {job.recalled} is being removed" + (f": {worded(job.why)}" if job.why else ""))
         found.append({"clusterName": job.removing, "applied": True, "health": "Unhealthy", "appliedMessage": text})
     return [{name: value for name, value in one.items() if value is not None} for one in found]
 
@@ -210,7 +209,3 @@ def _requirements(work: Workload, pods: PodSet) -> Json:
     if pods.node_selector:
         found["nodeClaim"] = {"nodeSelector": pods.node_selector}
     return found
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _TEXT else f"{text[: _TEXT - 3]}..."

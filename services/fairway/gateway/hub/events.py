@@ -1,7 +1,6 @@
 """Kubernetes Events on objects of the hub: what they say, and writing them without ever holding anybody up."""
 
 import asyncio
-from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -12,8 +11,9 @@ from fairway.domain.job import Job
 from fairway.explain import wording
 from fairway.explain.events import narrate
 from fairway.gateway.hub.objects import HubObject
+from fairway.gateway.hub.publishing import one_by_one
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
-from fairway.runtime.ports import Clock, Unreachable
+from fairway.runtime.ports import Clock
 from fairway.wire import jobs as wire
 from fairway.workloads.kinds.registry import KINDS
 
@@ -93,7 +93,7 @@ def object_of(job: Job | None, message: wire.JobMessage) -> HubObject | None:
     spec = job.spec if job else None
     if spec is not None and spec.hub is not None:
         work = spec.workload
-        return HubObject(f"{work.kind}.{work.api_version}", work.namespace, work.name, spec.hub.uid, {})
+        return HubObject(work.key, work.namespace, work.name, spec.hub.uid, {})
     if isinstance(message, wire.Rejected) and message.hub is not None:
         plural = message.hub.plural
         kind = next((key for key, one in KINDS.items() if one.name == message.kind and one.plural == plural), "")
@@ -105,8 +105,7 @@ def manifest_of(note: Note, now: int) -> dict[str, Any]:
     about = note.about
     # Objects without a namespace have their events in `default`, as kubectl looks for them there.
     namespace = about.namespace or "default"
-    at = f"{datetime.fromtimestamp(now / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
-    text = note.text if len(note.text) <= _MESSAGE else f"{note.text[: _MESSAGE - 3]}..."
+    at = wording.rfc3339(now)
     involved = {
         "apiVersion": about.api_version,
         "kind": about.plain,
@@ -120,7 +119,7 @@ def manifest_of(note: Note, now: int) -> dict[str, Any]:
         "metadata": {"name": f"{about.name[:_NAME].rstrip('-.')}.{note.id}", "namespace": namespace},
         "involvedObject": {key: value for key, value in involved.items() if value},
         "reason": note.reason,
-        "message": text,
+        "message": cut(note.text),
         "type": "Warning" if note.warning else "Normal",
         "firstTimestamp": at,
         "lastTimestamp": at,
@@ -129,6 +128,10 @@ def manifest_of(note: Note, now: int) -> dict[str, Any]:
         "reportingComponent": "fairway.io/gateway",
         "reportingInstance": "gateway",
     }
+
+
+def cut(text: str) -> str:
+    return text if len(text) <= _MESSAGE else f"{text[: _MESSAGE - 3]}..."
 
 
 async def write(hub: Cluster, note: Note, now: int) -> None:
@@ -157,14 +160,4 @@ class Announcer:
         self._news.set()
 
     async def run(self) -> None:
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            while self._notes:
-                name, note = next(iter(self._notes.items()))
-                try:
-                    await write(self._hub, note, self._clock.now())
-                except Unreachable:
-                    await self._clock.sleep(1)
-                    continue
-                self._notes.pop(name, None)
+        await one_by_one(self._notes, self._news, self._clock, lambda note: write(self._hub, note, self._clock.now()))

@@ -9,11 +9,12 @@ import structlog
 
 from fairway.domain import decision
 from fairway.domain.job import Job, State
+from fairway.domain.submission import cancellation
 from fairway.domain.tenancy.profile import SystemNamespaces
 from fairway.gateway.http.answers import Slim
 from fairway.gateway.hub import objects as hub_objects
 from fairway.gateway.hub.events import Announcer
-from fairway.gateway.hub.objects import WATCHED, HubObject, hub_object
+from fairway.gateway.hub.objects import WATCHED, HubObject, hub_object, of_hub
 from fairway.gateway.hub.orphans import orphaned
 from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.hub.publishing import Post
@@ -24,7 +25,6 @@ from fairway.gateway.hub.submitter import Submitter
 from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.gateway.reader import Reader, decoded
 from fairway.gateway.submission_limiter import Limiter, in_turn
-from fairway.gateway.submissions import deletion
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable, Wanted, World
 from fairway.runtime.retry import until_reached
@@ -218,7 +218,8 @@ class Intake:
         over = {key for (_, key), row in found.rows.items() if decoded(row.data, Slim).state in NOWHERE}
         now = self._world.clock.now()
         live = {name: one for name, one in names.items() if name not in over}
-        await self._post.say([deletion(name, one.namespace, one.uid, now) for name, one in live.items()])
+        said = [cancellation(name, one.namespace, of_hub(one.namespace, one.uid), now) for name, one in live.items()]
+        await self._post.say(said)
         for one in names.values():
             self._gone.pop(one.uid, None)
 
@@ -238,4 +239,5 @@ class Intake:
             return
         if gone:
             log.info("its object is gone from the hub", job=job.id)
-            await self._post.say([deletion(job.id, job.tenant, job.hub_uid, self._world.clock.now())])
+            who = of_hub(job.tenant, job.hub_uid)
+            await self._post.say([cancellation(job.id, job.tenant, who, self._world.clock.now())])

@@ -5,12 +5,10 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
 import structlog
-from msgspec import DecodeError, Struct, structs
+from msgspec import Struct, structs
 
-from fairway.domain import decision
 from fairway.domain.fold import caught_up
 from fairway.domain.job import Job
-from fairway.domain.text.decoding import decoder
 from fairway.explain.events import reason
 from fairway.gateway.hub.bindings import binding_of, unclaimed
 from fairway.gateway.hub.events import Note, note_of, note_on, write
@@ -18,10 +16,10 @@ from fairway.gateway.hub.intake import Intake
 from fairway.gateway.hub.known_bindings import BindingBook
 from fairway.gateway.hub.objects import HubObject
 from fairway.gateway.hub.pending_updates import SOON_MS, STATUS_MS, PendingUpdate, PendingUpdates, Unclaimed, UpdatePace
-from fairway.gateway.reader import Reader, decoded
+from fairway.gateway.reader import Reader
 from fairway.runtime.cluster_port import Cluster
-from fairway.runtime.ports import Delivery, Source, Unreachable, Wanted, World
-from fairway.runtime.record.senders import in_place
+from fairway.runtime.ports import Source, Unreachable, World
+from fairway.runtime.record.senders import message_of
 from fairway.runtime.record.working_sets import Past
 from fairway.runtime.retry import until_reached
 from fairway.runtime.vital_tasks import vital
@@ -29,7 +27,6 @@ from fairway.wire import flow
 from fairway.wire import jobs as wire
 
 log = structlog.get_logger()
-_decode = decoder(wire.Message)
 _BATCH = 64
 _MOST_WAITING = 10_000
 _AT_ONCE = 8
@@ -73,25 +70,21 @@ class JobUpdates:
             group.create_task(vital("narrator: tell", self._tell()))
 
     async def _hear(self) -> None:
-        source = self._source = await self._consumer()
+        bus = self._world.bus
+        name = flow.consumer("gateway-narrator")
+        source = self._source = await until_reached("gateway", self._world.clock, lambda: bus.consume(*name))
         while True:
             batch = await source.batch(256)
             now = self._world.clock.now()
             sets = await until_reached("gateway", self._world.clock, self._past.sets)
             for one in batch:
-                message = _message(one)
+                message = message_of(one)
                 if message is None or sets.late(message, one.sequence):
                     source.ack([one])  # among the dead letters by now, or nobody acts on it
                 else:
                     self._updates.hear(one, message, now)
             while len(self._updates) > _MOST_WAITING:
                 await self._world.clock.sleep(_LOOK_S)
-
-    async def _consumer(self) -> Source:
-        stream, durable, heard = flow.consumer("gateway-narrator")
-        return await until_reached(
-            "gateway", self._world.clock, lambda: self._world.bus.consume(stream, durable, heard)
-        )
 
     async def _tell(self) -> None:
         while True:
@@ -115,7 +108,7 @@ class JobUpdates:
         for uid in self._intake.take_shown():
             self._restate(uid, now)
         try:
-            jobs = await self._jobs(lines)
+            jobs = await self._rows.jobs(lines) if lines else {}
         except Unreachable:
             self._put_back(lines, gone, left)
             raise
@@ -140,12 +133,6 @@ class JobUpdates:
         if told is not None:
             self._updates.touch(name, now, SOON_MS if told.ended else STATUS_MS)
 
-    async def _jobs(self, lines: Mapping[str, PendingUpdate]) -> dict[str, Job]:
-        if not lines:
-            return {}
-        found = await self._rows.read(Wanted(rows={decision.JOBS: list(lines)}))
-        return {key: decoded(row.data, Job) for (_, key), row in found.rows.items()}
-
     async def _line(self, name: str, line: PendingUpdate, job: Job | None) -> None:
         try:
             async with self._gate:
@@ -159,7 +146,8 @@ class JobUpdates:
     async def _say(self, job: Job | None, line: PendingUpdate) -> None:
         words = [*line.ends, *([(line.cause, line.newest)] if line.newest else [])]
         # What was said of it in another tenant's name is among the dead letters.
-        words = sorted(((cause, one) for cause, one in words if job is None or one.tenant == job.tenant), key=_rev)
+        own = ((cause, one) for cause, one in words if job is None or one.tenant == job.tenant)
+        words = sorted(own, key=lambda word: word[1].rev)
         for _, message in words:
             job = caught_up(job, message)
         uid = job.hub_uid if job else ""
@@ -187,9 +175,8 @@ class JobUpdates:
         waits = isinstance(message, wire.Blocked | wire.Queue)
         if note is None or note.reason in (told.reasons if waits else (told.last,)):
             return
-        await self._paced()
         # The object itself, while it is there: a rejection does not name its API group.
-        await write(self._hub, structs.replace(note, about=one), message.at or self._world.clock.now())
+        await self._announce(structs.replace(note, about=one), message.at)
         told.reasons.add(note.reason)
         told.last = note.reason
 
@@ -211,9 +198,9 @@ class JobUpdates:
         except Unreachable:
             self._updates.unclaimed.setdefault(one.one.uid, one)
 
-    async def _announce(self, note: Note) -> None:
+    async def _announce(self, note: Note, at: int = 0) -> None:
         await self._paced()
-        await write(self._hub, note, self._world.clock.now())
+        await write(self._hub, note, at or self._world.clock.now())
 
     async def _drop(self, one: HubObject) -> None:
         try:
@@ -225,15 +212,3 @@ class JobUpdates:
     async def _paced(self) -> None:
         if wait := self._pace.wait(self._world.clock.now(), len(self._updates)):
             await self._world.clock.sleep(wait / 1000)
-
-
-def _rev(word: tuple[str, wire.JobMessage]) -> int:
-    return word[1].rev
-
-
-def _message(one: Delivery) -> wire.JobMessage | None:
-    try:
-        message: wire.JobMessage = _decode(one.data)
-    except DecodeError:
-        return None
-    return message if in_place(one.subject, message) else None

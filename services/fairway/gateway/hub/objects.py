@@ -12,7 +12,6 @@ from fairway.domain.decision import Say
 from fairway.domain.events import message_id
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.tenancy.profile import POD_SECURITY_LABELS, SYSTEM_NAMESPACES
-from fairway.gateway.submissions import of_hub
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
@@ -105,6 +104,11 @@ def place_of(key: Key) -> Key:
     """The same for objects of which only one can be in force."""
     kind, _, name = key
     return {TREE: (TREE, "", ""), QUEUE: (QUEUE, "", name)}.get(kind, key)
+
+
+def of_hub(namespace: str, uid: str = "") -> Actor:
+    """Who wrote an object of the hub: somebody who may in its namespace. The watch does not tell the user."""
+    return Actor(f"hub:{namespace}" if namespace else "hub", "hub", uid)
 
 
 def hub_object(kind: str, manifest: Json) -> HubObject:

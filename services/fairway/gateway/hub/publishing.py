@@ -1,17 +1,23 @@
 """Saying things on the bus until they are stored; each has an id, so that saying it again is safe."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 import msgspec
 
 from fairway.domain.decision import Say
-from fairway.gateway.submissions import outgoing_kind
-from fairway.runtime.ports import Outgoing, World
+from fairway.runtime.ports import Clock, Outgoing, Unreachable, World
 from fairway.runtime.publishing import Publishing
 
 _encode = msgspec.json.Encoder().encode
 _PIECE = 256
+V = TypeVar("V")
+
+
+def outgoing(say: Say) -> Outgoing:
+    kind = ".".join(say.subject.split(".")[:3])
+    return Outgoing(say.id, say.subject, _encode(say.message), kind, "/fairway/gateway")
 
 
 class Post:
@@ -22,11 +28,25 @@ class Post:
     async def say(self, words: Sequence[Say]) -> None:
         """Returns when all of it is stored, however long the bus is away; what can never be is a dead letter."""
         for start in range(0, len(words), _PIECE):
-            piece = [
-                Outgoing(one.id, one.subject, _encode(one.message), outgoing_kind(one), "/fairway/gateway")
-                for one in words[start : start + _PIECE]
-            ]
-            await self._saying.insist(piece)
+            await self._saying.insist(list(map(outgoing, words[start : start + _PIECE])))
+
+
+async def one_by_one(
+    waiting: dict[str, V], news: asyncio.Event, clock: Clock, write: Callable[[V], Awaitable[None]]
+) -> None:
+    """Writes the last word on each of these to the hub, the oldest first, whenever there is news; for ever."""
+    while True:
+        await news.wait()
+        news.clear()
+        while waiting:
+            name, one = next(iter(waiting.items()))
+            try:
+                await write(one)
+            except Unreachable:
+                await clock.sleep(1)
+                continue
+            if waiting.get(name) is one:
+                del waiting[name]
 
 
 class HubOutbox:

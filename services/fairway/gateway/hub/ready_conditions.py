@@ -5,15 +5,16 @@ alone; so is a condition that somebody takes away by hand.
 """
 
 import asyncio
-from datetime import UTC, datetime
 from typing import Any
 
 import structlog
 from msgspec import Struct
 
+from fairway.explain.wording import rfc3339
 from fairway.gateway.hub.objects import HubObject, Json
+from fairway.gateway.hub.publishing import one_by_one
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
-from fairway.runtime.ports import Clock, Unreachable
+from fairway.runtime.ports import Clock
 
 log = structlog.get_logger()
 READY = "Ready"
@@ -47,7 +48,7 @@ def condition_of(one: HubObject, standing: SettingStanding, now: int) -> Json | 
     if all(was.get(name) == value for name, value in said.items()):
         return None
     since = was.get("lastTransitionTime") if was.get("status") == said["status"] else None
-    return {**said, "lastTransitionTime": since or f"{datetime.fromtimestamp(now / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"}
+    return {**said, "lastTransitionTime": since or rfc3339(now)}
 
 
 def ready_of(one: HubObject) -> Json:
@@ -92,20 +93,10 @@ class Conditions:
         self._waiting.pop(uid, None)
 
     async def run(self) -> None:
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            while self._waiting:
-                uid, (one, standing) = next(iter(self._waiting.items()))
-                try:
-                    await self._write(one, standing)
-                except Unreachable:
-                    await self._clock.sleep(1)
-                    continue
-                if self._waiting.get(uid) == (one, standing):
-                    del self._waiting[uid]
+        await one_by_one(self._waiting, self._news, self._clock, self._write)
 
-    async def _write(self, one: HubObject, standing: SettingStanding) -> None:
+    async def _write(self, word: tuple[HubObject, SettingStanding]) -> None:
+        one, standing = word
         said = condition_of(one, standing, self._clock.now())
         if said is None or one.kind in self._without:
             return

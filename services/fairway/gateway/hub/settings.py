@@ -12,12 +12,11 @@ from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces, 
 from fairway.explain.events import reason
 from fairway.gateway.hub import objects
 from fairway.gateway.hub.events import Announcer, note_of
-from fairway.gateway.hub.objects import QUEUE, WATCHED, HubObject, Key, hub_object, only_named
+from fairway.gateway.hub.objects import QUEUE, WATCHED, HubObject, Key, hub_object, of_hub, only_named
 from fairway.gateway.hub.publishing import HubOutbox, Post
 from fairway.gateway.hub.ready_conditions import IN_FORCE, Conditions, SettingStanding, ready_of
-from fairway.gateway.hub.waiting_objects import WaitingObjects, policy_copy
+from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.gateway.policy_limits import beyond
-from fairway.gateway.submissions import of_hub
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import World
 from fairway.runtime.views.settings import complaint, setting
@@ -191,7 +190,8 @@ class HubSettings:
             await self._say(one.key, objects.not_taken(one, (), self._world.clock.now()))
         self._say_good(one)
         if isinstance(policy := one.understood[0], Policy):
-            return self._room.put(policy, policy_copy(one))
+            # With its version, which the record keeps of what goes along with a job.
+            return self._room.put(policy, objects.cleaned(one.manifest, keep_version=True))
         return self._room.came(one.plain, one.name)
 
     def _say_good(self, one: HubObject) -> None:

@@ -7,15 +7,15 @@ import structlog
 from fairway.domain import decision
 from fairway.domain.decision import Say
 from fairway.domain.events import another_id
-from fairway.domain.job import Job, State
+from fairway.domain.job import State
 from fairway.domain.names import job_id
+from fairway.domain.submission import HUB_CLIENT, Asked, Submission, submission
 from fairway.gateway.http.answers import Slim
-from fairway.gateway.hub.objects import HubObject, cleaned, ended
+from fairway.gateway.hub.objects import HubObject, cleaned, ended, of_hub
 from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.hub.settings import HubSettings
 from fairway.gateway.hub.waiting_objects import WaitingObjects
 from fairway.gateway.reader import Reader, decoded
-from fairway.gateway.submissions import HUB_CLIENT, Asked, Submission, of_hub, submission
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Wanted, World
 from fairway.wire import jobs as wire
@@ -84,8 +84,7 @@ class Submitter:
         said = {one.uid: self._claimed(one, again=True) for one in objects}
         ids = {uid: another_id(new.job, new.say.id, new.digest) for uid, new in said.items() if new}
         names = [*map(job_of, objects), *ids.values()]
-        rows = (await self._rows.read(Wanted(rows={decision.JOBS: names}))).rows
-        refused = {name: decoded(row.data, Job).refused for (_, name), row in rows.items()}
+        refused = {name: job.refused for name, job in (await self._rows.jobs(names)).items()}
         words: list[tuple[HubObject, Say]] = []
         for one in objects:
             new = said[one.uid]

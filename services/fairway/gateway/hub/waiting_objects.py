@@ -92,8 +92,3 @@ def _discard(uids: dict[K, set[str]], key: K, uid: str) -> None:
         found.discard(uid)
         if not found:
             del uids[key]
-
-
-def policy_copy(one: HubObject) -> dict[str, Any]:
-    """The policy as it goes along with a job: with its version, which the record keeps."""
-    return cleaned(one.manifest, keep_version=True)

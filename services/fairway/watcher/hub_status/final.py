@@ -20,14 +20,20 @@ SHOW = "show"
 _AGAIN_MS = 1_000
 
 
-class FinalWord(Struct, frozen=True):
-    """For the hub's object `uid` of this kind. `final`: the job has ended and will not run again; `failed`: the member
-    itself says so, and its own words are better than ours: those of the object with uid `there`."""
+class HubPlace(Struct, frozen=True):
+    """An object of the hub; another `uid` under the same name is another object."""
 
     kind: str
     namespace: str
     name: str
     uid: str
+
+
+class FinalWord(Struct, frozen=True):
+    """For an object of the hub. `final`: the job has ended and will not run again; `failed`: the member
+    itself says so, and its own words are better than ours: those of the object with uid `there`."""
+
+    place: HubPlace
     why: Reason
     at: int
     final: bool = False
@@ -54,7 +60,8 @@ def _refusal(message: Hears) -> FinalWord | None:
     kind = f"{message.kind}.{message.api_version}"
     if kind not in KINDS or not message.name:
         return None
-    return FinalWord(kind, message.tenant, message.name, message.hub.uid, message.reasons[0], message.at, final=True)
+    place = HubPlace(kind, message.tenant, message.name, message.hub.uid)
+    return FinalWord(place, message.reasons[0], message.at, final=True)
 
 
 def _word(job: Job | None, message: Hears) -> FinalWord | None:
@@ -77,6 +84,6 @@ def _word(job: Job | None, message: Hears) -> FinalWord | None:
         return None
     work = job.spec.workload
     failed = isinstance(message, wire.Failed) and why.code is Code.JOB_FAILED
-    kind = f"{work.kind}.{work.api_version}"
+    place = HubPlace(work.key, work.namespace, work.name, job.spec.hub.uid)
     there = next((one.uid for one in job.attempts if one.number == message.attempt), "")
-    return FinalWord(kind, work.namespace, work.name, job.spec.hub.uid, why, message.at, final, failed, there)
+    return FinalWord(place, why, message.at, final, failed, there)

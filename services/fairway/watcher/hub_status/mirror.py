@@ -7,7 +7,7 @@ What is written is legal for the hub's API server as it follows on what is there
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from contextlib import closing
 from typing import Any
 
 import structlog
@@ -15,11 +15,12 @@ from msgspec import Struct
 
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import Job, State
+from fairway.explain.wording import rfc3339
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Unreachable
 from fairway.runtime.vital_tasks import vital
 from fairway.watcher.hub_status import final
-from fairway.watcher.hub_status.writer import Ended, HubPlace, Writer, digest, end_of, grows
+from fairway.watcher.hub_status.writer import Ended, Writer, digest, end_of, grows
 from fairway.workloads.hub_status import StatusWord
 from fairway.workloads.kinds.kind import FAILED, SUCCEEDED
 from fairway.workloads.kinds.registry import KINDS, status
@@ -43,7 +44,7 @@ class _Line(Struct):
     end. Attempts before `attempt` are over; `held` is a failure of that attempt that may not be the job's. `job` is the
     one that the object stands for: another one, when what was refused was edited."""
 
-    place: HubPlace
+    place: final.HubPlace
     job: str
     shown: Json | None = None
     next: Next | None = None
@@ -81,7 +82,7 @@ class HubStatusMirror:
         old = end is not None and not _goes_on(work.key, end, seen, state)
         if old or (job.attempt, job.cluster) != (attempt, cluster):
             return
-        line = self._of(HubPlace(work.key, work.namespace, work.name, uid), job.id)
+        line = self._of(final.HubPlace(work.key, work.namespace, work.name, uid), job.id)
         if attempt < line.attempt or (line.ends and state not in _OVER):
             return
         line.attempt = attempt
@@ -98,9 +99,9 @@ class HubStatusMirror:
     async def __call__(self, call: Call) -> Outcome:
         """Returns when the hub's object shows what the record says, or is no longer there."""
         word: final.FinalWord = call.body
-        if self._end(word.uid, call.job) is not None:
+        if self._end(word.place.uid, call.job) is not None:
             return Outcome(call, True)
-        line = self._of(HubPlace(word.kind, word.namespace, word.name, word.uid), call.job)
+        line = self._of(word.place, call.job)
         try:
             step = await self._step(line, call, word)
         except Unreachable as error:
@@ -116,26 +117,26 @@ class HubStatusMirror:
         return Outcome(call, True)
 
     async def _step(self, line: _Line, call: Call, word: final.FinalWord) -> Next:
-        ends = KINDS[word.kind].ends
+        ends = KINDS[word.place.kind].ends
         said = StatusWord(word.why.code.value, word.why.text, rfc3339(word.at))
         if not word.final:
             return lambda shown: ends.waits(shown, said)
         seen = (line.held or await self._seen(call, word)) if word.failed else None
-        return _showing(word.kind, seen) if seen else lambda shown: ends.fails(shown, said)
+        return _showing(word.place.kind, seen) if seen else lambda shown: ends.fails(shown, said)
 
     async def _seen(self, call: Call, word: final.FinalWord) -> Json | None:
         """The member's own words for a failure, if its object is still there."""
         member = self._members.get(call.cluster)
         try:
-            found = await member.get(word.kind, word.namespace, word.name) if member else None
+            found = await member.get(word.place.kind, word.place.namespace, word.place.name) if member else None
         except ClusterRefused:
             return None
         if found is None or word.there not in ("", found["metadata"].get("uid")):
             return None  # another object of that name speaks for nobody
         seen: Json = found.get("status") or {}
-        return seen if seen and end_of(word.kind, seen).state == FAILED else None
+        return seen if seen and end_of(word.place.kind, seen).state == FAILED else None
 
-    def _of(self, place: HubPlace, job: str) -> _Line:
+    def _of(self, place: final.HubPlace, job: str) -> _Line:
         line = self._lines.setdefault(place.uid, _Line(place, job))
         if line.job != job:
             line.job = job
@@ -154,23 +155,18 @@ class HubStatusMirror:
             self._news.set()
 
     async def run(self) -> None:
-        try:
-            await self._run()
-        finally:
-            self._writer.end()
-
-    async def _run(self) -> None:
-        async with asyncio.TaskGroup() as self._group:
-            for _ in range(AT_ONCE):
-                self._group.create_task(vital("mirror: work", self._work()))
-            while True:
-                await self._news.wait()
-                await self._clock.sleep(_SETTLE_S)
-                self._news.clear()
-                due = self._due
-                self._due = []
-                for uid in due:
-                    self._line.put_nowait(uid)
+        with closing(self._writer):
+            async with asyncio.TaskGroup() as self._group:
+                for _ in range(AT_ONCE):
+                    self._group.create_task(vital("mirror: work", self._work()))
+                while True:
+                    await self._news.wait()
+                    await self._clock.sleep(_SETTLE_S)
+                    self._news.clear()
+                    due = self._due
+                    self._due = []
+                    for uid in due:
+                        self._line.put_nowait(uid)
 
     async def _work(self) -> None:
         while True:
@@ -225,8 +221,3 @@ def _speaks(job: Job) -> bool:
     """Whether the member's object of the present attempt speaks for the job: it lives there and is not being taken
     out, or it ended there by itself."""
     return (job.state in _LIVES and not job.removing) or job.state in (State.SUCCEEDED, State.FAILED)
-
-
-def rfc3339(now: int) -> str:
-    """Kubernetes' times are whole seconds."""
-    return f"{datetime.fromtimestamp(now // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"

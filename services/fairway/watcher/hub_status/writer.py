@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
+from fairway.watcher.hub_status.final import HubPlace
 from fairway.wire.workload import Workload
 from fairway.workloads.hub_status import as_seen
 from fairway.workloads.kinds.kind import FAILED, SUCCEEDED
@@ -23,15 +24,6 @@ Json = dict[str, Any]
 # So long those wait who come first for the list of a kind; it goes on without them, and they come again.
 _PATIENCE_S = 2.0
 _encode = msgspec.json.Encoder(order="deterministic").encode
-
-
-class HubPlace(Struct, frozen=True):
-    """An object of the hub; another `uid` under the same name is another object."""
-
-    kind: str
-    namespace: str
-    name: str
-    uid: str
 
 
 class Ended(Struct, frozen=True):
@@ -129,7 +121,7 @@ class Writer:
             self._found.setdefault(kind, asking.task.result())
         return self._found[kind]
 
-    def end(self) -> None:
+    def close(self) -> None:
         for asking in self._asking.values():
             asking.task.cancel()
 

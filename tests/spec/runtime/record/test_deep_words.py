@@ -14,14 +14,13 @@ from fairway.adapters.nats.headers import PARTS
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.explain.story import _read
-from fairway.gateway.http.event_stream import _passed_over, event
-from fairway.gateway.hub.job_updates import _message as _narrated
 from fairway.operate.dead_letters.show import _message, _readable
 from fairway.runtime.ports import Delivery, Outgoing
 from fairway.runtime.record import dead_letter_retry
 from fairway.runtime.record.dead_letters import asker
 from fairway.runtime.record.folding import Folding
 from fairway.runtime.record.publishable import same
+from fairway.runtime.record.senders import message_of
 from fairway.runtime.record.working_sets import rebuild_of
 from fairway.runtime.views.settings import complaint, setting
 from fairway.wire import jobs as wire
@@ -49,9 +48,7 @@ READERS: dict[str, tuple[Callable[[bytes], Any], Any]] = {
     "a rebuild": (lambda data: rebuild_of(told(data)), None),
     "a setting": (lambda data: setting(told(data)), None),
     "a refused setting": (lambda data: complaint(told(data)), None),
-    "an event": (lambda data: event(told(data)), b""),
-    "whether an event is told": (lambda data: _passed_over(SETS, told(data)), False),
-    "the hub's narrator": (lambda data: _narrated(told(data)), None),
+    "an event of the door, a first word, the hub's narrator": (lambda data: message_of(told(data)), None),
     "whether it is what was said": (lambda data: same(Outgoing("a", "s", b"{}"), "s", data), False),
 }
 
