@@ -1,16 +1,28 @@
 """Every process replaced under load by one of the next version, which says more on the wire, and back again."""
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.faults.arena.scene import EACH, Scene, Setup, under_load
+from tests.paths import ROOT
 
 # The gateway, too: all that is submitted passes through it.
 ALONE = Setup(groups=(("gateway",), *EACH), over_http=True)
 NEXT = "tests.faults.arena.next_version"
 FORMER = "tests.faults.arena.former_version"
+
+
+@pytest.mark.parametrize("program", [NEXT, FORMER])
+def test_another_version_begins_as_this_one_does(program: str) -> None:
+    """It replaces parts of this version by name: what is renamed or moved shows here."""
+    done = subprocess.run(
+        [sys.executable, "-m", program, "--help"], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.slow

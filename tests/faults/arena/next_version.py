@@ -4,8 +4,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import fairway.agent.service
-import fairway.gateway.http.submit
+import fairway.agent.messages
 import fairway.gateway.hub.publishing
 import fairway.runtime.outbox
 from fairway.cli.main import main
@@ -21,12 +20,6 @@ def more(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 
 
 if __name__ == "__main__":
-    speakers = (
-        fairway.agent.service,
-        fairway.gateway.hub.publishing,
-        fairway.gateway.http.submit,
-        fairway.runtime.outbox,
-    )
-    for module in speakers:
+    for module in (fairway.agent.messages, fairway.gateway.hub.publishing, fairway.runtime.outbox):
         module._encode = more(module._encode)
     main()
