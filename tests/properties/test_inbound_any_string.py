@@ -31,7 +31,7 @@ encode = msgspec.json.Encoder().encode
 def heard(subject: str, message: Any, name: str) -> Heard:
     """As it comes from the bus: encoded, and decoded by the service."""
     data = encode(message)
-    decoded = service().ears[0].decoder.decode(data)
+    decoded = service().consumers[0].decoder.decode(data)
     return Heard(name, decoded, 7, 50, size=len(data), subject=subject)
 
 

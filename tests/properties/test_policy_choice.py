@@ -1,4 +1,4 @@
-"""The policy that a book finds for a job is the one that a walk over all of them finds, along with the job or not."""
+"""The policy that the index finds for a job is the one that a walk over all finds, along with the job or not."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from fairway.wire.reasons import Refused
 from fairway.wire.workload import Expression
 from fairway.workloads.settings.label_index import LabelIndex
 from fairway.workloads.settings.policies import CLUSTER_WIDE, NAMESPACED, matches, select
-from fairway.workloads.settings.policy_index import PolicyBook, selects
+from fairway.workloads.settings.policy_index import PolicyIndex, selects
 
 # So few of each that policies and jobs meet.
 NAMES = ("a", "b", "c")
@@ -60,19 +60,19 @@ def plain(found: Policy | Refused) -> object:
 @settings(deadline=None)
 @given(st.lists(policies(), max_size=12), st.lists(policies(), max_size=2), st.lists(policies()), jobs())
 def test_it_is_the_same(here: list[Policy], along: list[Policy], gone: list[Policy], job: dict[str, Any]) -> None:
-    book = PolicyBook()
+    index = PolicyIndex()
     walked = dict[tuple[str, str, str], Policy]()
     for one in (*gone, *here):
         key = (one.kind, one.namespace, one.name)
-        book.put(one)
+        index.put(one)
         walked[key] = one
     for one in gone:
         key = (one.kind, one.namespace, one.name)
-        book.drop(key)
+        index.drop(key)
         walked.pop(key, None)
     brought = {(one.kind, one.namespace, one.name): one for one in along}
-    assert plain(book.select(job, brought)) == plain(select((walked | brought).values(), job))
-    assert len(book) == len(walked)
+    assert plain(index.select(job, brought)) == plain(select((walked | brought).values(), job))
+    assert len(index) == len(walked)
 
 
 @settings(deadline=None)
@@ -86,12 +86,12 @@ def test_of_one_policy_too(one: Policy, job: dict[str, Any]) -> None:
 @settings(deadline=None)
 @given(st.lists(policies(), max_size=12))
 def test_nothing_is_kept_of_policies_that_are_gone(here: list[Policy]) -> None:
-    book = PolicyBook()
+    index = PolicyIndex()
     for one in here:
-        book.put(one)
+        index.put(one)
     for one in here:
-        book.drop((one.kind, one.namespace, one.name))
-    assert not book.__dict__["_all"] and not book.__dict__["_places"]
+        index.drop((one.kind, one.namespace, one.name))
+    assert not index.__dict__["_all"] and not index.__dict__["_places"]
 
 
 @settings(deadline=None, max_examples=300)

@@ -10,8 +10,8 @@ asked = st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 3)), min_size=1, m
 jobs = asked.map(lambda all_: [waiting(f"j{index}", at, priority=rank).now for index, (rank, at) in enumerate(all_)])
 
 
-def order(book: WaitingJobs) -> list[str]:
-    return [entry.job.id for entry in book.line("gold")]
+def order(queued: WaitingJobs) -> list[str]:
+    return [entry.job.id for entry in queued.line("gold")]
 
 
 @given(jobs, st.randoms(use_true_random=False))
@@ -33,21 +33,21 @@ def test_the_order_does_not_hang_on_the_order_of_arrival(given_jobs, random) -> 
 @given(jobs)
 def test_a_queue_that_becomes_one_of_time_alone_orders_who_waits_there_already(given_jobs) -> None:  # type: ignore[no-untyped-def]  # of strategies
     by_time = False
-    book = WaitingJobs(lambda queue: by_time)
+    queued = WaitingJobs(lambda queue: by_time)
     for job in given_jobs:
-        book.put(job)
+        queued.put(job)
     by_time = True
-    book.reorder()
-    assert order(book) == [job.id for job in sorted(given_jobs, key=lambda job: (job.enqueued_at, job.id))]
+    queued.reorder()
+    assert order(queued) == [job.id for job in sorted(given_jobs, key=lambda job: (job.enqueued_at, job.id))]
 
 
 @given(jobs, st.data())
 def test_who_leaves_changes_nothing_between_the_others(given_jobs, data) -> None:  # type: ignore[no-untyped-def]  # of strategies
-    book = WaitingJobs()
+    queued = WaitingJobs()
     for job in given_jobs:
-        book.put(job)
-    before = order(book)
+        queued.put(job)
+    before = order(queued)
     gone = data.draw(st.sampled_from(before))
-    book.drop(gone)
-    assert order(book) == [name for name in before if name != gone]
-    assert all(len(places) for places in [*book.lines.values(), *book.groups.values()])
+    queued.drop(gone)
+    assert order(queued) == [name for name in before if name != gone]
+    assert all(len(places) for places in [*queued.lines.values(), *queued.groups.values()])

@@ -1,4 +1,4 @@
-"""The rows are what the record makes of them, whatever the weather; and any prefix of it can be rebuilt from."""
+"""The rows are what the record makes of them, whatever fails; and any prefix of it can be rebuilt from."""
 
 import asyncio
 from collections import Counter
@@ -12,9 +12,9 @@ from fairway.domain.job import State
 from fairway.domain.tenancy.submission_limits import pending as is_pending
 from fairway.runtime.record.folding import Folding, Working, working_set
 from fairway.wire import jobs as wire
+from tests.scenarios.faults import storm
 from tests.scenarios.memory_fleet import Fleet
 from tests.scenarios.memory_fleet import running as fleet_running
-from tests.scenarios.weather import storm
 from tests.spec.builders.lives import SLOTS, S, failing, place, running
 
 LIFE = place(failing(running()).then(wire.Removed, cluster="c1", attempt=1).then(wire.Dequeued, after=S), "c2")
@@ -60,7 +60,7 @@ def differs(fleet: Fleet, made: Working) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_in_the_middle_of_it_all_the_rows_are_what_a_rebuild_would_make(seed: int) -> None:
-    """In fair weather: nothing is on its way between commit and publish when all is quiet."""
+    """Without faults: nothing is on its way between commit and publish when all is quiet."""
     async with fleet_running(c1=(8, 8), c2=(8,)) as fleet:
         await asyncio.wait_for(storm(fleet, seed, ("cancel", "calm"), jobs=6, clears=False), 10)
         await fleet.quiet()

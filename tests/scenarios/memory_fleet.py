@@ -151,8 +151,8 @@ class Fleet:
         """As kill -9: whatever is in hand is forgotten, what was taken from the bus comes again, another one starts."""
         self.loops[name].cancel()
         await asyncio.gather(self.loops[name], return_exceptions=True)
-        for ear in self.services()[name].ears:
-            self.bus.crashed(ear.durable)
+        for consumer in self.services()[name].consumers:
+            self.bus.crashed(consumer.durable)
         self.store.expire(name)
         self.start(name)
 

@@ -6,9 +6,9 @@ from fairway.domain.names import job_id
 from fairway.domain.recorded_verdicts import verdicts
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node
+from tests.scenarios.faults import BLOCK
 from tests.scenarios.memory_agents import GPU
 from tests.scenarios.memory_fleet import Fleet, policy, running, runs
-from tests.scenarios.weather import BLOCK
 from tests.support.memory.clock import settle
 from tests.support.memory.cluster import Scene
 

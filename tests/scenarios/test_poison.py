@@ -22,14 +22,14 @@ STAGES = (
 GARBAGE = b"\xff not a message"
 
 
-def subjects_of(ear: Consumer) -> list[str]:
+def subjects_of(consumer: Consumer) -> list[str]:
     """One subject for each pattern that it hears, of a tenant, or a cluster, that nobody has."""
-    return [pattern.replace(">", "poisoned") for pattern in ear.subjects]
+    return [pattern.replace(">", "poisoned") for pattern in consumer.subjects]
 
 
 async def poison(fleet: Fleet, stage: str, data: bytes) -> int:
     """On everything that this stage hears; how many messages."""
-    said = [subject for ear in fleet.services()[stage].ears for subject in subjects_of(ear)]
+    said = [subject for consumer in fleet.services()[stage].consumers for subject in subjects_of(consumer)]
     await fleet.bus.publish([Outgoing(f"poison-{stage}-{place}", place, data) for place in said])
     return len(said)
 

@@ -15,7 +15,7 @@ SHORT = {"calm": (0.1, 12), "rough": (0.05, 8), "hostile": (0.05, 8)}
 PIECE = 10
 # Those of `make test`; the others run before a release.
 PIECES = (*range(3), *(pytest.param(piece, marks=pytest.mark.slow) for piece in range(3, 7)))
-# So many kinds of trouble at least has every piece. Little comes in calm weather, and what does is chance: seeds 10 to
+# So many kinds of trouble at least has every piece. Little comes in calm runs, and what does is chance: seeds 10 to
 # 19 draw cancellations and strangers alone.
 KINDS = {"calm": 2, "rough": 9, "hostile": 15}
 # What every piece has to have, however few of these there are in an hour.

@@ -48,10 +48,10 @@ class Bench:
     @asynccontextmanager
     async def service(self, mended: bool) -> AsyncIterator[None]:
         decoder = msgspec.json.Decoder(jobs.Cancel if mended else jobs.Removed)
-        ear = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), decoder)
+        consumer = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), decoder)
         own = await NatsBus.connect(self.url, "s")  # what it fetched ahead goes back when it is closed
         world = World(own, self.store.beside(), SystemClock(), "me")
-        loop = asyncio.create_task(Loop(Service("s", (ear,), decide, JobsView), world, Meter()).run())
+        loop = asyncio.create_task(Loop(Service("s", (consumer,), decide, JobsView), world, Meter()).run())
         try:
             yield
         finally:

@@ -24,7 +24,7 @@ class Item(Struct):
     """One message with the way back to where it came from. `known` is what is known of it by now, once it was heard."""
 
     delivery: Delivery
-    ear: Consumer[Any] | None = None
+    consumer: Consumer[Any] | None = None
     source: Source | None = None
     local: object = None
     inbox: "Inbox | None" = None
@@ -41,8 +41,8 @@ class Item(Struct):
         one = self.delivery
         if one.fault:
             raise ValueError(one.fault)
-        message = self.ear.decoder.decode(one.data) if self.ear else self.local
-        if self.ear and self.ear.subject and (place := self.ear.subject(message)) != one.subject:
+        message = self.consumer.decoder.decode(one.data) if self.consumer else self.local
+        if self.consumer and self.consumer.subject and (place := self.consumer.subject(message)) != one.subject:
             raise Refused(wrong_place(one.subject, place))
         return Heard(
             one.id,
@@ -78,20 +78,20 @@ class Inbox:
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            for ear in self._service.ears:
-                group.create_task(self._listen(ear))
+            for consumer in self._service.consumers:
+                group.create_task(self._listen(consumer))
             for message, period_ms in self._service.ticks:
                 group.create_task(self._tick(message, period_ms))
             group.create_task(self._drain())
 
-    async def _listen(self, ear: Consumer[Any]) -> None:
+    async def _listen(self, consumer: Consumer[Any]) -> None:
         bus = self._world.bus
-        listen = partial(bus.consume, ear.stream, ear.durable, ear.subjects)
+        listen = partial(bus.consume, consumer.stream, consumer.durable, consumer.subjects)
         source = await until_reached(self._service.name, self._world.clock, listen)
         self._sources.append(source)
         while True:
             deliveries = await source.batch(self._service.most)
-            await self._line.put([Item(delivery, ear, source) for delivery in deliveries])
+            await self._line.put([Item(delivery, consumer, source) for delivery in deliveries])
 
     async def give_back(self) -> None:
         """Once `run` is cancelled: all that is in hand goes to whoever listens. Local messages are dropped."""

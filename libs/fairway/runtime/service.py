@@ -62,13 +62,13 @@ Hears = TypeVar("Hears")
 
 
 class Service(Struct, Generic[Seen, Hears], frozen=True):
-    """Decides with views of one type on messages of one type, most often a union: what its `ears` hear, and what it
+    """Decides with views of one type on messages of one type, most often a union: what its `consumers` hear and what it
     tells itself. `single` services own ordered state and run behind a lease. `ticks` are local messages by period in
     ms; `begin` is one that is heard whenever the service starts on a working set; `beside` runs along with the service
     and puts local messages into its inbox."""
 
     name: str
-    ears: tuple[Consumer[Hears], ...]
+    consumers: tuple[Consumer[Hears], ...]
     decide: Callable[[Seen, Heard[Hears], int], Decision]
     view: Callable[[], Seen]
     act: Callable[[Call], Awaitable[Outcome]] | None = None

@@ -68,12 +68,12 @@ def policy_of(
             raise Refused(*(msgspec.structs.replace(why, field=f"policies[{index}].{why.field}") for why in wrong))
         policy = read_policy(one)
         key = (policy.kind, policy.namespace, policy.name)
-        known = settings.policies.book.get(key)
+        known = settings.policies.index.get(key)
         if not from_hub and (refusal := _not_along(policy, known, manifest, f"policies[{index}]")):
             raise Refused(refusal)
         if from_hub or known is None:
             policies[key] = policy
-    found = settings.policies.book.select(manifest, policies)
+    found = settings.policies.index.select(manifest, policies)
     if isinstance(found, Refused):
         raise found
     return found

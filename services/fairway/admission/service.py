@@ -85,5 +85,5 @@ class AdmissionView(JobsView[wire.Submitted]):
 
 
 def service(catalog: Catalog) -> Service[AdmissionView, wire.Submitted]:
-    ear = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Submitted), place_of)
-    return Service(SERVICE, (ear,), decide, lambda: AdmissionView(catalog))
+    consumer = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Submitted), place_of)
+    return Service(SERVICE, (consumer,), decide, lambda: AdmissionView(catalog))

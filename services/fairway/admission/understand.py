@@ -134,4 +134,4 @@ def _along(message: wire.Submitted) -> tuple[Raw, ...]:
 
 def _of_the_hub(policy: Policy, settings: NamedSettings) -> bool:
     """Not one that came along with the job."""
-    return settings.policies.book.get((policy.kind, policy.namespace, policy.name)) is policy
+    return settings.policies.index.get((policy.kind, policy.namespace, policy.name)) is policy

@@ -54,7 +54,7 @@ class RecordedView(SchedulerView):
 
 def service(recorder: Recorder | None = None) -> Service[SchedulerView, wire.Dequeued]:
     decoder = msgspec.json.Decoder(wire.Message)
-    ear: Consumer[wire.Dequeued] = Consumer(*flow.consumer(SERVICE), decoder, place_of)
+    consumer: Consumer[wire.Dequeued] = Consumer(*flow.consumer(SERVICE), decoder, place_of)
     if recorder is None:
-        return Service(SERVICE, (ear,), decide, SchedulerView)
-    return Service(SERVICE, (ear,), decide, lambda: RecordedView(recorder), beside=recorder.run)
+        return Service(SERVICE, (consumer,), decide, SchedulerView)
+    return Service(SERVICE, (consumer,), decide, lambda: RecordedView(recorder), beside=recorder.run)

@@ -38,5 +38,5 @@ class InboundView(JobsView[object]):
 
 
 def service() -> Service[InboundView, inbound.Message]:
-    ear: Consumer[inbound.Message] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(inbound.Message))
-    return Service(SERVICE, (ear,), decide, InboundView)
+    consumer: Consumer[inbound.Message] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(inbound.Message))
+    return Service(SERVICE, (consumer,), decide, InboundView)

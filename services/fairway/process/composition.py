@@ -76,8 +76,8 @@ class Composition(Struct):
         return propagator.services(act, rooms.run if rooms else None, self.catalog.reserved)
 
     def _watcher(self) -> Sequence[AnyService]:
-        suspicion = ObjectDoubts(self.bus, self.members, self.key)
+        doubts = ObjectDoubts(self.bus, self.members, self.key)
         mirror = HubStatusMirror(self.hub, self.members, self.clock) if self.hub is not None else None
-        eyes = watcher.Eyes(self.members, suspicion, self.key, mirror)
-        found = [watcher.service(eyes, self.catalog.members.clusters, self.meter, self.settle_ms)]
+        watches = watcher.MemberWatches(self.members, doubts, self.key, mirror)
+        found = [watcher.service(watches, self.catalog.members.clusters, self.meter, self.settle_ms)]
         return [*found, watcher.returning(mirror)] if mirror is not None else found

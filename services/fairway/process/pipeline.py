@@ -5,5 +5,5 @@ from fairway.wire.flow import INBOUND, LOOPS, STAGES
 __all__ = ["EVERYTHING", "INBOUND", "LOOPS", "MEMBER", "STAGES"]
 # The doors before the pipeline, and its stages.
 EVERYTHING = ("gateway", INBOUND, "agent", *STAGES)
-# Beside a member in pull mode: its agent, and the hands and eyes of the others.
+# Beside a member in pull mode: its agent; the others act and watch through it.
 MEMBER = "member"

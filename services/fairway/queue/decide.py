@@ -66,12 +66,12 @@ def _waiting(view: View, heard: Heard[object], message: wire.Queue, now: int) ->
     if job.cancelling and not job.removing:
         turn.end(Teller(view, SERVICE, heard, now, job.id).say(wire.Cancelled))
     else:
-        turn.enter(view.book.entries[job.id])
+        turn.enter(view.queued.entries[job.id])
     if message.why is not None:
         turn.by = "quota"
         turn.serve_quota(job.leaf)
         turn.by = "room"
-        if message.why.code in _GIVES_UP_ROOM or job.id in view.book.woken:
+        if message.why.code in _GIVES_UP_ROOM or job.id in view.queued.woken:
             turn.serve_room()
     turn.advance(job.queue)
     wait = retry_at(job) - now
@@ -85,7 +85,7 @@ def _reserved(view: View, heard: Heard[object], message: wire.Reserved, now: int
     if job is None:
         return NOTHING
     turn = QueueOrder(view, heard, now, "room")
-    if job.id in view.book.woken:
+    if job.id in view.queued.woken:
         turn.serve_room()
     turn.by = "reserved"
     turn.advance(job.queue)
@@ -114,6 +114,6 @@ def _removed(view: View, heard: Heard[object], message: wire.Removed, now: int) 
         return Decision((next_attempt(Teller(view, SERVICE, heard, now, job.id), wire.Lost, why).step(),))
     turn = QueueOrder(view, heard, now, "removal")
     if job.state is State.QUEUED:
-        turn.retry_or_wait(view.book.entries[job.id])
+        turn.retry_or_wait(view.queued.entries[job.id])
         turn.advance(job.queue)
     return Decision(tuple(turn.steps))

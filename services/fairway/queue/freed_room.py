@@ -36,8 +36,8 @@ def _selects(affinity: Affinity, name: str, labels: Mapping[str, str]) -> bool:
 class FreedRooms:
     """Freed room within one decision: as last heard of, less what those on the way there are going to take."""
 
-    def __init__(self, book: WaitingJobs) -> None:
-        self._heading = book.heading
+    def __init__(self, queued: WaitingJobs) -> None:
+        self._heading = queued.heading
         self._left: dict[str, Freed] | None = None
 
     def of(self, room: Mapping[str, Freed]) -> dict[str, Freed]:

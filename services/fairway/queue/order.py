@@ -38,7 +38,7 @@ class QueueOrder:
         self.steps: list[Step] = []
         self.gone: set[str] = set()
         self._held: set[str] = set()
-        self._rooms = FreedRooms(view.book)
+        self._rooms = FreedRooms(view.queued)
         self._went_from: set[str] = set()  # blocking queues
         if (back := self.back) is not None:
             self.steps.append(Step(settled(given_back_by(heard), back)))
@@ -108,9 +108,9 @@ class QueueOrder:
     def follow(self, policy: str) -> bool:
         """The jobs that wait under this policy (all that wait, if it is empty) take over what it says now, and go if
         that lets them. False when there are more of them than one step should have."""
-        book = self._view.book
-        named = book.entries if not policy else book.under.get(policy, ())
-        changed = [book.entries[name] for name in named if self._under(book.entries[name].job)]
+        queued = self._view.queued
+        named = queued.entries if not policy else queued.under.get(policy, ())
+        changed = [queued.entries[name] for name in named if self._under(queued.entries[name].job)]
         for entry in sorted(changed, key=lambda entry: entry.place)[:FOLLOWERS]:
             if self._may_try(entry):
                 self.attempt(entry)
@@ -129,9 +129,9 @@ class QueueOrder:
         """In a blocking queue only the head goes, and the next one only when the head has its room. A head that no
         cluster can ever hold, or whose last attempt is still being removed, does not count as one."""
         queue = entry.job.queue
-        if queue in self._went_from or self._view.book.flying.get(queue):
+        if queue in self._went_from or self._view.queued.flying.get(queue):
             return False
-        for other in self._view.book.line(queue):
+        for other in self._view.queued.line(queue):
             if other.job.id == entry.job.id:
                 return True
             if other.job.id not in self.gone and not steps_aside(other):
@@ -161,7 +161,7 @@ class QueueOrder:
         """Lets the head of a blocking queue go, if it may; a queue of the other kind has nothing standing by."""
         if not self.blocking(queue):
             return
-        for entry in self._view.book.line(queue):
+        for entry in self._view.queued.line(queue):
             if steps_aside(entry) or entry.job.id in self.gone:
                 continue
             if entry.lacks != ROOM or self.by != SWEEP:
@@ -171,12 +171,14 @@ class QueueOrder:
     def serve_quota(self, leaf: Iterable[str], before: Place | None = None) -> None:
         """Quota was given back along `leaf`: those it blocked (`before` this place) go as far as it reaches, first come
         first served."""
-        heads = [one for node in leaf for one in self._view.book.heads(QUOTA, node) if not before or one.place < before]
+        heads = [
+            one for node in leaf for one in self._view.queued.heads(QUOTA, node) if not before or one.place < before
+        ]
         self._serve(sorted(heads, key=lambda entry: entry.place), before)
 
     def _serve(self, heads: list[WaitingJob], before: Place | None = None) -> None:
         for head in heads:
-            for entry in self._view.book.group(head):
+            for entry in self._view.queued.group(head):
                 if before and entry.place >= before:
                     break
                 # Whom its queue holds back does not stand in the way of those of other queues.
@@ -186,18 +188,18 @@ class QueueOrder:
 
     def serve_everyone(self) -> None:
         """Looks at every queue, group by group: after a start, and when settings changed."""
-        self._serve(self._view.book.heads(QUOTA))
-        for queue in sorted(self._view.book.lines):
+        self._serve(self._view.queued.heads(QUOTA))
+        for queue in sorted(self._view.queued.lines):
             if self.blocking(queue):
                 self.advance(queue)
                 continue
-            for entry in self._view.book.line(queue):
+            for entry in self._view.queued.line(queue):
                 if entry.lacks == NOTHING_YET:
                     self.attempt(entry)
 
     def serve_anywhere(self) -> None:
         """Nobody knows what the room is like now: the first of every shape asks."""
-        for head in self._view.book.heads(ROOM):
+        for head in self._view.queued.heads(ROOM):
             self._serve_shape(head)
 
     def serve_room(self, news: Freed | None = None) -> None:
@@ -209,7 +211,7 @@ class QueueOrder:
         left = WAKE_BUDGET
         if news is not None:
             self._rooms.of({news.cluster: news})
-        for head in self._view.book.heads(ROOM):
+        for head in self._view.queued.heads(ROOM):
             where = self._room_for(head) if left and not self._vain(head) else None
             if where is not None and self._serve_shape(head, where):
                 left -= 1
@@ -222,7 +224,7 @@ class QueueOrder:
 
     def _vain(self, entry: WaitingJob) -> bool:
         """The scheduler had no room for this shape, and none has been freed since."""
-        return self._view.book.asked.get(entry.key[1]) == self._view.freed
+        return self._view.queued.asked.get(entry.key[1]) == self._view.freed
 
     def retry(self, entry: WaitingJob) -> bool:
         """Tries a job; one that lacks room, if it may find some now: it was freed, a cluster is no longer avoided, or
@@ -236,7 +238,7 @@ class QueueOrder:
     def _serve_shape(self, head: WaitingJob, room: str = "") -> bool:
         """Tries one job that waits for the same room as `head`: those behind it if quota or queue hold it."""
         tries = 0
-        for entry in self._view.book.group(head):
+        for entry in self._view.queued.group(head):
             if not self._may_try(entry):
                 continue
             if tries == SHAPE_TRIES:

@@ -11,11 +11,11 @@ _AHEAD = 5
 
 def place(view: View, name: str) -> QueuePlace | None:
     """None when the job does not wait here."""
-    entry = view.book.entries.get(name)
+    entry = view.queued.entries.get(name)
     if entry is None:
         return None
     queue = entry.job.queue
-    line = view.book.lines[queue]
+    line = view.queued.lines[queue]
     index = line.index(entry.place)
     spec = view.queues.get(queue)
     why, behind = _why(view, entry, blocking=spec is not None and spec.policy == "Block")
@@ -26,7 +26,7 @@ def place(view: View, name: str) -> QueuePlace | None:
         ahead=tuple(other[2] for other in line[max(0, index - _AHEAD) : index]),
         lacks=why.code,
         text=why.text,
-        running_ahead=len(view.book.flying.get(queue, ())),
+        running_ahead=len(view.queued.flying.get(queue, ())),
         behind=behind,
     )
 
@@ -44,7 +44,7 @@ def _why(view: View, entry: WaitingJob, blocking: bool) -> tuple[Reason, tuple[s
         what, more = _why(view, head, blocking)
         text = f"queue {job.queue} blocks behind its head {head.job.id}: {what.text}"
         return Reason(Code.BEHIND_HEAD, text), (head.job.id, *more)
-    flying = sorted(view.book.flying.get(job.queue, ()))
+    flying = sorted(view.queued.flying.get(job.queue, ()))
     if blocking and flying:
         text = f"queue {job.queue} lets one job look for room at a time; now {', '.join(flying)}"
         return Reason(Code.BEHIND_HEAD, text), tuple(flying)
@@ -54,5 +54,5 @@ def _why(view: View, entry: WaitingJob, blocking: bool) -> tuple[Reason, tuple[s
 
 
 def _head(view: View, queue: str) -> WaitingJob | None:
-    entries = (view.book.entries[place[2]] for place in view.book.lines.get(queue, ()))
+    entries = (view.queued.entries[place[2]] for place in view.queued.lines.get(queue, ()))
     return next((entry for entry in entries if not steps_aside(entry)), None)

@@ -1,4 +1,4 @@
-"""queue as a value: one owner at a time, its book made from the rows at every start."""
+"""queue as a value: one owner at a time, its waiting jobs made from the rows at every start."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -35,13 +35,13 @@ _SWEEP_EVERY_MS = 10_000
 
 
 class QueueView(JobsView[object]):
-    """The book of waiting jobs, quota usage, and the last word on each cluster's room."""
+    """The waiting jobs, quota usage, and the last word on each cluster's room."""
 
     def __init__(self, catalog: Catalog, meter: Meter) -> None:
         super().__init__()
         self._catalog = catalog
         self._meter = meter
-        self.book = WaitingJobs(self._by_time)
+        self.queued = WaitingJobs(self._by_time)
         self.usage: dict[str, int] = {}
         self.owed: dict[str, Share] = {}
         self.room: dict[str, fleet.Freed] = {}
@@ -51,9 +51,9 @@ class QueueView(JobsView[object]):
         self._doubtful: set[str] = set()
 
     async def load(self, store: Store) -> None:
-        """Reads every live job: those that wait or are on their way make the book."""
+        """Reads every live job: those that wait or are on their way are in `queued`."""
         await super().load(store)
-        self.book = WaitingJobs(self._by_time)
+        self.queued = WaitingJobs(self._by_time)
         self.room = {}
         self._doubtful = set()
         self._counted = {}
@@ -62,7 +62,7 @@ class QueueView(JobsView[object]):
         for start in range(0, len(names), _PIECE):
             found = await store.read(Wanted(rows={decision.JOBS: names[start : start + _PIECE]}))
             for row in found.rows.values():
-                self.book.put(_job(row.data))
+                self.queued.put(_job(row.data))
 
     def _by_time(self, queue: str) -> bool:
         spec = self.queues.get(queue)
@@ -101,15 +101,15 @@ class QueueView(JobsView[object]):
         freed = found.counters.get(decision.FREED, {})
         self.freed = sum(freed.values())
         for name in self._doubtful.difference(self.jobs):
-            self.book.drop(name)
-            self.book.heading.pop(name, None)
+            self.queued.drop(name)
+            self.queued.heading.pop(name, None)
         self._doubtful = set()
         for job in self.jobs.values():
-            self.book.put(job)
+            self.queued.put(job)
         for one in heard:
             self._note_room(one.message)
         if any(isinstance(one.message, Changed) and one.message.kind == KIND for one in heard):
-            self.book.reorder()
+            self.queued.reorder()
         self.all_known = self.room.keys() >= freed.keys() - {""}
 
     def _note_room(self, message: object) -> None:
@@ -120,7 +120,7 @@ class QueueView(JobsView[object]):
                 self.room[message.cluster] = message
                 self._counted[message.cluster] = set()
         elif isinstance(message, wire.Queue) and message.why is not None:
-            self.book.found_none(message.job, message.freed)
+            self.queued.found_none(message.job, message.freed)
         elif isinstance(message, wire.Reserved):
             self._note_reserved(message)
 
@@ -139,7 +139,7 @@ class QueueView(JobsView[object]):
         super().apply(step)
         for write in step.writes:
             if isinstance(write, Put) and write.table == decision.JOBS:
-                self.book.put(write.value)
+                self.queued.put(write.value)
             elif isinstance(write, Add) and write.table == decision.QUOTA:
                 self.usage[write.key] = self.usage.get(write.key, 0) + write.amount
             elif write.table == decision.OWED:
@@ -148,7 +148,7 @@ class QueueView(JobsView[object]):
             if isinstance(say.message, wire.Dequeued) and say.message.woken_by == SWEEP:
                 self._meter.sweep_wakes.labels(SERVICE).inc()
             if isinstance(say.message, wire.Dequeued) and say.message.room:
-                self.book.heads_for(self.jobs[say.message.job], say.message.room)
+                self.queued.heads_for(self.jobs[say.message.job], say.message.room)
 
     def refused(self, step: Step) -> None:
         self._doubtful.update(

@@ -29,7 +29,7 @@ class View(JobRows, Protocol):
     cluster's free room, which `all_known` says is complete; `freed` how often room was freed; `policies` the hub's by
     title."""
 
-    book: WaitingJobs
+    queued: WaitingJobs
     freed: int
     all_known: bool
 

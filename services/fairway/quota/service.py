@@ -25,5 +25,5 @@ class QuotaView(JobsView[object]):
 
 def service(catalog: Catalog) -> Service[QuotaView, wire.Admitted]:
     decoder = msgspec.json.Decoder(wire.Message)
-    ear: Consumer[wire.Admitted] = Consumer(*flow.consumer(SERVICE), decoder, place_of)
-    return Service(SERVICE, (ear,), decide, lambda: QuotaView(catalog))
+    consumer: Consumer[wire.Admitted] = Consumer(*flow.consumer(SERVICE), decoder, place_of)
+    return Service(SERVICE, (consumer,), decide, lambda: QuotaView(catalog))

@@ -38,15 +38,15 @@ _EMPTY_EVERY_S = 2
 log = structlog.get_logger()
 
 
-class Eyes:
+class MemberWatches:
     """Watches every served kind of every cluster, and puts what it sees before the service; `mirror` runs beside it.
     `key` is the fleet's, with which objects are sealed."""
 
     def __init__(
-        self, members: Members, suspicion: ObjectDoubts, key: bytes, mirror: HubStatusMirror | None = None
+        self, members: Members, doubts: ObjectDoubts, key: bytes, mirror: HubStatusMirror | None = None
     ) -> None:
         self.members = members
-        self.suspicion = suspicion
+        self.doubts = doubts
         self.mirror = mirror
         self._key = key
         self._places = count(1)
@@ -101,7 +101,7 @@ class Eyes:
             if not seen.gone:
                 there[change.namespace, change.name] = (seen.job, seen.attempt, object_owner.uid_of(change.manifest))
             if seen.gone:
-                self.suspicion.forget(change.manifest)
+                self.doubts.forget(change.manifest)
             inbox.put(msgspec.structs.replace(seen, place=next(self._places)))
 
     def _observed(self, cluster: str, change: Change) -> Observed | None:
@@ -109,7 +109,7 @@ class Eyes:
         anything."""
         try:
             seen = observed(cluster, change, self._key)
-            doubt = self.suspicion.doubt(change.manifest) if seen is not None and not seen.gone else None
+            doubt = self.doubts.doubt(change.manifest) if seen is not None and not seen.gone else None
             return seen and msgspec.structs.replace(seen, doubt=doubt)
         except (TypeError, AttributeError, KeyError, ValueError, RecursionError) as error:
             where = {"kind": change.kind, "namespace": change.namespace, "name": change.name}
@@ -148,11 +148,11 @@ def _seen(cluster: str, change: Change, job: str, attempt: int, gone: bool) -> O
 
 
 def service(
-    eyes: Eyes, introduced: Collection[str] = (), meter: Meter | None = None, settle_ms: int = SETTLE_MS
+    watches: MemberWatches, introduced: Collection[str] = (), meter: Meter | None = None, settle_ms: int = SETTLE_MS
 ) -> Service[WatcherView, Hears]:
     """`introduced` are the clusters that are known by name. Nothing is given up for `settle_ms` after most of the fleet
     was silent."""
-    roster = Roster(eyes.members, introduced)
+    roster = Roster(watches.members, introduced)
     said: Consumer[wire.Dispatched] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
     strands = msgspec.json.Decoder(fleet.Stranded)
     away = Consumer(*flow.consumer(f"{SERVICE}-nodes"), strands, place_of_cluster)
@@ -160,15 +160,15 @@ def service(
         SERVICE,
         (said, away),
         guarded,
-        lambda: WatcherView(eyes.mirror, roster, meter, settle_ms),
-        act=eyes.suspicion,
+        lambda: WatcherView(watches.mirror, roster, meter, settle_ms),
+        act=watches.doubts,
         ticks=((Late(), _LATE_EVERY_MS),),
-        beside=eyes,
+        beside=watches,
     )
 
 
 def returning(mirror: HubStatusMirror) -> Service[JobsView[object], final.Hears]:
     """What the record calls an end reaches the hub's objects, and is acknowledged when it is there."""
     decoder = msgspec.json.Decoder(wire.Message)
-    ear: Consumer[final.Hears] = Consumer(*flow.consumer(final.SERVICE), decoder, place_of)
-    return Service(final.SERVICE, (ear,), final.decide, JobsView[object], act=mirror, most=64)
+    consumer: Consumer[final.Hears] = Consumer(*flow.consumer(final.SERVICE), decoder, place_of)
+    return Service(final.SERVICE, (consumer,), final.decide, JobsView[object], act=mirror, most=64)

@@ -90,9 +90,9 @@ async def test_each_is_one_dead_letter_and_the_jobs_around_it_are_heard(nats_url
         return NOTHING
 
     async with opened_bus(wire_of, nats_url) as bus, raw_client(nats_url) as raw:
-        ear = Consumer(subjects.JOBS, "hostile", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Queue))
+        consumer = Consumer(subjects.JOBS, "hostile", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Queue))
         world = World(bus, MemoryStore(), SystemClock(), "me")
-        loop = asyncio.create_task(Loop(Service(name, (ear,), decide, JobsView), world, Meter()).run())
+        loop = asyncio.create_task(Loop(Service(name, (consumer,), decide, JobsView), world, Meter()).run())
         await bus.publish([Outgoing("first", SUBJECT.decode(), GOOD)])
         for subject, headers in FAULTS.values():
             await raw.publish(subject, GOOD, headers)

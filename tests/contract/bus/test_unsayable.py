@@ -108,8 +108,8 @@ def talker(name: str) -> Service:
         bad = Say(f"{heard.id}-bad", "fairway.job.recall.t\n", message)
         return Decision((Step(events=(bad, good) if heard.id == "poison" else (good,)),))
 
-    ear = Consumer(subjects.JOBS, name, ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
-    return Service(name, (ear,), decide, JobsView)
+    consumer = Consumer(subjects.JOBS, name, ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
+    return Service(name, (consumer,), decide, JobsView)
 
 
 @asynccontextmanager

@@ -19,9 +19,9 @@ from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Unreachable
 from fairway.runtime.views.members import Members
 from fairway.watcher.object_doubts import ObjectDoubts
-from fairway.watcher.service import Eyes
+from fairway.watcher.service import MemberWatches
 from fairway.workloads.member_copy import job_labels
-from tests.contract.pipeline.test_watcher_eyes import KEY, KIND, Box
+from tests.contract.pipeline.test_member_watches import KEY, KIND, Box
 from tests.support.memory.clock import ManualClock
 from tests.support.memory.cluster import MemoryCluster
 
@@ -48,7 +48,7 @@ async def test_the_watcher_passes_over_what_has_not_the_form_of_an_object(manife
 
     lying.watch = watch  # type: ignore[method-assign]  # it is the member that lies
     members = Members({"lying": lying, "honest": honest})
-    looking = asyncio.create_task(Eyes(members, ObjectDoubts(MemoryBus(clock), members, KEY), KEY)(box))
+    looking = asyncio.create_task(MemberWatches(members, ObjectDoubts(MemoryBus(clock), members, KEY), KEY)(box))
     await honest.apply(KIND, {"metadata": {"name": "b", "namespace": "team-a", "labels": job_labels("b-1", 1)}})
     while getattr(seen := await box.next(), "job", "") != "b-1":
         pass

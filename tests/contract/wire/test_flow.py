@@ -112,8 +112,8 @@ def test_there_is_no_other_consumer() -> None:
 
 @pytest.mark.parametrize("service", flow.LOOPS)
 def test_a_service_has_the_consumers_that_the_table_gives_it(service: str) -> None:
-    ears = [ear for one in _wired(service) for ear in one.ears]
-    wired = [(ear.stream, ear.durable, ear.subjects) for ear in ears]
+    consumers = [consumer for one in _wired(service) for consumer in one.consumers]
+    wired = [(consumer.stream, consumer.durable, consumer.subjects) for consumer in consumers]
     assert wired == [flow.consumer(one.name) for one in flow.CONSUMERS if one.service == service]
 
 

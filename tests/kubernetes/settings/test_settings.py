@@ -180,12 +180,12 @@ async def test_a_second_tree_waits_for_the_first_to_go(house: House) -> None:
 
 async def test_a_hub_that_loses_its_definitions_and_gets_them_again_goes_on(house: House) -> None:
     await house.apply(policy("first"))
-    await house.until(lambda: house.fleet.catalog.policies.book, "the policy is in force")
+    await house.until(lambda: house.fleet.catalog.policies.index, "the policy is in force")
     try:
         for name in definitions():
             house.hub.delete(f"{CRDS}/{name}")
         until(lambda: not house.hub.items(CRDS), "the definitions are gone")
-        await house.until(lambda: not house.fleet.catalog.policies.book, "no policy is in force")
+        await house.until(lambda: not house.fleet.catalog.policies.index, "no policy is in force")
         await house.job("first")
         events = await house.until(lambda: house.events("first"), "the job is told why it waits")
         assert events[0]["reason"] == "NoPolicy"

@@ -51,7 +51,7 @@ class Given:
     room: dict[str, fleet.Freed] = field(default_factory=dict)
     all_known: bool = True
     freed: Any = 0
-    book: WaitingJobs = field(default_factory=WaitingJobs)
+    queued: WaitingJobs = field(default_factory=WaitingJobs)
     clusters: dict[str, ClusterView] = field(default_factory=dict)
     version: int = 9
     stale_after: int = 30_000
@@ -86,7 +86,7 @@ def of(*lives: Life, **more: Any) -> Given:
     for life in lives:
         view.jobs[life.name] = life.now
         view.revs[life.name] = life.now.rev
-        view.book.put(life.now)
+        view.queued.put(life.now)
     return view
 
 

@@ -31,7 +31,7 @@ def avoiding(until: int) -> dict[str, Any]:
 def test_a_cluster_that_is_avoided_for_a_while_has_its_time(until: int, delivered: int, want: tuple) -> None:  # type: ignore[type-arg]  # of cases
     life = waiting("a", **avoiding(until))
     view = of(life, freed=3)
-    view.book.found_none("a", 3)
+    view.queued.found_none("a", 3)
     decision = decide(view, heard(life, delivered=delivered), NOW)
     assert (gone(decision), decision.again_in) == want
 
@@ -48,6 +48,6 @@ def test_an_avoided_cluster_of_which_something_else_was_told_has_its_time_too(un
     life = waiting("a", why=room(), verdicts=(wire.Verdict("c1", Code.CAPACITY_STALE),), freed=3)
     life.job = msgspec.structs.replace(life.now, avoid={"c1": until})
     view = of(life, freed=3)
-    view.book.found_none("a", 3)
+    view.queued.found_none("a", 3)
     decision = decide(view, heard(life), NOW)
     assert (gone(decision), decision.again_in) == want

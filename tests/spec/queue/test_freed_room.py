@@ -59,9 +59,9 @@ def back(*others: Any, heading: dict[str, tuple[str, dict[str, int]]]) -> list[s
     """x was woken for the eight GPUs of c1 and found no room; who is let go next?"""
     lives = [waiting("x", why=room(), freed=FREED), *others]
     view = of(*lives, room={"c1": freed(8)}, freed=FREED)
-    view.book.woken = {"x": None}
-    view.book.heading = heading
-    view.book.found_none("x", FREED)
+    view.queued.woken = {"x": None}
+    view.queued.heading = heading
+    view.queued.found_none("x", FREED)
     return gone(decide(view, heard(lives[0]), NOW))
 
 
@@ -82,18 +82,18 @@ def test_of_those_who_come_back_together_one_is_sent_to_the_room_that_was_freed_
         decision = decide(view, heard(life), NOW)
         for said in events(decision):
             assert isinstance(said, wire.Dequeued)
-            view.book.heads_for(life.now, said.room)
+            view.queued.heads_for(life.now, said.room)
         sent += gone(decision)
     assert sent == ["a"]
 
 
 def test_who_has_its_room_or_is_back_is_no_longer_on_the_way() -> None:
     for name in ("reserved", "waiting"):
-        book = WaitingJobs()
+        queued = WaitingJobs()
         going = waiting("a", why=room())
-        book.put(going.now)
-        book.put(going.then(wire.Dequeued, room="c1").now)
-        book.heads_for(going.now, "c1")
-        assert book.heading == {"a": ("c1", {GPU: 8})}
-        book.put(held("a").now if name == "reserved" else waiting("a", why=room()).now)
-        assert book.heading == {}
+        queued.put(going.now)
+        queued.put(going.then(wire.Dequeued, room="c1").now)
+        queued.heads_for(going.now, "c1")
+        assert queued.heading == {"a": ("c1", {GPU: 8})}
+        queued.put(held("a").now if name == "reserved" else waiting("a", why=room()).now)
+        assert queued.heading == {}

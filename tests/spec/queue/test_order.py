@@ -190,11 +190,11 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_whose_turn(case: Case) -> None:
     view = of(*case.given, **case.view)
-    view.book.woken = dict.fromkeys(case.woken)
+    view.queued.woken = dict.fromkeys(case.woken)
     lives = {life.name: life for life in case.given}
     when = heard(lives[case.when]) if isinstance(case.when, str) else told(case.when)
     if isinstance(case.when, str) and isinstance(when.message, wire.Queue) and when.message.why:
-        view.book.found_none(case.when, when.message.freed)
+        view.queued.found_none(case.when, when.message.freed)
     decision = decide(view, when, NOW)
     assert gone(decision) == case.want
 

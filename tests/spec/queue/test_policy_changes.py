@@ -113,7 +113,7 @@ def test_what_was_missed_while_the_queue_was_away_is_made_up_for_at_its_start() 
 def test_a_job_that_was_on_its_way_as_its_policy_changed_goes_again_when_it_comes_back() -> None:
     life = stuck("a")
     given = of(life, freed=3)
-    given.book.found_none("a", 3)
+    given.queued.found_none("a", 3)
     assert gone(decide(given, heard(life), NOW)) == []
     given.policies = {TITLE: policy()}
     assert verbs(decide(given, heard(life), NOW)) == ["amended", "dequeued"]

@@ -45,9 +45,9 @@ class Bench:
         self.clock = ManualClock()
         self.store = MemoryStore()
         self.bus = MemoryBus(self.clock)
-        ear = Consumer(subjects.JOBS, "s", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Message))
+        consumer = Consumer(subjects.JOBS, "s", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Message))
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner="o1")
-        self.loop = asyncio.create_task(Loop(Service("s", (ear,), decide, View), world, Meter()).run())
+        self.loop = asyncio.create_task(Loop(Service("s", (consumer,), decide, View), world, Meter()).run())
 
     @property
     def born(self) -> int:

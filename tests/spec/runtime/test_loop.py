@@ -66,8 +66,8 @@ class Bench:
         self.store = MemoryStore()
         self.bus = MemoryBus(self.clock)
         self.meter = Meter()
-        ear = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
-        self.service = Service("s", (ear,), decide, View, act=self.act)
+        consumer = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
+        self.service = Service("s", (consumer,), decide, View, act=self.act)
         self.acted: list[str] = []
         self.answers = asyncio.Event()
         self.loop: asyncio.Task[None] | None = None

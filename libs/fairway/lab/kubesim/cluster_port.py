@@ -18,7 +18,7 @@ from fairway.lab.kubesim.api.selectors import labels as labelled
 from fairway.lab.kubesim.api.selectors import seen
 from fairway.lab.kubesim.api.store import Event, Key, StoredObject
 from fairway.lab.kubesim.http import access_reviews
-from fairway.lab.kubesim.http.identities import MASTERS, Identity, IdentityBook, User
+from fairway.lab.kubesim.http.identities import MASTERS, Identity, KnownIdentities, User
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused, check_labels
 from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code
@@ -43,7 +43,7 @@ class KubesimCluster:
         self.api = api
         self._kinds = tuple(kinds)
         self.away = False
-        self._book = IdentityBook(identities) if identities else None
+        self._known = KnownIdentities(identities) if identities else None
         self._changed = asyncio.Event()
         api.store.listen("", self._wake)
 
@@ -133,10 +133,10 @@ class KubesimCluster:
         resource = _REVIEWS.get(kind)
         if resource is None:
             raise ClusterRefused(Code.KIND_NOT_SERVED, f"{kind} is not a review that is answered here")
-        if self._book is None:
+        if self._known is None:
             return {**body, "status": {"allowed": True}}
         with _refusing():
-            return access_reviews.answer(self._book, _ASKER, resource, body)
+            return access_reviews.answer(self._known, _ASKER, resource, body)
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         check_labels(labels)

@@ -57,9 +57,9 @@ class SimulatedFleet:
     """`members` by name with their nodes' GPUs."""
 
     def __init__(
-        self, weather: FaultInjector, members: dict[str, dict[str, int]], heard: MemberEvents, pace: float
+        self, faults: FaultInjector, members: dict[str, dict[str, int]], heard: MemberEvents, pace: float
     ) -> None:
-        self.weather = weather
+        self.faults = faults
         self.clock = Instant()
         self.meter = Meter()
         self._pace = pace
@@ -67,7 +67,7 @@ class SimulatedFleet:
         self.bus = MemoryBus(self.clock)
         self.store = CheckedStore(self.books, self.clock)
         self.reach = StoreReach()
-        rng = Random(weather.rng.random())
+        rng = Random(faults.rng.random())
         self.members = {name: SimulatedMember(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
         self.processes: dict[str, SimulatedProcess] = {}
         self._lives: dict[str, int] = {}
@@ -105,7 +105,7 @@ class SimulatedFleet:
 
     def _make_known(self, process: SimulatedProcess, name: str) -> None:
         known = self._known[process.name]
-        port = known.get(name) or MemberPort(process, self.members[name], self.weather)
+        port = known.get(name) or MemberPort(process, self.members[name], self.faults)
         known.put(port, self.joined[name])
 
     def leave(self, name: str) -> None:
@@ -115,13 +115,13 @@ class SimulatedFleet:
         self.processes[f"agent-{name}"].kill()
 
     def any_member(self) -> SimulatedMember:
-        return self.weather.rng.choice(list(self.members.values()))
+        return self.faults.rng.choice(list(self.members.values()))
 
     def _start(self, name: str) -> None:
         life = self._lives[name] = self._lives.get(name, 0) + 1
-        most = self.weather.profile.skew_ms if name.startswith("agent-") and not self.weather.clears else 0
-        skew = self.weather.rng.randint(-most, most) if most else 0
-        process = self.processes[name] = SimulatedProcess(name, self.weather, self._died, skew)
+        most = self.faults.profile.skew_ms if name.startswith("agent-") and not self.faults.clears else 0
+        skew = self.faults.rng.randint(-most, most) if most else 0
+        process = self.processes[name] = SimulatedProcess(name, self.faults, self._died, skew)
         if name.startswith("agent-"):
             self._agent(process, self.members[name.partition("-")[2]], ProcessIds(process, life))
         else:
@@ -129,7 +129,7 @@ class SimulatedFleet:
 
     def _died(self, process: SimulatedProcess) -> None:
         self.deaths += 1
-        asyncio.get_running_loop().call_later(self.weather.rng.uniform(0.2, 15.0), self._again, process.name)
+        asyncio.get_running_loop().call_later(self.faults.rng.uniform(0.2, 15.0), self._again, process.name)
 
     def _again(self, name: str) -> None:
         """Whose member has left does not come back, and whose member has joined meanwhile is back already."""
@@ -137,14 +137,14 @@ class SimulatedFleet:
             self._start(name)
 
     def _agent(self, process: SimulatedProcess, member: SimulatedMember, ids: ProcessIds) -> None:
-        bus = BusPort(process, self.bus, self.weather)
-        port = MemberPort(process, member, self.weather)
+        bus = BusPort(process, self.bus, self.faults)
+        port = MemberPort(process, member, self.faults)
         settings = msgspec.structs.replace(_AGENT, facts=self.joined[member.name])
         process.start(Agent(port, bus, ProcessClock(process), ids, settings).run())
 
     def _services(self, process: SimulatedProcess, names: tuple[str, ...], life: int) -> None:
         clock = ProcessClock(process)
-        bus = BusPort(process, self.bus, self.weather)
+        bus = BusPort(process, self.bus, self.faults)
         catalog = Catalog()
         members = self._known[process.name] = Members()
         for name in self.joined:

@@ -19,12 +19,12 @@ class SimulatedProcess:
     """One life of it; after a crash another one begins under the same name. `skew_ms` is how wrong its clock is."""
 
     def __init__(
-        self, name: str, weather: FaultInjector, died: Callable[["SimulatedProcess"], None], skew_ms: int = 0
+        self, name: str, faults: FaultInjector, died: Callable[["SimulatedProcess"], None], skew_ms: int = 0
     ) -> None:
         self.name = name
         self.skew_ms = skew_ms
         self.dead = False
-        self._weather = weather
+        self._faults = faults
         self._died = died
         self._running = asyncio.Event()
         self._running.set()
@@ -63,19 +63,19 @@ class SimulatedProcess:
 
     async def call(self, effect: Callable[[], Awaitable[T]], what: str) -> T:
         """An effect outside, with what may go wrong: late, not done, done and not answered, the end of the process."""
-        weather = self._weather
-        profile = self._weather.profile
-        weather.steps += 1
-        away, back = weather.delays()
+        faults = self._faults
+        profile = self._faults.profile
+        faults.steps += 1
+        away, back = faults.delays()
         await self._takes(away)
-        if weather.happens(profile.crash):
+        if faults.happens(profile.crash):
             await self._die()
-        if weather.happens(profile.refused):
+        if faults.happens(profile.refused):
             raise Unreachable(f"{what} was not reached")
         done = await effect()
-        if weather.happens(profile.crash):
+        if faults.happens(profile.crash):
             await self._die()
-        if weather.happens(profile.unanswered):
+        if faults.happens(profile.unanswered):
             raise Unreachable(f"the answer of {what} was lost")
         await self._takes(back)
         return done

@@ -38,7 +38,7 @@ class _Run:
     def __init__(self, plan: RunPlan) -> None:
         self._plan = plan
         rng = Random(f"{plan.seed}")
-        self._weather = FaultInjector(PROFILES[plan.profile], rng)
+        self._faults = FaultInjector(PROFILES[plan.profile], rng)
         self._nodes = {
             f"c{index}": {f"n{node}": 8 for node in range(3 if index == 1 else rng.choice((1, 2, 3)))}
             for index in range(1, plan.clusters + 1)
@@ -49,7 +49,7 @@ class _Run:
             for name, nodes in self._nodes.items()
         }
         quota_tree = read_quota_tree(tree(self._gpus))
-        self._witness = EventChecks(can_take, quota_tree, self._weather.profile.grace)
+        self._witness = EventChecks(can_take, quota_tree, self._faults.profile.grace)
 
     async def run(self) -> RunOutcome:
         loop = asyncio.get_running_loop()
@@ -57,14 +57,14 @@ class _Run:
         witness = self._witness
         plan = self._plan
         heard = MemberEvents(witness.started, witness.ended, witness.gone, witness.deleted)
-        fleet = self._fleet = witness.fleet = SimulatedFleet(self._weather, self._nodes, heard, plan.pace)
+        fleet = self._fleet = witness.fleet = SimulatedFleet(self._faults, self._nodes, heard, plan.pace)
         fleet.bus.told = witness.stored
         fleet.books.wrong = witness.breach
         fleet.books.most = witness.most
-        people = self._people = People(fleet, self._weather, witness, plan)
+        people = self._people = People(fleet, self._faults, witness, plan)
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
         attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
-        above = Administrators(fleet, self._weather.rng, witness, self._gpus, attempts)
+        above = Administrators(fleet, self._faults.rng, witness, self._gpus, attempts)
         for member in fleet.members.values():
             member.fate = people.fate
         await above.settle_in()
@@ -88,7 +88,7 @@ class _Run:
     async def _quiet(self) -> None:
         """Nothing goes wrong any more; all that may still happen, happens."""
         fleet = self._fleet
-        self._weather.clears = True
+        self._faults.clears = True
         for process in fleet.processes.values():
             process.resume()
         end = asyncio.get_running_loop().time() + LIVENESS_S
@@ -107,7 +107,7 @@ class _Run:
         return RunOutcome(
             plan=self._plan,
             seed=self._plan.seed,
-            steps=self._weather.steps,
+            steps=self._faults.steps,
             violations=breaches,
             state_hash=state_hash(fleet),
             jobs=len(known),

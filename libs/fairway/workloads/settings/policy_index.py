@@ -16,7 +16,7 @@ Name = tuple[str, str, str]
 _Place = tuple[str, str]
 # Books of one policy that `selects` keeps: a change of one is followed by many jobs, and few change at once.
 _KEPT = 64
-# Entries that are walked sooner than a book is made of them.
+# Entries that are walked sooner than an index is made of them.
 _FEW = 8
 _NONE: Mapping[Key, Policy] = {}
 
@@ -75,7 +75,7 @@ class _Best:
             self.policies.update(policies)
 
 
-class PolicyBook:
+class PolicyIndex:
     def __init__(self) -> None:
         self._all: dict[Key, Policy] = {}
         self._places: dict[_Place, _Entries] = {}
@@ -143,17 +143,17 @@ def _place(policy: Policy, selector: Selector) -> _Place:
     return policy.namespace or selector.namespace, f"{selector.kind}.{selector.api_version}"
 
 
-_books: OrderedDict[int, tuple[Policy, PolicyBook]] = OrderedDict()
+_books: OrderedDict[int, tuple[Policy, PolicyIndex]] = OrderedDict()
 
 
 def selects(policy: Policy, manifest: dict[str, Any]) -> bool:
-    """Whether this one policy selects an object. The book of a long one is kept for the next object that is asked
+    """Whether this one policy selects an object. The index of a long one is kept for the next object that is asked
     about."""
     if len(policy.selectors) <= _FEW:
         return closeness(policy, manifest) > 0
     kept = _books.get(id(policy))
     if kept is None or kept[0] is not policy:
-        kept = _books[id(policy)] = (policy, PolicyBook())
+        kept = _books[id(policy)] = (policy, PolicyIndex())
         kept[1].put(policy)
         while len(_books) > _KEPT:
             _books.popitem(last=False)

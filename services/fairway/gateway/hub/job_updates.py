@@ -13,7 +13,7 @@ from fairway.explain.events import reason
 from fairway.gateway.hub.bindings import binding_of, unclaimed
 from fairway.gateway.hub.events import Note, note_of, note_on, write
 from fairway.gateway.hub.intake import Intake
-from fairway.gateway.hub.known_bindings import BindingBook
+from fairway.gateway.hub.known_bindings import KnownBindings
 from fairway.gateway.hub.objects import HubObject
 from fairway.gateway.hub.pending_updates import SOON_MS, STATUS_MS, PendingUpdate, PendingUpdates, Unclaimed, UpdatePace
 from fairway.gateway.reader import Reader
@@ -56,7 +56,7 @@ class JobUpdates:
         self._intake = intake
         self._updates = updates
         self._rows = Reader(world.store)
-        self._book = BindingBook(hub, world.clock, intake.present)
+        self._bindings = KnownBindings(hub, world.clock, intake.present)
         self._gate = asyncio.Semaphore(_AT_ONCE)
         self._pace = UpdatePace(_A_SECOND, _BURST)
         self._told: OrderedDict[str, ToldUpdate] = OrderedDict()
@@ -98,7 +98,7 @@ class JobUpdates:
     async def _round(self) -> bool:
         """Whether there was anything to tell. Nobody but this writes bindings, so that none is written out of order."""
         now = self._world.clock.now()
-        if await self._book.look():
+        if await self._bindings.look():
             for uid in list(self._intake.present):
                 self._updates.touch(self._intake.job(uid), now)
             self._intake.still_unclaimed()
@@ -165,9 +165,9 @@ class JobUpdates:
         if any(isinstance(message, wire.Rejected) for _, message in words):
             await self._intake.refused(one)
         binding = binding_of(one, job, self._intake.shown.get(one.uid, b""))
-        if self._book.new(binding):
+        if self._bindings.new(binding):
             await self._paced()
-            await self._book.write(binding)
+            await self._bindings.write(binding)
 
     async def _note(self, job: Job, message: wire.JobMessage, cause: str, one: HubObject) -> None:
         told = self._remember(job)
@@ -194,7 +194,7 @@ class JobUpdates:
         try:
             async with self._gate:
                 await self._announce(note)
-                await self._book.write(unclaimed(one.one, self._intake.job(one.one.uid), one.why))
+                await self._bindings.write(unclaimed(one.one, self._intake.job(one.one.uid), one.why))
         except Unreachable:
             self._updates.unclaimed.setdefault(one.one.uid, one)
 
@@ -205,7 +205,7 @@ class JobUpdates:
     async def _drop(self, one: HubObject) -> None:
         try:
             async with self._gate:
-                await self._book.drop(one)
+                await self._bindings.drop(one)
         except Unreachable:
             self._updates.gone.setdefault(one.uid, one)
 

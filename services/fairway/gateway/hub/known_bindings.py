@@ -36,7 +36,7 @@ class Written(Struct, frozen=True):
     stamps: Stamps
 
 
-class BindingBook:
+class KnownBindings:
     """Raises Unreachable. `served`: the hub has the kind; without it nothing is written, and nothing is remembered."""
 
     def __init__(self, hub: Cluster, clock: Clock, present: Mapping[str, Any]) -> None:

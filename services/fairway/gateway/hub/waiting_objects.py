@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from fairway.gateway.hub.objects import HubObject, cleaned
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.settings.policy_index import Key, Name, PolicyBook, named, selects
+from fairway.workloads.settings.policy_index import Key, Name, PolicyIndex, named, selects
 from fairway.workloads.settings.policy_limits import Together, size_of
 
 K = TypeVar("K")
@@ -18,7 +18,7 @@ class WaitingObjects:
     def __init__(self) -> None:
         self.manifests: dict[Key, dict[str, Any]] = {}
         self.together = Together()
-        self._policies = PolicyBook()
+        self._policies = PolicyIndex()
         self.waiting: dict[str, HubObject] = {}
         self._by_name: dict[Name, set[str]] = {}
         self._by_namespace: dict[str, dict[str, None]] = {}

@@ -18,8 +18,10 @@ NORTH = fleet.Report(cluster="north", epoch="e", sequence=1, full=True)
 
 
 def heard(on: str, report: fleet.Report) -> Item:
-    (ear,) = (one for one in service(MemoryBus(ManualClock()), Catalog()).ears if one.stream == subjects.CLUSTERS)
-    return Item(Delivery("id", subjects.cluster("report", on), msgspec.json.encode(report)), ear)
+    (consumer,) = (
+        one for one in service(MemoryBus(ManualClock()), Catalog()).consumers if one.stream == subjects.CLUSTERS
+    )
+    return Item(Delivery("id", subjects.cluster("report", on), msgspec.json.encode(report)), consumer)
 
 
 def test_a_report_of_the_cluster_itself_is_heard() -> None:

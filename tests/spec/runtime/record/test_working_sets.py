@@ -54,9 +54,9 @@ async def test_a_word_that_came_too_late_for_a_set_between_is_passed_over_though
         heard.append(one.message.job)
         return NOTHING
 
-    ear = Consumer(subjects.JOBS, "s", ("fairway.job.dequeued.>",), msgspec.json.Decoder(wire.Message))
+    consumer = Consumer(subjects.JOBS, "s", ("fairway.job.dequeued.>",), msgspec.json.Decoder(wire.Message))
     world = World(bus=bus, store=store.beside(), clock=clock, owner="o")
-    loop = asyncio.create_task(Loop(Service("s", (ear,), decide, JobsView), world, Meter()).run())
+    loop = asyncio.create_task(Loop(Service("s", (consumer,), decide, JobsView), world, Meter()).run())
     await clock.advance(2)
     loop.cancel()
     await asyncio.gather(loop, return_exceptions=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from fairway.lab.kubesim.api.errors import ApiError, Json, bad_request, invalid
 from fairway.lab.kubesim.api.registry import ApiResource
-from fairway.lab.kubesim.http.identities import AUDIENCE, MASTERS, AccessWish, IdentityBook, User
+from fairway.lab.kubesim.http.identities import AUDIENCE, MASTERS, AccessWish, KnownIdentities, User
 
 AUTHENTICATION = "authentication.k8s.io"
 AUTHORIZATION = "authorization.k8s.io"
@@ -22,7 +22,7 @@ RESOURCES = (
 )
 
 
-def answer(book: IdentityBook, asker: User, resource: ApiResource, body: Any) -> Json:
+def answer(known: KnownIdentities, asker: User, resource: ApiResource, body: Any) -> Json:
     """The review with its status. Nothing of it is stored."""
     if not isinstance(body, dict) or not isinstance(spec := body.get("spec") or {}, dict):
         raise bad_request("the body of the request is not a review")
@@ -32,20 +32,20 @@ def answer(book: IdentityBook, asker: User, resource: ApiResource, body: Any) ->
             raise bad_request(f"the {field} in the data ({body[field]}) does not match the expected ({given[field]})")
     match resource.kind:
         case "TokenReview":
-            status = _token(book, spec)
+            status = _token(known, spec)
         case "SelfSubjectReview":
             return {**given, "status": {"userInfo": _info(asker)}}
         case "SelfSubjectAccessReview":
-            status = _access(book, asker, resource, spec)
+            status = _access(known, asker, resource, spec)
         case _:
-            status = _access(book, _subject(spec, resource), resource, spec)
+            status = _access(known, _subject(spec, resource), resource, spec)
     return {**given, "spec": spec, "status": status}
 
 
-def _token(book: IdentityBook, spec: Json) -> Json:
+def _token(known: KnownIdentities, spec: Json) -> Json:
     """A token of the file is for the API server alone: who asks for other audiences only is told that it is not for
     them, as of a real server's token file."""
-    user = book.holder(str(spec.get("token") or ""))
+    user = known.holder(str(spec.get("token") or ""))
     if user is None:
         return {"user": {}, "error": "invalid bearer token"}
     wanted = spec.get("audiences") or [AUDIENCE]
@@ -67,9 +67,9 @@ def _subject(spec: Json, resource: ApiResource) -> User:
     return User(str(spec.get("user") or ""), str(spec.get("uid") or ""), groups)
 
 
-def _access(book: IdentityBook, user: User, resource: ApiResource, spec: Json) -> Json:
+def _access(known: KnownIdentities, user: User, resource: ApiResource, spec: Json) -> Json:
     wish = _wish(spec, resource)
-    if book.allowed(user, wish):
+    if known.allowed(user, wish):
         why = f'group "{MASTERS}"' if user.master else f'the rules of "{user.username}"'
         return {"allowed": True, "reason": f"allowed by {why}"}
     return {"allowed": False}

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from fairway.lab.kubesim.api.errors import ApiError, about
 from fairway.lab.kubesim.api.registry import SUBRESOURCES, in_api
-from fairway.lab.kubesim.http.identities import AUTHENTICATED, MASTERS, AccessWish, Identity, IdentityBook, User
+from fairway.lab.kubesim.http.identities import AUTHENTICATED, MASTERS, AccessWish, Identity, KnownIdentities, User
 from fairway.lab.kubesim.http.query import flag
 
 # What a real API server tells anybody (system:public-info-viewer).
@@ -18,20 +18,20 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete
 class Authorizer:
     def __init__(self, identities: Iterable[Identity] = ()) -> None:
         known = tuple(identities)
-        self.book = IdentityBook(known) if known else None
+        self.known = KnownIdentities(known) if known else None
 
     def admit(self, request: web.BaseRequest, parts: list[str]) -> User:
         """Who asks. Raises 401 when that is nobody, 403 when they may not."""
-        if self.book is None or (parts[:1] and parts[0] in PUBLIC):
+        if self.known is None or (parts[:1] and parts[0] in PUBLIC):
             return _ANYBODY
-        user = self.book.asker(request.headers.get("Authorization", ""))
+        user = self.known.asker(request.headers.get("Authorization", ""))
         if user is None:
             raise ApiError(401, "Unauthorized", "Unauthorized")
         if "Impersonate-User" in request.headers:
             user = self._another(user, request)
         if not user.master:
             wish = wished(request.method, parts, request.query)
-            if not self.book.allowed(user, wish):
+            if not self.known.allowed(user, wish):
                 raise forbidden(user, wish)
         return user
 

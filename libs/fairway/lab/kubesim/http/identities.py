@@ -65,7 +65,7 @@ class AccessWish(Struct, frozen=True):
     path: str = ""
 
 
-class IdentityBook:
+class KnownIdentities:
     """Answers by look-ups alone: every request of a simulated cluster passes here."""
 
     def __init__(self, identities: Iterable[Identity]) -> None:

@@ -13,7 +13,7 @@ from fairway.lab.kubesim.api.registry import SUBRESOURCES, Target, in_api
 from fairway.lab.kubesim.faults import Faults
 from fairway.lab.kubesim.http import access_reviews, discovery, protobuf, tables
 from fairway.lab.kubesim.http.authorization import Authorizer
-from fairway.lab.kubesim.http.identities import IdentityBook, User
+from fairway.lab.kubesim.http.identities import KnownIdentities, User
 from fairway.lab.kubesim.http.query import flag
 from fairway.lab.kubesim.http.reads import serve_get, serve_list
 from fairway.lab.kubesim.http.watch import serve_watch
@@ -62,12 +62,12 @@ class Server:
         found = self._discovery.answer(parts, request.headers.get("Accept", ""))
         if found is not None:
             return reply(found, content_type=discovery.content_type(found))
-        book = self._gate.book
-        if book is None and request.method == "POST" and parts[1:2] == [access_reviews.AUTHORIZATION]:
+        known = self._gate.known
+        if known is None and request.method == "POST" and parts[1:2] == [access_reviews.AUTHORIZATION]:
             return reply(await _allowed(request), 201)
         target = self.target(parts)
-        if book is not None and target.resource in access_reviews.RESOURCES:
-            return await _reviewed(request, book, user, target)
+        if known is not None and target.resource in access_reviews.RESOURCES:
+            return await _reviewed(request, known, user, target)
         if request.method == "GET":
             return await self._read(request, target)
         # Nothing said means JSON.
@@ -135,10 +135,10 @@ async def _body(request: web.BaseRequest) -> Any:
         raise bad_request(f"the object provided is unrecognized: {error}") from None
 
 
-async def _reviewed(request: web.BaseRequest, book: IdentityBook, user: User, target: Target) -> web.Response:
+async def _reviewed(request: web.BaseRequest, known: KnownIdentities, user: User, target: Target) -> web.Response:
     if request.method != "POST" or target.name:
         raise not_allowed()
-    return reply(access_reviews.answer(book, user, target.resource, await _body(request)), 201)
+    return reply(access_reviews.answer(known, user, target.resource, await _body(request)), 201)
 
 
 async def _allowed(request: web.BaseRequest) -> Json:

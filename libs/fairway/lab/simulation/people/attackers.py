@@ -27,13 +27,13 @@ _LASTS = (20.0, 120.0, 600.0)
 
 
 class Attackers:
-    """Drawn from the weather's chance. `tenants` by job, as they are submitted."""
+    """Drawn from the chance of the faults. `tenants` by job, as they are submitted."""
 
     def __init__(
-        self, fleet: SimulatedFleet, weather: FaultInjector, witness: EventChecks, tenants: dict[str, str]
+        self, fleet: SimulatedFleet, faults: FaultInjector, witness: EventChecks, tenants: dict[str, str]
     ) -> None:
         self._fleet = fleet
-        self._rng = weather.rng
+        self._rng = faults.rng
         self._witness = witness
         self._tenants = tenants
         self._count = 0

@@ -28,12 +28,12 @@ _HOUR = 3600.0
 
 
 class People:
-    """Everything that comes from outside, drawn from the weather's chance."""
+    """Everything that comes from outside, drawn from the chance of the faults."""
 
-    def __init__(self, fleet: SimulatedFleet, weather: FaultInjector, witness: EventChecks, plan: RunPlan) -> None:
+    def __init__(self, fleet: SimulatedFleet, faults: FaultInjector, witness: EventChecks, plan: RunPlan) -> None:
         self._fleet = fleet
-        self._weather = weather
-        self._rng = weather.rng
+        self._faults = faults
+        self._rng = faults.rng
         self._witness = witness
         self._seconds = plan.hours * _HOUR
         self._jobs = plan.jobs
@@ -43,10 +43,10 @@ class People:
 
     async def live(self, above: Administrators) -> None:
         """Returns when the time of trouble is over."""
-        profile = self._weather.profile
+        profile = self._faults.profile
         start = asyncio.get_running_loop().time()
         hours = self._seconds / _HOUR
-        intruders = Attackers(self._fleet, self._weather, self._witness, self._tenants)
+        intruders = Attackers(self._fleet, self._faults, self._witness, self._tenants)
         rates: list[tuple[float, Callable[[], Awaitable[None]]]] = [
             (self._jobs / hours, self._submit),
             (self._jobs / 8 / min(1, hours), self._cancel),
@@ -137,7 +137,7 @@ class People:
         rng = self._rng
         up = rng.choice((0.2, 2.0, 20.0))
         run = rng.choice((1.0, 20.0, 120.0, 600.0))
-        luck = 1.0 if self._weather.clears or attempt > 4 else rng.random()
+        luck = 1.0 if self._faults.clears or attempt > 4 else rng.random()
         for end, share in (("failed", 0.12), ("stuck", 0.16), ("vanished", 0.18)):
             if luck < share:
                 return Fate(up, run, end)

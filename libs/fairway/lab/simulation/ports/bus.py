@@ -14,18 +14,18 @@ _AGAIN_S = 0.2
 
 
 class BusPort:
-    def __init__(self, process: SimulatedProcess, bus: MemoryBus, weather: FaultInjector) -> None:
+    def __init__(self, process: SimulatedProcess, bus: MemoryBus, faults: FaultInjector) -> None:
         self._process = process
         self._bus = bus
-        self._weather = weather
+        self._faults = faults
 
     async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
         await self._process.call(lambda: self._published(messages), "the bus")
 
     async def _published(self, messages: Sequence[Outgoing]) -> None:
         """When the connection breaks, some of them are stored."""
-        if len(messages) > 1 and self._weather.happens(self._weather.profile.unanswered):
-            await self._bus.publish(messages[: self._weather.rng.randrange(len(messages))])
+        if len(messages) > 1 and self._faults.happens(self._faults.profile.unanswered):
+            await self._bus.publish(messages[: self._faults.rng.randrange(len(messages))])
             raise Unreachable("the connection broke; nobody knows which messages were stored")
         await self._bus.publish(messages)
 
@@ -84,12 +84,12 @@ class BusPort:
 
     async def carried(self) -> None:
         """The way from the server takes its time."""
-        await asyncio.sleep(self._weather.delay())
+        await asyncio.sleep(self._faults.delay())
         await self._process.gate()
 
     def lost(self) -> bool:
         """Whether an acknowledgement does not arrive."""
-        return self._process.dead or not self._bus.connected or self._weather.happens(self._weather.profile.again)
+        return self._process.dead or not self._bus.connected or self._faults.happens(self._faults.profile.again)
 
 
 class SourcePort:

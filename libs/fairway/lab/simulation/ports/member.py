@@ -15,19 +15,19 @@ _REFUSALS = ("TooManyRequests", "InternalError", "Conflict")
 
 
 class MemberPort:
-    def __init__(self, process: SimulatedProcess, member: SimulatedMember, weather: FaultInjector) -> None:
+    def __init__(self, process: SimulatedProcess, member: SimulatedMember, faults: FaultInjector) -> None:
         self.name = member.name
         self._process = process
         self._member = member
-        self._weather = weather
+        self._faults = faults
 
     def __getattr__(self, name: str) -> Any:
         """Whatever a member can be asked for; each call may be refused, and passes the gate of the process."""
         asked = getattr(self._member, name)
 
         async def call(*given: Any, **named: Any) -> Any:
-            if self._weather.happens(self._weather.profile.refused):
-                code = self._weather.rng.choice(_REFUSALS)
+            if self._faults.happens(self._faults.profile.refused):
+                code = self._faults.rng.choice(_REFUSALS)
                 raise ClusterRefused(code, f"{self.name} says {code}")
             return await self._process.call(lambda: asked(*given, **named), self.name)
 
@@ -60,16 +60,16 @@ class MemberPort:
                     yield change
 
     async def _reached(self) -> None:
-        await asyncio.sleep(self._weather.delay())
+        await asyncio.sleep(self._faults.delay())
         await self._process.gate()
         while self._member.away:
-            await asyncio.sleep(self._weather.rng.uniform(0.5, 3.0))
+            await asyncio.sleep(self._faults.rng.uniform(0.5, 3.0))
             await self._process.gate()
 
     async def _carried(self) -> None:
         """A watch may stall and say nothing of it; what it had to tell comes later."""
-        if self._weather.happens(self._weather.profile.stalls):
-            await asyncio.sleep(self._weather.rng.uniform(1.0, 60.0))
+        if self._faults.happens(self._faults.profile.stalls):
+            await asyncio.sleep(self._faults.rng.uniform(1.0, 60.0))
             await self._process.gate()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Bad weather from a seed: what may go wrong does, in an order that the seed gives; then it clears up."""
+"""Faults from a seed: what may go wrong does, in an order that the seed gives; then it clears up."""
 
 import random
 
@@ -40,7 +40,7 @@ PLAYS = (
 )
 
 
-class Weather:
+class Faults:
     """`kinds` names what may happen; every call of `blow` lets one of it happen."""
 
     def __init__(self, fleet: Fleet, seed: int, kinds: tuple[str, ...]) -> None:
@@ -119,7 +119,7 @@ class Weather:
                 return
 
     def complaints(self) -> list[str]:
-        """What is not as it must be once the weather has cleared."""
+        """What is not as it must be once the faults are over."""
         fleet = self.fleet
         jobs = fleet.jobs()
         found = [f"{job.id} is {job.state}: {job.why}" for job in jobs.values() if not job.ended]
@@ -158,18 +158,18 @@ class Weather:
         return found
 
 
-async def storm(fleet: Fleet, seed: int, kinds: tuple[str, ...], jobs: int = 12, clears: bool = True) -> Weather:
+async def storm(fleet: Fleet, seed: int, kinds: tuple[str, ...], jobs: int = 12, clears: bool = True) -> Faults:
     """Submits jobs while it storms, and lets it clear if it does."""
-    weather = Weather(fleet, seed, kinds)
+    faults = Faults(fleet, seed, kinds)
     fleet.configure("ElasticQuotaTree", "tree", TREE)
     fleet.configure("Queue", "strict", BLOCK)
     fleet.configure("ClusterPropagationPolicy", "all", policy(start_timeout="5s", avoid_failed_for="4s"))
     for _ in range(jobs):
-        await weather.job()
-        await weather.wait()
-        for _ in range(weather.rng.randint(0, 2)):
-            await weather.blow()
-            await weather.wait()
+        await faults.job()
+        await faults.wait()
+        for _ in range(faults.rng.randint(0, 2)):
+            await faults.blow()
+            await faults.wait()
     if clears:
-        await weather.clear()
-    return weather
+        await faults.clear()
+    return faults

@@ -10,7 +10,7 @@ from fairway.watcher.missing import Listed
 from fairway.watcher.object_checks import LOOK, ObjectLook
 from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.object_owner import Observed
-from fairway.watcher.service import Eyes
+from fairway.watcher.service import MemberWatches
 from fairway.workloads.member_copy import job_labels
 from tests.support.memory.clock import ManualClock
 from tests.support.memory.cluster import MemoryCluster
@@ -45,7 +45,7 @@ async def test_a_member_that_is_away_hides_no_other_and_is_seen_when_it_is_back(
     away.away = True
     box = Box()
     members = Members({"away": away, "there": there})
-    looking = asyncio.create_task(Eyes(members, ObjectDoubts(MemoryBus(clock), members, KEY), KEY)(box))
+    looking = asyncio.create_task(MemberWatches(members, ObjectDoubts(MemoryBus(clock), members, KEY), KEY)(box))
     assert await box.next() == Listed(cluster="there", kind=KIND, keys=frozenset())
     away.away = False
     assert await box.next() == Listed(cluster="away", kind=KIND, keys=frozenset())
@@ -69,7 +69,7 @@ async def test_an_object_of_which_a_label_is_changed_is_told_as_gone() -> None:
     member = MemoryCluster("m", clock, [KIND])
     box = Box()
     members = Members({"m": member})
-    looking = asyncio.create_task(Eyes(members, ObjectDoubts(MemoryBus(clock), members, KEY), KEY)(box))
+    looking = asyncio.create_task(MemberWatches(members, ObjectDoubts(MemoryBus(clock), members, KEY), KEY)(box))
     assert await box.next() == Listed(cluster="m", kind=KIND, keys=frozenset())
     made = await member.apply(KIND, {"metadata": {"name": "a", "namespace": "team-a", "labels": job_labels("a-1", 2)}})
     assert not (await box.next()).gone

@@ -4,12 +4,12 @@ decision of the scheduler is the same again, on what it saw."""
 import pytest
 
 from fairway.operate.replay.decisions import DecisionFilter, replay
+from tests.scenarios.faults import storm
 from tests.scenarios.memory_fleet import running
-from tests.scenarios.weather import storm
 
 FAIR = ("calm",)
 KINDS = {
-    "fair weather": FAIR,
+    "no faults": FAIR,
     "jobs are cancelled at any moment": ("calm", "cancel", "cancel"),
     "messages are delivered again": ("again", "calm"),
     "services are killed": ("crash", "calm"),
@@ -26,8 +26,8 @@ async def test_every_job_ends_nothing_is_left_and_every_decision_is_the_same_aga
     kinds: tuple[str, ...], seed: int
 ) -> None:
     async with running(views=True, c1=(8, 8), c2=(8,)) as fleet:
-        weather = await storm(fleet, seed, kinds)
-        assert weather.complaints() == []
+        faults = await storm(fleet, seed, kinds)
+        assert faults.complaints() == []
         await fleet.quiet(1)
         report = await replay(fleet.bus, DecisionFilter())
     assert report.identical > 0
@@ -46,5 +46,5 @@ async def test_every_job_ends_nothing_is_left_and_every_decision_is_the_same_aga
 )
 async def test_what_was_found_once_stays_mended(kinds: tuple[str, ...], seed: int) -> None:
     async with running(c1=(8, 8), c2=(8,)) as fleet:
-        weather = await storm(fleet, seed, kinds)
-        assert weather.complaints() == []
+        faults = await storm(fleet, seed, kinds)
+        assert faults.complaints() == []
