@@ -79,6 +79,12 @@ class Fleet:
         await join.join(wish, self.said.append)
         return read_secret(self.hub.get(SECRET) or {}).facts
 
+    def may_delete(self, namespace: str) -> bool:
+        what = {"verb": "delete", "group": "batch", "resource": "jobs", "namespace": namespace}
+        spec = {"user": f"system:serviceaccount:{HOME}:fairway-member", "resourceAttributes": what}
+        asked = self.north.create("authorization.k8s.io/v1/subjectaccessreviews", {"spec": spec})
+        return bool(asked["status"]["allowed"])
+
     def labels(self, namespace: str) -> Json:
         found = (self.north.get(f"v1/namespaces/{namespace}") or {})["metadata"]["labels"]
         return {name: text for name, text in found.items() if "metadata.name" not in name}
@@ -121,6 +127,7 @@ async def is_narrowed_and_adopts_what_fairway_made(fleet: Fleet) -> None:
     }
     assert (fleet.labels("strange"), fleet.labels("payments")) == ({}, {})
     assert any("--adopt-namespaces strange" in line for line in fleet.said), fleet.said
+    until(lambda: not fleet.may_delete("strange"), "the API server heeds the narrower rights")
     account = await fleet.account()
     try:
         await account.apply(JOB, job("made", "narrow"))
