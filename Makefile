@@ -1,9 +1,7 @@
 # Needs Python 3.11 or newer with its venv module, and make. Nothing else: no root, no Docker.
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
-CORES   := $(shell getconf _NPROCESSORS_ONLN)
-# Tests wait now and then: one worker more than there are cores. Those on real clusters wait more than they work.
-WORKERS ?= $(shell echo $$(($(CORES) + 1)))
-WORKERS_ON_REAL ?= $(shell echo $$(($(CORES) * 2)))
+# Tests wait for servers about half of the time: two workers for each core.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
 
 VENV  := .venv
 BIN   := $(VENV)/bin
@@ -22,13 +20,13 @@ demo: install ## submit jobs of every kind to an embedded fleet of three cluster
 
 test: lint kubernetes ## everything that must pass: lint, all tests, then those on real Kubernetes
 	@$(BIN)/pytest -n $(WORKERS)
-	@$(BIN)/pytest -n $(WORKERS_ON_REAL) tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
 
 test-real: kubernetes ## the tests on real Kubernetes alone
-	@$(BIN)/pytest -n $(WORKERS_ON_REAL) tests/kubernetes
+	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
 
 faults: install ## break real NATS, Valkey, members and services under load, one fault after the other; and replay every seed
-	@$(BIN)/pytest -n $(WORKERS) -m '' -rP tests/faults tests/simulation/test_seeds.py
+	@$(BIN)/pytest -n logical -m '' -rP tests/faults tests/simulation/test_seeds.py
 
 slow: faults kubernetes ## what is run before a release beside `make test`: the faults, and all other tests that take long
 	@$(BIN)/pytest -n $(WORKERS) -m slow --ignore tests/faults --ignore tests/simulation/test_seeds.py tests

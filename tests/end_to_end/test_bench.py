@@ -95,6 +95,7 @@ async def test_of_a_backlog_a_freed_slot_starts_the_first_that_it_serves_and_no_
     assert all(report["figures"][name] > 0 for name in figures)
 
 
+@pytest.mark.slow  # tests/faults has processes that are stopped and begin, and test_kill.py kills each
 async def test_jobs_are_neither_lost_nor_doubled_while_instances_of_every_stage_come_and_go() -> None:
     report = await reported(
         *("workers", "--jobs", "100", "--warmup", "20", "--clusters", "4", "--nodes", "5"),

@@ -9,6 +9,7 @@ from tests.faults.arena.links import Link
 from tests.faults.arena.scene import Scene, under_load
 
 
+@pytest.mark.slow  # end_to_end/test_kill.py kills Valkey twice, which keeps nothing
 async def test_emptying_valkey_loses_and_doubles_no_job(tmp_path: Path) -> None:
     async def wipe(scene: Scene) -> None:
         await scene.flows()
