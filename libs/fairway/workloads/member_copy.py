@@ -83,8 +83,7 @@ def member_copy(
     for path in (kind.managed_by, *kind.drop):
         _remove(copy, path)
     _resume(copy, kind.suspend_path)
-    if kind.prepare:
-        kind.prepare(copy)
+    kind.prepare(copy)
     kind.set_labels(copy, job_labels(job, attempt))
     _name_pod_sets(kind, copy)
     if terms.hold:

@@ -17,7 +17,7 @@ from fairway.watcher.object_checks import GONE, LOOK, THERE, ObjectDoubt, Object
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.kinds.kind import PENDING
+from fairway.workloads.kinds.phase import PENDING
 from fairway.workloads.kinds.registry import status
 
 SERVICE = "watcher"

@@ -1,7 +1,7 @@
 """Every kind Fairway knows, and the two questions: what does a manifest need, how does it stand."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from copy import copy
 from types import MappingProxyType
 from typing import Any
 
@@ -11,8 +11,9 @@ from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.kinds.batch_job import JOB
 from fairway.workloads.kinds.jobset import JOBSET
-from fairway.workloads.kinds.kind import Kind, Phase
+from fairway.workloads.kinds.kind import Kind
 from fairway.workloads.kinds.kubeflow import KUBEFLOW
+from fairway.workloads.kinds.phase import Phase
 from fairway.workloads.kinds.rayjob import RAYJOB
 from fairway.workloads.kinds.volcano import VOLCANO
 from fairway.workloads.pod_security.check import check
@@ -23,7 +24,7 @@ from fairway.workloads.reading.value_count import more_than
 from fairway.workloads.spark.application import SPARK
 from fairway.workloads.workflow.workflow import WORKFLOW
 
-_known = {kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)}
+_known: dict[str, Kind] = {kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)}
 KINDS: Mapping[str, Kind] = MappingProxyType(_known)
 
 # Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.
@@ -56,7 +57,8 @@ def run_as(kind: str, account: str) -> None:
     if not found:
         raise KeyError(kind)
     for known in found:
-        _known[known.key] = replace(known, account=account)
+        _known[known.key] = copy(known)
+        _known[known.key].account = account
 
 
 def read(
@@ -99,7 +101,7 @@ def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Wo
     priority = kind.priority(root)
     problems.stop()
     for path in kind.label_paths(manifest):
-        _check_metadata(_place(root, path))
+        _check_metadata(root.at(*path))
     problems.stop()
     return Workload(kind.api_version, kind.name, namespace, name, pods, gang, priority)
 
@@ -176,13 +178,6 @@ def _check_nodes(spec: Field, workload: Workload) -> None:
     if values > MOST_NODE_VALUES:
         text = f"asks for nodes by {values} values of labels"
         spec.wrong(text, f"use at most {MOST_NODE_VALUES}; nodes that are alike can have a label that they share")
-
-
-def _place(root: Field, path: tuple[str | int, ...]) -> Field:
-    field = root
-    for key in path:
-        field = field.entry(key) if isinstance(key, int) else field[key]
-    return field
 
 
 __all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "declare", "read", "read_unchecked", "run_as", "status"]

@@ -26,8 +26,7 @@ def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:
         if ruling.restricted:
             restricted.check(pod, ruling)
     _marks(manifest, kind.label_paths(manifest.value), ruling)
-    if kind.besides:
-        kind.besides(manifest, ruling)
+    kind.besides(manifest, ruling)
 
 
 def _marks(manifest: Field, paths: Iterable[Path], ruling: Ruling) -> None:
@@ -35,9 +34,7 @@ def _marks(manifest: Field, paths: Iterable[Path], ruling: Ruling) -> None:
     for path in (("metadata",), *paths):
         if quiet_metadata(_reached(manifest.value, path)):
             continue
-        place = manifest
-        for key in path:
-            place = place.entry(key) if isinstance(key, int) else place[key]
+        place = manifest.at(*path)
         for name in ("labels", "annotations"):
             if place[name].given:
                 check_marks(PodView(place[name]), ruling)

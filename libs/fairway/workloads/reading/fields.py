@@ -69,16 +69,12 @@ class Field:
         self.mapping()
         return Field(None, self.problems, self, key)
 
-    def at(self, *keys: str) -> "Field":
-        """The place some keys further down."""
+    def at(self, *keys: str | int) -> "Field":
+        """The place some keys further down; an entry of a list that is known to be there by its index."""
         field = self
         for key in keys:
-            field = field[key]
+            field = field[key] if isinstance(key, str) else Field(field.value[key], field.problems, field, key)
         return field
-
-    def entry(self, index: int) -> "Field":
-        """One entry of a list that is known to be there."""
-        return Field(self.value[index], self.problems, self, index)
 
     @property
     def given(self) -> bool:

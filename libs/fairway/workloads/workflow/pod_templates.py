@@ -42,7 +42,7 @@ def _shared(spec: Field) -> Pod:
     }
     nothing = Field({}, spec.problems, spec.up, "spec")
     described = PodView(spec["podMetadata"]), PodView(nothing, moved=moved)
-    return Pod("", lambda: described, (spec["serviceAccountName"],))
+    return Pod(lambda: described, (spec["serviceAccountName"],))
 
 
 def _pod(template: PodView, spec: Field) -> Pod:
@@ -58,9 +58,8 @@ def _pod(template: PodView, spec: Field) -> Pod:
         **{name: template[name] for name in ("priorityClassName", "automountServiceAccountToken")},
     }
     nothing = Field({}, spec.problems, template.places[0].up, template.places[0].key)
-    name = str(template["name"].value or "")
     described = template["metadata"], PodView(nothing, moved=moved)
-    return Pod(name, lambda: described, moved["serviceAccountName"].places)
+    return Pod(lambda: described, moved["serviceAccountName"].places)
 
 
 def _called(name: str, container: PodView) -> PodView:

@@ -15,7 +15,7 @@ from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.wire.workload import Workload
 from fairway.workloads.hub_status import as_seen
-from fairway.workloads.kinds.kind import FAILED, SUCCEEDED
+from fairway.workloads.kinds.phase import FAILED, SUCCEEDED
 from fairway.workloads.kinds.registry import KINDS, status
 
 log = structlog.get_logger()
