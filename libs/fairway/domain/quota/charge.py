@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 from fairway.domain.decision import QUOTA, Add
 from fairway.domain.job import Job
 from fairway.domain.quota.shares import quota_key
-from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.quota.tree import MAX_JOBS, QuotaNode
 from fairway.domain.resources import Resources, add, show
 from fairway.wire.reasons import Code, Reason
-
-MAX_JOBS = "kube-queue/max-jobs"
 
 
 def request(job: Job) -> Resources:

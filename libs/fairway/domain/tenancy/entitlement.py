@@ -4,7 +4,16 @@ counts only as far as the leaf, the Queue or a TenantProfile says so. Pure."""
 from collections.abc import Mapping
 
 from fairway.domain.queue_policy import QueueSpec
-from fairway.domain.quota.tree import ALLOW_NAMESPACES, QUOTA_LABELS, QuotaNode, QuotaPath, leaf_named, leaf_of, listed
+from fairway.domain.quota.tree import (
+    ALLOW_NAMESPACES,
+    QUOTA_LABELS,
+    QuotaNode,
+    QuotaPath,
+    attributes,
+    leaf_named,
+    leaf_of,
+    listed,
+)
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire.reasons import Code, Reason
 
@@ -44,10 +53,7 @@ def leaf_admits(path: QuotaPath, mine: Tenancy) -> bool:
     leaf = path[-1]
     if mine.namespace in leaf.namespaces or not mine.quota_leaves.isdisjoint((leaf.name, leaf.path)):
         return True
-    given: dict[str, str] = {}
-    for node in path:
-        given |= node.attributes
-    return mine.namespace in listed(given.get(ALLOW_NAMESPACES, ""))
+    return mine.namespace in listed(attributes(path).get(ALLOW_NAMESPACES, ""))
 
 
 def queue_admits(queue: QueueSpec, mine: Tenancy, tree: QuotaNode | None) -> bool:

@@ -19,8 +19,8 @@ from fairway.workloads.kinds.volcano import VOLCANO
 from fairway.workloads.pod_security.check import check
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
+from fairway.workloads.reading.parse import more_than
 from fairway.workloads.reading.pods import MOST_POD_SETS
-from fairway.workloads.reading.value_count import more_than
 from fairway.workloads.spark.application import SPARK
 from fairway.workloads.workflow.workflow import WORKFLOW
 
@@ -107,19 +107,14 @@ def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Wo
 
 
 def status(
-    of: Kind | str | dict[str, Any],
+    manifest: dict[str, Any],
     workload: Workload,
     status: dict[str, Any] | None,
     kinds: Mapping[str, Kind] = KINDS,
 ) -> Phase:
-    """What `status` means. `of` is the member's object (best: JobSet counts its Jobs), a kind or its key."""
-    if isinstance(of, dict):
-        kind = kinds[f"{of['kind']}.{of['apiVersion']}"]
-        whole = {**of, "status": status}
-    else:
-        kind = of if isinstance(of, Kind) else kinds[of]
-        whole = {"status": status}
-    return kind.phase(workload, Field(whole, Problems()))
+    """What `status` means of the member's object."""
+    kind = kinds[f"{manifest['kind']}.{manifest['apiVersion']}"]
+    return kind.phase(workload, Field({**manifest, "status": status}, Problems()))
 
 
 def _kind_of(root: Field, kinds: Mapping[str, Kind]) -> Kind:

@@ -153,6 +153,14 @@ class Field:
         return tuple(field.text() for field in self.items())
 
 
+def read_root(manifest: dict[str, Any], api_version: str, kind: str) -> Field:
+    """An object of the hub that has to be of this kind."""
+    root = Field(manifest, Problems())
+    if root["apiVersion"].value != api_version or root["kind"].value != kind:
+        root["kind"].wrong(f"is no {kind}", f"use kind: {kind} of apiVersion: {api_version}")
+    return root
+
+
 def shown(value: object) -> str:
     """A value as it may stand in a sentence: short, and never a whole document."""
     if value is None:
