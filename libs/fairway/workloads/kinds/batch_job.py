@@ -8,7 +8,7 @@ from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.kinds.kind import Kind, Path, first_text
-from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, Phase, by_conditions, count
+from fairway.workloads.kinds.phase import FAILED, SUCCEEDED, Phase, by_conditions, by_count, count
 from fairway.workloads.kinds.status_transitions import ENDS
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.pods import read_pod_set, read_replicas
@@ -42,11 +42,8 @@ class BatchJob(Kind):
 
     def phase(self, workload: Workload, manifest: Field) -> Phase:
         status = manifest["status"]
-        ready, succeeded, failed = (count(status[name]) for name in ("ready", "succeeded", "failed"))
-        up = RUNNING if ready + succeeded >= workload.gang_minimum else PENDING
-        text = f"{ready + succeeded} of {workload.gang_minimum} pods are up"
-        found = by_conditions(status, Complete=SUCCEEDED, Failed=FAILED) or (up, text)
-        return Phase(*found, ready, succeeded, failed)
+        up = count(status["ready"]) + count(status["succeeded"])
+        return by_conditions(status, Complete=SUCCEEDED, Failed=FAILED) or by_count(up, workload.gang_minimum)
 
     def priority(self, manifest: Field) -> str:
         return first_text(manifest.at("spec", "template", "spec", "priorityClassName"))

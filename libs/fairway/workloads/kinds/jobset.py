@@ -11,13 +11,11 @@ from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import SET
 from fairway.workloads.kinds.batch_job import pods_at_once
 from fairway.workloads.kinds.kind import Kind, Path, first_text
-from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, Phase, by_conditions, count
+from fairway.workloads.kinds.phase import FAILED, SUCCEEDED, Phase, by_conditions, by_count, count
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.names import is_namespace
 from fairway.workloads.reading.pods import MOST_POD_SETS, MOST_PODS, read_pod_set, read_replicas
-
-_COUNTS = ("ready", "succeeded", "failed")
 
 
 class JobSet(Kind):
@@ -49,17 +47,14 @@ class JobSet(Kind):
 
     def phase(self, workload: Workload, manifest: Field) -> Phase:
         status = manifest["status"]
+        if found := by_conditions(status, Completed=SUCCEEDED, Failed=FAILED):
+            return found
         counts = {
-            str(entry["name"].value): {key: count(entry[key]) for key in (*_COUNTS, "active")}
+            str(entry["name"].value): {key: count(entry[key]) for key in ("ready", "succeeded", "active")}
             for entry in status["replicatedJobsStatus"].items()
         }
-        ready, succeeded, failed = (sum(one[key] for one in counts.values()) for key in _COUNTS)
-        found = by_conditions(status, Completed=SUCCEEDED, Failed=FAILED)
-        if found is None:
-            wanted = _jobs(workload, manifest, counts)
-            text = f"{ready + succeeded} of {wanted} Jobs are up"
-            found = (RUNNING if ready + succeeded >= wanted else PENDING, text)
-        return Phase(*found, ready, succeeded, failed)
+        up = sum(one["ready"] + one["succeeded"] for one in counts.values())
+        return by_count(up, _jobs(workload, manifest, counts), "Jobs")
 
     def priority(self, manifest: Field) -> str:
         jobs = manifest["spec"]["replicatedJobs"].items(MOST_POD_SETS)

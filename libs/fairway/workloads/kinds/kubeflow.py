@@ -16,10 +16,10 @@ from fairway.workloads.kinds.kind import Kind, Path, first_text
 from fairway.workloads.kinds.phase import (
     FAILED,
     PENDING,
-    RUNNING,
     SUCCEEDED,
     Phase,
     by_conditions,
+    by_count,
     condition,
     count,
     said,
@@ -91,17 +91,13 @@ class KubeflowJob(Kind):
     def phase(self, workload: Workload, manifest: Field) -> Phase:
         """Conditions for the ends, pod counts for the start: see job-kinds, rows of kubeflow.org."""
         status = manifest["status"]
-        counts = [entry for _, entry in status["replicaStatuses"].pairs()]
-        active, succeeded, failed = (
-            sum(count(entry[name]) for entry in counts) for name in ("active", "succeeded", "failed")
-        )
         if found := by_conditions(status, Succeeded=SUCCEEDED, Failed=FAILED):
-            return Phase(*found, active, succeeded, failed)
+            return found
         if entry := condition(status, "Restarting"):
-            return Phase(PENDING, said(entry, "restarting"), active, succeeded, failed)
-        started = condition(status, "Running") and active + succeeded >= workload.gang_minimum
-        up = f"{active + succeeded} of {workload.gang_minimum} pods are up"
-        return Phase(RUNNING if started else PENDING, up, active, succeeded, failed)
+            return Phase(PENDING, said(entry, "restarting"))
+        counts = [entry for _, entry in status["replicaStatuses"].pairs()]
+        found = by_count(sum(count(one["active"]) + count(one["succeeded"]) for one in counts), workload.gang_minimum)
+        return found if condition(status, "Running") else Phase(PENDING, found.text)
 
     def priority(self, manifest: Field) -> str:
         if named := manifest.at(*_POLICY, "schedulingPolicy", "priorityClass").text():

@@ -12,17 +12,11 @@ UNKNOWN = "unknown"
 
 
 class Phase(Struct, frozen=True):
-    """What a member cluster's status means.
-
-    `state` is pending, running (the gang is up), succeeded, failed or unknown (says nothing either way).
-    The counts are of pods, or of the kind's own units where it counts no pods (JobSet counts Jobs).
-    """
+    """What a member cluster's status means. `state` is pending, running (the gang is up), succeeded, failed or unknown
+    (says nothing either way)."""
 
     state: str
     text: str = ""
-    active: int = 0
-    succeeded: int = 0
-    failed: int = 0
 
 
 def condition(status: Field, kind: str) -> Field | None:
@@ -49,11 +43,16 @@ def count(field: Field) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
-def by_conditions(status: Field, **ends: str) -> tuple[str, str] | None:
-    """State and text of a status whose conditions say that it ended or is suspended; `ends` are states by the type of a
-    condition, which a JobSet also names as its terminalState."""
+def by_conditions(status: Field, **ends: str) -> Phase | None:
+    """Of a status whose conditions say that it ended or is suspended; `ends` are states by the type of a condition,
+    which a JobSet also names as its terminalState."""
     for type_, state in ends.items():
         entry = condition(status, type_)
         if entry or status["terminalState"].value == type_:
-            return state, said(entry, type_) if entry else type_
-    return (PENDING, "suspended in the member cluster") if condition(status, "Suspended") else None
+            return Phase(state, said(entry, type_) if entry else type_)
+    return Phase(PENDING, "suspended in the member cluster") if condition(status, "Suspended") else None
+
+
+def by_count(up: int, wanted: int, what: str = "pods") -> Phase:
+    """Running when as many are up as there have to be."""
+    return Phase(RUNNING if up >= wanted else PENDING, f"{up} of {wanted} {what} are up")

@@ -13,7 +13,7 @@ from fairway.domain.resources import Resources
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import RAY
 from fairway.workloads.kinds.kind import Kind, Path, first_text
-from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, count, told
+from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, told
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
@@ -67,7 +67,6 @@ class RayJob(Kind):
         deployment = str(status["jobDeploymentStatus"].value or "")
         job = str(status["jobStatus"].value or "")
         cluster = status["rayClusterStatus"]
-        active = count(cluster["readyWorkerReplicas"])
         text = told(status["message"]) or f"{deployment or 'new'}, job {job or 'not started'}"
         state = UNKNOWN
         if deployment in _WAITING:
@@ -78,7 +77,7 @@ class RayJob(Kind):
             state = {"SUCCEEDED": SUCCEEDED, "FAILED": FAILED, "STOPPED": FAILED}.get(job, UNKNOWN)
         elif deployment in ("Failed", "ValidationFailed"):
             state = FAILED
-        return Phase(state, text, active, int(state == SUCCEEDED), int(state == FAILED))
+        return Phase(state, text)
 
     def priority(self, manifest: Field) -> str:
         head = manifest["spec"]["rayClusterSpec"]["headGroupSpec"]

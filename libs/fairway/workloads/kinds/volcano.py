@@ -12,7 +12,7 @@ from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import VOLCANO as ENDS
 from fairway.workloads.kinds.kind import Kind, Path, first_text
 from fairway.workloads.kinds.kubeflow import minimum
-from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, count, told
+from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, told
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.tenant import priority as check_priority
 from fairway.workloads.pod_security.tenant import scheduler as check_scheduler
@@ -78,14 +78,12 @@ class VolcanoJob(Kind):
         return minimum(field, total) if field.value else min(least, total) or total
 
     def phase(self, workload: Workload, manifest: Field) -> Phase:
-        status = manifest["status"]
-        state = status["state"]
+        state = manifest["status"]["state"]
         name = str(state["phase"].value or "")
-        running, succeeded, failed = (count(status[key]) for key in ("running", "succeeded", "failed"))
         # Aborting and Terminating pass: they say neither that the job runs nor that it ended.
         meaning = _STATES.get(name, UNKNOWN)
         text = ": ".join(filter(None, (name or "new", told(state["reason"], state["message"]))))[:500]
-        return Phase(meaning, text, running, succeeded, failed)
+        return Phase(meaning, text)
 
     def priority(self, manifest: Field) -> str:
         spec = manifest["spec"]

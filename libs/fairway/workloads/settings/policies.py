@@ -65,6 +65,8 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
     spec = root["spec"]
     check_annotations(metadata["annotations"], ANNOTATIONS)
     only(spec, *_SPEC)
+    only(spec["suspension"], "scheduling")
+    spec["suspension"]["scheduling"].flag()  # every job waits for its turn, whatever this says
     namespace = read_namespace(metadata["namespace"]) if kind == NAMESPACED else ""
     annotations = metadata["annotations"]
     policy = Policy(
@@ -75,7 +77,6 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
         selectors=_selectors(spec["resourceSelectors"], namespace),
         placement=read_placement(spec["placement"]),
         priority=spec["priority"].whole(0, -(2**31)),
-        queued=_queued(spec["suspension"]),
         attempts=read_number(annotations[ATTEMPTS], ATTEMPTS_DEFAULT, 1, 100),
         start_timeout=_start_timeout(annotations[START_TIMEOUT], spec["failover"]),
         avoid=read_duration(annotations[AVOID], AVOID_DEFAULT, 0, _WEEK),
@@ -109,12 +110,6 @@ def _selector(field: Field, namespace: str) -> Selector:
     # Karmada ignores the label selector of an entry that gives a name.
     labels = () if name else read_labels(field["labelSelector"])
     return Selector(field["apiVersion"].text(), field["kind"].text(), own or namespace, name=name, labels=labels)
-
-
-def _queued(field: Field) -> bool:
-    """suspension.scheduling; absent means True, as every job waits for its turn."""
-    only(field, "scheduling")
-    return field["scheduling"].flag(True)
 
 
 def _start_timeout(annotation: Field, failover: Field) -> int:

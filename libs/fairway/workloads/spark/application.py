@@ -77,17 +77,15 @@ class SparkApplication(Kind):
         status = manifest["status"]
         application = status["applicationState"]
         state = application["state"].value or ""
-        executor = [str(one.value) for _, one in status["executorState"].pairs()]
         wanted = workload.gang_minimum - 1
-        up = sum(one in _UP for one in executor)
-        active = executor.count("RUNNING") + (state == "RUNNING")
+        up = sum(str(one.value) in _UP for _, one in status["executorState"].pairs())
         meaning = _STATES.get(str(state), UNKNOWN)
         text = f"{state or 'new'}, {up} of {wanted} executors are up"
         if state == "RUNNING" and up < wanted:
             meaning = PENDING
         if meaning == FAILED:
             text = told(application["errorMessage"]) or text
-        return Phase(meaning, text, active, executor.count("COMPLETED"), executor.count("FAILED"))
+        return Phase(meaning, text)
 
     def priority(self, manifest: Field) -> str:
         spec = manifest["spec"]

@@ -31,6 +31,7 @@ MIN_RESOURCES = ("kube-queue/min-resources", "koord-queue/min-resources")
 
 # Nodes that work; http and plugin templates do it in the workflow's agent pod.
 _AT_WORK = ("Pod", "HTTP", "Plugin")
+_BEGUN = frozenset(("Running", "Succeeded", "Failed", "Error"))
 
 
 class Workflow(Kind):
@@ -64,15 +65,14 @@ class Workflow(Kind):
         status = manifest["status"]
         name = str(status["phase"].value or "")
         pods = [str(node["phase"].value) for _, node in status["nodes"].pairs() if node["type"].value in _AT_WORK]
-        counts = pods.count("Running"), pods.count("Succeeded"), pods.count("Failed") + pods.count("Error")
         state = {"": PENDING, "Pending": PENDING, "Succeeded": SUCCEEDED, "Failed": FAILED, "Error": FAILED}.get(name)
         if state is None:
             # The nodes of a large workflow are compressed or kept in a database: then its phase is all there is.
             hidden = status["compressedNodes"].value or status["offloadNodeStatusVersion"].value
-            started = any(counts) or (bool(hidden) and name == "Running")
+            started = not _BEGUN.isdisjoint(pods) or (bool(hidden) and name == "Running")
             state = UNKNOWN if name != "Running" else RUNNING if started else PENDING
         text = told(status["message"]) or f"{name or 'new'}, {len(pods)} pods so far"
-        return Phase(state, text, *counts)
+        return Phase(state, text)
 
     def priority(self, manifest: Field) -> str:
         spec = manifest["spec"]
