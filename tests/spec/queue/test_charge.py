@@ -3,7 +3,7 @@
 import pytest
 
 from fairway.domain.decision import Add, Put
-from fairway.domain.quota.shares import Share, owed_key
+from fairway.domain.quota.charge import Share, owed_key
 from fairway.queue.decide import decide
 from fairway.wire import jobs as wire
 from tests.spec.builders.lives import GPU, T0, S

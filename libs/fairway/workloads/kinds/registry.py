@@ -166,13 +166,14 @@ def _check_nodes(spec: Field, workload: Workload) -> None:
         if one.node_selector or one.node_terms or one.tolerations
     }
     rules = sum(len(labels) + sum(map(len, terms)) + len(tolerations) for labels, terms, tolerations in asked)
-    if rules > MOST_NODE_RULES:
-        text = f"asks for nodes by {rules} labels, expressions and tolerations"
-        spec.wrong(text, f"use at most {MOST_NODE_RULES}; nodes that are alike can have a label that they share")
     values = sum(len(part.values) for _, terms, _ in asked for term in terms for part in term)
-    if values > MOST_NODE_VALUES:
-        text = f"asks for nodes by {values} values of labels"
-        spec.wrong(text, f"use at most {MOST_NODE_VALUES}; nodes that are alike can have a label that they share")
+    for count, most, what in (
+        (rules, MOST_NODE_RULES, "labels, expressions and tolerations"),
+        (values, MOST_NODE_VALUES, "values of labels"),
+    ):
+        if count > most:
+            remedy = f"use at most {most}; nodes that are alike can have a label that they share"
+            spec.wrong(f"asks for nodes by {count} {what}", remedy)
 
 
 __all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "declare", "read", "read_unchecked", "run_as", "status"]
